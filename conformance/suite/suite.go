@@ -1,0 +1,272 @@
+// Package suite is the machinery that the conformance packages share: a case is
+// written once, and runs either as a subtest (Run) or without testing.T (Check).
+//
+// A case belongs to one clause of package contract. It gets a [T], which has the
+// methods of testing.T that cases need and satisfies rapid.TB, so random
+// histories run inside either front end. A case that panics, or that is still
+// running when its time is up (a lock left held), fails by the name of its
+// clause; it never takes the process down with it in Check.
+//
+// Cost: a case runs on one goroutine of its own; a case that hangs leaves that
+// goroutine behind, because Go has no way to end it.
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Case is one check of one clause against an implementation that F constructs.
+type Case[F any] struct {
+	Clause string // number of the clause, such as "STORE-7"
+	Name   string // what is tried, in kebab case; unique within the clause
+	Why    string // what goes wrong in the field when this is broken; printed on failure
+	Run    func(t *T, newImpl F)
+}
+
+// Outcome is how a case ended.
+type Outcome string
+
+// The outcomes of a case.
+const (
+	Pass   Outcome = "pass"
+	Fail   Outcome = "fail"
+	Skip   Outcome = "skip"   // the implementation lacks the power; Reason says which
+	Waived Outcome = "waived" // an option waived the clause; Reason says why
+)
+
+// Result is what one case found.
+type Result struct {
+	Clause  contract.Clause
+	Case    string
+	Outcome Outcome
+	Reason  string // failure text, or why it was skipped or waived
+	Seed    uint64 // WithSeed(Seed) repeats the case's random choices
+	Elapsed time.Duration
+}
+
+// Failure is the error of one failed case.
+type Failure struct{ Result }
+
+// Error names the clause, the case, what was seen and the seed.
+func (f *Failure) Error() string {
+	return fmt.Sprintf("%s [%s, seed %d]\n%s", f.Clause, f.Case, f.Seed, indent(f.Reason))
+}
+
+// Config is what the options set. Its zero value is the default of every suite.
+type Config struct {
+	// Waived maps the number of a clause to the reason for not testing it.
+	Waived map[string]string
+	// Seed repeats the random choices of an earlier run; 0 takes the process's own.
+	Seed uint64
+	// CaseTimeout bounds one case in real time; 0 means a minute.
+	CaseTimeout time.Duration
+	// Effort scales the number of random histories and the length of stress
+	// runs; 0 means 1.
+	Effort float64
+	// Observe is called with each result as it comes, from one goroutine.
+	Observe func(Result)
+	// FIFOClass is the class that fifotest tests; "" means contract.Coalescing.
+	FIFOClass contract.FIFOClass
+	// OwnClock says that a queue reads the system's clock whatever clock its
+	// constructor is given (controller-runtime's priority queue does).
+	OwnClock bool
+	// Only restricts the run to these clauses; empty means all.
+	Only []string
+
+	wrongOptions []error
+}
+
+// Option changes a suite's Config.
+type Option func(*Config)
+
+// Waive leaves out a clause; the reason is printed wherever the result is.
+func Waive(clause, reason string) Option {
+	return func(c *Config) {
+		if _, err := contract.LookupClause(clause); err != nil {
+			c.wrongOptions = append(c.wrongOptions, fmt.Errorf("Waive: %w", err))
+			return
+		}
+		if reason == "" {
+			c.wrongOptions = append(c.wrongOptions, fmt.Errorf("Waive(%s): give the reason, it is printed with every result", clause))
+			return
+		}
+		if c.Waived == nil {
+			c.Waived = map[string]string{}
+		}
+		c.Waived[clause] = reason
+	}
+}
+
+// WithSeed repeats the random choices of the run that printed seed.
+func WithSeed(seed uint64) Option { return func(c *Config) { c.Seed = seed } }
+
+// WithEffort scales the random and stress cases: 0.1 for a quick look, 10 for a night.
+func WithEffort(factor float64) Option { return func(c *Config) { c.Effort = factor } }
+
+// WithObserver calls f with each result as it comes.
+func WithObserver(f func(Result)) Option { return func(c *Config) { c.Observe = f } }
+
+// WithCaseTimeout bounds one case in real time.
+func WithCaseTimeout(d time.Duration) Option { return func(c *Config) { c.CaseTimeout = d } }
+
+// Only restricts the run to the given clauses.
+func Only(clauses ...string) Option {
+	return func(c *Config) {
+		for _, id := range clauses {
+			if _, err := contract.LookupClause(id); err != nil {
+				c.wrongOptions = append(c.wrongOptions, fmt.Errorf("Only: %w", err))
+			}
+		}
+		c.Only = append(c.Only, clauses...)
+	}
+}
+
+// processSeed is the seed of every run that asks for none: one for the whole
+// process, because rapid's seed is a flag of the process.
+var processSeed = rand.Uint64N(1<<53-1) + 1
+
+// NewConfig applies the options. The error lists every option that is wrong.
+func NewConfig(opts []Option) (Config, error) {
+	c := Config{}
+	for _, o := range opts {
+		o(&c)
+	}
+	if c.Seed == 0 {
+		c.Seed = processSeed
+	}
+	if c.CaseTimeout == 0 {
+		c.CaseTimeout = time.Minute
+	}
+	if c.Effort == 0 {
+		c.Effort = 1
+	}
+	if c.FIFOClass == "" {
+		c.FIFOClass = contract.Coalescing
+	}
+	if !slices.Contains(contract.FIFOClasses(), c.FIFOClass) {
+		c.wrongOptions = append(c.wrongOptions, fmt.Errorf("unknown FIFO class %q: want one of %v", c.FIFOClass, contract.FIFOClasses()))
+	}
+	return c, errors.Join(c.wrongOptions...)
+}
+
+// Check runs the cases and returns nil or an error that joins a *Failure per
+// failed case.
+func Check[F any](cases []Case[F], newImpl F, cfg Config) error {
+	var failures []error
+	for i, c := range cases {
+		r, run := plan(c, i, cfg)
+		if run {
+			r = execute(c, newImpl, cfg, r, cfg.CaseTimeout)
+		}
+		report(cfg, r)
+		if r.Outcome == Fail {
+			failures = append(failures, &Failure{r})
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// Run runs the cases as subtests named clause/case. around, if not nil, wraps
+// each case: queuetest passes synctest.Test, so that time is the bubble's.
+func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around func(t *testing.T, f func())) {
+	t.Helper()
+	bound := cfg.CaseTimeout
+	if around == nil {
+		around = func(_ *testing.T, f func()) { f() }
+	} else {
+		bound = 0 // the clock inside may be a bubble's; the watchdog below bounds real time
+	}
+	for i, c := range cases {
+		t.Run(c.Clause+"/"+c.Name, func(t *testing.T) {
+			r, run := plan(c, i, cfg)
+			if run {
+				// The watchdog is made outside the bubble: its time is real.
+				dog := time.AfterFunc(2*cfg.CaseTimeout, func() {
+					panic(fmt.Sprintf("%s [%s]: still running after %s", r.Clause, c.Name, 2*cfg.CaseTimeout))
+				})
+				around(t, func() { r = execute(c, newImpl, cfg, r, bound) })
+				dog.Stop()
+			}
+			report(cfg, r)
+			switch r.Outcome {
+			case Fail:
+				t.Error((&Failure{r}).Error())
+			case Skip, Waived:
+				t.Skipf("%s: %s: %s", r.Clause.ID, r.Outcome, r.Reason)
+			}
+		})
+	}
+}
+
+func report(cfg Config, r Result) {
+	if cfg.Observe != nil {
+		cfg.Observe(r)
+	}
+}
+
+// plan says what is to be done with case number i: run it, or why not.
+func plan[F any](c Case[F], i int, cfg Config) (r Result, run bool) {
+	clause, err := contract.LookupClause(c.Clause)
+	r = Result{Clause: clause, Case: c.Name, Seed: cfg.Seed}
+	if err != nil {
+		r.Outcome, r.Reason = Fail, fmt.Sprintf("case %d: %v", i, err)
+		return r, false
+	}
+	if reason, ok := cfg.Waived[c.Clause]; ok {
+		r.Outcome, r.Reason = Waived, reason
+		return r, false
+	}
+	if len(cfg.Only) > 0 && !slices.Contains(cfg.Only, c.Clause) {
+		r.Outcome, r.Reason = Skip, "not among the clauses asked for"
+		return r, false
+	}
+	return r, true
+}
+
+// execute runs one case on a goroutine of its own and waits for it, at most
+// for bound; 0 waits for as long as it takes.
+func execute[F any](c Case[F], newImpl F, cfg Config, r Result, bound time.Duration) Result {
+	start := time.Now()
+	t := newT(c.Clause+"/"+c.Name, cfg)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer t.runCleanups()
+		defer t.recoverPanic()
+		c.Run(t, newImpl)
+	}()
+	if bound > 0 {
+		timer := time.NewTimer(bound)
+		defer timer.Stop()
+		select {
+		case <-done:
+		case <-timer.C:
+			t.Errorf("still running after %s: a call does not return (lock left held, lost wake-up?)\n%s", bound, stacks())
+		}
+	} else {
+		<-done
+	}
+	r.Elapsed = time.Since(start)
+	switch failed, skipped, text := t.verdict(); {
+	case failed:
+		r.Outcome, r.Reason = Fail, strings.TrimSpace(text)
+		if c.Why != "" {
+			r.Reason += "\nwhy it matters: " + c.Why
+		}
+	case skipped:
+		r.Outcome, r.Reason = Skip, strings.TrimSpace(text)
+	default:
+		r.Outcome = Pass
+	}
+	return r
+}
+
+func indent(s string) string { return "\t" + strings.ReplaceAll(s, "\n", "\n\t") }

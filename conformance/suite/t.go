@@ -1,0 +1,201 @@
+package suite
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// T is what a case is given: the part of testing.T that cases need. It
+// satisfies rapid.TB. Errorf and Logf may be called by any goroutine; FailNow,
+// Fatalf and Skipf only by the case's own.
+type T struct {
+	name string
+	cfg  Config
+
+	mu struct {
+		sync.Mutex
+		failed, skipped bool
+		text            strings.Builder
+		cleanups        []func()
+	}
+}
+
+var _ rapid.TB = (*T)(nil)
+
+func newT(name string, cfg Config) *T { return &T{name: name, cfg: cfg} }
+
+// Config is what the suite's options set.
+func (t *T) Config() Config { return t.cfg }
+
+// Rand is the case's own source of random choices: the same seed and the same
+// case give the same choices.
+func (t *T) Rand() *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(t.name))
+	return rand.New(rand.NewPCG(t.cfg.Seed, h.Sum64()))
+}
+
+// Scale multiplies n by the configured effort; it is never below 1.
+func (t *T) Scale(n int) int { return max(1, int(float64(n)*t.cfg.Effort)) }
+
+// Name is clause/case.
+func (t *T) Name() string { return t.name }
+
+// Helper is there for rapid.TB.
+func (t *T) Helper() {}
+
+// Logf adds a line to what is printed if the case fails.
+func (t *T) Logf(format string, args ...any) { t.write(fmt.Sprintf(format, args...)) }
+
+// Log is Logf with the defaults' format.
+func (t *T) Log(args ...any) { t.write(fmt.Sprintln(args...)) }
+
+// Errorf marks the case failed and goes on.
+func (t *T) Errorf(format string, args ...any) { t.write(fmt.Sprintf(format, args...)); t.Fail() }
+
+// Error is Errorf with the defaults' format.
+func (t *T) Error(args ...any) { t.write(fmt.Sprintln(args...)); t.Fail() }
+
+// Fatalf marks the case failed and ends it.
+func (t *T) Fatalf(format string, args ...any) { t.Errorf(format, args...); runtime.Goexit() }
+
+// Fatal is Fatalf with the defaults' format.
+func (t *T) Fatal(args ...any) { t.Error(args...); runtime.Goexit() }
+
+// Fail marks the case failed.
+func (t *T) Fail() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.failed = true
+}
+
+// FailNow marks the case failed and ends it.
+func (t *T) FailNow() { t.Fail(); runtime.Goexit() }
+
+// Failed reports whether the case is marked failed.
+func (t *T) Failed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.mu.failed
+}
+
+// Skipf ends the case as not applicable; the reason is printed.
+func (t *T) Skipf(format string, args ...any) { t.write(fmt.Sprintf(format, args...)); t.SkipNow() }
+
+// Skip is Skipf with the defaults' format.
+func (t *T) Skip(args ...any) { t.write(fmt.Sprint(args...)); t.SkipNow() }
+
+// SkipNow ends the case as not applicable.
+func (t *T) SkipNow() {
+	t.mu.Lock()
+	t.mu.skipped = true
+	t.mu.Unlock()
+	runtime.Goexit()
+}
+
+// Cleanup calls f when the case has ended, the last one given first.
+func (t *T) Cleanup(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.cleanups = append(t.mu.cleanups, f)
+}
+
+// Eventually waits until cond holds, in real time, for up to a tenth of the
+// case's bound, calling nudge (if not nil) between looks. It is for what
+// another goroutine must bring about; it fails the case by what otherwise.
+func (t *T) Eventually(cond func() bool, nudge func(), what string) {
+	deadline := time.Now().Add(t.cfg.CaseTimeout / 10)
+	for wait := 10 * time.Microsecond; !cond(); wait = min(2*wait, 5*time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %s in vain until %s", t.cfg.CaseTimeout/10, what)
+		}
+		if nudge != nil {
+			nudge()
+		}
+		time.Sleep(wait)
+	}
+}
+
+// Random runs prop on many random inputs with the suite's seed and shrinks what
+// fails to a short history. Suites with different seeds or efforts must not run
+// at once in one process: rapid is configured by flags of the process.
+func (t *T) Random(prop func(*rapid.T)) {
+	err := errors.Join(
+		// Fail files would litter the folder that benchrun runs in; the seed and
+		// the shrunk history in the message repeat the failure.
+		setFlag("rapid.nofailfile", "true"),
+		setFlag("rapid.seed", strconv.FormatUint(t.cfg.Seed, 10)),
+		setFlag("rapid.checks", strconv.Itoa(t.Scale(100))),
+	)
+	if err != nil {
+		t.Fatalf("setting rapid's flags: %v", err)
+	}
+	rapid.Check(t, prop)
+}
+
+var flagMu sync.Mutex
+
+// setFlag writes a flag only where it changes, so that suites that agree can
+// run side by side.
+func setFlag(name, value string) error {
+	flagMu.Lock()
+	defer flagMu.Unlock()
+	if f := flag.Lookup(name); f != nil && f.Value.String() == value {
+		return nil
+	}
+	return flag.Set(name, value)
+}
+
+func (t *T) write(s string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.text.WriteString(strings.TrimRight(s, "\n"))
+	t.mu.text.WriteByte('\n')
+}
+
+func (t *T) verdict() (failed, skipped bool, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.mu.failed, t.mu.skipped, t.mu.text.String()
+}
+
+func (t *T) recoverPanic() {
+	if p := recover(); p != nil {
+		t.Errorf("panic: %v\n%s", p, debug.Stack())
+	}
+}
+
+func (t *T) runCleanups() {
+	for {
+		t.mu.Lock()
+		n := len(t.mu.cleanups)
+		if n == 0 {
+			t.mu.Unlock()
+			return
+		}
+		f := t.mu.cleanups[n-1]
+		t.mu.cleanups = t.mu.cleanups[:n-1]
+		t.mu.Unlock()
+		func() {
+			defer t.recoverPanic()
+			f()
+		}()
+	}
+}
+
+// stacks returns every goroutine's stack, cut to a length that a person reads.
+func stacks() string {
+	buf := make([]byte, 16<<10)
+	return string(buf[:runtime.Stack(buf, true)])
+}

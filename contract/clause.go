@@ -1,0 +1,82 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Component names a kind of exchangeable part; it is the first segment of
+// every benchmark's name.
+type Component string
+
+// The components that the catalog holds.
+const (
+	ComponentStore   Component = "store"
+	ComponentFIFO    Component = "fifo"
+	ComponentDelay   Component = "delay"
+	ComponentQueue   Component = "queue"
+	ComponentLimiter Component = "limiter"
+)
+
+// Capability names the power that a clause speaks of. Core clauses hold for
+// every implementation of the component; the others for those that have the
+// interface or the class.
+type Capability string
+
+// The capabilities that clauses are grouped by.
+const (
+	CapCore            Capability = "core"
+	CapTransaction     Capability = "transaction"      // Transactor
+	CapResourceVersion Capability = "resource-version" // ResourceVersioner, ObjectDeleter
+	CapCoalescing      Capability = "coalescing"       // FIFOClass Coalescing
+	CapInOrder         Capability = "in-order"         // FIFOClass InOrder and InOrderAtomic
+	CapAtomic          Capability = "atomic"           // FIFOClass InOrderAtomic
+	CapBatch           Capability = "batch"            // BatchPopper
+	CapKeyedQueue      Capability = "keyed-queue"      // KeyedQueue
+	CapTransform       Capability = "transform"        // cache.TransformingStore
+	CapRateLimiting    Capability = "rate-limiting"    // RateLimitingQueue
+)
+
+// Clause is one numbered rule of the contract.
+type Clause struct {
+	ID         string     // "STORE-7"
+	Component  Component  // whose rule it is
+	Capability Capability // which power it belongs to
+	Rule       string     // one sentence
+	Source     string     // where the rule comes from: upstream behaviour, issue, paper
+}
+
+// String gives the clause as messages quote it: its number and its rule.
+func (c Clause) String() string { return c.ID + ": " + c.Rule }
+
+// Clauses returns every clause of the contract in the order of their numbers,
+// component by component. The slice belongs to the caller.
+func Clauses() []Clause {
+	return slices.Concat(storeClauses, fifoClauses, delayClauses, queueClauses, limiterClauses)
+}
+
+// ClausesOf returns the clauses of one component.
+func ClausesOf(c Component) []Clause {
+	return slices.DeleteFunc(Clauses(), func(cl Clause) bool { return cl.Component != c })
+}
+
+// LookupClause finds a clause by its number, such as "STORE-7". The error names
+// the numbers that the component has.
+func LookupClause(id string) (Clause, error) {
+	all := Clauses()
+	if i := slices.IndexFunc(all, func(c Clause) bool { return c.ID == id }); i >= 0 {
+		return all[i], nil
+	}
+	prefix, _, _ := strings.Cut(id, "-")
+	var have []string
+	for _, c := range all {
+		if strings.HasPrefix(c.ID, prefix+"-") {
+			have = append(have, c.ID)
+		}
+	}
+	if len(have) == 0 {
+		return Clause{}, fmt.Errorf("unknown clause %q: numbers start with STORE-, FIFO-, DELAY-, QUEUE- or LIMIT-", id)
+	}
+	return Clause{}, fmt.Errorf("unknown clause %q: have %s to %s", id, have[0], have[len(have)-1])
+}

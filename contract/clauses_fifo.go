@@ -1,0 +1,3 @@
+package contract
+
+var fifoClauses = []Clause{}
