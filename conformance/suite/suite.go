@@ -75,6 +75,9 @@ type Config struct {
 	Observe func(Result)
 	// FIFOClass is the class that fifotest tests; "" means contract.Coalescing.
 	FIFOClass contract.FIFOClass
+	// NewTransforming constructs the FIFO that fifotest tests with a transformer;
+	// nil skips the clauses of contract.CapTransform.
+	NewTransforming func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO
 	// OwnClock says that a queue reads the system's clock whatever clock its
 	// constructor is given (controller-runtime's priority queue does).
 	OwnClock bool

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"pgregory.net/rapid"
@@ -131,12 +132,15 @@ func (t *T) Eventually(cond func() bool, nudge func(), what string) {
 // fails to a short history. Suites with different seeds or efforts must not run
 // at once in one process: rapid is configured by flags of the process.
 func (t *T) Random(prop func(*rapid.T)) {
+	outsideTests.Do(readyFlags)
 	err := errors.Join(
 		// Fail files would litter the folder that benchrun runs in; the seed and
 		// the shrunk history in the message repeat the failure.
 		setFlag("rapid.nofailfile", "true"),
 		setFlag("rapid.seed", strconv.FormatUint(t.cfg.Seed, 10)),
 		setFlag("rapid.checks", strconv.Itoa(t.Scale(100))),
+		// Shrinking a history that hangs must end before the case's own bound.
+		setFlag("rapid.shrinktime", (t.cfg.CaseTimeout/4).String()),
 	)
 	if err != nil {
 		t.Fatalf("setting rapid's flags: %v", err)
@@ -144,7 +148,20 @@ func (t *T) Random(prop func(*rapid.T)) {
 	rapid.Check(t, prop)
 }
 
-var flagMu sync.Mutex
+// readyFlags does what go test does before a test: rapid asks testing.Short,
+// which panics without it in a program such as benchrun.
+func readyFlags() {
+	testing.Init()
+	if !flag.Parsed() {
+		// No arguments are given, so none can be wrong; the program may parse its own later.
+		_ = flag.CommandLine.Parse(nil)
+	}
+}
+
+var (
+	outsideTests sync.Once
+	flagMu       sync.Mutex
+)
 
 // setFlag writes a flag only where it changes, so that suites that agree can
 // run side by side.

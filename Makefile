@@ -1,0 +1,47 @@
+.DEFAULT_GOAL := help
+GO ?= go
+# Versions of the linters; go run fetches and builds them, so nothing is installed.
+GOLANGCI_LINT ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@2026.1
+
+FUZZTIME ?= 30s
+# The packages in which goroutines meet: they run under the race detector.
+CONCURRENT := ./bench ./conformance/... ./impl/... ./indexer ./load/... ./queue/...
+
+.PHONY: help build test race lint fuzz bench verify report
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## Build the benchrun command into ./benchrun
+	$(GO) build -o benchrun ./cmd/benchrun
+
+test: ## Run every test
+	$(GO) test ./...
+
+race: ## Run the concurrent packages under the race detector
+	$(GO) test -race $(CONCURRENT)
+
+lint: ## Run gofmt, go vet, staticcheck and golangci-lint
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these"; exit 1; }
+	$(GO) vet ./...
+	$(GO) mod tidy -diff
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(GOLANGCI_LINT) run ./...
+
+fuzz: ## Run every fuzz target for FUZZTIME (30s)
+	@for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+		done; \
+	done
+
+bench: ## Run go test -bench over the catalog and show it by implementation
+	$(GO) test -run='^$$' -bench=. -count=6 ./bench | tee bench.out
+	$(GO) tool benchstat -col /impl bench.out
+
+verify: ## Run the conformance suites over the catalog
+	$(GO) run ./cmd/benchrun verify
+
+report: ## Run the default preset and write a report under results/
+	$(GO) run ./cmd/benchrun run

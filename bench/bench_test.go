@@ -1,0 +1,159 @@
+package bench_test
+
+// The entry points of go test -bench: the loops of package bench over the whole
+// catalog, under names that benchstat and benchproc project by key.
+//
+//	go test -run='^$' -bench=. ./bench
+//	go test -run='^$' -bench='Store/op=list/' -count=10 ./bench | benchstat -col /impl -
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+)
+
+// The size of every component under go test -bench: small enough that all of it
+// runs in some minutes. benchrun's presets go further.
+const (
+	benchObjects = 10_000
+	benchWaiting = 10_000
+	benchListers = 4
+)
+
+func BenchmarkStore(b *testing.B) { benchmark(b, contract.ComponentStore) }
+func BenchmarkFIFO(b *testing.B)  { benchmark(b, contract.ComponentFIFO) }
+func BenchmarkDelay(b *testing.B) { benchmark(b, contract.ComponentDelay) }
+func BenchmarkQueue(b *testing.B) { benchmark(b, contract.ComponentQueue) }
+
+// BenchmarkContended writes while other goroutines list everything.
+func BenchmarkContended(b *testing.B) {
+	w := workload(contract.ComponentStore)
+	objects := load.Generate(w.Objects, w.Seed)
+	for _, e := range entries(b, contract.ComponentStore) {
+		b.Run(fmt.Sprintf("op=update/impl=%s/objects=%d/listers=%d", e.Name, w.Objects.Count, benchListers), func(b *testing.B) {
+			s := subject(b, e, objects, w)
+			writer := actor(b, s, load.OpUpdate, 0, 1)
+			var stop atomic.Bool
+			var listers sync.WaitGroup
+			for who := range benchListers {
+				lister := actor(b, s, load.OpList, who, benchListers)
+				listers.Go(func() {
+					for !stop.Load() {
+						lister.Loop(1)
+					}
+				})
+			}
+			b.ResetTimer()
+			writer.Loop(b.N)
+			b.StopTimer()
+			stop.Store(true)
+			listers.Wait()
+		})
+	}
+}
+
+func benchmark(b *testing.B, c contract.Component) {
+	w := workload(c)
+	objects := load.Generate(w.Objects, w.Seed)
+	for _, op := range load.Operations(c) {
+		if !op.Single {
+			continue
+		}
+		for _, e := range entries(b, c) {
+			for _, goroutines := range widths(c) {
+				name := fmt.Sprintf("op=%s/impl=%s/objects=%d/goroutines=%d", op.Op, e.Name, w.Objects.Count, goroutines)
+				b.Run(name, func(b *testing.B) { operation(b, subject(b, e, objects, w), op.Op, goroutines) })
+			}
+		}
+	}
+}
+
+// widths are the numbers of goroutines that each operation is measured with: a
+// delay heap has one owner, and a FIFO one consumer.
+func widths(c contract.Component) []int {
+	if n := runtime.GOMAXPROCS(0); n > 1 && c != contract.ComponentDelay && c != contract.ComponentFIFO {
+		return []int{1, n}
+	}
+	return []int{1}
+}
+
+// operation does b.N operations on each goroutine: ns/op stays what it was if
+// the goroutines do not hinder each other.
+func operation(b *testing.B, s bench.Subject, op load.Op, goroutines int) {
+	var actors []bench.Actor
+	for who := range goroutines {
+		actors = append(actors, actor(b, s, op, who, goroutines))
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for done := 0; done < b.N; {
+		n := b.N - done
+		for _, a := range actors {
+			if a.Chunk > 0 {
+				n = min(n, a.Chunk)
+			}
+		}
+		b.StopTimer()
+		for _, a := range actors {
+			if a.Prepare != nil {
+				a.Prepare(n)
+			}
+		}
+		b.StartTimer()
+		var wg sync.WaitGroup
+		for _, a := range actors[1:] {
+			wg.Go(func() { a.Loop(n) })
+		}
+		actors[0].Loop(n)
+		wg.Wait()
+		done += n
+	}
+}
+
+func actor(b *testing.B, s bench.Subject, op load.Op, who, goroutines int) bench.Actor {
+	b.Helper()
+	a, err := s.Actor(op, load.Group{Goroutines: goroutines}, who)
+	if errors.Is(err, bench.ErrUnsupported) {
+		b.Skip(err)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return a
+}
+
+func subject(b *testing.B, e catalog.Entry, objects *load.Objects, w load.Workload) bench.Subject {
+	b.Helper()
+	s, err := bench.NewSubject(e, objects, w)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(s.Stop)
+	return s
+}
+
+func entries(b *testing.B, c contract.Component) []catalog.Entry {
+	b.Helper()
+	all, err := catalog.Select([]string{string(c)}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return all
+}
+
+func workload(c contract.Component) load.Workload {
+	w := load.Workload{Name: "bench", Component: c, Objects: load.ObjectSpec{Count: benchObjects}}
+	if c == contract.ComponentDelay {
+		w.Waiting, w.Ahead = benchWaiting/2, 10*time.Minute
+	}
+	return w.WithDefaults()
+}

@@ -1,0 +1,251 @@
+package bench
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// The distributions that a group's series has.
+const (
+	// Delay is from when an operation was due to when it was done (open loop),
+	// without the generator's own lateness.
+	Delay = "delay"
+	// Service is from when an operation began to when it was done.
+	Service = "service"
+	// Late is how late the generator woke up for an operation.
+	Late = "late"
+)
+
+// Unfinished counts the operations that were due within the measured time and
+// not done by its end. Each is in the delay distribution with what it had waited by then.
+const Unfinished = "unfinished"
+
+// worker is one goroutine of a group and what it has seen.
+type worker struct {
+	actor                Actor
+	group                load.Group
+	consumes             bool
+	delay, service, late *measure.Histogram
+	done, unfinished     int64
+}
+
+// contend runs the groups against each other, warmup first, and returns a
+// series per group. It blocks until every goroutine has returned.
+func contend(ctx context.Context, s Subject, w load.Workload) ([]measure.Series, error) {
+	crews := make([][]*worker, len(w.Groups))
+	for i, g := range w.Groups {
+		op, err := load.LookupOperation(w.Component, g.Op)
+		if err != nil {
+			return nil, err
+		}
+		for who := range g.Goroutines {
+			a, err := s.Actor(g.Op, g, i*1000+who)
+			if err != nil {
+				return nil, err
+			}
+			crews[i] = append(crews[i], newWorker(a, g, op.Role == load.RoleConsume))
+		}
+	}
+	runtime.GC()
+
+	var producers, consumers sync.WaitGroup
+	begin := time.Now()
+	from := begin.Add(w.Warmup)
+	end := from.Add(w.Duration)
+	for _, crew := range crews {
+		for who, wk := range crew {
+			wg := &producers
+			if wk.consumes {
+				wg = &consumers
+			}
+			wg.Go(func() { wk.run(ctx, who, len(crew), begin, from, end) })
+		}
+	}
+	// A consumer may block for want of items, so the subject is stopped when the
+	// time is up. A producer may block too (a full channel): it is freed likewise.
+	stop := time.AfterFunc(time.Until(end), s.Stop)
+	producers.Wait()
+	consumers.Wait()
+	stop.Stop()
+	s.Stop()
+
+	series := make([]measure.Series, len(w.Groups))
+	for i, g := range w.Groups {
+		series[i] = summarise(g, crews[i], w.Duration)
+	}
+	return series, ctx.Err()
+}
+
+func newWorker(a Actor, g load.Group, consumes bool) *worker {
+	w := &worker{actor: a, group: g, consumes: consumes}
+	if consumes {
+		return w // how long it waited for an item says nothing about the subject
+	}
+	w.service = measure.NewHistogram()
+	if g.Rate > 0 {
+		w.delay, w.late = measure.NewHistogram(), measure.NewHistogram()
+	}
+	return w
+}
+
+func (w *worker) run(ctx context.Context, who, crew int, begin, from, end time.Time) {
+	switch {
+	case w.group.Rate > 0:
+		w.openLoop(ctx, newPacer(begin, w.group.Rate, who, crew), from, end)
+	case w.consumes:
+		w.consume(from, end)
+	default:
+		w.closedLoop(ctx, from, end)
+	}
+}
+
+// openLoop does operations when they are due.
+func (w *worker) openLoop(ctx context.Context, p *pacer, from, end time.Time) {
+	for {
+		if w.actor.Prepare != nil {
+			w.actor.Prepare(1)
+		}
+		countFrom, late, ok := p.operation(end)
+		if !ok || ctx.Err() != nil {
+			break
+		}
+		began := time.Now()
+		if w.actor.Loop(1) < 1 {
+			break
+		}
+		now := time.Now()
+		if countFrom.Before(from) {
+			continue
+		}
+		if now.After(end) {
+			// Due in time, done too late: it counts as the delay it had, not as done.
+			w.unfinished++
+			w.delay.Record(now.Sub(countFrom))
+			break
+		}
+		w.done++
+		w.delay.Record(now.Sub(countFrom))
+		w.service.Record(now.Sub(began))
+		w.late.Record(late)
+	}
+	w.unfinished += int64(p.owed(from, end, w.delay.Record))
+}
+
+// closedLoop begins each operation when the last one is done. One clock reading
+// serves as the end of one operation and the beginning of the next; where
+// operations are so short that even that would be most of the cost, several are
+// timed together.
+func (w *worker) closedLoop(ctx context.Context, from, end time.Time) {
+	batch := 1
+	if w.actor.Prepare == nil && w.group.Think == 0 {
+		batch = w.batchFor(from)
+	}
+	began := time.Now()
+	for began.Before(end) && ctx.Err() == nil {
+		if w.actor.Prepare != nil {
+			w.actor.Prepare(batch)
+			began = time.Now()
+		}
+		got := w.actor.Loop(batch)
+		now := time.Now()
+		if began.After(from) && now.Before(end) {
+			w.done += int64(got)
+			if got > 0 {
+				w.service.Record(now.Sub(began) / time.Duration(got))
+			}
+		}
+		if got < batch {
+			return
+		}
+		if w.group.Think > 0 {
+			time.Sleep(w.group.Think)
+			now = time.Now()
+		}
+		began = now
+	}
+}
+
+// clockShare is the most that reading the clock may cost of what it times: an
+// operation of 2 µs or more is timed by itself.
+const clockFreeOp = 2 * time.Microsecond
+
+// batchFor tries the operation during warm-up and says how many to time at once.
+func (w *worker) batchFor(from time.Time) int {
+	const tries = 32
+	start := time.Now()
+	n := 0
+	for n < tries && (n < 2 || time.Now().Before(from)) {
+		if w.actor.Loop(1) < 1 {
+			return 1
+		}
+		n++
+	}
+	if each := time.Since(start) / time.Duration(n); each < clockFreeOp {
+		return int(clockFreeOp/max(each, 1)) + 1
+	}
+	return 1
+}
+
+// consume takes items out until the subject stops.
+func (w *worker) consume(from, end time.Time) {
+	for {
+		got := w.actor.Loop(1)
+		now := time.Now()
+		if now.After(from) && now.Before(end) {
+			w.done += int64(got)
+		}
+		if got < 1 {
+			return
+		}
+	}
+}
+
+func summarise(g load.Group, crew []*worker, duration time.Duration) measure.Series {
+	s := measure.Series{
+		Group: g.Name, Op: string(g.Op), Goroutines: g.Goroutines,
+		Values: map[string]float64{}, Histograms: map[string]string{},
+	}
+	var done, unfinished int64
+	merged := map[string]*measure.Histogram{}
+	add := func(name string, h *measure.Histogram) {
+		if h == nil {
+			return
+		}
+		if merged[name] == nil {
+			merged[name] = measure.NewHistogram()
+		}
+		merged[name].Merge(h)
+	}
+	for _, w := range crew {
+		done += w.done
+		unfinished += w.unfinished
+		add(Delay, w.delay)
+		add(Service, w.service)
+		add(Late, w.late)
+	}
+	if g.Goroutines > 0 {
+		s.Values[measure.Achieved] = float64(done) / duration.Seconds()
+	}
+	if g.Rate > 0 && g.Goroutines > 0 {
+		s.Values[measure.Offered] = g.Rate
+		s.Values[measure.AchievedPct] = min(100, 100*float64(done)/duration.Seconds()/g.Rate)
+		s.Values[Unfinished] = float64(unfinished)
+	}
+	for name, h := range merged {
+		record(&s, name, h)
+	}
+	return s
+}
+
+// record puts a distribution into a series: its percentiles, and all of it.
+func record(s *measure.Series, name string, h *measure.Histogram) {
+	h.Summarise(name, s.Values)
+	if text, err := h.Encode(); err == nil && h.Count() > 0 {
+		s.Histograms[name] = text
+	}
+}

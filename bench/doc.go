@@ -1,0 +1,54 @@
+// Package bench is the measuring loop as a library: it fills a component with a
+// workload's objects, runs the workload's operations alone or its actor groups
+// against each other, and returns a measure.Fork. go test -bench (bench_test.go
+// of this package), benchrun and the profiles all drive the same loops.
+//
+// How data flows: a [Request] names a cell; [Run] builds the [Subject] for its
+// component (store.go, fifo.go, delay.go, queue.go), which makes an [Actor] for
+// each operation; alone.go times actors back to back, contend.go runs groups of
+// them at once, pace.go says when an open loop's operations are due.
+package bench
+
+import (
+	"errors"
+
+	"github.com/informerbench/informerbench/load"
+)
+
+// ErrUnsupported is wrapped by the error of an actor whose operation the
+// implementation has no method for.
+var ErrUnsupported = errors.New("not supported by this implementation")
+
+// Actor does one operation over and over on behalf of one goroutine.
+type Actor struct {
+	// Loop does n operations back to back and returns how many were done: fewer
+	// than n only when the subject was stopped meanwhile. The loop is part of the
+	// actor, so that no indirect call stands between two operations.
+	Loop func(n int) int
+	// Prepare gets ready for the next n operations, outside the timing; nil
+	// where nothing is needed.
+	Prepare func(n int)
+	// Chunk is the largest n that Prepare takes; 0 where there is no bound.
+	Chunk int
+}
+
+// Subject is a component under load, filled and ready.
+type Subject interface {
+	// Actor makes the actor for one operation of a group, or of an operation
+	// measured alone (the group has no name then); who numbers the group's
+	// goroutines, so that each walks the objects in an order of its own. The error
+	// wraps ErrUnsupported where the implementation lacks the power.
+	Actor(op load.Op, group load.Group, who int) (Actor, error)
+	// Stop makes blocked actors return; no actor may be made after it.
+	Stop()
+	// Held is how many objects or items it holds, for the memory of each.
+	Held() int
+}
+
+// chunk is the largest batch that a may be given.
+func (a Actor) chunk(n int) int {
+	if a.Chunk > 0 {
+		return min(n, a.Chunk)
+	}
+	return n
+}

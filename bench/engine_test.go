@@ -1,0 +1,258 @@
+package bench
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// stub is a subject whose operation takes as long as it is told, in the
+// bubble's time.
+type stub struct {
+	mu    sync.Mutex
+	calls int
+	takes func(call int) time.Duration
+}
+
+func (s *stub) Stop()     {}
+func (s *stub) Held() int { return 0 }
+func (s *stub) Actor(load.Op, load.Group, int) (Actor, error) {
+	return Actor{Loop: func(n int) int {
+		for range n {
+			s.mu.Lock()
+			call := s.calls
+			s.calls++
+			s.mu.Unlock()
+			time.Sleep(s.takes(call))
+		}
+		return n
+	}}, nil
+}
+
+func contended(t *testing.T, takes func(int) time.Duration, g load.Group) measure.Series {
+	t.Helper()
+	var out measure.Series
+	synctest.Test(t, func(t *testing.T) {
+		g.Name, g.Op, g.Goroutines = "writer", load.OpUpdate, 1
+		w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{g}, Duration: time.Second}
+		series, err := contend(t.Context(), &stub{takes: takes}, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = series[0]
+	})
+	return out
+}
+
+// One call of a thousand stalls for 200 ms. At 1,000 operations a second some
+// 200 operations become due meanwhile: the k-th waits 200-k ms, so 1 in 50 of
+// all has a delay of 180 ms or more. A closed loop sees one slow call and
+// nothing else, which is what an open loop is for.
+func TestOpenLoopChargesAStallToAllThatItHeldUp(t *testing.T) {
+	stall := func(call int) time.Duration {
+		if call == 100 {
+			return 200 * time.Millisecond
+		}
+		return 0
+	}
+	open := contended(t, stall, load.Group{Rate: 1000})
+	if n := open.Values["delay-n"]; n != 1000 {
+		t.Errorf("%g operations, want 1000: none may be left out", n)
+	}
+	for p, want := range map[float64]time.Duration{50: 0, 90: 100 * time.Millisecond, 99: 190 * time.Millisecond, 99.9: 199 * time.Millisecond} {
+		got := time.Duration(open.Values[measure.PercentileMetric(Delay, p)])
+		if got < want-2*time.Millisecond || got > want+2*time.Millisecond {
+			t.Errorf("delay p%g is %s, want about %s", p, got, want)
+		}
+	}
+	if got := time.Duration(open.Values[measure.PercentileMetric(Service, 99)]); got != 0 && got > time.Millisecond {
+		t.Errorf("service p99 is %s: all calls but one are instant", got)
+	}
+	closed := contended(t, func(call int) time.Duration { return stall(call) + time.Millisecond }, load.Group{})
+	if got := time.Duration(closed.Values[measure.PercentileMetric(Service, 99)]); got > 2*time.Millisecond {
+		t.Errorf("a closed loop shows the stall at p99 (%s): then this test shows nothing", got)
+	}
+}
+
+// What was due and never done counts, with the delay that it had at the end.
+func TestWhatIsNotDoneCounts(t *testing.T) {
+	s := contended(t, func(int) time.Duration { return 10 * time.Second }, load.Group{Rate: 100})
+	if s.Values[measure.Achieved] != 0 || s.Values[measure.AchievedPct] != 0 {
+		t.Errorf("achieved %g/s: nothing was done in time", s.Values[measure.Achieved])
+	}
+	if s.Values[Unfinished] != 100 || s.Values["delay-n"] != 100 {
+		t.Errorf("%g unfinished, %g delays; want 100 of each", s.Values[Unfinished], s.Values["delay-n"])
+	}
+	if got := time.Duration(s.Values[measure.PercentileMetric(Delay, 50)]); got < 480*time.Millisecond || got > 520*time.Millisecond {
+		t.Errorf("the median delay is %s, want about 500 ms", got)
+	}
+}
+
+func TestOfferedAndAchieved(t *testing.T) {
+	s := contended(t, func(int) time.Duration { return 20 * time.Millisecond }, load.Group{Rate: 100})
+	if s.Values[measure.Offered] != 100 || s.Values[measure.Achieved] < 49 || s.Values[measure.Achieved] > 50 {
+		t.Errorf("offered %g, achieved %g; want 100 and 50", s.Values[measure.Offered], s.Values[measure.Achieved])
+	}
+	if late := s.Values[measure.MaxMetric(Late)]; late > float64(time.Microsecond) {
+		t.Errorf("the generator was %s late in a bubble, where timers are exact", time.Duration(late))
+	}
+}
+
+// A generator that overslept is late by itself: the subject is not charged.
+func TestLatenessIsKeptApart(t *testing.T) {
+	synctest.Test(t, func(*testing.T) {
+		start := time.Now()
+		table := timetable{}
+		from, late := table.await(start.Add(time.Millisecond))
+		if late != 0 || !from.Equal(start.Add(time.Millisecond)) {
+			t.Errorf("on time: from %s, late %s", from.Sub(start), late)
+		}
+		// As if the machine had slept until 10 ms: what became due before then
+		// counts from 10 ms.
+		table.woke = start.Add(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
+		if from, _ = table.await(start.Add(2 * time.Millisecond)); !from.Equal(start.Add(10 * time.Millisecond)) {
+			t.Errorf("due before the generator woke: counts from %s, want 10ms", from.Sub(start))
+		}
+		if from, _ = table.await(start.Add(10500 * time.Microsecond)); !from.Equal(start.Add(10500 * time.Microsecond)) {
+			t.Errorf("due after it woke: counts from %s, want 10.5ms", from.Sub(start))
+		}
+	})
+}
+
+func TestWalks(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 2, 3, 100, 5000} {
+		w := newWalk(n, 0, 3)
+		seen := map[int]bool{}
+		for range len(w.order) {
+			seen[w.order[w.slot()]] = true
+		}
+		if len(seen) != n {
+			t.Errorf("a walk over %d positions visits %d", n, len(seen))
+		}
+	}
+	if w := newWalk(100, 7, 0); slices.Max(w.order) != 6 {
+		t.Errorf("a walk over the first 7 positions goes to %d", slices.Max(w.order))
+	}
+	a, b := ownWalk(100, 0, 2), ownWalk(100, 1, 2)
+	for _, p := range a.order {
+		if slices.Contains(b.order, p) {
+			t.Fatalf("two goroutines share position %d", p)
+		}
+	}
+	w := newWalk(4, 0, 0)
+	var passes []uint32
+	for range 12 {
+		passes = append(passes, w.pass())
+		w.slot()
+	}
+	if !slices.Equal(passes, []uint32{0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0}) {
+		t.Errorf("passes %v", passes)
+	}
+}
+
+// Every operation of every implementation does as many as it is asked for, in
+// the chunks that it allows, alone and by two goroutines, and leaves the
+// component with what it held.
+func TestEveryOperation(t *testing.T) {
+	for _, e := range catalog.All() {
+		if e.Component == contract.ComponentLimiter {
+			continue // no workload measures one by itself
+		}
+		t.Run(e.ID(), func(t *testing.T) {
+			w := load.Workload{Name: "w", Component: e.Component, Objects: load.ObjectSpec{Count: 300}}
+			if e.Component == contract.ComponentDelay {
+				w.Waiting, w.Ahead = 150, time.Minute
+			}
+			w = w.WithDefaults()
+			objects := load.Generate(w.Objects, 1)
+			for _, op := range load.Operations(e.Component) {
+				if !op.Single {
+					continue
+				}
+				s, err := NewSubject(e, objects, w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, goroutines := range []int{1, 2} {
+					actors, err := crew(s, op.Op, goroutines)
+					if goroutines > 1 && (e.Component == contract.ComponentDelay || e.Component == contract.ComponentFIFO) {
+						if !errors.Is(err, ErrUnsupported) {
+							t.Errorf("%s by two goroutines: %v, want ErrUnsupported: there is one owner, or one consumer", op.Op, err)
+						}
+						continue
+					}
+					if err != nil {
+						t.Errorf("%s: %v", op.Op, err)
+						continue
+					}
+					var wg sync.WaitGroup
+					for _, a := range actors {
+						wg.Go(func() {
+							if got := a.do(500); got != 500 {
+								t.Errorf("%s: did %d of 500", op.Op, got)
+							}
+						})
+					}
+					wg.Wait()
+				}
+				if store, ok := s.(*storeSubject); ok {
+					if n := len(store.store.List()); n != 300 {
+						t.Errorf("%s left %d of 300 objects", op.Op, n)
+					}
+				}
+				s.Stop()
+			}
+		})
+	}
+}
+
+// do runs n operations with whatever preparation they need.
+func (a Actor) do(n int) (done int) {
+	for done < n {
+		k := a.chunk(n - done)
+		if a.Prepare != nil {
+			a.Prepare(k)
+		}
+		got := a.Loop(k)
+		done += got
+		if got < k {
+			break
+		}
+	}
+	return done
+}
+
+func TestAloneCountsAllocations(t *testing.T) {
+	var keep [][]byte
+	a := Actor{Loop: func(n int) int {
+		keep = keep[:0]
+		for range n {
+			keep = append(keep, make([]byte, 1024))
+		}
+		return n
+	}}
+	s, _ := alone([]Actor{a}, 20*time.Millisecond)
+	if got := s.Values[measure.AllocsPerOp]; got < 0.95 || got > 1.1 {
+		t.Errorf("%g allocs/op, want 1", got)
+	}
+	if got := s.Values[measure.BytesPerOp]; got < 1000 || got > 1300 {
+		t.Errorf("%g B/op, want 1024", got)
+	}
+	if len(s.Rounds) < minRounds {
+		t.Errorf("%d rounds, want %d or more", len(s.Rounds), minRounds)
+	}
+}

@@ -1,0 +1,174 @@
+package bench
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+)
+
+// fifoSubject is an empty FIFO whose known objects are the workload's.
+type fifoSubject struct {
+	fifo    contract.FIFO
+	objects *load.Objects
+	items   []any
+	stop    sync.Once
+}
+
+func newFIFOSubject(newFIFO func(contract.FIFOConfig) contract.FIFO, objects *load.Objects) *fifoSubject {
+	return &fifoSubject{
+		fifo:    newFIFO(contract.FIFOConfig{KnownObjects: knownObjects(objects.Map())}),
+		objects: objects,
+		items:   objects.Items(),
+	}
+}
+
+func (s *fifoSubject) Stop()     { s.stop.Do(s.fifo.Close) }
+func (s *fifoSubject) Held() int { return 0 }
+
+func (s *fifoSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
+	if op != load.OpAdd && g.Goroutines > 1 {
+		return Actor{}, fmt.Errorf("fifo: %s on several goroutines: %w: a FIFO has one consumer", op, ErrUnsupported)
+	}
+	w := newWalk(s.objects.Len(), g.Keys, who)
+	fifo := s.fifo
+	switch op {
+	case load.OpAdd:
+		objects := along(w, func(i int) any { return s.objects.At(i) })
+		return Actor{Loop: func(n int) int {
+			for range n {
+				if fifo.Add(objects[w.slot()]) != nil {
+					return 0
+				}
+			}
+			return n
+		}}, nil
+	case load.OpAddPop:
+		objects := along(w, func(i int) any { return s.objects.At(i) })
+		var seen handled
+		return Actor{Loop: func(n int) int {
+			for i := range n {
+				if fifo.Add(objects[w.slot()]) != nil {
+					return i
+				}
+				if _, err := fifo.Pop(seen.one); err != nil {
+					return i
+				}
+			}
+			return n
+		}}, nil
+	case load.OpPop:
+		return s.consumer(g)
+	case load.OpReplace:
+		return s.refill(func() error { return fifo.Replace(s.items, "1") }), nil
+	case load.OpResync:
+		return s.refill(fifo.Resync), nil
+	}
+	return Actor{}, fmt.Errorf("fifo: %s: %w", op, ErrUnsupported)
+}
+
+// handled is a handler that looks at every delta and object it is given, as the
+// cheapest real one must, and takes work for each.
+type handled struct {
+	objects int
+	work    time.Duration
+}
+
+func (h *handled) one(obj any, isInInitialList bool) error {
+	deltas, ok := obj.(contract.Deltas)
+	if !ok {
+		return fmt.Errorf("popped a %T, want Deltas", obj)
+	}
+	return h.batch(deltas, isInInitialList)
+}
+
+func (h *handled) batch(deltas []contract.Delta, _ bool) error {
+	for i := range deltas {
+		if all, ok := deltas[i].Object.(contract.ReplacedAllInfo); ok {
+			for _, o := range all.Objects {
+				if o != nil {
+					h.objects++
+				}
+			}
+			continue
+		}
+		h.objects++
+	}
+	if h.work > 0 {
+		time.Sleep(h.work)
+	}
+	return nil
+}
+
+// consumer pops until the FIFO is closed. What it has done is counted in pops,
+// or in objects where it pops batches.
+func (s *fifoSubject) consumer(g load.Group) (Actor, error) {
+	fifo := s.fifo
+	seen := handled{work: g.Work}
+	batcher, batches := fifo.(contract.BatchPopper)
+	if g.Batch > 1 && batches {
+		return Actor{Loop: func(n int) int {
+			before := seen.objects
+			for range n {
+				if batcher.PopBatch(seen.batch, seen.one) != nil {
+					return 0
+				}
+			}
+			return seen.objects - before
+		}}, nil
+	}
+	if g.Batch > 1 {
+		return Actor{}, fmt.Errorf("fifo: PopBatch: %w", ErrUnsupported)
+	}
+	return Actor{Loop: func(n int) int {
+		for i := range n {
+			if _, err := fifo.Pop(seen.one); err != nil {
+				return i
+			}
+		}
+		return n
+	}}, nil
+}
+
+// refill fills the FIFO in one call and pops until it is empty again. The end
+// is told by an object that is added behind the others: how many pops lie before
+// it is the FIFO's own business.
+func (s *fifoSubject) refill(fill func() error) Actor {
+	fifo := s.fifo
+	last := load.Generate(load.ObjectSpec{Kind: load.KindNode, Count: 1}, 1).At(0)
+	var seen handled
+	return Actor{Loop: func(n int) int {
+		for i := range n {
+			if fill() != nil || fifo.Add(last) != nil {
+				return i
+			}
+			for end := false; !end; {
+				_, err := fifo.Pop(func(obj any, initial bool) error {
+					deltas := obj.(contract.Deltas)
+					end = deltas[len(deltas)-1].Object == any(last)
+					return seen.one(obj, initial)
+				})
+				if err != nil {
+					return i
+				}
+			}
+		}
+		return n
+	}}
+}
+
+// knownObjects is a store's view that never changes.
+type knownObjects map[string]any
+
+func (k knownObjects) ListKeys() []string {
+	return slices.AppendSeq(make([]string, 0, len(k)), maps.Keys(k))
+}
+
+func (k knownObjects) GetByKey(key string) (any, bool, error) {
+	obj, ok := k[key]
+	return obj, ok, nil
+}

@@ -1,0 +1,192 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// Request asks for one fork. It is data, so that it can be handed to another process.
+type Request struct {
+	Cell     measure.Cell `json:"cell"`
+	Index    int          `json:"index"`
+	Block    int          `json:"block"`
+	Workload string       `json:"workload"` // as YAML, its sweep resolved
+	// Trace is the file whose events the store or FIFO is fed instead of the workload's operations.
+	Trace string `json:"trace,omitempty"`
+	// ProfileDir is where profiles go; "" takes none.
+	ProfileDir string `json:"profileDir,omitempty"`
+}
+
+// Run measures one fork of a cell in this process, with the GOMAXPROCS that the
+// process has. An operation that the implementation lacks is left out with a
+// warning; everything else that goes wrong is an error.
+func Run(ctx context.Context, req Request) (f measure.Fork, err error) {
+	w, err := load.ParseWorkload(req.Cell.Workload, []byte(req.Workload))
+	if err != nil {
+		return f, err
+	}
+	entry, err := catalog.Lookup(req.Cell.Component, req.Cell.Impl)
+	if err != nil {
+		return f, err
+	}
+	f = measure.Fork{Cell: req.Cell, Index: req.Index, Block: req.Block, Seed: w.Seed, Started: time.Now(), Process: map[string]float64{}}
+	if n := runtime.GOMAXPROCS(0); n != req.Cell.Procs {
+		return f, fmt.Errorf("GOMAXPROCS is %d, the cell wants %d", n, req.Cell.Procs)
+	}
+	profiler, err := startProfiler(req.ProfileDir)
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, profiler.stop(&f)) }()
+	if req.Trace != "" {
+		err = replay(ctx, entry, w, req.Trace, &f, profiler)
+	} else {
+		err = perform(ctx, entry, w, &f, profiler)
+	}
+	f.Process[measure.PeakRSS] = measure.PeakRSSBytes()
+	f.Seconds = time.Since(f.Started).Seconds()
+	return f, err
+}
+
+// perform measures the workload's operations and its groups, each on a subject
+// of its own: what one leaves behind is no burden for the other.
+func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measure.Fork, p *profiler) error {
+	objects := load.Generate(w.Objects, w.Seed)
+	if len(w.Ops) > 0 {
+		s := weigh(func() (Subject, error) { return NewSubject(entry, objects, w) }, f)
+		if s.err != nil {
+			return s.err
+		}
+		if err := s.ops(ctx, w, objects, f, p); err != nil {
+			return err
+		}
+	}
+	if len(w.Groups) == 0 {
+		return nil
+	}
+	s := weigh(func() (Subject, error) { return NewSubject(entry, objects, w) }, f)
+	if s.err != nil {
+		return s.err
+	}
+	if err := p.start(); err != nil {
+		return err
+	}
+	before := measure.ReadCounters()
+	series, err := contend(ctx, s.Subject, w)
+	measure.ReadCounters().Since(before, f.Process)
+	if errors.Is(err, ErrUnsupported) {
+		f.Warnings = append(f.Warnings, err.Error())
+		s.Stop()
+		return nil
+	}
+	f.Series = append(f.Series, series...)
+	return err
+}
+
+// NewSubject makes and fills the subject of the entry's component.
+func NewSubject(entry catalog.Entry, objects *load.Objects, w load.Workload) (Subject, error) {
+	switch entry.Component {
+	case contract.ComponentStore:
+		return newStoreSubject(entry.NewStore, objects, w), nil
+	case contract.ComponentFIFO:
+		return newFIFOSubject(entry.NewFIFO, objects), nil
+	case contract.ComponentDelay:
+		return newDelaySubject(entry.NewDelay, objects, w), nil
+	case contract.ComponentQueue:
+		return newQueueSubject(entry.NewQueue, objects, w), nil
+	}
+	return nil, fmt.Errorf("no loops for component %q: have %v", entry.Component, load.Components())
+}
+
+// weighed is a subject, or why there is none.
+type weighed struct {
+	Subject
+	err error
+}
+
+// weigh makes a subject and records how much heap it keeps per object or item
+// beyond the objects themselves, which were there before.
+func weigh(build func() (Subject, error), f *measure.Fork) weighed {
+	before := liveHeap()
+	s, err := build()
+	if err != nil {
+		return weighed{err: err}
+	}
+	if n := s.Held(); n > 0 {
+		f.Process[measure.HeapPerObject] = max(0, float64(liveHeap())-float64(before)) / float64(n)
+	}
+	return weighed{Subject: s}
+}
+
+// liveHeap is what is in use after a forced collection; the second one takes
+// what the first one's finalizers and pools let go.
+func liveHeap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// ops measures each operation by itself, on each number of goroutines asked for.
+func (s weighed) ops(ctx context.Context, w load.Workload, objects *load.Objects, f *measure.Fork, p *profiler) error {
+	defer s.Stop()
+	f.Process[HarnessNs] = harnessCost(objects.Keys())
+	if err := p.start(); err != nil {
+		return err
+	}
+	for _, op := range w.Ops {
+		for _, goroutines := range w.Parallel {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			actors, err := crew(s.Subject, op, goroutines)
+			if errors.Is(err, ErrUnsupported) {
+				f.Warnings = append(f.Warnings, err.Error())
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			series, warning := alone(actors, w.Duration)
+			series.Op = string(op)
+			if goroutines > 1 {
+				series.Group = fmt.Sprintf("x%d", goroutines)
+			}
+			if warning != "" {
+				f.Warnings = append(f.Warnings, fmt.Sprintf("%s: %s", series.Name(), warning))
+			}
+			f.Series = append(f.Series, series)
+		}
+	}
+	return nil
+}
+
+// HarnessNs is the time of an empty operation through the loops of alone, in
+// ns: the harness's share of each ns/op of the fork.
+const HarnessNs = "harness-ns"
+
+func harnessCost(keys []string) float64 {
+	s, _ := alone([]Actor{empty(keys)}, 10*time.Millisecond)
+	return s.Values[measure.NsPerOp]
+}
+
+func crew(s Subject, op load.Op, goroutines int) ([]Actor, error) {
+	var actors []Actor
+	for who := range goroutines {
+		a, err := s.Actor(op, load.Group{Goroutines: goroutines}, who)
+		if err != nil {
+			return nil, err
+		}
+		actors = append(actors, a)
+	}
+	return actors, nil
+}

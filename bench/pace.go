@@ -1,0 +1,69 @@
+package bench
+
+import "time"
+
+// timetable waits for the time at which something is due, and keeps the
+// generator's own lateness apart from the subject's delay.
+//
+// When the goroutine has nothing to do it sleeps, and may wake up too late: the
+// machine's timer or a busy processor is to blame, not the subject. So an
+// operation counts from the later of its due time and the last time that the
+// generator woke up, and how late it woke is recorded by itself.
+type timetable struct {
+	woke time.Time // end of the last sleep
+}
+
+// await sleeps until due. It returns the time from which the operation's delay
+// counts, and the lateness of the generator: 0 if it did not sleep.
+func (t *timetable) await(due time.Time) (from time.Time, late time.Duration) {
+	if wait := time.Until(due); wait > 0 {
+		time.Sleep(wait)
+		t.woke = time.Now()
+		late = max(0, t.woke.Sub(due))
+	}
+	if t.woke.After(due) {
+		return t.woke, late
+	}
+	return due, late
+}
+
+// pacer says when the operations of one goroutine of an open loop are due.
+//
+// Operation i is due at start + phase + i*interval, whatever happened before:
+// a slow operation makes those behind it late, it does not thin them out (no
+// coordinated omission).
+type pacer struct {
+	timetable
+	next     time.Time
+	interval time.Duration
+}
+
+// newPacer spreads the n goroutines of a group evenly over one interval.
+func newPacer(start time.Time, rate float64, who, n int) *pacer {
+	interval := time.Duration(float64(n) / rate * float64(time.Second))
+	return &pacer{next: start.Add(interval * time.Duration(who) / time.Duration(n)), interval: interval}
+}
+
+// operation waits until the next operation is due, and returns what await does;
+// false if none is due before end.
+func (p *pacer) operation(end time.Time) (from time.Time, late time.Duration, ok bool) {
+	due := p.next
+	if !due.Before(end) {
+		return due, 0, false
+	}
+	p.next = due.Add(p.interval)
+	from, late = p.await(due)
+	return from, late, true
+}
+
+// owed returns the delays that the operations still due before end have had so
+// far: they were offered and not done.
+func (p *pacer) owed(from, end time.Time, record func(time.Duration)) (n int) {
+	for due := p.next; due.Before(end); due = due.Add(p.interval) {
+		if !due.Before(from) {
+			record(end.Sub(due))
+			n++
+		}
+	}
+	return n
+}

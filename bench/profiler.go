@@ -1,0 +1,79 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// profiler writes the profiles of an extra fork. A nil profiler does nothing,
+// so measured forks carry no trace of it.
+type profiler struct {
+	dir     string
+	cpu     *os.File
+	started bool
+}
+
+// Sampling of contention: one in mutexFraction contended unlocks, and blocking
+// of blockRate ns on average.
+const (
+	mutexFraction = 5
+	blockRate     = 10_000
+)
+
+func startProfiler(dir string) (*profiler, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.Create(filepath.Join(dir, "cpu.pb.gz"))
+	if err != nil {
+		return nil, err
+	}
+	return &profiler{dir: dir, cpu: f}, nil
+}
+
+// start begins profiling: the preparations are over. Only its first call counts.
+func (p *profiler) start() error {
+	if p == nil || p.started {
+		return nil
+	}
+	p.started = true
+	runtime.SetMutexProfileFraction(mutexFraction)
+	runtime.SetBlockProfileRate(blockRate)
+	return pprof.StartCPUProfile(p.cpu)
+}
+
+// stop writes the remaining profiles and names all of them in f.
+func (p *profiler) stop(f *measure.Fork) error {
+	if p == nil {
+		return nil
+	}
+	pprof.StopCPUProfile()
+	runtime.SetMutexProfileFraction(0)
+	runtime.SetBlockProfileRate(0)
+	errs := []error{p.cpu.Close()}
+	f.Profiles = append(f.Profiles, p.cpu.Name())
+	runtime.GC() // heap shows what was live at the last collection
+	for _, name := range []string{"heap", "allocs", "mutex", "block"} {
+		path := filepath.Join(p.dir, name+".pb.gz")
+		out, err := os.Create(path)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if err := pprof.Lookup(name).WriteTo(out, 0); err != nil {
+			errs = append(errs, fmt.Errorf("writing %s: %w", path, err))
+		}
+		errs = append(errs, out.Close())
+		f.Profiles = append(f.Profiles, path)
+	}
+	return errors.Join(errs...)
+}

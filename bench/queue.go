@@ -1,0 +1,113 @@
+package bench
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+)
+
+// queueSubject is a delaying queue with items in it: ready, or waiting for
+// their time if the workload has them lie ahead.
+type queueSubject struct {
+	queue   contract.DelayingQueue[string]
+	keys    []string
+	waiting int
+	stop    sync.Once
+}
+
+func newQueueSubject(newQueue func(clock.WithTicker) contract.DelayingQueue[string], objects *load.Objects, w load.Workload) *queueSubject {
+	s := &queueSubject{queue: newQueue(clock.RealClock{}), keys: objects.Keys(), waiting: w.Waiting}
+	ahead := offsets(w.Ahead)
+	for i, k := range s.keys[:w.Waiting] {
+		if w.Ahead > 0 {
+			s.queue.AddAfter(k, ahead[i%len(ahead)])
+		} else {
+			s.queue.Add(k)
+		}
+	}
+	// Len makes a queue that takes items in behind its caller's back catch up.
+	s.queue.Len()
+	return s
+}
+
+// Stop shuts the queue down, once: controller-runtime's panics at a second time.
+func (s *queueSubject) Stop()     { s.stop.Do(s.queue.ShutDown) }
+func (s *queueSubject) Held() int { return s.waiting }
+
+// Actor makes the actor of one operation. A batch of adds that may be taken in
+// behind the caller's back ends with Len, so that the taking in is part of what
+// is measured.
+func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
+	w := newWalk(len(s.keys), g.Keys, who)
+	if op == load.OpAddGetDone {
+		w = ownWalk(len(s.keys), who, g.Goroutines)
+	}
+	keys := along(w, func(i int) string { return s.keys[i] })
+	queue := s.queue
+	switch op {
+	case load.OpAdd:
+		return Actor{Loop: func(n int) int {
+			for range n {
+				queue.Add(keys[w.slot()])
+			}
+			return n
+		}}, nil
+	case load.OpAddGetDone:
+		return Actor{Loop: func(n int) int {
+			for i := range n {
+				queue.Add(keys[w.slot()])
+				item, shutdown := queue.Get()
+				if shutdown {
+					return i
+				}
+				queue.Done(item)
+			}
+			return n
+		}}, nil
+	case load.OpGetDone:
+		return Actor{Loop: func(n int) int {
+			for i := range n {
+				item, shutdown := queue.Get()
+				if shutdown {
+					return i
+				}
+				if g.Work > 0 {
+					time.Sleep(g.Work)
+				}
+				if g.Requeue {
+					queue.Add(item)
+				}
+				queue.Done(item)
+			}
+			return n
+		}}, nil
+	case load.OpAddAfter:
+		ahead := offsets(g.Ahead)
+		return Actor{Loop: func(n int) int {
+			for range n {
+				i := w.slot()
+				queue.AddAfter(keys[i], ahead[i])
+			}
+			queue.Len()
+			return n
+		}}, nil
+	case load.OpAddRateLimited:
+		limited, ok := queue.(contract.RateLimitingQueue[string])
+		if !ok {
+			return Actor{}, fmt.Errorf("queue: %s: %w", op, ErrUnsupported)
+		}
+		return Actor{Loop: func(n int) int {
+			for range n {
+				limited.AddRateLimited(keys[w.slot()])
+			}
+			queue.Len()
+			return n
+		}}, nil
+	}
+	return Actor{}, fmt.Errorf("queue: %s: %w", op, ErrUnsupported)
+}

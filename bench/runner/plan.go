@@ -1,0 +1,245 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// Options is what the flags of benchrun run say. The zero value is the default
+// preset over everything.
+type Options struct {
+	Preset     string // "" means load.DefaultPreset, unless File or Trace is given
+	File       string // a workload file
+	Trace      string // a trace file
+	Components []string
+	Impls      []string // names or globs
+	Forks      int      // 0 means DefaultForks
+	Duration   time.Duration
+	Profile    bool
+	Seed       uint64
+	Procs      int    // 0 means all cores
+	Out        string // folder of the results; "" makes one under results/
+	SkipVerify bool
+	Command    []string // as typed, for the record
+	WorkTree   string   // a folder in the git work tree of this program, for the record
+}
+
+// DefaultForks is how many processes measure each cell: six is the least for
+// which a distribution-free 95 percent interval of the median exists.
+const DefaultForks = 6
+
+// Plan is what a run will do, checked.
+type Plan struct {
+	options  Options
+	preset   string
+	variants []load.Variant
+	entries  []catalog.Entry
+}
+
+// NewPlan checks everything that can be checked before anything is written:
+// names, files, folders. Every error names what is wrong and what is allowed.
+func NewPlan(o Options) (*Plan, error) {
+	if o.Forks == 0 {
+		o.Forks = DefaultForks
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	if o.Procs == 0 {
+		o.Procs = runtime.GOMAXPROCS(0)
+	}
+	p := &Plan{options: o}
+	workloads, err := p.workloads()
+	if err != nil {
+		return nil, err
+	}
+	if p.entries, err = catalog.Select(o.Components, o.Impls); err != nil {
+		return nil, err
+	}
+	if err := p.checkRanges(); err != nil {
+		return nil, err
+	}
+	for _, w := range workloads {
+		if !slices.ContainsFunc(p.entries, func(e catalog.Entry) bool { return e.Component == w.Component }) {
+			continue
+		}
+		if o.Duration > 0 {
+			w.Duration = o.Duration
+		}
+		w.Seed = o.Seed
+		if len(w.Faults) > 0 {
+			return nil, fmt.Errorf("workload %s: faults strike the list/watch source (load.Source), and a %s is measured without one: leave faults out", w.Name, w.Component)
+		}
+		for _, v := range w.Variants() {
+			if err := v.Workload.Validate(); err != nil {
+				return nil, fmt.Errorf("workload %s: %w", w.Name, err)
+			}
+			p.variants = append(p.variants, v)
+		}
+	}
+	if len(p.variants) == 0 {
+		return nil, fmt.Errorf("preset %s measures %s, and none of the chosen implementations is one", p.preset, strings.Join(componentsOf(workloads), ", "))
+	}
+	p.entries = slices.DeleteFunc(p.entries, func(e catalog.Entry) bool {
+		return !slices.ContainsFunc(p.variants, func(v load.Variant) bool { return v.Workload.Component == e.Component })
+	})
+	if p.options.Out == "" {
+		p.options.Out = filepath.Join("results", measure.Stamp(time.Now())+"-"+p.preset)
+	}
+	return p, measure.EmptyDir(p.options.Out)
+}
+
+func (p *Plan) checkRanges() error {
+	o := p.options
+	switch {
+	case o.Forks < 1:
+		return fmt.Errorf("--forks %d: want 1 or more", o.Forks)
+	case o.Duration < 0:
+		return fmt.Errorf("--duration %s: want more than 0", o.Duration)
+	case o.Procs < 1:
+		return fmt.Errorf("--procs %d: want 1 or more", o.Procs)
+	}
+	return nil
+}
+
+// workloads resolves the preset, the file or the trace.
+func (p *Plan) workloads() ([]load.Workload, error) {
+	o := &p.options
+	if given := slices.DeleteFunc([]string{flagIf("--preset", o.Preset), flagIf("-f", o.File), flagIf("--trace", o.Trace)}, func(s string) bool { return s == "" }); len(given) > 1 {
+		return nil, fmt.Errorf("%s exclude each other: give one", strings.Join(given, " and "))
+	}
+	switch {
+	case o.File != "":
+		w, err := load.ReadWorkload(o.File)
+		if err != nil {
+			return nil, err
+		}
+		p.preset = w.Name
+		return []load.Workload{w}, nil
+	case o.Trace != "":
+		path, err := filepath.Abs(o.Trace)
+		if err != nil {
+			return nil, err
+		}
+		o.Trace = path
+		w, err := traceWorkload(path)
+		if err != nil {
+			return nil, err
+		}
+		p.preset = w.Name
+		return []load.Workload{w}, nil
+	}
+	if o.Preset == "" {
+		o.Preset = load.DefaultPreset
+	}
+	preset, err := load.LookupPreset(o.Preset)
+	if err != nil {
+		return nil, err
+	}
+	p.preset = preset.Name
+	return preset.Workloads, nil
+}
+
+func flagIf(flag, value string) string {
+	if value == "" {
+		return ""
+	}
+	return flag
+}
+
+func componentsOf(workloads []load.Workload) []string {
+	var out []string
+	for _, w := range workloads {
+		if !slices.Contains(out, string(w.Component)) {
+			out = append(out, string(w.Component))
+		}
+	}
+	return out
+}
+
+// cells are the combinations of variants and entries, and for each variant a
+// second copy of its reference, for the noise floor.
+func (p *Plan) cells(entries []catalog.Entry) []measure.Cell {
+	var cells []measure.Cell
+	for _, v := range p.variants {
+		var own []measure.Cell
+		reference := 0
+		for _, e := range entries {
+			if e.Component != v.Workload.Component {
+				continue
+			}
+			if e.Reference {
+				reference = len(own)
+			}
+			own = append(own, p.cell(e, v))
+		}
+		if len(own) > 0 && p.options.Trace == "" {
+			aa := own[reference]
+			aa.Role = measure.AARole
+			own = append(own, aa)
+		}
+		cells = append(cells, own...)
+	}
+	return cells
+}
+
+func (p *Plan) cell(e catalog.Entry, v load.Variant) measure.Cell {
+	return measure.Cell{Component: e.Component, Impl: e.Name, Workload: v.Workload.Name, Procs: p.options.Procs, Params: params(v)}
+}
+
+// params are the segments of a benchmark's name that a variant has.
+func params(v load.Variant) []measure.Param {
+	ps := []measure.Param{{Key: "objects", Value: strconv.Itoa(v.Workload.Objects.Count)}}
+	if v.Key != "" && v.Key != "objects" {
+		ps = append(ps, measure.Param{Key: v.Key, Value: strconv.Itoa(v.Value)})
+	}
+	return ps
+}
+
+// begin verifies the implementations and makes the run's folder. Nothing is
+// written before the last check has passed.
+func (p *Plan) begin(ctx context.Context, out io.Writer) (*measure.Journal, error) {
+	o := p.options
+	run := &measure.Run{
+		Schema: measure.Schema, Name: filepath.Base(o.Out), Preset: p.preset, Command: o.Command, Started: time.Now(),
+		Settings:    measure.Settings{Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, Rule: measure.DefaultRule},
+		Environment: measure.ReadEnvironment(o.WorkTree),
+	}
+	for _, v := range p.variants {
+		text, err := p.text(v)
+		if err != nil {
+			return nil, err
+		}
+		run.Workloads = append(run.Workloads, text)
+	}
+	impls, sound, err := verifyAll(ctx, p.entries, o.SkipVerify, out)
+	if err != nil {
+		return nil, err
+	}
+	run.Impls = impls
+	if run.Cells = p.cells(sound); len(run.Cells) == 0 {
+		return nil, fmt.Errorf("%w: no chosen implementation passed its conformance suite; see benchrun verify", ErrFailed)
+	}
+	return measure.CreateJournal(o.Out, run)
+}
+
+func (p *Plan) text(v load.Variant) (measure.WorkloadText, error) {
+	var b bytes.Buffer
+	if err := load.WriteWorkload(&b, v.Workload); err != nil {
+		return measure.WorkloadText{}, err
+	}
+	c := p.cell(catalog.Entry{Component: v.Workload.Component}, v)
+	return measure.WorkloadText{Key: c.WorkloadKey(), Name: v.Workload.Name, Source: v.Workload.Source, YAML: b.String()}, nil
+}

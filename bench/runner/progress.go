@@ -1,0 +1,102 @@
+package runner
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// progress shows what is measured and the time left. At a terminal it is a bar;
+// elsewhere a line each tenth of the way, for a log.
+//
+// The time left is what the workloads say they take, scaled by how the forks so
+// far compare with what was said of them.
+type progress struct {
+	out      io.Writer
+	bar      *progressbar.ProgressBar // nil where out is no terminal
+	expected map[string]time.Duration // of one fork, by cell ID
+	total    time.Duration            // expected of all forks
+	past     time.Duration            // expected of the forks that are done
+	started  time.Time
+	printed  int // tenths
+}
+
+func newProgress(out io.Writer, run *measure.Run, left []measure.Planned) (*progress, error) {
+	p := &progress{out: out, expected: map[string]time.Duration{}, started: time.Now()}
+	for _, c := range run.Cells {
+		text, err := run.Workload(c)
+		if err != nil {
+			return nil, err
+		}
+		w, err := load.ParseWorkload(text.Name, []byte(text.YAML))
+		if err != nil {
+			return nil, err
+		}
+		p.expected[c.ID()] = expected(w)
+	}
+	for _, f := range left {
+		p.total += p.expected[f.Cell.ID()]
+	}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.bar = progressbar.NewOptions64(int64(p.total), progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(30),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+	}
+	return p, nil
+}
+
+// expected guesses how long a fork takes: what it measures, and the making of
+// the objects.
+func expected(w load.Workload) time.Duration {
+	d := 60*time.Millisecond + time.Duration(w.Objects.Count)*4*time.Microsecond
+	d += time.Duration(len(w.Ops)*max(1, len(w.Parallel))) * 2 * w.Duration
+	if len(w.Groups) > 0 {
+		d += w.Warmup + w.Duration
+	}
+	return d
+}
+
+// remaining is the time left.
+func (p *progress) remaining() time.Duration {
+	left := p.total - p.past
+	if p.past > 0 {
+		left = time.Duration(float64(left) * float64(time.Since(p.started)) / float64(p.past))
+	}
+	return left.Round(time.Second)
+}
+
+func (p *progress) begin(next measure.Planned) {
+	what := "measuring"
+	if next.Profile {
+		what = "profiling"
+	}
+	text := fmt.Sprintf("%s left, %s %s/%s %s", p.remaining(), what, next.Cell.Component, next.Cell.Label(), next.Cell.Workload)
+	if p.bar != nil {
+		p.bar.Describe(text)
+		return
+	}
+	if tenth := int(10 * p.past / max(p.total, 1)); tenth >= p.printed {
+		p.printed = tenth + 1
+		fmt.Fprintf(p.out, "%3d%% %s\n", 10*tenth, text)
+	}
+}
+
+func (p *progress) end(done measure.Planned) {
+	p.past += p.expected[done.Cell.ID()]
+	if p.bar != nil {
+		// The bar only refuses numbers beyond its end, which past never is.
+		_ = p.bar.Set64(int64(p.past))
+	}
+}
+
+func (p *progress) finish() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}

@@ -1,0 +1,103 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// quickEffort is how much of the random and stress cases a run does before it
+// measures; benchrun verify does all.
+const quickEffort = 0.2
+
+// Verify runs the conformance suite of one entry and describes the entry with
+// the outcome. opts may set the seed and the effort.
+func Verify(e catalog.Entry, opts ...suite.Option) measure.Implementation {
+	im := describe(e)
+	opts = append(slices.Clone(opts), suite.WithObserver(func(r suite.Result) {
+		im.Seed = r.Seed
+		switch r.Outcome {
+		case suite.Pass:
+			im.CasesPassed++
+		case suite.Skip:
+			im.Skipped = append(im.Skipped, measure.Waiver{Clause: r.Clause.ID + "/" + r.Case, Reason: r.Reason})
+		}
+	}))
+	err := catalog.Verify(e, opts...)
+	im.Verified = measure.VerifyPassed
+	if err != nil {
+		im.Verified = measure.VerifyFailed
+		im.Failures = messages(err)
+	}
+	return im
+}
+
+func messages(err error) []string {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var out []string
+		for _, e := range joined.Unwrap() {
+			out = append(out, e.Error())
+		}
+		return out
+	}
+	return []string{err.Error()}
+}
+
+func describe(e catalog.Entry) measure.Implementation {
+	im := measure.Implementation{
+		Component: string(e.Component), Name: e.Name, Module: e.Module, Description: e.Description,
+		Guarantees: e.Guarantees, Reference: e.Reference, Verified: measure.VerifySkipped,
+	}
+	for _, w := range e.Waivers {
+		im.Waivers = append(im.Waivers, measure.Waiver(w))
+	}
+	return im
+}
+
+// verifyAll verifies each entry and returns those that may be measured.
+func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.Writer) (impls []measure.Implementation, sound []catalog.Entry, err error) {
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			return nil, nil, fmt.Errorf("%w while verifying; nothing was measured or written", ErrInterrupted)
+		}
+		if skip {
+			impls, sound = append(impls, describe(e)), append(sound, e)
+			continue
+		}
+		start := time.Now()
+		im := Verify(e, suite.WithEffort(quickEffort))
+		impls = append(impls, im)
+		PrintVerified(out, im, time.Since(start))
+		if im.Verified == measure.VerifyPassed {
+			sound = append(sound, e)
+		}
+	}
+	if len(sound) == 0 {
+		return nil, nil, errors.Join(ErrFailed, errors.New("no chosen implementation passed its conformance suite: there is nothing to measure"))
+	}
+	return impls, sound, nil
+}
+
+// PrintVerified writes the outcome of one verification, with everything that
+// was waived and why.
+func PrintVerified(out io.Writer, im measure.Implementation, took time.Duration) {
+	mark := "ok  "
+	if im.Verified != measure.VerifyPassed {
+		mark = "FAIL"
+	}
+	fmt.Fprintf(out, "%s %s/%s: %d cases passed, %d do not apply, %d clauses waived (%.1fs, seed %d)\n", mark, im.Component, im.Name, im.CasesPassed, len(im.Skipped), len(im.Waivers), took.Seconds(), im.Seed)
+	for _, w := range im.Waivers {
+		fmt.Fprintf(out, "     waived %s: %s\n", w.Clause, w.Reason)
+	}
+	for _, f := range im.Failures {
+		fmt.Fprintf(out, "     %s\n", strings.ReplaceAll(f, "\n", "\n     "))
+	}
+}

@@ -1,0 +1,155 @@
+// Package catalog is the one explicit table of what can be compared: name,
+// component, constructor, description, guarantees, waivers. Nothing registers
+// itself; to add an implementation, add a line to tables.go.
+package catalog
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// The constructors, by component. Each may be called by many goroutines at once.
+type (
+	NewStore   = func(contract.Indexers) contract.Store
+	NewFIFO    = func(contract.FIFOConfig) contract.FIFO
+	NewDelay   = func() contract.DelayHeap[string]
+	NewQueue   = func(clock.WithTicker) contract.DelayingQueue[string]
+	NewLimiter = func() contract.RateLimiter[string]
+)
+
+// Waiver names a clause that an implementation does not keep, and why. Every
+// list, verification and report prints it.
+type Waiver struct {
+	Clause string
+	Reason string
+}
+
+// Entry is one implementation. Exactly the constructor of its component is set.
+type Entry struct {
+	Component contract.Component
+	Name      string
+	// Module is whose code it is: "informerbench" or a module path.
+	Module string
+	// Description is one line: how it works, what it is good at, what it costs.
+	Description string
+	// Guarantees is one line on what it promises beyond or below the contract.
+	Guarantees string
+	// Reference marks the entry that the others of its component are compared with.
+	Reference bool
+	// FIFOClass is the class of a FIFO.
+	FIFOClass contract.FIFOClass
+	// OwnClock says that a queue reads the system's clock whatever it is given.
+	OwnClock bool
+	Waivers  []Waiver
+
+	NewStore   NewStore
+	NewFIFO    NewFIFO
+	NewDelay   NewDelay
+	NewQueue   NewQueue
+	NewLimiter NewLimiter
+	// NewTransformingFIFO makes a FIFO with a transformer; nil if it takes none.
+	NewTransformingFIFO func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO
+}
+
+// ID is component/name.
+func (e Entry) ID() string { return string(e.Component) + "/" + e.Name }
+
+// All returns every entry, component by component, references first. The slice
+// belongs to the caller.
+func All() []Entry {
+	return slices.Concat(stores(), fifos(), delays(), queues(), limiters())
+}
+
+// Components lists the components that have entries.
+func Components() []contract.Component {
+	var out []contract.Component
+	for _, e := range All() {
+		if !slices.Contains(out, e.Component) {
+			out = append(out, e.Component)
+		}
+	}
+	return out
+}
+
+// Lookup finds one entry. The error lists the names that the component has.
+func Lookup(c contract.Component, name string) (Entry, error) {
+	for _, e := range All() {
+		if e.Component == c && e.Name == name {
+			return e, nil
+		}
+	}
+	return Entry{}, fmt.Errorf("unknown %s %q: have %s", c, name, strings.Join(names([]contract.Component{c}), ", "))
+}
+
+// Select returns the entries of the given components (none: all) whose names
+// match one of the patterns (none: all). A pattern is a glob as in path.Match,
+// on the name or on component/name. A component or a pattern that matches
+// nothing is an error that lists what there is.
+func Select(components, patterns []string) ([]Entry, error) {
+	var wanted []contract.Component
+	for _, c := range components {
+		if !slices.Contains(Components(), contract.Component(c)) {
+			return nil, fmt.Errorf("unknown component %q: have %s", c, join(Components()))
+		}
+		wanted = append(wanted, contract.Component(c))
+	}
+	if len(wanted) == 0 {
+		wanted = Components()
+	}
+	used := make([]bool, len(patterns))
+	var out []Entry
+	for _, e := range All() {
+		if !slices.Contains(wanted, e.Component) {
+			continue
+		}
+		matched := len(patterns) == 0
+		for i, p := range patterns {
+			ok, err := matches(p, e)
+			if err != nil {
+				return nil, fmt.Errorf("implementation pattern %q: %w", p, err)
+			}
+			if ok {
+				used[i], matched = true, true
+			}
+		}
+		if matched {
+			out = append(out, e)
+		}
+	}
+	if i := slices.Index(used, false); i >= 0 {
+		return nil, fmt.Errorf("no implementation matches %q: have %s", patterns[i], strings.Join(names(wanted), ", "))
+	}
+	return out, nil
+}
+
+func matches(pattern string, e Entry) (bool, error) {
+	ok, err := path.Match(pattern, e.Name)
+	if ok || err != nil {
+		return ok, err
+	}
+	return path.Match(pattern, e.ID())
+}
+
+func names(components []contract.Component) []string {
+	var out []string
+	for _, e := range All() {
+		if slices.Contains(components, e.Component) && !slices.Contains(out, e.Name) {
+			out = append(out, e.Name)
+		}
+	}
+	return out
+}
+
+func join[S ~string](list []S) string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return strings.Join(out, ", ")
+}

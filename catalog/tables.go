@@ -1,0 +1,174 @@
+package catalog
+
+import (
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/mutexmap"
+	"github.com/informerbench/informerbench/impl/upstream"
+	"github.com/informerbench/informerbench/queue/delay"
+	"github.com/informerbench/informerbench/queue/deltafifo"
+	"github.com/informerbench/informerbench/queue/ratelimit"
+	"github.com/informerbench/informerbench/queue/workqueue"
+)
+
+// own is the Module of this project's implementations.
+const own = "informerbench"
+
+func stores() []Entry {
+	return []Entry{
+		{
+			Component: contract.ComponentStore, Name: "clientgo", Module: upstream.ClientGoModule, Reference: true,
+			Description: "client-go's ThreadSafeStore: one RWMutex, one map, a set of keys per indexed value; readers that list hold the writer up",
+			Guarantees:  "one instant per read; half-writes when an IndexFunc fails",
+			NewStore:    upstream.NewStore,
+			Waivers: []Waiver{
+				{"STORE-21", "client-go keeps the nil map, and the next Add panics"},
+				{"STORE-26", "client-go returns the map that AddIndexers writes to"},
+				{"STORE-28", "client-go puts the object in before it computes the index values"},
+				{"STORE-29", "client-go takes the new content and drops its indexes before it computes the index values"},
+				{"STORE-30", "client-go adds the names before it computes the index values"},
+				{"STORE-39", "client-go has applied the writes that came before the failing one"},
+			},
+		},
+		{
+			Component: contract.ComponentStore, Name: "mutexmap", Module: own,
+			Description: "the same algorithm, our own code: the honest baseline; readers that list hold the writer up",
+			Guarantees:  "the whole contract: nothing half written when an IndexFunc fails",
+			NewStore:    func(ix contract.Indexers) contract.Store { return mutexmap.New(ix) },
+		},
+	}
+}
+
+func fifos() []Entry {
+	realFIFO := func(name string, mode upstream.RealFIFOMode, class contract.FIFOClass, description string) Entry {
+		return Entry{
+			Component: contract.ComponentFIFO, Name: name, Module: upstream.ClientGoModule, FIFOClass: class,
+			Description: description, Guarantees: string(class),
+			NewFIFO: upstream.NewRealFIFO(mode), NewTransformingFIFO: upstream.NewTransformingRealFIFO(mode),
+		}
+	}
+	return []Entry{
+		{
+			Component: contract.ComponentFIFO, Name: "clientgo-deltafifo", Module: upstream.ClientGoModule, Reference: true, FIFOClass: contract.Coalescing,
+			Description: "client-go's DeltaFIFO: one mutex, Deltas by key; the handler runs under the lock, so producers wait for it",
+			Guarantees:  string(contract.Coalescing),
+			NewFIFO:     upstream.NewDeltaFIFO, NewTransformingFIFO: upstream.NewTransformingDeltaFIFO,
+			Waivers: []Waiver{
+				{"FIFO-18", "client-go's DeltaFIFO closes the channel of HasSyncedChecker before process is called for the last initial item (tools/cache/delta_fifo.go, Pop)"},
+			},
+		},
+		realFIFO("clientgo-realfifo", upstream.RealFIFOPlain, contract.InOrder,
+			"client-go's RealFIFO: a slice of every event; a Replace becomes an event per object"),
+		realFIFO("clientgo-realfifo-atomic", upstream.RealFIFOAtomic, contract.InOrderAtomic,
+			"client-go's RealFIFO with atomic events: a Replace is one event and its work moves to the consumer"),
+		realFIFO("clientgo-realfifo-unlocked", upstream.RealFIFOUnlocked, contract.InOrderAtomic,
+			"client-go's default since 1.36: atomic events, the lock released while the handler runs"),
+		{
+			Component: contract.ComponentFIFO, Name: "deltafifo", Module: own, FIFOClass: contract.Coalescing,
+			Description: "the DeltaFIFO's algorithm, our own code, with the whole Queue of v0.17: the honest baseline; the handler runs under the lock",
+			Guarantees:  string(contract.Coalescing) + ", keyed queue, requeue",
+			NewFIFO: func(cfg contract.FIFOConfig) contract.FIFO {
+				return deltafifo.New(cfg, deltafifo.Options{})
+			},
+			NewTransformingFIFO: func(cfg contract.FIFOConfig, f contract.TransformFunc) contract.FIFO {
+				return deltafifo.New(cfg, deltafifo.Options{Transformer: f})
+			},
+		},
+	}
+}
+
+func delays() []Entry {
+	return []Entry{
+		{
+			Component: contract.ComponentDelay, Name: "containerheap", Module: "Go standard library", Reference: true,
+			Description: "what client-go's delaying queue holds and does not export: container/heap over pointers, and a map",
+			Guarantees:  "exact order by time",
+			NewDelay:    upstream.NewContainerHeap[string],
+		},
+		{
+			Component: contract.ComponentDelay, Name: "btree", Module: "k8s.io/utils",
+			Description: "the B-tree of controller-runtime's priority queue, and a map",
+			Guarantees:  "exact order by time, first in first out among equals",
+			NewDelay:    upstream.NewBTree[string],
+		},
+		{
+			Component: contract.ComponentDelay, Name: "binaryheap", Module: own,
+			Description: "a binary heap that knows where each item is: the honest baseline",
+			Guarantees:  "exact order by time",
+			NewDelay:    func() contract.DelayHeap[string] { return delay.NewBinaryHeap[string]() },
+		},
+	}
+}
+
+func queues() []Entry {
+	return []Entry{
+		{
+			Component: contract.ComponentQueue, Name: "clientgo", Module: upstream.ClientGoModule, Reference: true,
+			Description: "client-go's rate-limiting workqueue: two sets and a slice; a channel of 1,000 before one goroutine that holds the waiting items",
+			Guarantees:  "first in, first out",
+			NewQueue:    upstream.NewQueue,
+			Waivers: []Waiver{
+				{"QUEUE-9", "client-go's Done queues an item that is ready a second time, so two workers may get it"},
+				{"QUEUE-18", "client-go's Done wakes one waiter: of several ShutDownWithDrain only one returns"},
+				{"QUEUE-20", "client-go's ShutDownWithDrain does not stop the goroutine of the delaying queue, which sees the end at its next heartbeat, up to 10 s later"},
+			},
+		},
+		{
+			Component: contract.ComponentQueue, Name: "controllerruntime-priority", Module: upstream.ControllerRuntimeModule, OwnClock: true,
+			Description: "controller-runtime's priority queue: two B-trees, five goroutines, adds taken in behind the caller's back",
+			Guarantees:  "first in, first out per priority; its own clock",
+			NewQueue:    upstream.NewPriorityQueue,
+			Waivers: []Waiver{
+				{"QUEUE-4", "an item that is added while it is processed has its place from the Add, not from Done"},
+				{"QUEUE-7", "Len counts items that wait for another worker's Done"},
+				{"QUEUE-11", "Get hands out nothing after ShutDown, also what is ready"},
+				{"QUEUE-14", "a second ShutDown panics: close of closed channel"},
+				{"QUEUE-15", "ShutDownWithDrain is ShutDown: it does not wait for workers"},
+				{"QUEUE-16", "ShutDownWithDrain is ShutDown: workers get nothing more"},
+				{"QUEUE-17", "ShutDown after ShutDownWithDrain panics: close of closed channel"},
+				{"QUEUE-18", "a second ShutDownWithDrain panics: close of closed channel"},
+			},
+		},
+		{
+			Component: contract.ComponentQueue, Name: "workqueue", Module: own,
+			Description: "client-go's semantics, our own code, over the binary heap: no channel before the waiting items, so AddAfter never blocks",
+			Guarantees:  "first in, first out; no goroutine left after any shutdown",
+			NewQueue: func(c clock.WithTicker) contract.DelayingQueue[string] {
+				return workqueue.NewRateLimiting[string](exponential(), binaryHeap, workqueue.Config[string]{Clock: c})
+			},
+		},
+	}
+}
+
+func limiters() []Entry {
+	peer := func(name, description string, construct NewLimiter) Entry {
+		return Entry{Component: contract.ComponentLimiter, Name: name, Module: upstream.ClientGoModule, Description: description, Guarantees: limiterGuarantees, NewLimiter: construct}
+	}
+	ours := func(name, description string, construct NewLimiter) Entry {
+		return Entry{Component: contract.ComponentLimiter, Name: name, Module: own, Description: description, Guarantees: limiterGuarantees, NewLimiter: construct}
+	}
+	reference := peer("clientgo-default", "client-go's default for controllers: the longer of exponential and token bucket", upstream.NewDefaultLimiter)
+	reference.Reference = true
+	return []Entry{
+		reference,
+		peer("clientgo-exponential", "client-go's delay that doubles with each failure of the item", upstream.NewExponentialLimiter),
+		peer("clientgo-fastslow", "client-go's few quick tries, then slow ones", upstream.NewFastSlowLimiter),
+		ours("default", "client-go's default for controllers, of our own limiters", func() contract.RateLimiter[string] { return ratelimit.DefaultController[string]() }),
+		ours("exponential", "a delay that doubles with each failure of the item, saturating at any count", func() contract.RateLimiter[string] { return exponential() }),
+		ours("fastslow", "a few quick tries, then slow ones", func() contract.RateLimiter[string] {
+			return ratelimit.NewItemFastSlow[string](5*time.Millisecond, 10*time.Second, 5)
+		}),
+	}
+}
+
+const limiterGuarantees = "items do not feel each other, but for a shared bucket"
+
+// exponential has the bounds that the peers' queues are given.
+func exponential() *ratelimit.ItemExponentialFailure[string] {
+	return ratelimit.NewItemExponentialFailure[string](5*time.Millisecond, 1000*time.Second)
+}
+
+func binaryHeap() contract.DelayHeap[string] { return delay.NewBinaryHeap[string]() }

@@ -1,0 +1,51 @@
+package catalog
+
+import (
+	"fmt"
+
+	"github.com/informerbench/informerbench/conformance/delaytest"
+	"github.com/informerbench/informerbench/conformance/fifotest"
+	"github.com/informerbench/informerbench/conformance/limittest"
+	"github.com/informerbench/informerbench/conformance/queuetest"
+	"github.com/informerbench/informerbench/conformance/storetest"
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Verify runs the conformance suite of e's component over it, with e's waivers,
+// and returns what suite.Check returns: nil, or an error that joins a
+// *suite.Failure per failed case. Use suite.WithObserver to see each result.
+func Verify(e Entry, opts ...suite.Option) error {
+	opts = append(e.options(), opts...)
+	switch e.Component {
+	case contract.ComponentStore:
+		return storetest.Check(e.NewStore, opts...)
+	case contract.ComponentFIFO:
+		return fifotest.Check(e.NewFIFO, opts...)
+	case contract.ComponentDelay:
+		return delaytest.Check(e.NewDelay, opts...)
+	case contract.ComponentQueue:
+		return queuetest.Check(e.NewQueue, opts...)
+	case contract.ComponentLimiter:
+		return limittest.Check(e.NewLimiter, opts...)
+	}
+	return fmt.Errorf("%s: no suite for component %q", e.ID(), e.Component)
+}
+
+// options are what e's conformance suite must know of it.
+func (e Entry) options() []suite.Option {
+	var opts []suite.Option
+	if e.FIFOClass != "" {
+		opts = append(opts, fifotest.Class(e.FIFOClass))
+	}
+	if e.NewTransformingFIFO != nil {
+		opts = append(opts, fifotest.NewTransforming(e.NewTransformingFIFO))
+	}
+	if e.OwnClock {
+		opts = append(opts, queuetest.OwnClock())
+	}
+	for _, w := range e.Waivers {
+		opts = append(opts, suite.Waive(w.Clause, w.Reason))
+	}
+	return opts
+}

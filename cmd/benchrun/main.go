@@ -1,0 +1,126 @@
+// Command benchrun compares implementations of the machinery inside Kubernetes
+// controllers: stores, FIFOs, delay heaps and workqueues. Run it with --help.
+//
+// This package holds flags and what is printed, nothing else: the work is done
+// by packages bench/runner, report, load and catalog.
+//
+// Exit codes: 0 done; 1 something measured or verified is broken; 2 the input is
+// wrong, nothing was written; 130 interrupted, what was measured is kept.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+
+	"github.com/informerbench/informerbench/bench/runner"
+)
+
+// The exit codes.
+const (
+	exitBroken      = 1
+	exitBadInput    = 2
+	exitInterrupted = 130
+)
+
+func main() {
+	// client-go's code logs on its own account, also what conformance cases provoke.
+	klog.SetLogger(logr.Discard())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// execute runs one command line and returns its exit code.
+func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(errOut, "benchrun:", err)
+	switch {
+	case errors.Is(err, runner.ErrInterrupted):
+		return exitInterrupted
+	case errors.Is(err, errBroken), errors.Is(err, runner.ErrFailed):
+		return exitBroken
+	}
+	return exitBadInput
+}
+
+// errBroken marks the errors that are not the caller's mistake.
+var errBroken = errors.New("broken")
+
+// broken marks err so that the exit code is exitBroken.
+func broken(err error) error {
+	if err == nil {
+		return nil
+	}
+	return brokenError{err}
+}
+
+type brokenError struct{ error }
+
+func (brokenError) Is(target error) bool { return target == errBroken }
+func (b brokenError) Unwrap() error      { return b.error }
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "benchrun",
+		Short: "Compare stores, FIFOs, delay heaps and workqueues of Kubernetes controllers",
+		Long: `benchrun compares implementations of the machinery inside Kubernetes controllers
+(client-go's tools/cache and util/workqueue, controller-runtime's priority queue,
+and this project's own) under synthetic and recorded load.
+
+Every implementation is verified against its conformance suite before it is
+measured, every measurement runs in a process of its own, and no number is shown
+without its interval.`,
+		Example: `  benchrun run                                  # the default preset: everything, in under 3 minutes
+  benchrun run --preset lock-starvation --impl 'clientgo*,mutexmap'
+  benchrun list                                 # implementations and presets
+  benchrun verify --component store             # conformance suites
+  benchrun report results/20261121T101500Z-quick`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		// Without it cobra answers an unknown command with help and exit code 0.
+		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("unknown command %q: have %s", args[0], commandNames(cmd))
+			}
+			return nil
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newRun(), newList(), newVerify(), newTrace(), newReport(), newVersion(), newFork())
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
+	})
+	return root
+}
+
+func commandNames(cmd *cobra.Command) string {
+	names := ""
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			if names != "" {
+				names += ", "
+			}
+			names += c.Name()
+		}
+	}
+	return names
+}

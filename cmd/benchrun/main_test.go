@@ -1,0 +1,339 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/report"
+)
+
+// TestMain lets the test binary stand in for benchrun where a run starts itself
+// again for each fork.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == runner.ForkCommand {
+		os.Exit(execute(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// benchrun runs a command line and returns what it printed.
+func benchrun(t *testing.T, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = execute(t.Context(), args, strings.NewReader(""), &o, &e)
+	return code, o.String(), e.String()
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Bad input: a clear error, exit code 2 and nothing written.
+func TestBadInput(t *testing.T) {
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "mine.txt"), []byte("keep"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	newer := t.TempDir()
+	if err := os.WriteFile(filepath.Join(newer, measure.RunFile), []byte(`{"schema": 99}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	unknownField := write(t, "w.yaml", "name: mine\ncomponent: store\nobjects:\n  count: 10\nops: [get]\nspeed: 3\n")
+	negative := write(t, "n.yaml", "name: mine\ncomponent: store\nobjects:\n  count: 10\ngroups:\n- name: writer\n  op: update\n  goroutines: 1\n  rate: -5\n")
+	cut := write(t, "cut.trace", "not a trace")
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"unknown command", []string{"measure"}, []string{`unknown command "measure"`, "run"}},
+		{"unknown flag", []string{"run", "--presets", "quick"}, []string{"--presets", "--help"}},
+		{"unknown preset", []string{"run", "--preset", "fast"}, []string{`"fast"`, "quick", "lock-starvation"}},
+		{"unknown implementation", []string{"run", "--impl", "nosuch*"}, []string{`"nosuch*"`, "clientgo", "mutexmap"}},
+		{"unknown component", []string{"run", "--component", "cache"}, []string{`"cache"`, "store", "fifo"}},
+		{"bad pattern", []string{"run", "--impl", "[a"}, []string{"[a"}},
+		{"nothing left to measure", []string{"run", "--preset", "lock-starvation", "--component", "queue"}, []string{"lock-starvation", "store"}},
+		{"no forks", []string{"run", "--forks", "-1"}, []string{"--forks", "1 or more"}},
+		{"negative duration", []string{"run", "--duration", "-1s"}, []string{"--duration"}},
+		{"two sources", []string{"run", "--preset", "quick", "-f", "x.yaml"}, []string{"--preset", "-f", "exclude"}},
+		{"workload file missing", []string{"run", "-f", "nowhere.yaml"}, []string{"nowhere.yaml"}},
+		{"unknown field", []string{"run", "-f", unknownField}, []string{"w.yaml", "6", "speed", "objects"}},
+		{"negative rate", []string{"run", "-f", negative}, []string{"n.yaml", "9", "rate"}},
+		{"trace missing", []string{"run", "--trace", "nowhere.trace"}, []string{"nowhere.trace"}},
+		{"no trace at all", []string{"run", "--trace", cut}, []string{"cut.trace"}},
+		{"folder not empty", []string{"run", "-o", full}, []string{full, "not empty", "--resume"}},
+		{"resume of nothing", []string{"run", "--resume", t.TempDir()}, []string{"no run.json"}},
+		{"resume with other settings", []string{"run", "--resume", full, "--forks", "3"}, []string{"--forks"}},
+		{"resume of a newer schema", []string{"run", "--resume", newer}, []string{"99", "newer"}},
+		{"report of a newer schema", []string{"report", newer}, []string{"99", "newer"}},
+		{"report of nothing", []string{"report", t.TempDir()}, []string{"no run.json"}},
+		{"report without folder", []string{"report"}, []string{"arg"}},
+		{"verify of an unknown clause", []string{"verify", "--clause", "STORE-999"}, []string{"STORE-999"}},
+		{"verify without effort", []string{"verify", "--effort", "0"}, []string{"--effort"}},
+		{"import without files", []string{"trace", "import"}, []string{"pods"}},
+		{"info of nothing", []string{"trace", "info", "nowhere.trace"}, []string{"nowhere.trace"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			code, out, errOut := benchrun(t, c.args...)
+			if code != exitBadInput {
+				t.Errorf("exit code %d, want %d", code, exitBadInput)
+			}
+			for _, w := range c.want {
+				if !strings.Contains(errOut, w) {
+					t.Errorf("the error does not say %q:\n%s%s", w, errOut, out)
+				}
+			}
+			if entries, _ := os.ReadDir("."); len(entries) > 0 {
+				t.Errorf("something was written: %v", entries)
+			}
+		})
+	}
+	if entries, _ := os.ReadDir(full); len(entries) != 1 {
+		t.Errorf("the full folder was touched: %v", entries)
+	}
+}
+
+// One small run through everything: verification, forks in processes of their
+// own, profiles, the reports.
+func TestRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	workload := write(t, "small.yaml", `name: small
+component: store
+objects:
+  count: 200
+ops: [get, list, update, replace]
+groups:
+- name: writer
+  op: update
+  goroutines: 1
+  rate: 2000
+- name: listers
+  op: list
+  goroutines: 2
+duration: 20ms
+`)
+	code, out, errOut := benchrun(t, "run", "-f", workload, "--forks", "2", "-o", dir)
+	if code != 0 {
+		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
+	}
+	for _, want := range []string{"clientgo", "mutexmap", "get", "ns/op", "achieved-%", "report.md"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the table lacks %q:\n%s", want, out)
+		}
+	}
+	run, err := measure.ReadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !run.Complete || len(run.Cells) != 3 {
+		t.Errorf("complete %v, %d cells; want true and 3 (two stores, and the second copy of the first)", run.Complete, len(run.Cells))
+	}
+	for _, c := range run.Cells {
+		if n := len(run.Measured(c)); n != 2 {
+			t.Errorf("%s: %d forks, want 2", c.ID(), n)
+		}
+		for _, s := range []string{"get", "replace"} {
+			for _, v := range run.Values(c, s, measure.NsPerOp) {
+				if v <= 0 {
+					t.Errorf("%s %s: %g ns/op", c.ID(), s, v)
+				}
+			}
+		}
+		if n := len(run.Values(c, "writer:update", measure.PercentileMetric("delay", 99.99))); n != 2 {
+			t.Errorf("%s: %d values of the writer's delay, want 2", c.ID(), n)
+		}
+	}
+	checkBenchText(t, filepath.Join(dir, report.BenchTextFile))
+	checkProfiles(t, dir)
+	md, err := os.ReadFile(filepath.Join(dir, report.MarkdownFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"delay-p99.99-ns", "offered/s", "is waived", "Where the time went", "GOGC"} {
+		if !bytes.Contains(md, []byte(want)) {
+			t.Errorf("report.md lacks %q", want)
+		}
+	}
+
+	again := filepath.Join(dir, report.MarkdownFile)
+	if err := os.Remove(again); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errOut := benchrun(t, "report", dir); code != 0 || !strings.Contains(out, "mutexmap") {
+		t.Errorf("report: exit code %d\n%s%s", code, out, errOut)
+	}
+	if got, err := os.ReadFile(again); err != nil || !bytes.Equal(got, md) {
+		t.Errorf("the report made again differs: %v", err)
+	}
+}
+
+// checkBenchText has benchfmt, benchstat's own reader, read every line.
+func checkBenchText(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	names := map[string]bool{}
+	for r := benchfmt.NewReader(f, path); r.Scan(); {
+		switch rec := r.Result().(type) {
+		case *benchfmt.Result:
+			names[string(rec.Name.Full())] = true
+		case *benchfmt.SyntaxError:
+			t.Errorf("benchfmt: %v", rec)
+		}
+	}
+	if want := "Store/workload=small/objects=200/group=writer/op=update/impl=mutexmap-2"; !names[want] && !names[strings.TrimSuffix(want, "-2")] {
+		found := false
+		for n := range names {
+			found = found || strings.HasPrefix(n, strings.TrimSuffix(want, "-2"))
+		}
+		if !found {
+			t.Errorf("no line for %s among %d", want, len(names))
+		}
+	}
+	out, err := exec.Command("go", "tool", "benchstat", "-col", "/impl", path).CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("mutexmap")) {
+		t.Errorf("benchstat: %v\n%s", err, out)
+	}
+}
+
+// checkProfiles has pprof's own reader read every profile, and go tool pprof one.
+func checkProfiles(t *testing.T, dir string) {
+	t.Helper()
+	var kinds []string
+	err := filepath.WalkDir(filepath.Join(dir, "profiles"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if _, err := profile.Parse(f); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		if out, err := exec.Command("go", "tool", "pprof", "-top", path).CombinedOutput(); err != nil {
+			t.Errorf("go tool pprof -top %s: %v\n%s", path, err, out)
+		}
+		kinds = append(kinds, filepath.Base(path))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(kinds)
+	if got := slices.Compact(kinds); !slices.Equal(got, []string{"allocs.pb.gz", "block.pb.gz", "cpu.pb.gz", "heap.pb.gz", "mutex.pb.gz"}) {
+		t.Errorf("profiles %v", got)
+	}
+}
+
+// An interrupted run keeps its forks, says how to go on, and going on counts
+// nothing twice.
+func TestInterruptAndResume(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	workload := write(t, "small.yaml", "name: small\ncomponent: delay\nobjects:\n  count: 200\nwaiting: 100\nops: [mixed]\nduration: 5ms\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	var out, errOut bytes.Buffer
+	watch := &cancelAfter{w: &errOut, text: "measuring", cancel: cancel, times: 3}
+	code := execute(ctx, []string{"run", "-f", workload, "--forks", "3", "--skip-verify", "--profile=false", "-o", dir}, nil, &out, watch)
+	if code != exitInterrupted || !strings.Contains(errOut.String(), "--resume "+dir) {
+		t.Fatalf("exit code %d\n%s", code, errOut.String())
+	}
+	part, err := measure.ReadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 3 * len(part.Cells)
+	if part.Complete || len(part.Forks) >= total {
+		t.Fatalf("complete %v with %d of %d forks", part.Complete, len(part.Forks), total)
+	}
+	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != 0 {
+		t.Fatalf("resume: exit code %d\n%s", code, errOut)
+	}
+	whole, err := measure.ReadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !whole.Complete || len(whole.Forks) != total {
+		t.Errorf("complete %v with %d forks, want %d", whole.Complete, len(whole.Forks), total)
+	}
+	for _, c := range whole.Cells {
+		if n := len(whole.Measured(c)); n != 3 {
+			t.Errorf("%s: %d forks, want 3", c.ID(), n)
+		}
+	}
+}
+
+// cancelAfter cancels once text was written so many times.
+type cancelAfter struct {
+	w      *bytes.Buffer
+	text   string
+	times  int
+	cancel func()
+}
+
+func (c *cancelAfter) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(c.text)) {
+		if c.times--; c.times == 0 {
+			c.cancel()
+		}
+	}
+	return c.w.Write(p)
+}
+
+func TestListNamesEverything(t *testing.T) {
+	code, out, _ := benchrun(t, "list")
+	if code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	for _, want := range []string{"clientgo", "mutexmap", "deltafifo", "clientgo-realfifo", "binaryheap", "controllerruntime-priority", "lock-starvation", "requeue-storm", "130767", "waived"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the list lacks %q", want)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, out, _ := benchrun(t, "version")
+	if code != 0 || !strings.Contains(out, "schema 1") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+func TestForkRefusesNonsense(t *testing.T) {
+	for _, in := range []string{"", "{", `{"cell":{"component":"store","impl":"nosuch","procs":1},"workload":"name: x\ncomponent: store\nobjects:\n  count: 1\nops: [get]\n"}`} {
+		var out, errOut bytes.Buffer
+		if code := execute(t.Context(), []string{runner.ForkCommand}, strings.NewReader(in), &out, &errOut); code == 0 {
+			t.Errorf("request %q was taken", in)
+		}
+		if json.Valid(out.Bytes()) && out.Len() > 0 {
+			t.Errorf("request %q gave a fork: %s", in, out.String())
+		}
+	}
+	if errors.Is(broken(nil), errBroken) {
+		t.Error("no error is broken")
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/report"
+)
+
+func newReport() *cobra.Command {
+	return &cobra.Command{
+		Use:     "report DIR",
+		Short:   "Make the reports of a run again from its run.json, and print the short table",
+		Example: `  benchrun report results/20261121T101500Z-quick`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := measure.ReadRun(args[0])
+			if err != nil {
+				return err
+			}
+			if err := report.Write(args[0]); err != nil {
+				return err
+			}
+			if err := report.WriteText(cmd.OutOrStdout(), r); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "\nReport: %s\n", filepath.Join(args[0], report.MarkdownFile))
+			return nil
+		},
+	}
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of benchrun and of what it measures",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out := cmd.OutOrStdout()
+			version := "(devel)"
+			if bi, ok := debug.ReadBuildInfo(); ok && bi.Main.Version != "" {
+				version = bi.Main.Version
+			}
+			env := measure.ReadEnvironment(workTree())
+			if env.Revision != "" {
+				version += " " + env.Revision
+			}
+			fmt.Fprintf(out, "benchrun %s %s %s/%s\nrun.json schema %d\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, measure.Schema)
+			for _, m := range measure.MeasuredModules {
+				if v := env.Modules[m]; v != "" {
+					fmt.Fprintf(out, "%s %s\n", m, v)
+				}
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/report"
+)
+
+func newRun() *cobra.Command {
+	var o runner.Options
+	var resume string
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Verify, measure, profile and report",
+		Long: `run verifies the chosen implementations, measures each in processes of its own,
+interleaved in shuffled blocks, and writes a folder under results/ with run.json
+(every sample), bench.txt (for benchstat), report.md and profiles/ (for go tool pprof).
+
+Without flags it runs the preset ` + load.DefaultPreset + ` over everything, in under 3 minutes on 2 cores.
+Ctrl-C keeps what was measured; --resume goes on with it.`,
+		Example: `  benchrun run
+  benchrun run --preset lock-starvation --impl 'clientgo*,mutexmap'
+  benchrun run --component store,queue --forks 10 --duration 1s
+  benchrun run -f workload.yaml -o results/mine
+  benchrun run --trace openb.trace --component store
+  benchrun run --resume results/20261121T101500Z-quick`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Command = append([]string{"benchrun"}, os.Args[1:]...)
+			o.WorkTree = workTree()
+			var result runner.Result
+			var err error
+			if resume != "" {
+				if extra := changedBeside(cmd, "resume"); extra != "" {
+					return fmt.Errorf("--resume goes on with the settings that the run was begun with: leave out --%s", extra)
+				}
+				result, err = runner.Resume(cmd.Context(), resume, o.WorkTree, cmd.ErrOrStderr())
+			} else {
+				var p *runner.Plan
+				if p, err = runner.NewPlan(o); err != nil {
+					return err
+				}
+				result, err = runner.Execute(cmd.Context(), p, cmd.ErrOrStderr())
+				if err != nil {
+					err = broken(err)
+				}
+			}
+			if result.Run == nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			if len(result.Run.Forks) > 0 {
+				err = errors.Join(err, report.WriteText(out, result.Run))
+			}
+			fmt.Fprintf(out, "\n%d forks in %s. Report: %s  Samples: %s  Profiles: go tool pprof %s\n", len(result.Run.Forks),
+				result.Run.Finished.Sub(result.Run.Started).Round(time.Second),
+				filepath.Join(result.Dir, report.MarkdownFile), filepath.Join(result.Dir, report.BenchTextFile), filepath.Join(result.Dir, "profiles", "*", "cpu.pb.gz"))
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Preset, "preset", "", "`NAME` of a preset (default "+load.DefaultPreset+"); benchrun list shows them")
+	f.StringVarP(&o.File, "file", "f", "", "workload `FILE` (YAML) instead of a preset")
+	f.StringVar(&o.Trace, "trace", "", "trace `FILE` to replay instead of a preset (see benchrun trace)")
+	f.StringSliceVar(&o.Components, "component", nil, "only these components: store, fifo, delay, queue")
+	f.StringSliceVar(&o.Impls, "impl", nil, "only these implementations: names or globs such as 'clientgo*'")
+	f.IntVar(&o.Forks, "forks", runner.DefaultForks, "processes per cell")
+	f.DurationVar(&o.Duration, "duration", 0, "how long one process measures each operation or all groups (default: the workload's)")
+	f.BoolVar(&o.Profile, "profile", true, "measure one more process per cell to take CPU, heap, allocs, mutex and block profiles")
+	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-<preset>)")
+	f.Uint64Var(&o.Seed, "seed", 1, "of objects, order and schedule")
+	f.IntVar(&o.Procs, "procs", 0, "GOMAXPROCS of each process (default: all cores)")
+	f.BoolVar(&o.SkipVerify, "skip-verify", false, "measure without running the conformance suites; every report says so")
+	f.StringVar(&resume, "resume", "", "`FOLDER` of an interrupted run to go on with")
+	return cmd
+}
+
+// changedBeside returns a flag that was given beside the named one, or "".
+func changedBeside(cmd *cobra.Command, name string) string {
+	other := ""
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != name {
+			other = f.Name
+		}
+	})
+	return other
+}
+
+// workTree is the folder to ask git about: that of the working directory, if it
+// is this module's.
+func workTree() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(filepath.Join(d, "go.mod")); err == nil {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return ""
+		}
+	}
+}
+
+// newFork is what benchrun starts itself with: one measurement, in this process.
+func newFork() *cobra.Command {
+	return &cobra.Command{
+		Use:    runner.ForkCommand,
+		Short:  "Measure one fork: a request as JSON on standard input, the fork as JSON on standard output",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var req bench.Request
+			if err := json.NewDecoder(cmd.InOrStdin()).Decode(&req); err != nil {
+				return fmt.Errorf("reading the request: %w", err)
+			}
+			f, err := bench.Run(cmd.Context(), req)
+			if err != nil {
+				return broken(err)
+			}
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(f)
+		},
+	}
+}

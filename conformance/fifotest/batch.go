@@ -1,0 +1,185 @@
+package fifotest
+
+// PopBatch.
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// batch is what one PopBatch gave.
+type batch struct {
+	deltas         contract.Deltas
+	isInitial      bool
+	asBatch, asOne int // calls of processBatch and of processSingle
+	err            error
+}
+
+// ofBatches makes a case one for FIFOs that have PopBatch. popBatch pops what
+// must be waiting; result is what the process function returns.
+func ofBatches(clause, name, why string, run func(b *bed, popBatch func(result error) batch)) fifoCase {
+	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, known())
+		popper, ok := b.f.(contract.BatchPopper)
+		if !ok {
+			t.Skipf("%T has no PopBatch", b.f)
+		}
+		run(b, func(result error) batch {
+			return await(t, start(t, func() batch { return popBatchOnce(popper, result) }),
+				"PopBatch does not return although something waits")
+		})
+	})
+}
+
+func popBatchOnce(f contract.BatchPopper, result error) (got batch) {
+	got.err = f.PopBatch(func(deltas []contract.Delta, isInInitialList bool) error {
+		got.asBatch++
+		got.deltas, got.isInitial = slices.Clone(deltas), isInInitialList
+		return result
+	}, func(o any, isInInitialList bool) error {
+		got.asOne++
+		got.deltas, got.isInitial = slices.Clone(o.(contract.Deltas)), isInInitialList
+		return result
+	})
+	return got
+}
+
+// drainBatches closes the FIFO and returns what waits, batch by batch.
+func drainBatches(b *bed, popBatch func(error) batch) (batches []batch) {
+	b.f.Close()
+	for {
+		got := popBatch(nil)
+		if errors.Is(got.err, contract.ErrFIFOClosed) {
+			return batches
+		}
+		b.must(got.err)
+		batches = append(batches, got)
+	}
+}
+
+var batchCases = fifoCases{
+	ofBatches("FIFO-41", "order-and-unique-keys", "a transaction that holds a key twice lets the older state win", func(b *bed, popBatch func(error) batch) {
+		rnd := b.t.Rand()
+		var want contract.Deltas
+		for i := range 5000 { // long runs without a repetition, and short ones
+			n := 8
+			if i > 1000 {
+				n = 1 << 20
+			}
+			o := obj(fmt.Sprintf("k%d", rnd.IntN(n)), i)
+			b.update(o)
+			want = append(want, contract.Delta{Type: contract.Updated, Object: o})
+		}
+		var got contract.Deltas
+		for _, batch := range drainBatches(b, popBatch) {
+			seen := map[string]bool{}
+			for _, d := range batch.deltas {
+				key := d.Object.(*object).key
+				if seen[key] {
+					b.t.Fatalf("key %s is twice in the batch %s", key, render(batch.deltas))
+				}
+				seen[key] = true
+			}
+			got = append(got, batch.deltas...)
+		}
+		if !slices.Equal(got, want) {
+			b.t.Fatalf("the batches are not the %d events in the order of arrival: %d events came out", len(want), len(got))
+		}
+	}),
+	ofBatches("FIFO-41", "tombstones-have-keys", "a deletion and the creation after it share a transaction", func(b *bed, popBatch func(error) batch) {
+		b.remove(tombstone(obj("a", 1)))
+		b.add(obj("a", 2))
+		batches := drainBatches(b, popBatch)
+		if len(batches) != 2 || len(batches[0].deltas) != 1 || len(batches[1].deltas) != 1 {
+			b.t.Fatalf("a tombstone and an object of one key came in %d batches, want 2", len(batches))
+		}
+	}),
+	ofBatches("FIFO-42", "who-is-called", "an event is processed twice, or not at all, or its error is lost", func(b *bed, popBatch func(error) batch) {
+		cause := errors.New("cannot process")
+		for i := range 3 {
+			b.add(obj("a", 2*i))
+			one := popBatch(cause)
+			if one.asOne != 1 || one.asBatch != 0 || one.err != cause || len(one.deltas) != 1 {
+				b.t.Fatalf("PopBatch of one event: processSingle called %d times, processBatch %d times, error %v; want 1, 0, that of the process",
+					one.asOne, one.asBatch, one.err)
+			}
+			b.add(obj("a", 2*i), obj("b", 2*i+1))
+			two := popBatch(cause)
+			if two.err != cause || two.asOne+two.asBatch != 1 || (len(two.deltas) > 1) != (two.asBatch == 1) {
+				b.t.Fatalf("PopBatch of %d events: processSingle called %d times, processBatch %d times, error %v",
+					len(two.deltas), two.asOne, two.asBatch, two.err)
+			}
+			if len(two.deltas) == 1 {
+				popBatch(nil)
+			}
+		}
+		if rest := drainBatches(b, popBatch); len(rest) > 0 {
+			b.t.Fatalf("a batch whose process failed came again: %s", render(rest[0].deltas))
+		}
+	}),
+	ofBatches("FIFO-43", "whole-lists-come-alone", "a relist is applied together with events from before it", func(b *bed, popBatch func(error) batch) {
+		only(b.t, contract.InOrderAtomic)
+		b.add(obj("a", 1))
+		b.replace(obj("a", 2), obj("b", 3))
+		b.add(obj("c", 4))
+		b.must(b.f.Resync())
+		b.must(b.f.Resync())
+		b.add(obj("d", 5), obj("e", 6))
+		for _, got := range drainBatches(b, popBatch) {
+			for _, d := range got.deltas {
+				if (d.Type == contract.ReplacedAll || d.Type == contract.SyncAll) && len(got.deltas) > 1 {
+					b.t.Fatalf("%s is in a batch of %d", d.Type, len(got.deltas))
+				}
+			}
+		}
+	}),
+	ofBatches("FIFO-44", "initial-list-apart", "handlers take news for the initial list, or a controller starts too early", func(b *bed, popBatch func(error) batch) {
+		b.replace(obj("a", 1), obj("b", 2), obj("c", 3))
+		b.add(obj("later", 4))
+		b.synced(false, "the initial list waits")
+		later := false
+		for !later {
+			got := popBatch(nil)
+			b.must(got.err)
+			for _, d := range got.deltas {
+				later = d.Type == contract.Added
+				if got.isInitial == later {
+					b.t.Fatalf("isInInitialList is %t for the batch %s", got.isInitial, render(got.deltas))
+				}
+			}
+			if later && !b.f.HasSynced() {
+				b.t.Fatalf("HasSynced is false though all of the initial list was popped")
+			}
+			if o, ok := got.deltas.Newest().Object.(*object); ok && o.key != "c" && !later && b.f.HasSynced() {
+				b.t.Fatalf("HasSynced is true after %s, before the end of the initial list", render(got.deltas))
+			}
+		}
+		b.synced(true, "the initial list was popped")
+	}),
+	ofBatches("FIFO-45", "waits-and-closes", "a controller that pops in batches hangs or spins", func(b *bed, popBatch func(error) batch) {
+		popper := b.f.(contract.BatchPopper)
+		for round := range b.t.Scale(50) {
+			waiting := start(b.t, func() batch { return popBatchOnce(popper, nil) })
+			for range round % 4 {
+				runtime.Gosched()
+			}
+			o := obj("a", round)
+			b.add(o)
+			got := await(b.t, waiting, "Add does not wake a PopBatch that waits")
+			if got.err != nil || render(got.deltas) != fmt.Sprintf("Added(%v)", o) {
+				b.t.Fatalf("the PopBatch that waited gave %s, %v; want Added(%v)", render(got.deltas), got.err, o)
+			}
+		}
+		waiting := start(b.t, func() batch { return popBatchOnce(popper, nil) })
+		b.f.Close()
+		got := await(b.t, waiting, "Close does not wake a PopBatch that waits")
+		if !errors.Is(got.err, contract.ErrFIFOClosed) || got.asOne+got.asBatch != 0 {
+			b.t.Fatalf("PopBatch of a closed, empty FIFO returned %v and called process %d times", got.err, got.asOne+got.asBatch)
+		}
+	}),
+}

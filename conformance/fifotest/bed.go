@@ -1,0 +1,321 @@
+package fifotest
+
+// What the cases stand on: objects, the known objects, and a FIFO with calls
+// that fail the case rather than hang it.
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// object is what the suite queues. Its identity matters, not only its content.
+type object struct {
+	key     string
+	version int
+}
+
+func (o *object) String() string { return fmt.Sprintf("%s@%d", o.key, o.version) }
+
+func obj(key string, version int) *object { return &object{key, version} }
+
+var errNoKey = errors.New("not an object of the suite")
+
+func keyFunc(o any) (string, error) {
+	if o, ok := o.(*object); ok {
+		return o.key, nil
+	}
+	return "", errNoKey
+}
+
+// render gives deltas as text that is the same for equal deltas only: versions
+// are unique within a case.
+func render(deltas contract.Deltas) string {
+	parts := make([]string, len(deltas))
+	for i, d := range deltas {
+		parts[i] = fmt.Sprintf("%s(%s)", d.Type, renderObject(d.Object))
+	}
+	return strings.Join(parts, " ")
+}
+
+func renderObject(o any) string {
+	switch o := o.(type) {
+	case contract.DeletedFinalStateUnknown:
+		return fmt.Sprintf("tombstone %s %s", o.Key, renderObject(o.Obj))
+	case contract.ReplacedAllInfo:
+		parts := make([]string, len(o.Objects))
+		for i := range parts {
+			parts[i] = renderObject(o.Objects[i])
+		}
+		return fmt.Sprintf("rv %s [%s]", o.ResourceVersion, strings.Join(parts, " "))
+	case contract.SyncAllInfo:
+		return "all"
+	}
+	return fmt.Sprint(o)
+}
+
+// bed is one FIFO under test.
+type bed struct {
+	t     *suite.T
+	f     contract.FIFO
+	class contract.FIFOClass
+}
+
+// setUp constructs a FIFO; it is closed when the case ends, so that no Pop stays
+// behind.
+func setUp(t *suite.T, construct newFIFO, known contract.KeyListerGetter) *bed {
+	return setUpFIFO(t, construct(contract.FIFOConfig{KeyFunc: keyFunc, KnownObjects: known}))
+}
+
+func setUpFIFO(t *suite.T, f contract.FIFO) *bed {
+	t.Cleanup(f.Close)
+	return &bed{t, f, t.Config().FIFOClass}
+}
+
+// only skips the case for a FIFO of another class.
+func only(t *suite.T, classes ...contract.FIFOClass) {
+	if class := t.Config().FIFOClass; !slices.Contains(classes, class) {
+		t.Skipf("a FIFO of class %s promises this in another way or not at all", class)
+	}
+}
+
+func (b *bed) must(err error) {
+	if err != nil {
+		b.t.Fatalf("unexpected error: %v", err)
+	}
+}
+
+func (b *bed) add(objs ...any) {
+	for _, o := range objs {
+		b.must(b.f.Add(o))
+	}
+}
+
+func (b *bed) update(objs ...any) {
+	for _, o := range objs {
+		b.must(b.f.Update(o))
+	}
+}
+
+func (b *bed) remove(objs ...any) {
+	for _, o := range objs {
+		b.must(b.f.Delete(o))
+	}
+}
+
+func (b *bed) replace(objs ...any) { b.must(b.f.Replace(objs, "7")) }
+
+func (b *bed) synced(want bool, when string) {
+	if got := b.f.HasSynced(); got != want {
+		b.t.Fatalf("HasSynced is %t, want %t: %s", got, want, when)
+	}
+}
+
+// popped is what one Pop gave.
+type popped struct {
+	deltas    contract.Deltas // what process was given
+	item      any             // what Pop returned
+	isInitial bool
+	calls     int // of process
+	err       error
+}
+
+// popOnce pops on the calling goroutine; process may be nil.
+func popOnce(f contract.FIFO, process contract.PopProcessFunc) (p popped) {
+	p.item, p.err = f.Pop(func(o any, isInInitialList bool) error {
+		p.calls++
+		p.isInitial = isInInitialList
+		deltas, ok := o.(contract.Deltas)
+		if !ok {
+			return fmt.Errorf("process was given %T, not Deltas", o)
+		}
+		// A copy: what the FIFO does to its own slice afterwards must not hide.
+		p.deltas = slices.Clone(deltas)
+		if process != nil {
+			return process(o, isInInitialList)
+		}
+		return nil
+	})
+	return p
+}
+
+// start runs f on a goroutine of its own; a panic fails the case.
+func start[R any](t *suite.T, f func() R) <-chan R {
+	done := make(chan R, 1)
+	go func() {
+		defer close(done) // after a panic, whoever awaits gets a zero value
+		defer func() {
+			if p := recover(); p != nil {
+				t.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		done <- f()
+	}()
+	return done
+}
+
+// await waits for what must come, and ends the case if it does not.
+func await[R any](t *suite.T, done <-chan R, what any) R {
+	timer := time.NewTimer(t.Config().CaseTimeout / 10)
+	defer timer.Stop()
+	select {
+	case r := <-done:
+		return r
+	case <-timer.C:
+		t.Fatalf("waited %s in vain: %v", t.Config().CaseTimeout/10, what)
+		panic("unreachable")
+	}
+}
+
+// popWith pops what must be waiting.
+func (b *bed) popWith(process contract.PopProcessFunc) popped {
+	done := start(b.t, func() popped { return popOnce(b.f, process) })
+	return await(b.t, done, "Pop does not return although something waits")
+}
+
+// pop pops what must be waiting and checks it.
+func (b *bed) pop(want string) popped {
+	p := b.popWith(nil)
+	switch got := render(p.deltas); {
+	case p.err != nil:
+		b.t.Fatalf("Pop: %v, want %s", p.err, want)
+	case got != want:
+		b.t.Fatalf("Pop gave process\n\t%s\nwant\n\t%s", got, want)
+	}
+	return p
+}
+
+// drain checks all that waits. It closes the FIFO, so that one which lost or
+// made up something fails here rather than hangs.
+func (b *bed) drain(want ...string) {
+	b.f.Close()
+	for i := 0; ; i++ {
+		p := b.popWith(nil)
+		switch got := render(p.deltas); {
+		case errors.Is(p.err, contract.ErrFIFOClosed) && i < len(want):
+			b.t.Fatalf("the FIFO is empty, want %s", want[i])
+		case errors.Is(p.err, contract.ErrFIFOClosed):
+			return
+		case p.err != nil:
+			b.t.Fatalf("Pop: %v", p.err)
+		case i >= len(want):
+			b.t.Fatalf("Pop gave process\n\t%s\nwant nothing more", got)
+		case got != want[i]:
+			b.t.Fatalf("Pop gave process\n\t%s\nwant\n\t%s", got, want[i])
+		}
+	}
+}
+
+// knownObjects is the consumer's store. Each call reports when it comes in a
+// process that forbids it.
+type knownObjects struct {
+	mu struct {
+		sync.Mutex
+		keys []string // in the order of arrival
+		objs map[string]any
+		errs map[string]error // what GetByKey fails with
+		gone map[string]bool  // keys that are listed and not found
+	}
+	consulted func() // nil: nobody wants to know
+}
+
+func known(objs ...*object) *knownObjects {
+	k := &knownObjects{}
+	k.mu.objs = map[string]any{}
+	k.mu.errs = map[string]error{}
+	k.mu.gone = map[string]bool{}
+	for _, o := range objs {
+		k.set(o.key, o)
+	}
+	return k
+}
+
+func (k *knownObjects) set(key string, o any) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, ok := k.mu.objs[key]; !ok {
+		k.mu.keys = append(k.mu.keys, key)
+	}
+	k.mu.objs[key] = o
+}
+
+func (k *knownObjects) drop(key string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.mu.objs, key)
+	k.mu.keys = slices.DeleteFunc(k.mu.keys, func(have string) bool { return have == key })
+}
+
+func (k *knownObjects) clear() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.mu.keys = nil
+	clear(k.mu.objs)
+}
+
+// ListKeys is part of contract.KeyListerGetter.
+func (k *knownObjects) ListKeys() []string {
+	if k.consulted != nil {
+		k.consulted()
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.mu.keys)
+}
+
+// GetByKey is part of contract.KeyListerGetter.
+func (k *knownObjects) GetByKey(key string) (any, bool, error) {
+	if k.consulted != nil {
+		k.consulted()
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.mu.errs[key]; err != nil {
+		return nil, false, err
+	}
+	o, ok := k.mu.objs[key]
+	if k.mu.gone[key] {
+		return nil, false, nil
+	}
+	return o, ok, nil
+}
+
+// apply does to the store what a controller does with popped deltas.
+func (k *knownObjects) apply(deltas contract.Deltas) {
+	for _, d := range deltas {
+		switch d.Type {
+		case contract.Deleted:
+			if tombstone, ok := d.Object.(contract.DeletedFinalStateUnknown); ok {
+				k.drop(tombstone.Key)
+			} else {
+				k.drop(d.Object.(*object).key)
+			}
+		case contract.ReplacedAll:
+			k.clear()
+			for _, o := range d.Object.(contract.ReplacedAllInfo).Objects {
+				k.set(o.(*object).key, o)
+			}
+		case contract.SyncAll:
+		default:
+			k.set(d.Object.(*object).key, d.Object)
+		}
+	}
+}
+
+// String gives the contents sorted by key.
+func (k *knownObjects) String() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	parts := make([]string, 0, len(k.mu.objs))
+	for _, key := range slices.Sorted(slices.Values(k.mu.keys)) {
+		parts = append(parts, renderObject(k.mu.objs[key]))
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,191 @@
+package fifotest
+
+// Order, waiting, closing, and what Pop owes to process.
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"weak"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+var coreCases = fifoCases{
+	check("FIFO-1", "order-of-arrival", "handlers see a pod before the namespace that it was created in", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, nil)
+		var want []string
+		for i := range 300 { // beyond any first buffer
+			o := obj(fmt.Sprintf("k%d", i), i)
+			b.add(o)
+			want = append(want, fmt.Sprintf("Added(%v)", o))
+		}
+		b.drain(want...)
+	}),
+	check("FIFO-1", "order-over-refills", "a buffer that wraps around mixes up old and new", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, nil)
+		next, out := 0, 0
+		for _, step := range []struct{ in, out int }{{10, 7}, {30, 20}, {5, 18}, {200, 150}, {3, 50}, {100, 103}} {
+			for range step.in {
+				b.add(obj(fmt.Sprintf("k%d", next), next))
+				next++
+			}
+			for range step.out {
+				b.pop(fmt.Sprintf("Added(k%d@%d)", out, out))
+				out++
+			}
+		}
+		b.drain()
+	}),
+	check("FIFO-2", "each-producer-wakes", "an informer sleeps over an event until the next one comes", func(t *suite.T, construct newFIFO) {
+		for _, p := range []struct {
+			name    string
+			want    string // of every class but in-order-atomic, which has its own
+			atomic  string
+			produce func(b *bed, o *object)
+		}{
+			{"Add", "Added(a@1)", "Added(a@1)", func(b *bed, o *object) { b.add(o) }},
+			{"Update", "Updated(a@1)", "Updated(a@1)", func(b *bed, o *object) { b.update(o) }},
+			{"Delete", "Deleted(a@1)", "Deleted(a@1)", func(b *bed, o *object) { b.remove(o) }},
+			{"Replace", "Replaced(a@1)", "ReplacedAll(rv 7 [a@1])", func(b *bed, o *object) { b.replace(o) }},
+			{"Resync", "Sync(a@1)", "SyncAll(all)", func(b *bed, _ *object) { b.must(b.f.Resync()) }},
+		} {
+			want := p.want
+			if t.Config().FIFOClass == contract.InOrderAtomic {
+				want = p.atomic
+			}
+			for round := range t.Scale(50) {
+				o := obj("a", 1)
+				b := setUp(t, construct, known(o))
+				waiting := start(t, func() popped { return popOnce(b.f, nil) })
+				for range round % 4 { // now the Pop is there first, now the event
+					runtime.Gosched()
+				}
+				p.produce(b, o)
+				got := await(t, waiting, p.name+" does not wake a Pop that waits")
+				if got.err != nil || render(got.deltas) != want {
+					t.Fatalf("the Pop that waited gave %q, %v after %s; want %q", render(got.deltas), got.err, p.name, want)
+				}
+			}
+		}
+	}),
+	check("FIFO-3", "close-wakes", "a controller that is told to stop hangs for ever in Pop", func(t *suite.T, construct newFIFO) {
+		for round := range t.Scale(50) {
+			b := setUp(t, construct, nil)
+			waiting := []<-chan popped{}
+			for range 3 {
+				waiting = append(waiting, start(t, func() popped { return popOnce(b.f, nil) }))
+			}
+			for range round % 4 {
+				runtime.Gosched()
+			}
+			b.f.Close()
+			for _, w := range waiting {
+				closedAndEmpty(t, await(t, w, "Close does not wake a Pop that waits"))
+			}
+			closedAndEmpty(t, b.popWith(nil))
+		}
+	}),
+	check("FIFO-3", "close-twice", "a second Close in a shutdown panics", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, nil)
+		b.f.Close()
+		b.f.Close()
+		closedAndEmpty(t, b.popWith(nil))
+	}),
+	check("FIFO-4", "what-waits-is-delivered", "the last events before a shutdown are lost", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, nil)
+		b.add(obj("a", 1), obj("b", 2))
+		b.f.Close()
+		b.pop("Added(a@1)")
+		b.pop("Added(b@2)")
+		closedAndEmpty(t, b.popWith(nil))
+	}),
+	check("FIFO-5", "types-and-objects", "the consumer takes an update for a creation, or gets another object", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, known(obj("c", 0)))
+		a, u, d := obj("a", 1), obj("b", 2), obj("c", 3)
+		b.add(a)
+		b.update(u)
+		b.remove(d)
+		for _, want := range []contract.Delta{
+			{Type: contract.Added, Object: a},
+			{Type: contract.Updated, Object: u},
+			{Type: contract.Deleted, Object: d},
+		} {
+			p := b.popWith(nil)
+			if len(p.deltas) != 1 || p.deltas[0] != want {
+				t.Fatalf("Pop gave process %s, want %s with the object that was given, not a copy", render(p.deltas), render(contract.Deltas{want}))
+			}
+		}
+		b.drain()
+	}),
+	check("FIFO-6", "item-and-error", "a failed process is taken for a success", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, nil)
+		b.add(obj("a", 1), obj("b", 2))
+		cause := errors.New("cannot process")
+		for i, want := range []string{"Added(a@1)", "Added(b@2)"} {
+			err := []error{cause, nil}[i]
+			p := b.popWith(func(any, bool) error { return err })
+			returned, ok := p.item.(contract.Deltas)
+			if !ok || render(returned) != want || render(p.deltas) != want {
+				t.Fatalf("process got %s and Pop returned %T %s, want %s from both", render(p.deltas), p.item, render(returned), want)
+			}
+			if p.err != err {
+				t.Fatalf("Pop returned error %v, process returned %v", p.err, err)
+			}
+			if p.calls != 1 {
+				t.Fatalf("process was called %d times", p.calls)
+			}
+		}
+		b.drain() // an error alone puts nothing back
+	}),
+	check("FIFO-7", "panic-in-process", "one panic in a handler, recovered above, freezes the informer", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, nil)
+		first := []any{obj("a", 1), obj("b", 2)}
+		b.add(first...)
+		recovered := await(t, start(t, func() (p any) {
+			defer func() { p = recover() }()
+			_, _ = b.f.Pop(func(any, bool) error { panic("handler") })
+			return nil
+		}), "Pop does not return although process panicked")
+		if recovered != "handler" {
+			t.Fatalf("Pop let %v out, process panicked with %q", recovered, "handler")
+		}
+		await(t, start(t, func() error { return b.f.Add(obj("c", 3)) }), "Add does not return after process panicked: lock left held")
+		b.drain("Added(b@2)", "Added(c@3)")
+	}),
+	check("FIFO-24", "no-longer-reachable", "the memory of a cluster's worth of objects stays with an empty FIFO", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, nil)
+		const n = 200
+		refs := make([]weak.Pointer[object], n)
+		for i := range refs {
+			o := obj(fmt.Sprintf("k%d", i), i)
+			refs[i] = weak.Make(o)
+			b.add(o)
+		}
+		b.add(obj("last", n)) // what still waits must not hold the rest
+		for range refs {
+			_, _ = b.f.Pop(func(any, bool) error { return nil })
+		}
+		// A few may still be named by registers or by a stack's dead slots.
+		t.Eventually(func() bool {
+			alive := 0
+			for _, ref := range refs {
+				if ref.Value() != nil {
+					alive++
+				}
+			}
+			return alive < n/10
+		}, runtime.GC, "the collector gets what was popped")
+		b.drain(fmt.Sprintf("Added(last@%d)", n))
+	}),
+}
+
+func closedAndEmpty(t *suite.T, p popped) {
+	if !errors.Is(p.err, contract.ErrFIFOClosed) {
+		t.Fatalf("Pop of a closed, empty FIFO returned error %v, want ErrFIFOClosed", p.err)
+	}
+	if p.calls != 0 || p.item != nil {
+		t.Fatalf("Pop of a closed, empty FIFO called process %d times and returned %v", p.calls, p.item)
+	}
+}

@@ -1,0 +1,68 @@
+package fifotest
+
+// The doors of the package, and its options.
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+type (
+	// Option changes what is tested.
+	Option = suite.Option
+
+	newFIFO   = func(contract.FIFOConfig) contract.FIFO
+	fifoCase  = suite.Case[newFIFO]
+	fifoCases = []fifoCase
+)
+
+// Waive leaves out a clause; the reason is printed with every result.
+func Waive(clause, reason string) Option { return suite.Waive(clause, reason) }
+
+// Class says which class the FIFO claims to be; without it, contract.Coalescing.
+//
+// A FIFO of class InOrder must take nil KnownObjects, and one of class
+// InOrderAtomic must take KnownObjects and not use it.
+func Class(class contract.FIFOClass) Option {
+	return func(c *suite.Config) { c.FIFOClass = class }
+}
+
+// NewTransforming gives the constructor of the same FIFO with a transformer.
+// Without it the clauses of contract.CapTransform are skipped.
+func NewTransforming(construct func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO) Option {
+	return func(c *suite.Config) { c.NewTransforming = construct }
+}
+
+// Run tests the FIFOs that newFIFO constructs, in a subtest for each case. Each
+// call of newFIFO must give a new, empty FIFO.
+func Run(t *testing.T, newFIFO func(contract.FIFOConfig) contract.FIFO, opts ...Option) {
+	t.Helper()
+	cfg, err := suite.NewConfig(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	suite.Run(t, cases(), newFIFO, cfg, nil)
+}
+
+// Check runs the same cases as Run without testing.T. It returns nil, or an error
+// that joins a *suite.Failure for each case that failed.
+func Check(newFIFO func(contract.FIFOConfig) contract.FIFO, opts ...Option) error {
+	cfg, err := suite.NewConfig(opts)
+	if err != nil {
+		return err
+	}
+	return suite.Check(cases(), newFIFO, cfg)
+}
+
+// check makes a case; why says what goes wrong in the field when it fails.
+func check(clause, name, why string, run func(t *suite.T, construct newFIFO)) fifoCase {
+	return fifoCase{Clause: clause, Name: name, Why: why, Run: run}
+}
+
+func cases() fifoCases {
+	return slices.Concat(coreCases, keyCases, initialCases, coalescingCases, relistCases,
+		inOrderCases, batchCases, keyedCases, transformCases, historyCases, concurrentCases)
+}

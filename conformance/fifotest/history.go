@@ -1,0 +1,241 @@
+package fifotest
+
+// Random histories of calls, compared with the model step by step.
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+var historyCases = fifoCases{
+	check("FIFO-25", "random-history", "some order of events leaves a cache that differs from the cluster", func(t *suite.T, construct newFIFO) {
+		t.Random(func(r *rapid.T) {
+			left := rapid.IntRange(1, 60).Draw(r, "steps")
+			h := history{
+				fatalf: r.Fatalf,
+				choose: func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(r, what) },
+				more:   func() bool { left--; return left >= 0 },
+			}
+			h.pop = func(process contract.PopProcessFunc) popped {
+				// A hang ends the case at once: to shrink it would take hours.
+				return await(t, start(t, func() popped { return popOnce(h.f, process) }),
+					lazy(func() string { return "Pop does not return after\n" + h.String() }))
+			}
+			h.run(construct, t.Config().FIFOClass)
+		})
+	}),
+}
+
+// Fuzz makes a fuzz target of the random histories: each byte of the input is a
+// choice. The inputs in the package's testdata and a few of its own run as a
+// normal test.
+func Fuzz(f *testing.F, newFIFO func(contract.FIFOConfig) contract.FIFO, opts ...Option) {
+	cfg, err := suite.NewConfig(opts)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{
+		"\x00\x00\x00\x00\x01\x01\x00\x06\x00",                                 // add, add, update, pop
+		"\x02\x00\x00\x02\x00\x03\x00\x00\x00\x06\x00\x06\x00",                 // add, delete, tombstone, pop, pop
+		"\x01\x04\x03\x00\x01\x02\x05\x06\x00\x06\x00\x05\x06\x00",             // replace, resync, pops, resync
+		"\x02\x04\x02\x00\x00\x04\x01\x01\x06\x00\x04\x00\x06\x00\x06\x00\x05", // relists with pops between
+		"\x00\x00\x00\x07\x00\x02\x00\x08\x06\x00\x06\x00",                     // add, requeue, delete, put back, pops
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		h := history{
+			fatalf: t.Fatalf,
+			more:   func() bool { return len(choices) > 0 },
+			choose: func(n int, _ string) int {
+				if len(choices) == 0 {
+					return 0
+				}
+				c := int(choices[0]) % n
+				choices = choices[1:]
+				return c
+			},
+		}
+		h.pop = func(process contract.PopProcessFunc) popped { return popOnce(h.f, process) }
+		h.run(newFIFO, cfg.FIFOClass)
+	})
+}
+
+type lazy func() string
+
+func (l lazy) String() string { return l() }
+
+// history is one run of calls against a FIFO and the model.
+type history struct {
+	fatalf func(format string, args ...any)
+	choose func(n int, what string) int // from 0 to n-1
+	more   func() bool
+	pop    func(contract.PopProcessFunc) popped
+
+	f       contract.FIFO
+	keyed   contract.KeyedQueue // nil if f is none
+	m       model
+	store   *knownObjects // of the consumer
+	live    bool          // what is popped is applied to store
+	version int
+	last    contract.Deltas // the newest that Pop returned
+	steps   []string
+}
+
+// String is what was done so far.
+func (h *history) String() string { return "\t" + strings.Join(h.steps, "\n\t") }
+
+func (h *history) fail(format string, args ...any) {
+	h.fatalf("%s\nafter\n%s", fmt.Sprintf(format, args...), h)
+}
+
+func (h *history) note(format string, args ...any) {
+	h.steps = append(h.steps, fmt.Sprintf(format, args...))
+}
+
+func (h *history) must(err error) {
+	if err != nil {
+		h.fail("unexpected error: %v", err)
+	}
+}
+
+// object makes a new object of one of five keys.
+func (h *history) object() *object {
+	h.version++
+	return obj(string(rune('a'+h.choose(5, "key"))), h.version)
+}
+
+func (h *history) run(construct newFIFO, class contract.FIFOClass) {
+	h.m = model{class: class}
+	cfg := contract.FIFOConfig{KeyFunc: keyFunc}
+	h.store = known(obj("a", -1), obj("f", -2))
+	switch h.choose(3, "known objects") {
+	case 0:
+		h.note("nothing is known")
+	case 1:
+		h.note("known from the first to the last: %v", h.store)
+		h.m.known, cfg.KnownObjects = h.store, h.store
+	case 2:
+		h.note("known is what was popped, and at first %v", h.store)
+		h.m.known, cfg.KnownObjects, h.live = h.store, h.store, true
+	}
+	h.f = construct(cfg)
+	defer h.f.Close()
+	h.keyed, _ = h.f.(contract.KeyedQueue)
+	for h.more() {
+		h.step()
+		if got := h.f.HasSynced(); got != h.m.synced() {
+			h.fail("HasSynced is %t, want %t", got, h.m.synced())
+		}
+		h.compareWaiting()
+	}
+	h.note("Close")
+	h.f.Close()
+	for len(h.m.waiting) > 0 {
+		h.popOne(nil)
+	}
+	if p := h.pop(nil); !errors.Is(p.err, contract.ErrFIFOClosed) {
+		h.fail("Pop gave %s, %v; want ErrFIFOClosed, for nothing waits", render(p.deltas), p.err)
+	}
+}
+
+func (h *history) step() {
+	switch h.choose(9, "call") {
+	case 0:
+		h.event("Add", contract.Added, h.f.Add, h.object())
+	case 1:
+		h.event("Update", contract.Updated, h.f.Update, h.object())
+	case 2:
+		h.event("Delete", contract.Deleted, h.f.Delete, h.object())
+	case 3:
+		h.event("Delete", contract.Deleted, h.f.Delete, tombstone(h.object()))
+	case 4:
+		var list []any
+		var names []string
+		for range h.choose(5, "length of the list") {
+			o := h.object()
+			list, names = append(list, o), append(names, o.String())
+		}
+		rv := strconv.Itoa(h.version)
+		h.note("Replace %v at %s", names, rv)
+		h.m.replace(slices.Clone(list), rv)
+		h.must(h.f.Replace(list, rv))
+	case 5:
+		h.note("Resync")
+		h.m.resync()
+		h.must(h.f.Resync())
+	case 6:
+		if len(h.m.waiting) > 0 {
+			h.popOne(nil)
+		}
+	case 7:
+		if len(h.m.waiting) > 0 && h.keyed != nil {
+			h.popOne(contract.ErrRequeue{Err: errNoKey})
+		}
+	case 8:
+		if h.last != nil && h.keyed != nil {
+			h.note("AddIfNotPresent %s", render(h.last))
+			h.m.addIfNotPresent(h.last)
+			h.must(h.keyed.AddIfNotPresent(h.last))
+		}
+	}
+}
+
+func (h *history) event(name string, kind contract.DeltaType, call func(any) error, o any) {
+	h.note("%s %s", name, renderObject(o))
+	h.m.event(kind, o)
+	h.must(call(o))
+}
+
+// popOne pops, with a process that returns result, what the model says.
+func (h *history) popOne(result error) {
+	h.note("Pop, process returns %v", result)
+	want, isInitial := h.m.pop()
+	p := h.pop(func(o any, _ bool) error {
+		if result == nil && h.live {
+			h.store.apply(o.(contract.Deltas))
+		}
+		return result
+	})
+	if requeue, ok := result.(contract.ErrRequeue); ok {
+		h.m.putBack(want.key, want.deltas)
+		result = requeue.Err
+	}
+	if got := render(p.deltas); got != render(want.deltas) {
+		h.fail("process was given\n\t%s\nwant\n\t%s", got, render(want.deltas))
+	}
+	if p.err != result {
+		h.fail("Pop returned error %v, want %v", p.err, result)
+	}
+	if p.isInitial != isInitial {
+		h.fail("isInInitialList is %t for %s", p.isInitial, render(p.deltas))
+	}
+	h.last = p.deltas
+}
+
+// compareWaiting looks into a FIFO that lets itself be read.
+func (h *history) compareWaiting() {
+	if h.keyed == nil {
+		return
+	}
+	if n := len(h.keyed.ListKeys()); n != len(h.m.waiting) || len(h.keyed.List()) != n {
+		h.fail("%d keys and %d objects wait, want %d", n, len(h.keyed.List()), len(h.m.waiting))
+	}
+	for _, g := range h.m.waiting {
+		item, exists, err := h.keyed.GetByKey(g.key)
+		h.must(err)
+		deltas, _ := item.(contract.Deltas)
+		if !exists || render(deltas) != render(g.deltas) {
+			h.fail("GetByKey(%q) gives %s, exists=%t; want %s", g.key, render(deltas), exists, render(g.deltas))
+		}
+	}
+}

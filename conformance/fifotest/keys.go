@@ -1,0 +1,81 @@
+package fifotest
+
+// KeyFunc: its default, its failures, and tombstones.
+
+import (
+	"errors"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+var keyCases = fifoCases{
+	check("FIFO-8", "key-error", "an object without a key is queued under the empty key, or the error hides which it was", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, known())
+		for name, call := range map[string]func(any) error{"Add": b.f.Add, "Update": b.f.Update, "Delete": b.f.Delete} {
+			wantKeyError(t, name, call("no key"), "no key")
+		}
+		b.drain()
+	}),
+	check("FIFO-9", "key-error-in-a-list", "a bad object in a list passes unseen", func(t *suite.T, construct newFIFO) {
+		only(t, contract.Coalescing, contract.InOrder)
+		b := setUp(t, construct, known())
+		wantKeyError(t, "Replace", b.f.Replace([]any{obj("a", 1), "no key", obj("b", 2)}, "7"), "no key")
+	}),
+	check("FIFO-10", "tombstones", "a missed deletion fails for want of a key, and the object stays in the cache for ever", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, known(obj("a", 1), obj("b", 2)))
+		// KeyFunc knows only objects, and these hold none or another's.
+		b.remove(contract.DeletedFinalStateUnknown{Key: "a"}, contract.DeletedFinalStateUnknown{Key: "b", Obj: "no key"})
+		b.drain("Deleted(tombstone a <nil>)", "Deleted(tombstone b no key)")
+	}),
+	check("FIFO-10", "tombstone-joins-its-key", "the deletion of an object is processed apart from its update", func(t *suite.T, construct newFIFO) {
+		only(t, contract.Coalescing)
+		b := setUp(t, construct, nil)
+		b.add(obj("a", 1), obj("b", 2))
+		b.remove(contract.DeletedFinalStateUnknown{Key: "a", Obj: obj("b", 3)})
+		b.drain("Added(a@1) Deleted(tombstone a b@3)", "Added(b@2)")
+	}),
+	check("FIFO-11", "default-key-func", "code written for client-go's defaults panics or mixes up namespaces", func(t *suite.T, construct newFIFO) {
+		b := setUpFIFO(t, construct(contract.FIFOConfig{KnownObjects: known()}))
+		pod := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}
+		node := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+		b.add(pod, node, contract.ExplicitKey("ns/b"))
+		wantKeyError(t, "Add", b.f.Add(42), 42)
+		b.update(contract.ExplicitKey("ns/a"))
+		want := []contract.Deltas{
+			{{Type: contract.Added, Object: pod}},
+			{{Type: contract.Added, Object: node}},
+			{{Type: contract.Added, Object: contract.ExplicitKey("ns/b")}},
+			{{Type: contract.Updated, Object: contract.ExplicitKey("ns/a")}},
+		}
+		if b.class == contract.Coalescing {
+			want[0] = append(want[0], want[3]...)
+			want = want[:3]
+		}
+		for i, w := range want {
+			p := b.popWith(nil)
+			same := len(p.deltas) == len(w)
+			for j := 0; same && j < len(w); j++ {
+				same = p.deltas[j] == w[j]
+			}
+			if !same {
+				t.Fatalf("Pop %d gave process %v, want %v", i+1, p.deltas, w)
+			}
+		}
+		b.drain()
+	}),
+}
+
+// wantKeyError checks that err is a KeyError for o.
+func wantKeyError(t *suite.T, call string, err error, o any) {
+	var keyError contract.KeyError
+	if !errors.As(err, &keyError) {
+		t.Errorf("%s of an object without a key returned %v, want a KeyError", call, err)
+		return
+	}
+	if keyError.Obj != o {
+		t.Errorf("the KeyError of %s carries %v, want %v", call, keyError.Obj, o)
+	}
+}

@@ -1,0 +1,91 @@
+package fifotest
+
+// A source of objects, and what a Reflector would make of it.
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// source changes its objects and tells a FIFO, by events of which some are
+// missed, and by lists.
+type source struct {
+	t       *suite.T
+	rnd     *rand.Rand
+	state   *knownObjects
+	version int
+	pauses  int // yields after each event, so that the consumer keeps up or not
+}
+
+func newSource(t *suite.T, round int) *source {
+	return &source{t: t, rnd: rand.New(rand.NewPCG(t.Config().Seed, uint64(round))), state: known(), pauses: round % 3 * 10}
+}
+
+// reflect lists, then watches, and lists anew after each stretch in which events
+// were missed. After the last list nothing is missed, so the FIFO has been told
+// the state.
+func (s *source) reflect(f contract.FIFO) {
+	const lists, missed = 15, 15
+	for range lists {
+		for range missed {
+			s.change()
+		}
+		s.check(f.Replace(s.list(), fmt.Sprint(s.version)))
+		// Few events now and then, so that they do not make up for a bad list.
+		for range 4 + s.rnd.IntN(2)*60 {
+			s.check(s.tell(f, s.change()))
+			for range s.pauses {
+				runtime.Gosched()
+			}
+		}
+	}
+}
+
+func (s *source) check(err error) {
+	if err != nil {
+		s.t.Errorf("telling the FIFO: %v", err)
+	}
+}
+
+func (s *source) list() (list []any) {
+	for _, key := range s.state.ListKeys() {
+		o, _, _ := s.state.GetByKey(key)
+		list = append(list, o)
+	}
+	return list
+}
+
+// change creates, updates or deletes an object and returns the event.
+func (s *source) change() contract.Delta {
+	s.version++
+	o := obj(fmt.Sprintf("k%d", s.rnd.IntN(20)), s.version)
+	_, exists, _ := s.state.GetByKey(o.key)
+	switch {
+	case !exists:
+		s.state.set(o.key, o)
+		return contract.Delta{Type: contract.Added, Object: o}
+	case s.rnd.IntN(3) == 0:
+		s.state.drop(o.key)
+		return contract.Delta{Type: contract.Deleted, Object: o}
+	default:
+		s.state.set(o.key, o)
+		return contract.Delta{Type: contract.Updated, Object: o}
+	}
+}
+
+func (s *source) tell(f contract.FIFO, d contract.Delta) error {
+	switch d.Type {
+	case contract.Added:
+		return f.Add(d.Object)
+	case contract.Updated:
+		return f.Update(d.Object)
+	case contract.Deleted:
+		return f.Delete(d.Object)
+	}
+	return errors.ErrUnsupported
+}

@@ -1,0 +1,160 @@
+package limittest
+
+import (
+	"fmt"
+	"sync"
+
+	"pgregory.net/rapid"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+const (
+	whyNegative = "a negative delay is a retry at once: the item that fails most would spin"
+	whyCount    = "controllers give up on an item by its count"
+)
+
+var cases = []suite.Case[constructor]{
+	{Clause: "LIMIT-1", Name: "ten-thousand-failures", Why: whyNegative, Run: func(t *suite.T, newLimiter constructor) {
+		l := newLimiter()
+		for n := range 10_000 {
+			if d := l.When("a"); d < 0 {
+				t.Fatalf("When = %s after %d failures", d, n)
+			}
+		}
+	}},
+	{Clause: "LIMIT-2", Name: "new-item", Why: whyCount, Run: func(t *suite.T, newLimiter constructor) {
+		l := newLimiter()
+		wantCount(t, l, "a", 0)
+		l.When("b")
+		wantCount(t, l, "a", 0)
+		wantCount(t, l, "", 0)
+	}},
+	{Clause: "LIMIT-3", Name: "counts-or-never-does", Why: whyCount, Run: func(t *suite.T, newLimiter constructor) {
+		l := newLimiter()
+		per := counts(t, l)
+		for n := range 5000 {
+			wantCount(t, l, "a", n*per)
+			l.When("a")
+		}
+	}},
+	{Clause: "LIMIT-3", Name: "any-history", Why: whyCount, Run: func(t *suite.T, newLimiter constructor) {
+		t.Random(func(rt *rapid.T) { history(rt, newLimiter()) })
+	}},
+	{Clause: "LIMIT-4", Name: "starts-over", Why: "an item that succeeded would be slow, or given up, at its next failure", Run: func(t *suite.T, newLimiter constructor) {
+		l := newLimiter()
+		per := counts(t, l)
+		for range 3 {
+			for range 70 { // past the doublings that 64 bits hold
+				l.When("a")
+			}
+			l.Forget("a")
+			wantCount(t, l, "a", 0)
+			l.When("a")
+			wantCount(t, l, "a", per)
+		}
+	}},
+	{Clause: "LIMIT-4", Name: "unknown-item", Why: "controllers forget every item that succeeds, also those that never failed", Run: func(t *suite.T, newLimiter constructor) {
+		l := newLimiter()
+		l.Forget("a")
+		l.Forget("a")
+		wantCount(t, l, "a", 0)
+		per := counts(t, l)
+		l.When("a")
+		wantCount(t, l, "a", per)
+	}},
+	{Clause: "LIMIT-5", Name: "one-fails-another-is-forgotten", Why: "one bad object would slow all the others", Run: func(t *suite.T, newLimiter constructor) {
+		l := newLimiter()
+		per := counts(t, l)
+		for range 20 {
+			l.When("a")
+		}
+		l.When("b")
+		wantCount(t, l, "a", 20*per)
+		wantCount(t, l, "b", per)
+		l.Forget("a")
+		wantCount(t, l, "a", 0)
+		wantCount(t, l, "b", per)
+	}},
+	{Clause: "LIMIT-6", Name: "many-goroutines", Why: "every worker of a controller shares one limiter", Run: func(t *suite.T, newLimiter constructor) {
+		const goroutines, items = 8, 4
+		l := newLimiter()
+		per := counts(t, l)
+		rounds := t.Scale(500)
+		var wg sync.WaitGroup
+		for g := range goroutines {
+			wg.Go(func() {
+				own := fmt.Sprint("own", g)
+				for n := range rounds {
+					if d := l.When(fmt.Sprint(n % items)); d < 0 {
+						t.Errorf("When = %s", d)
+						return
+					}
+					l.When(own)
+					l.NumRequeues("0")
+					l.Forget(own)
+				}
+			})
+		}
+		wg.Wait()
+		total := 0
+		for i := range items {
+			total += l.NumRequeues(fmt.Sprint(i))
+		}
+		if want := goroutines * rounds * per; total != want {
+			t.Errorf("%d failures were counted of %d", total, want)
+		}
+		for g := range goroutines {
+			wantCount(t, l, fmt.Sprint("own", g), 0)
+		}
+	}},
+}
+
+type fataler interface {
+	Fatalf(format string, args ...any)
+}
+
+func wantCount(t fataler, l contract.RateLimiter[string], item string, want int) {
+	if got := l.NumRequeues(item); got != want {
+		t.Fatalf("NumRequeues(%q) = %d, want %d", item, got, want)
+	}
+}
+
+// counts says how much one failure adds to an item's count: 1, or 0 for a
+// limiter that keeps no count.
+func counts(t fataler, l contract.RateLimiter[string]) int {
+	const probe = "an item to learn whether failures are counted"
+	l.When(probe)
+	n := l.NumRequeues(probe)
+	if n != 0 && n != 1 {
+		t.Fatalf("NumRequeues = %d after the first failure", n)
+	}
+	return n
+}
+
+// history does random calls on l and on a map, and compares.
+func history(rt *rapid.T, l contract.RateLimiter[string]) {
+	per := counts(rt, l)
+	model := map[string]int{}
+	item := rapid.StringMatching(`[a-d]`)
+	rt.Repeat(map[string]func(*rapid.T){
+		"When": func(rt *rapid.T) {
+			i := item.Draw(rt, "item")
+			if d := l.When(i); d < 0 {
+				rt.Fatalf("When(%q) = %s", i, d)
+			}
+			model[i] += per
+		},
+		"Forget": func(rt *rapid.T) {
+			i := item.Draw(rt, "item")
+			l.Forget(i)
+			delete(model, i)
+		},
+		"": func(rt *rapid.T) {
+			for _, i := range []string{"a", "b", "c", "d"} {
+				wantCount(rt, l, i, model[i])
+			}
+		},
+	})
+}

@@ -1,0 +1,46 @@
+// Package limittest says whether a rate limiter keeps the LIMIT clauses of
+// package contract: what holds of every limiter, whatever delays it gives. What
+// one kind promises beyond that is for its own tests.
+//
+//	func TestMyLimiter(t *testing.T) {
+//		limittest.Run(t, func() contract.RateLimiter[string] { return mylimiter.New[string]() })
+//	}
+//
+// A whole Check takes well under a second and waits for no delay.
+package limittest
+
+import (
+	"testing"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Option changes what is tested; package suite has more of them.
+type Option = suite.Option
+
+// Waive leaves out a clause; the reason is printed wherever the result is.
+func Waive(clause, reason string) Option { return suite.Waive(clause, reason) }
+
+type constructor = func() contract.RateLimiter[string]
+
+// Run tests newLimiter's limiters, a subtest per case. newLimiter is called for
+// every case and history.
+func Run(t *testing.T, newLimiter func() contract.RateLimiter[string], opts ...Option) {
+	t.Helper()
+	cfg, err := suite.NewConfig(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	suite.Run(t, cases, newLimiter, cfg, nil)
+}
+
+// Check runs the same cases without testing.T. It returns nil, or an error that
+// joins a *suite.Failure per failed case.
+func Check(newLimiter func() contract.RateLimiter[string], opts ...Option) error {
+	cfg, err := suite.NewConfig(opts)
+	if err != nil {
+		return err
+	}
+	return suite.Check(cases, newLimiter, cfg)
+}

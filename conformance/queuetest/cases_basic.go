@@ -1,0 +1,192 @@
+package queuetest
+
+// Adding, getting and being done.
+
+import (
+	"fmt"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+)
+
+const (
+	whyTwice = "two workers would reconcile one object at the same time"
+	whyLost  = "an object whose event is lost is not reconciled until somebody changes it"
+	whyExtra = "work is done again that nobody asked for"
+)
+
+var basicCases = []suite.Case[env]{
+	{Clause: "QUEUE-1", Name: "added-three-times", Why: whyExtra, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a", "a", "b", "a")
+		w.awaitLen(2)
+		w.mustGet("a", "b")
+		w.done("a", "b")
+		w.add("canary")
+		w.mustGet("canary")
+	}},
+	{Clause: "QUEUE-1", Name: "forgotten-after-done", Why: whyLost, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		for range 5 {
+			w.add("a", "a")
+			w.mustGet("a")
+			w.done("a")
+		}
+	}},
+	{Clause: "QUEUE-2", Name: "again-after-done", Why: whyTwice, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		w.mustGet("a")
+		w.add("a", "a", "canary")
+		w.mustGet("canary") // and not a: a worker has it
+		second := w.startGet()
+		w.settle()
+		if second.done() {
+			t.Fatalf("Get = %q while a worker has %q", second.item, "a")
+		}
+		w.done("a")
+		w.finish("Get after Done", second.call)
+		if second.item != "a" {
+			t.Fatalf("Get = %q, want %q, which was added while it was processed", second.item, "a")
+		}
+		w.done("a", "canary")
+		w.add("last")
+		w.mustGet("last") // a was added twice meanwhile and came once
+	}},
+	{Clause: "QUEUE-2", Name: "delayed-while-processed", Why: whyTwice, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		w.mustGet("a")
+		w.addAfter("a", 2)
+		w.addAfter("canary", 3)
+		w.advance(w.ticks(4))
+		w.mustGet("canary")
+		w.done("a")
+		w.mustGet("a")
+	}},
+	{Clause: "QUEUE-3", Name: "first-in-first-out", Why: "an object could wait for ever behind busier ones", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		next, in := 0, 0
+		name := func(i int) string { return fmt.Sprint("item", i) }
+		for _, step := range []int{1, -1, 3, -2, 40, -20, 100, -121} { // past the size of any first array
+			for range step {
+				w.add(name(in))
+				in++
+			}
+			for range -step {
+				w.mustGet(name(next))
+				w.done(name(next))
+				next++
+			}
+		}
+	}},
+	{Clause: "QUEUE-3", Name: "adding-again-keeps-the-place", Why: "a busy object would be put off again and again", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a", "b", "a", "c", "b")
+		w.mustGet("a", "b", "c")
+	}},
+	{Clause: "QUEUE-4", Name: "behind-what-waits", Why: "an object that changes all the time would starve the others", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		w.mustGet("a")
+		w.add("a", "b", "c")
+		w.done("a")
+		w.mustGet("b", "c", "a")
+	}},
+	{Clause: "QUEUE-5", Name: "waits-and-wakes", Why: "workers would spin, or sleep on a full queue", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		var gets []*getting
+		for range 5 {
+			gets = append(gets, w.startGet())
+		}
+		w.settle()
+		for _, g := range gets {
+			if g.done() {
+				t.Fatalf("Get = %q, %v on an empty queue", g.item, g.shutdown)
+			}
+		}
+		for i := range gets {
+			w.add(fmt.Sprint("item", i))
+		}
+		got := map[string]bool{}
+		for _, g := range gets {
+			w.finish("each of five Gets after five Adds", g.call)
+			got[g.item] = true
+		}
+		if len(got) != len(gets) {
+			t.Errorf("five workers got %v", got)
+		}
+	}},
+	{Clause: "QUEUE-5", Name: "woken-by-done", Why: whyLost, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		w.mustGet("a")
+		w.add("a")
+		g := w.startGet()
+		w.settle()
+		w.done("a")
+		w.finish("Get after Done", g.call)
+	}},
+	{Clause: "QUEUE-5", Name: "woken-by-time", Why: whyLost, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		g := w.startGet()
+		w.settle()
+		w.addAfter("a", 2)
+		w.advance(w.ticks(2))
+		w.finish("Get of an item whose time has come", g.call)
+	}},
+	{Clause: "QUEUE-6", Name: "ready-only", Why: "autoscalers and alerts read the depth", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.awaitLen(0)
+		w.addAfter("later", never)
+		w.add("a", "b", "c")
+		w.awaitLen(3)
+		w.mustGet("a")
+		w.awaitLen(2)
+		w.mustGet("b")
+		w.done("a")
+		w.awaitLen(1)
+		w.done("b")
+		w.mustGet("c")
+		w.awaitLen(0)
+		w.done("c")
+		w.awaitLen(0)
+	}},
+	{Clause: "QUEUE-7", Name: "from-done-on", Why: "an item that no worker may have is not work that waits", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		w.mustGet("a")
+		w.add("a")
+		w.settle()
+		if n := w.q.Len(); n != 0 {
+			t.Fatalf("Len() = %d while the only item is processed", n)
+		}
+		w.done("a")
+		w.awaitLen(1)
+	}},
+	{Clause: "QUEUE-8", Name: "unknown-and-twice", Why: "a worker's deferred Done must not break the queue", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.done("never added")
+		w.awaitLen(0)
+		w.add("a", "b")
+		w.done("never added")
+		w.mustGet("a")
+		w.done("a", "a")
+		w.awaitLen(1)
+		w.mustGet("b")
+		w.add("b")
+		w.done("a") // b's worker is not a's
+		w.add("canary")
+		w.mustGet("canary")
+		w.done("b")
+		w.mustGet("b")
+	}},
+	{Clause: "QUEUE-9", Name: "ready-item", Why: whyTwice, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a", "b")
+		w.done("a")
+		w.awaitLen(2)
+		w.mustGet("a", "b")
+		w.add("canary")
+		w.mustGet("canary")
+	}},
+}

@@ -1,0 +1,213 @@
+package queuetest
+
+// Items that are added later.
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+)
+
+const (
+	whyEarly = "a back-off that ends early retries in a hot loop"
+	whyOrder = "an object that waited longer would be reconciled after one that waited less"
+)
+
+var delayCases = []suite.Case[env]{
+	{Clause: "QUEUE-22", Name: "not-before", Why: whyEarly, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		due := w.addAfter("a", 10)
+		canaryDue := w.addAfter("canary", 9)
+		if !w.takenIn(canaryDue) {
+			return
+		}
+		w.advance(w.ticks(7))
+		if n := w.q.Len(); n > 0 && !w.reached(canaryDue) {
+			t.Fatalf("%d items are ready after 8 ticks; their delays are 9 and 10", n)
+		}
+		w.advance(w.tick())
+		w.mustGet("canary") // whoever looked at the time for canary has looked for a
+		w.settle()
+		if n := w.q.Len(); n > 0 && !w.reached(due) {
+			t.Fatalf("an item with a delay of 10 ticks is ready %s before its time", due.Sub(w.clock().Now()))
+		}
+		w.advance(w.tick())
+		w.mustGet("a")
+		if !w.reached(due) {
+			t.Fatalf("an item with a delay of 10 ticks came %s before its time", due.Sub(w.clock().Now()))
+		}
+	}},
+	{Clause: "QUEUE-22", Name: "one-after-another", Why: whyEarly, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		for i := range 10 {
+			due := w.addAfter("a", 1+i%3)
+			w.advance(w.ticks(1 + i%3))
+			w.mustGet("a")
+			if !w.reached(due) {
+				t.Fatalf("round %d: the item came %s before its time", i, due.Sub(w.clock().Now()))
+			}
+			w.done("a")
+		}
+	}},
+	{Clause: "QUEUE-22", Name: "short-after-long", Why: "the queue would sleep until the long one's time", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.addAfter("long", never)
+		w.settle()
+		w.addAfter("short", 2)
+		w.advance(w.ticks(2))
+		w.mustGet("short")
+		w.addAfter("longer", never+1)
+		w.addAfter("next", 2)
+		w.advance(w.ticks(2))
+		w.mustGet("next")
+	}},
+	{Clause: "QUEUE-23", Name: "zero-and-less", Why: whyLost, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.q.AddAfter("a", 0)
+		w.q.AddAfter("b", -time.Nanosecond)
+		w.q.AddAfter("c", math.MinInt64)
+		w.awaitLen(3)
+		w.mustGet("a", "b", "c")
+	}},
+	{Clause: "QUEUE-24", Name: "earlier-second", Why: whyLost, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.addAfter("a", 60)
+		due := w.addAfter("a", 20)
+		comesOnce(w, due)
+	}},
+	{Clause: "QUEUE-24", Name: "later-second", Why: "an event that postpones a retry lets a busy object starve", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		due := w.addAfter("a", 20)
+		w.addAfter("a", 60)
+		comesOnce(w, due)
+	}},
+	{Clause: "QUEUE-24", Name: "from-far-to-near", Why: whyLost, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.addAfter("a", never)
+		w.addAfter("b", never)
+		w.settle()
+		w.addAfter("a", 2)
+		w.advance(w.ticks(2))
+		w.mustGet("a")
+	}},
+	{Clause: "QUEUE-25", Name: "every-tick", Why: whyOrder, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		s := schedule{}
+		for _, i := range t.Rand().Perm(20) {
+			s.add(w, fmt.Sprint("item", i), 20+i)
+		}
+		if !s.takenIn(w) {
+			return
+		}
+		w.advance(w.ticks(40))
+		s.takeAll(w)
+	}},
+	{Clause: "QUEUE-27", Name: "thousands-and-no-worker", Why: "an event handler that blocks stops its informer", Run: func(t *suite.T, e env) {
+		w, rnd := open(t, e), t.Rand()
+		s := schedule{}
+		n := t.Scale(5000)
+		w.finish("AddAfter with no worker", start(func() {
+			for i := range n {
+				s.add(w, fmt.Sprint("item", i), 100+rnd.IntN(40))
+			}
+		}))
+		if !s.takenIn(w) {
+			return
+		}
+		w.advance(w.ticks(115))
+		w.advance(w.ticks(25))
+		s.takeAll(w)
+	}},
+}
+
+// comesOnce asserts that "a", which was delayed to due and to 60 ticks, comes at
+// due and not again.
+func comesOnce(w *world, due time.Time) {
+	if !w.takenIn(due) {
+		return
+	}
+	w.addAfter("canary", 65)
+	w.advance(w.ticks(20))
+	w.mustGet("a")
+	if !w.reached(due) {
+		w.t.Fatalf("the item came %s before the earlier of its two times", due.Sub(w.clock().Now()))
+	}
+	w.done("a")
+	w.advance(w.ticks(46))
+	w.mustGet("canary")
+}
+
+// schedule knows for each delayed item an interval in which its time lies. The
+// interval is a point unless time went on during AddAfter.
+type schedule map[string]*interval
+
+type interval struct {
+	ticks               int
+	notBefore, notAfter time.Time
+}
+
+func (s schedule) add(w *world, item string, ticks int) {
+	notBefore := w.addAfter(item, ticks)
+	s[item] = &interval{ticks, notBefore, w.clock().Now().Add(w.ticks(ticks))}
+}
+
+// takenIn is world's takenIn. A queue may read the clock when it takes an item
+// in (controller-runtime's priority queue does), so in real time an item's time
+// is only known to lie before its delay from now.
+func (s schedule) takenIn(w *world) bool {
+	if !w.takenIn(s.first()) {
+		return false
+	}
+	if !w.exact() {
+		for _, in := range s {
+			in.notAfter = w.clock().Now().Add(w.ticks(in.ticks))
+		}
+	}
+	return true
+}
+
+// first is a time that no item's own is before.
+func (s schedule) first() (first time.Time) {
+	for _, in := range s {
+		if first.IsZero() || in.notBefore.Before(first) {
+			first = in.notBefore
+		}
+	}
+	return first
+}
+
+// takeAll takes out every item and asserts that each comes once, not early and
+// in the order of the times.
+func (s schedule) takeAll(w *world) {
+	type taken struct {
+		item string
+		now  time.Time
+	}
+	out := make([]taken, 0, len(s))
+	w.finish(fmt.Sprintf("Get of %d items whose time has come", len(s)), start(func() {
+		for range len(s) {
+			item, _ := w.q.Get()
+			out = append(out, taken{item, w.clock().Now()})
+			w.q.Done(item)
+		}
+	}))
+	seen := map[string]bool{}
+	var latest taken // of those so far, the one whose time is surely the latest
+	for _, o := range out {
+		in, known := s[o.item]
+		switch {
+		case !known || seen[o.item]:
+			w.t.Fatalf("%q came, which was not delayed, or came twice", o.item)
+		case o.now.Before(in.notBefore):
+			w.t.Fatalf("%q came %s before its time", o.item, in.notBefore.Sub(o.now))
+		case in.notAfter.Before(latest.now):
+			w.t.Fatalf("%q came after %q, whose time is %s later", o.item, latest.item, latest.now.Sub(in.notAfter))
+		}
+		seen[o.item] = true
+		if in.notBefore.After(latest.now) {
+			latest = taken{o.item, in.notBefore}
+		}
+	}
+}

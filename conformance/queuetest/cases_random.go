@@ -1,0 +1,247 @@
+package queuetest
+
+// Random histories against a model of a few lines, and many goroutines at once.
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+)
+
+var randomCases = []suite.Case[env]{
+	{Clause: "QUEUE-3", Name: "any-history", Why: "an object could wait for ever behind busier ones", Run: func(t *suite.T, e env) {
+		randomHistories(t, e, history{ordered: true})
+	}},
+	{Clause: "QUEUE-4", Name: "any-history", Why: "an object that changes all the time would starve the others", Run: func(t *suite.T, e env) {
+		randomHistories(t, e, history{ordered: true, addProcessed: true})
+	}},
+	{Clause: "QUEUE-21", Name: "any-history", Why: whyLost, Run: func(t *suite.T, e env) {
+		randomHistories(t, e, history{addProcessed: true, delays: true})
+	}},
+	{Clause: "QUEUE-2", Name: "many-workers", Why: whyTwice, Run: func(t *suite.T, e env) {
+		stress(t, e, func(string, int64, int64) {}, func(item string) {
+			t.Errorf("%q was handed to a worker while another had it", item)
+		})
+	}},
+	{Clause: "QUEUE-21", Name: "many-producers", Why: whyLost, Run: func(t *suite.T, e env) {
+		stress(t, e, func(item string, added, seen int64) {
+			t.Errorf("%q was added %d times and is not handed out after the last: a worker saw %d", item, added, seen)
+		}, func(string) {})
+	}},
+}
+
+// history says which steps a random history has and what is compared.
+type history struct {
+	ordered      bool // items come in the model's order, and Len is the model's
+	addProcessed bool // items are added while a worker has them
+	delays       bool // items are delayed, where the timeline is exact
+}
+
+func randomHistories(t *suite.T, e env, kind history) {
+	shrinking := false
+	t.Random(func(rt *rapid.T) {
+		w := newWorld(rt, t.Config(), e)
+		defer w.close()
+		if shrinking {
+			// Hundreds of shorter histories are tried; each may hang as the first did.
+			w.bound /= 50
+		}
+		passed := false
+		defer func() { shrinking = shrinking || !passed }()
+		m := &model{world: w, rt: rt, kind: kind, dirty: map[string]bool{}, processing: map[string]bool{}, due: map[string]time.Time{}, coming: map[string]bool{}}
+		m.run()
+		passed = true
+	})
+}
+
+// model is the queue as its rules describe it.
+type model struct {
+	*world
+	rt   *rapid.T
+	kind history
+
+	ready      []string // what Get may hand out, oldest first
+	dirty      map[string]bool
+	processing map[string]bool
+	due        map[string]time.Time // of items that wait for their time
+	// coming are the items that were delayed and not handed out since. When one's
+	// time has come the queue may take a moment to see it: what an Add does in
+	// between, or to a delay that still runs, is not laid down.
+	coming map[string]bool
+}
+
+// tell does what the queue does when item is added.
+func (m *model) tell(item string) {
+	if m.dirty[item] {
+		return
+	}
+	m.dirty[item] = true
+	if !m.processing[item] {
+		m.ready = append(m.ready, item)
+	}
+}
+
+// ripen adds what has come due.
+func (m *model) ripen() {
+	for item, due := range m.due {
+		if m.reached(due) {
+			delete(m.due, item)
+			m.tell(item)
+		}
+	}
+}
+
+func (m *model) takeOne() {
+	got := m.get()
+	m.ripen() // waiting for Get may have moved the clock
+	i := slices.Index(m.ready, got)
+	if i < 0 || m.kind.ordered && i > 0 {
+		m.rt.Fatalf("Get = %q; ready are %q, oldest first, and workers have %v", got, m.ready, m.processing)
+	}
+	m.ready = slices.Delete(m.ready, i, i+1)
+	delete(m.dirty, got)
+	delete(m.coming, got)
+	m.processing[got] = true
+}
+
+func (m *model) run() {
+	item := rapid.StringMatching(`[a-h]`)
+	steps := map[string]func(*rapid.T){
+		"Add": func(rt *rapid.T) {
+			i := item.Draw(rt, "item")
+			if m.coming[i] || m.processing[i] && !m.kind.addProcessed {
+				rt.Skip()
+			}
+			m.add(i)
+			m.tell(i)
+		},
+		"Get": func(rt *rapid.T) {
+			if len(m.ready) == 0 {
+				rt.Skip()
+			}
+			m.takeOne()
+		},
+		"Done": func(rt *rapid.T) {
+			if len(m.processing) == 0 {
+				rt.Skip()
+			}
+			m.finishOne(rapid.SampledFrom(m.withWorkers()).Draw(rt, "item"))
+		},
+		"": func(rt *rapid.T) {
+			if m.kind.ordered {
+				m.awaitLen(len(m.ready))
+			}
+		},
+	}
+	if m.kind.delays && m.exact() {
+		steps["AddAfter"] = func(rt *rapid.T) {
+			i := item.Draw(rt, "item")
+			if m.coming[i] || m.dirty[i] {
+				rt.Skip()
+			}
+			m.coming[i] = true
+			m.due[i] = m.addAfter(i, rapid.IntRange(1, 5).Draw(rt, "ticks"))
+		}
+		steps["advance"] = func(rt *rapid.T) {
+			m.advance(m.ticks(rapid.IntRange(1, 3).Draw(rt, "ticks")))
+			m.ripen()
+		}
+	}
+	m.rt.Repeat(steps)
+
+	// In the end everything must come out.
+	if len(m.due) > 0 {
+		m.advance(m.ticks(5))
+		m.ripen()
+	}
+	for len(m.ready)+len(m.processing)+len(m.due) > 0 {
+		for _, i := range m.withWorkers() {
+			m.finishOne(i)
+		}
+		for len(m.ready) > 0 {
+			m.takeOne()
+		}
+	}
+	m.awaitLen(0)
+}
+
+// withWorkers lists what is processed, sorted, so that a history can be repeated.
+func (m *model) withWorkers() []string { return slices.Sorted(maps.Keys(m.processing)) }
+
+func (m *model) finishOne(item string) {
+	m.done(item)
+	delete(m.processing, item)
+	if m.dirty[item] {
+		m.ready = append(m.ready, item)
+	}
+}
+
+// stress lets producers add few items often while workers take them. Every item
+// has a version that is raised before each Add; a worker notes the version that
+// it sees after Get. In the end the two must be equal.
+func stress(t *suite.T, e env, lost func(item string, added, seen int64), twice func(item string)) {
+	const producers, workers, items = 4, 4, 12
+	w := open(t, e)
+	var added, seen [items]atomic.Int64
+	var busy [items]atomic.Bool
+	index := map[string]int{}
+	var names [items]string
+	for i := range items {
+		names[i] = fmt.Sprint("item", i)
+		index[names[i]] = i
+	}
+	var working, producing []*call
+	for range workers {
+		working = append(working, start(func() {
+			for {
+				item, shutdown := w.q.Get()
+				if shutdown {
+					return
+				}
+				i := index[item]
+				if !busy[i].CompareAndSwap(false, true) {
+					twice(item)
+				}
+				seen[i].Store(added[i].Load())
+				busy[i].Store(false)
+				w.q.Done(item)
+			}
+		}))
+	}
+	rounds := t.Scale(400)
+	for p := range producers {
+		producing = append(producing, start(func() {
+			for n := range rounds {
+				i := (n*7 + p*5) % items
+				added[i].Add(1)
+				if n%5 == p {
+					w.addAfter(names[i], 1)
+				} else {
+					w.add(names[i])
+				}
+			}
+		}))
+	}
+	w.finish("each producer", producing...)
+	w.await(func() bool {
+		for i := range items {
+			if seen[i].Load() != added[i].Load() {
+				return false
+			}
+		}
+		return true
+	})
+	for i := range items {
+		if a, s := added[i].Load(), seen[i].Load(); a != s {
+			lost(names[i], a, s)
+		}
+	}
+	w.q.ShutDown()
+	w.finish("each worker after ShutDown", working...)
+}

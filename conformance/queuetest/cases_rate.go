@@ -1,0 +1,106 @@
+package queuetest
+
+// What a rate-limiting queue adds. The limiter is the constructor's, so the
+// cases ask for no particular delay.
+
+import (
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+const whyCount = "controllers give up on an item by its count"
+
+var rateCases = []suite.Case[env]{
+	{Clause: "QUEUE-28", Name: "comes-once", Why: whyLost, Run: func(t *suite.T, e env) {
+		w, q := openRateLimiting(t, e)
+		q.AddRateLimited("a")
+		w.mustGet("a")
+		if n := q.NumRequeues("a"); n > 1 {
+			t.Fatalf("NumRequeues = %d after one AddRateLimited: the limiter was asked more than once", n)
+		}
+		w.add("canary")
+		w.mustGet("canary")
+		w.done("a", "canary")
+		w.add("last")
+		w.mustGet("last")
+	}},
+	{Clause: "QUEUE-28", Name: "while-processed", Why: whyTwice, Run: func(t *suite.T, e env) {
+		w, q := openRateLimiting(t, e)
+		w.add("a")
+		w.mustGet("a")
+		q.AddRateLimited("a")
+		w.advance(w.ticks(20))
+		w.add("canary")
+		w.mustGet("canary")
+		w.done("a")
+		w.mustGet("a")
+	}},
+	{Clause: "QUEUE-29", Name: "counts-each-item", Why: whyCount, Run: func(t *suite.T, e env) {
+		w, q := openRateLimiting(t, e)
+		w.mustCount(q, "a", 0)
+		per := failOnce(w, q, "a")
+		for n := 2; n <= 4; n++ {
+			failOnce(w, q, "a")
+			w.mustCount(q, "a", n*per)
+		}
+		w.mustCount(q, "b", 0)
+		failOnce(w, q, "b")
+		w.mustCount(q, "a", 4*per)
+		w.mustCount(q, "b", per)
+		w.add("b") // a plain Add is no failure
+		w.mustGet("b")
+		w.mustCount(q, "b", per)
+	}},
+	{Clause: "QUEUE-30", Name: "count-only", Why: whyCount, Run: func(t *suite.T, e env) {
+		w, q := openRateLimiting(t, e)
+		q.Forget("never failed")
+		per := failOnce(w, q, "a")
+		failOnce(w, q, "a")
+		q.Forget("a")
+		w.mustCount(q, "a", 0)
+		failOnce(w, q, "a")
+		w.mustCount(q, "a", per)
+	}},
+	{Clause: "QUEUE-30", Name: "item-stays", Why: whyLost, Run: func(t *suite.T, e env) {
+		w, q := openRateLimiting(t, e)
+		per := failOnce(w, q, "a")
+		q.AddRateLimited("a")
+		w.mustAwait(func() bool { return q.NumRequeues("a") == 2*per }, "AddRateLimited is counted")
+		q.Forget("a") // while it waits for its time
+		w.mustGet("a")
+		q.Forget("a") // while it is processed: no Done
+		w.add("a", "canary")
+		w.mustGet("canary")
+		w.done("a")
+		w.mustGet("a")
+	}},
+}
+
+func openRateLimiting(t *suite.T, e env) (*world, contract.RateLimitingQueue[string]) {
+	w := open(t, e)
+	q, ok := w.q.(contract.RateLimitingQueue[string])
+	if !ok {
+		t.Skipf("%T is no contract.RateLimitingQueue", w.q)
+	}
+	return w, q
+}
+
+// failOnce takes item through one AddRateLimited, Get and Done, and returns how
+// much its count grew: 1, or 0 under a limiter that does not count.
+func failOnce(w *world, q contract.RateLimitingQueue[string], item string) int {
+	before := q.NumRequeues(item)
+	q.AddRateLimited(item)
+	w.mustGet(item)
+	w.done(item)
+	per := q.NumRequeues(item) - before
+	if per != 0 && per != 1 {
+		w.t.Fatalf("NumRequeues(%q) grew by %d with one AddRateLimited", item, per)
+	}
+	return per
+}
+
+func (w *world) mustCount(q contract.RateLimitingQueue[string], item string, want int) {
+	if got := q.NumRequeues(item); got != want {
+		w.t.Fatalf("NumRequeues(%q) = %d, want %d", item, got, want)
+	}
+}

@@ -1,0 +1,262 @@
+package queuetest
+
+// The end of a queue: ShutDown, ShutDownWithDrain and what they leave behind.
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+const (
+	whyStuck = "a process that is told to stop would hang until it is killed"
+	whyLeak  = "every controller that is started and stopped would leave a goroutine and its queue behind"
+	whyDrain = "a process would exit in the middle of a reconciliation"
+)
+
+var shutdownCases = []suite.Case[env]{
+	{Clause: "QUEUE-10", Name: "nothing-enters", Why: "work that enters a queue that stops is work half done", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.q.ShutDown()
+		w.add("a")
+		w.addAfter("b", 0)
+		w.addAfter("c", 1)
+		if rl, ok := w.q.(contract.RateLimitingQueue[string]); ok {
+			rl.AddRateLimited("d")
+		}
+		w.advance(w.ticks(5))
+		w.settle()
+		w.awaitLen(0)
+		w.mustEnd()
+	}},
+	{Clause: "QUEUE-11", Name: "what-is-ready-comes-first", Why: "events that were accepted would be dropped", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a", "b", "c")
+		w.mustGet("a")
+		w.q.ShutDown()
+		w.mustGet("b", "c")
+		w.mustEnd()
+		w.mustEnd()
+	}},
+	{Clause: "QUEUE-11", Name: "added-again-before", Why: "events that were accepted would be dropped", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		w.mustGet("a")
+		w.add("a")
+		w.q.ShutDown()
+		w.done("a")
+		w.mustGet("a")
+		w.done("a")
+		w.mustEnd()
+	}},
+	{Clause: "QUEUE-12", Name: "every-worker", Why: whyStuck, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		var gets []*getting
+		for range 8 {
+			gets = append(gets, w.startGet())
+		}
+		w.settle()
+		w.q.ShutDown()
+		for _, g := range gets {
+			w.finish("each of eight Gets after ShutDown", g.call)
+			if !g.shutdown || g.item != "" {
+				t.Errorf("Get = %q, %v after ShutDown of an empty queue", g.item, g.shutdown)
+			}
+		}
+	}},
+	{Clause: "QUEUE-13", Name: "after-shutdown", Why: "producers ask before they add", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		w.mustShuttingDown(false)
+		w.q.ShutDown()
+		w.mustShuttingDown(true)
+	}},
+	{Clause: "QUEUE-13", Name: "after-shutdown-with-drain", Why: "producers ask before they add", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.mustShuttingDown(false)
+		w.finish("ShutDownWithDrain of an idle queue", start(w.q.ShutDownWithDrain))
+		w.mustShuttingDown(true)
+	}},
+	{Clause: "QUEUE-14", Name: "again-and-at-once", Why: "a manager and a controller both stop the queue: the second would crash the process", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		var calls []*call
+		for range 4 {
+			calls = append(calls, start(func() {
+				w.q.ShutDown()
+				w.q.ShutDown()
+			}))
+		}
+		w.finish("ShutDown, called eight times", calls...)
+		w.mustShuttingDown(true)
+	}},
+	{Clause: "QUEUE-14", Name: "after-drain", Why: "a manager and a controller both stop the queue: the second would crash the process", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.finish("ShutDownWithDrain, then ShutDown", start(func() {
+			w.q.ShutDownWithDrain()
+			w.q.ShutDown()
+		}))
+	}},
+	{Clause: "QUEUE-15", Name: "waits-for-done", Why: whyDrain, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a", "b")
+		w.mustGet("a", "b")
+		drain := start(w.q.ShutDownWithDrain)
+		w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
+		w.settle()
+		w.done("a")
+		w.settle()
+		if drain.done() {
+			t.Fatalf("ShutDownWithDrain returned while a worker has an item")
+		}
+		w.done("b")
+		w.finish("ShutDownWithDrain after the last Done", drain)
+	}},
+	{Clause: "QUEUE-15", Name: "nothing-to-wait-for", Why: whyStuck, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		w.mustGet("a")
+		w.done("a")
+		w.finish("ShutDownWithDrain of an idle queue", start(w.q.ShutDownWithDrain))
+		w.mustEnd()
+	}},
+	{Clause: "QUEUE-16", Name: "workers-go-on", Why: whyDrain, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a", "b")
+		w.mustGet("a")
+		w.add("a") // to be done again
+		drain := start(w.q.ShutDownWithDrain)
+		w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
+		w.add("late")
+		w.mustGet("b") // from here on one item at least is processed
+		w.done("a")
+		w.mustGet("a")
+		w.done("b")
+		w.settle()
+		if drain.done() {
+			t.Fatalf("ShutDownWithDrain returned while a worker has an item")
+		}
+		w.done("a")
+		w.finish("ShutDownWithDrain after the last Done", drain)
+		w.mustEnd()
+	}},
+	{Clause: "QUEUE-17", Name: "forced", Why: whyStuck, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		w.mustGet("a")
+		drain := start(w.q.ShutDownWithDrain)
+		w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
+		w.settle()
+		w.finish("ShutDown while another drains", start(w.q.ShutDown))
+		w.finish("ShutDownWithDrain after ShutDown", drain)
+		w.done("a") // a late Done is harmless
+		w.mustEnd()
+	}},
+	{Clause: "QUEUE-18", Name: "three-at-once", Why: whyStuck, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		w.mustGet("a")
+		var drains []*call
+		for range 3 {
+			drains = append(drains, start(w.q.ShutDownWithDrain))
+		}
+		w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
+		w.settle()
+		w.done("a")
+		w.finish("each of three ShutDownWithDrain after the last Done", drains...)
+	}},
+	{Clause: "QUEUE-19", Name: "unused", Why: whyLeak, Run: func(t *suite.T, e env) {
+		leavesNothing(t, e, func(w *world) { w.q.ShutDown() })
+	}},
+	{Clause: "QUEUE-19", Name: "used", Why: whyLeak, Run: func(t *suite.T, e env) {
+		leavesNothing(t, e, func(w *world) {
+			w.use()
+			w.q.ShutDown()
+		})
+	}},
+	{Clause: "QUEUE-20", Name: "unused", Why: whyLeak, Run: func(t *suite.T, e env) {
+		leavesNothing(t, e, func(w *world) { w.q.ShutDownWithDrain() })
+	}},
+	{Clause: "QUEUE-20", Name: "used", Why: whyLeak, Run: func(t *suite.T, e env) {
+		leavesNothing(t, e, func(w *world) {
+			w.use()
+			w.q.ShutDownWithDrain()
+		})
+	}},
+	{Clause: "QUEUE-26", Name: "shutdown", Why: "a process that stops cannot wait for a back-off of minutes", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		due := w.addAfter("soon", 50)
+		w.addAfter("late", 60)
+		w.q.ShutDown()
+		if w.reached(due) {
+			return // a slow machine in real time: the item may have been ready
+		}
+		w.advance(w.ticks(61))
+		w.settle()
+		w.mustEnd()
+	}},
+	{Clause: "QUEUE-26", Name: "drain", Why: "a process that stops cannot wait for a back-off of minutes", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		w.mustGet("a")
+		due := w.addAfter("late", 50)
+		drain := start(w.q.ShutDownWithDrain)
+		w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
+		w.done("a")
+		w.finish("ShutDownWithDrain while an item waits for its time", drain)
+		if w.reached(due) {
+			return
+		}
+		w.advance(w.ticks(51))
+		w.settle()
+		w.mustEnd()
+	}},
+}
+
+func (w *world) mustShuttingDown(want bool) {
+	if got := w.q.ShuttingDown(); got != want {
+		w.t.Fatalf("ShuttingDown() = %v, want %v", got, want)
+	}
+}
+
+// use makes the queue work a little, and leaves items ready and delayed.
+func (w *world) use() {
+	for i := range 10 {
+		w.add(fmt.Sprint("ready", i))
+		w.addAfter(fmt.Sprint("soon", i), 1)
+		w.addAfter(fmt.Sprint("late", i), never)
+	}
+	for range 5 {
+		w.done(w.get())
+	}
+	w.advance(w.ticks(2))
+	for range 10 {
+		w.done(w.get())
+	}
+}
+
+// leavesNothing makes a queue, does f with it and waits until every goroutine
+// that the queue started has ended. A fake clock stands still meanwhile; a
+// bubble's and the system's go on for less than the ten seconds after which
+// client-go's queues would look at their clock.
+func leavesNothing(t *suite.T, e env, f func(*world)) {
+	var w *world
+	queues := newFamily()
+	queues.do(func() {
+		w = open(t, e)
+		f(w)
+	})
+	deadline := time.Now().Add(min(w.bound, 5*time.Second))
+	for {
+		left := queues.stacks()
+		if left == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("goroutines are left:\n%s", left)
+		}
+		w.pause(looksBeforeStep - 1)
+	}
+}

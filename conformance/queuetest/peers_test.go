@@ -1,0 +1,83 @@
+package queuetest
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+func newClientGoDelaying(c clock.WithTicker) contract.DelayingQueue[string] {
+	return workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Clock: c})
+}
+
+func newClientGo(c clock.WithTicker) contract.DelayingQueue[string] {
+	return workqueue.NewTypedRateLimitingQueueWithConfig(
+		workqueue.DefaultTypedControllerRateLimiter[string](),
+		workqueue.TypedRateLimitingQueueConfig[string]{Clock: c})
+}
+
+// What client-go v0.37.2 breaks.
+var clientGoWaivers = []Option{
+	Waive("QUEUE-9", "client-go's Done queues an item that is ready a second time, so two workers may get it"),
+	Waive("QUEUE-18", "client-go's Done wakes one waiter: of several ShutDownWithDrain only one returns"),
+	Waive("QUEUE-20", "client-go's ShutDownWithDrain does not stop the goroutine of the delaying queue, which sees the end at its next heartbeat, up to 10 s later"),
+}
+
+func newPriority(clock.WithTicker) contract.DelayingQueue[string] {
+	return priorityqueue.New("", func(o *priorityqueue.Opts[string]) {
+		o.RateLimiter = workqueue.DefaultTypedControllerRateLimiter[string]()
+	})
+}
+
+// What controller-runtime v0.25.2's priority queue breaks.
+var priorityWaivers = []Option{
+	OwnClock(),
+	Waive("QUEUE-4", "the priority queue gives an item that is added while it is processed its place at the Add, not at Done"),
+	Waive("QUEUE-7", "the priority queue's Len counts items that wait for another worker's Done"),
+	Waive("QUEUE-11", "the priority queue's Get hands out nothing after ShutDown, also what is ready"),
+	Waive("QUEUE-14", "the priority queue's second ShutDown panics: close of closed channel"),
+	Waive("QUEUE-15", "the priority queue's ShutDownWithDrain is ShutDown: it does not wait for workers"),
+	Waive("QUEUE-16", "the priority queue's ShutDownWithDrain is ShutDown: workers get nothing more"),
+	Waive("QUEUE-17", "the priority queue's ShutDown after ShutDownWithDrain panics: close of closed channel"),
+	Waive("QUEUE-18", "the priority queue's second ShutDownWithDrain panics: close of closed channel"),
+}
+
+func TestClientGoPasses(t *testing.T) {
+	t.Run("delaying", func(t *testing.T) { Run(t, newClientGoDelaying, clientGoWaivers...) })
+	t.Run("rate-limiting", func(t *testing.T) { Run(t, newClientGo, clientGoWaivers...) })
+}
+
+func TestPriorityQueuePasses(t *testing.T) { Run(t, newPriority, priorityWaivers...) }
+
+func TestCheckIsFastAndPasses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		newQueue func(clock.WithTicker) contract.DelayingQueue[string]
+		opts     []Option
+	}{
+		"clientgo":           {newClientGo, clientGoWaivers},
+		"clientgo-own-clock": {newClientGo, append([]Option{OwnClock()}, clientGoWaivers...)},
+		"priorityqueue":      {newPriority, priorityWaivers},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var slow time.Duration
+			begin := time.Now()
+			err := Check(c.newQueue, append(c.opts, suite.WithObserver(func(r suite.Result) {
+				if r.Elapsed > 100*time.Millisecond {
+					t.Logf("%s/%s: %s", r.Clause.ID, r.Case, r.Elapsed)
+				}
+				slow = max(slow, r.Elapsed)
+			}))...)
+			if err != nil {
+				t.Error(err)
+			}
+			t.Logf("%s in all, the slowest case %s", time.Since(begin), slow)
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package queuetest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+func TestEveryClauseHasACase(t *testing.T) {
+	for _, clause := range contract.ClausesOf(contract.ComponentQueue) {
+		if !slices.ContainsFunc(cases, func(c suite.Case[env]) bool { return c.Clause == clause.ID }) {
+			t.Errorf("%s has no case", clause)
+		}
+	}
+}
+
+func TestQueuesWithoutLimiterSkipItsClauses(t *testing.T) {
+	skipped := map[string]bool{}
+	err := Check(newClientGoDelaying, append(clientGoWaivers, suite.WithObserver(func(r suite.Result) {
+		if r.Outcome == suite.Skip {
+			skipped[r.Clause.ID] = true
+		}
+	}))...)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, clause := range contract.ClausesOf(contract.ComponentQueue) {
+		if want := clause.Capability == contract.CapRateLimiting; skipped[clause.ID] != want {
+			t.Errorf("%s skipped: %v, want %v", clause.ID, skipped[clause.ID], want)
+		}
+	}
+}
+
+func TestWrongOptionsAreNamed(t *testing.T) {
+	if err := Check(newClientGo, Waive("QUEUE-99", "no such clause")); err == nil || !strings.Contains(err.Error(), "QUEUE-99") {
+		t.Errorf("an unknown clause is waived without a word: %v", err)
+	}
+}
+
+func TestFamilyKnowsItsGoroutines(t *testing.T) {
+	t.Parallel()
+	f, other := newFamily(), newFamily()
+	stop := make(chan struct{})
+	ended := make(chan struct{})
+	f.do(func() {
+		go func() {
+			defer close(ended)
+			<-stop
+		}()
+	})
+	if f.stacks() == "" {
+		t.Error("a goroutine that runs is not found")
+	}
+	if s := other.stacks(); s != "" {
+		t.Errorf("another family has goroutines: %s", s)
+	}
+	close(stop)
+	<-ended
+}

@@ -1,0 +1,194 @@
+package queuetest
+
+// world is one queue in its time, with the steps that cases are made of.
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// reporter is the part of suite.T and rapid.T that a world needs.
+type reporter interface {
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+type world struct {
+	timeline
+	t     reporter
+	q     contract.DelayingQueue[string]
+	bound time.Duration // of real or virtual time that await waits
+}
+
+// open makes a queue that is shut down when the case ends.
+func open(t *suite.T, e env) *world {
+	w := newWorld(t, t.Config(), e)
+	t.Cleanup(w.close)
+	return w
+}
+
+func newWorld(t reporter, cfg suite.Config, e env) *world {
+	tl := e.newTimeline()
+	return &world{timeline: tl, t: t, q: e.newQueue(tl.clock()), bound: cfg.CaseTimeout / 10}
+}
+
+// close shuts the queue down, whatever the case did with it. A ShutDown that
+// panics the second time or does not return is for QUEUE-14 and QUEUE-17 to
+// name: here it must only not hide the case's own result.
+func (w *world) close() { w.await(start(w.q.ShutDown).done) }
+
+// ticks is a length of time.
+func (w *world) ticks(n int) time.Duration { return time.Duration(n) * w.tick() }
+
+// never is a delay in ticks that no case lives to see.
+const never = 1_000_000
+
+// reached reports whether it is t or later.
+func (w *world) reached(t time.Time) bool { return !w.clock().Now().Before(t) }
+
+// addAfter delays item and returns a time that its own is not before.
+func (w *world) addAfter(item string, ticks int) (notBefore time.Time) {
+	now := w.clock().Now()
+	w.q.AddAfter(item, w.ticks(ticks))
+	return now.Add(w.ticks(ticks))
+}
+
+// takenIn waits until the queue has taken in every AddAfter so far: a queue may
+// pass them to a goroutine of its own, in their order. Nothing may be ready, and
+// no item's time may be before first or within a tick. It reports false if first
+// is reached meanwhile: on a machine that slow the case cannot tell.
+func (w *world) takenIn(first time.Time) bool {
+	const probe = "taken in"
+	w.addAfter(probe, 1)
+	w.advance(w.tick())
+	got := w.get()
+	if w.reached(first) {
+		return false
+	}
+	if got != probe {
+		w.t.Fatalf("Get = %q %s before its time", got, first.Sub(w.clock().Now()))
+	}
+	w.done(probe)
+	return true
+}
+
+// await waits until cond holds and reports whether it does.
+func (w *world) await(cond func() bool) bool {
+	deadline := time.Now().Add(w.bound)
+	for looks := 0; ; looks++ {
+		if cond() {
+			return true
+		}
+		if time.Now().After(deadline) {
+			return false
+		}
+		w.pause(looks)
+	}
+}
+
+// mustAwait is await, and ends the case if cond never holds.
+func (w *world) mustAwait(cond func() bool, format string, args ...any) {
+	if !w.await(cond) {
+		w.t.Fatalf("waited %s in vain until %s", w.bound, fmt.Sprintf(format, args...))
+	}
+}
+
+// awaitLen waits until n items are ready.
+func (w *world) awaitLen(n int) {
+	got := 0
+	if !w.await(func() bool { got = w.q.Len(); return got == n }) {
+		w.t.Fatalf("Len() = %d, want %d", got, n)
+	}
+}
+
+// call is a function that runs on a goroutine of its own.
+type call struct {
+	finished atomic.Bool
+	panicked string // read after finished
+}
+
+// done reports whether the function has returned.
+func (c *call) done() bool { return c.finished.Load() }
+
+// start runs f on a goroutine of its own. A panic ends the call, not the process.
+func start(f func()) *call {
+	c := &call{}
+	go func() {
+		defer c.finished.Store(true)
+		defer func() {
+			if p := recover(); p != nil {
+				c.panicked = fmt.Sprintf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		f()
+	}()
+	return c
+}
+
+// finish waits for calls to return; what says what they are.
+func (w *world) finish(what string, calls ...*call) {
+	for _, c := range calls {
+		w.mustAwait(c.done, "%s returns", what)
+		if c.panicked != "" {
+			w.t.Fatalf("%s: %s", what, c.panicked)
+		}
+	}
+}
+
+// getting is a Get that may take its time.
+type getting struct {
+	*call
+	item     string
+	shutdown bool
+}
+
+func (w *world) startGet() *getting {
+	g := &getting{}
+	g.call = start(func() { g.item, g.shutdown = w.q.Get() })
+	return g
+}
+
+// get takes out an item, which must come soon.
+func (w *world) get() string {
+	g := w.startGet()
+	w.finish("Get", g.call)
+	if g.shutdown {
+		w.t.Fatalf("Get says shutdown = true (and %q), but an item is due", g.item)
+	}
+	return g.item
+}
+
+// mustGet takes out items, which must be these in this order.
+func (w *world) mustGet(want ...string) {
+	for i, item := range want {
+		if got := w.get(); got != item {
+			w.t.Fatalf("Get = %q, want %q (number %d of %q)", got, item, i+1, want)
+		}
+	}
+}
+
+// mustEnd asserts that nothing is left and Get says so.
+func (w *world) mustEnd() {
+	g := w.startGet()
+	w.finish("Get of a queue that is shut down", g.call)
+	if !g.shutdown || g.item != "" {
+		w.t.Fatalf("Get = %q, shutdown = %v; want the zero item and true: the queue is shut down and nothing is ready", g.item, g.shutdown)
+	}
+}
+
+func (w *world) add(items ...string) {
+	for _, item := range items {
+		w.q.Add(item)
+	}
+}
+
+func (w *world) done(items ...string) {
+	for _, item := range items {
+		w.q.Done(item)
+	}
+}

@@ -1,0 +1,171 @@
+package storetest
+
+import (
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// scene is one writer's endless work. Its content after write n is known without
+// running it, so what a reader saw can be compared with every instant of its call.
+type scene struct {
+	name    string
+	clause  string // the clause that its cases test; "" for each read's own
+	why     string
+	batch   bool                          // whether it needs a contract.Transactor
+	content func(n int) []*item           // after write n; 0 is before the first
+	write   func(s contract.Store, n int) // the n-th, from 1
+}
+
+// read is one question, and its answer computed from the content.
+type read struct {
+	name   string
+	clause string
+	ask    func(contract.Store) ([]string, error)
+	expect func([]*item) []string
+}
+
+// reads are the questions whose answer is more than one object.
+var reads = []read{
+	{"list", "STORE-7", func(s contract.Store) ([]string, error) { return names(s.List()), nil }, itemNames},
+	{"list-keys", "STORE-8", func(s contract.Store) ([]string, error) { return s.ListKeys(), nil }, itemKeys},
+	readObjects("by-index", "STORE-9", func(s contract.Store) ([]any, error) { return s.ByIndex(one, "a") },
+		func(items []*item) []*item { return having(items, one, "a") }),
+	readObjects("by-index-many", "STORE-9", func(s contract.Store) ([]any, error) { return s.ByIndex(many, "x") },
+		func(items []*item) []*item { return having(items, many, "x") }),
+	readObjects("index", "STORE-10", func(s contract.Store) ([]any, error) { return s.Index(one, probe) },
+		func(items []*item) []*item { return sharing(items, one, probe) }),
+	readObjects("index-many", "STORE-10", func(s contract.Store) ([]any, error) { return s.Index(many, probe) },
+		func(items []*item) []*item { return sharing(items, many, probe) }),
+	{"index-keys", "STORE-11", func(s contract.Store) ([]string, error) { return s.IndexKeys(one, "b") },
+		func(items []*item) []string { return itemKeys(having(items, one, "b")) }},
+	{"list-index-func-values", "STORE-12", func(s contract.Store) ([]string, error) { return s.ListIndexFuncValues(own), nil },
+		ownValues},
+}
+
+var probe = newItem("probe", 0, "a", "x", "y", "z")
+
+func readObjects(name, clause string, ask func(contract.Store) ([]any, error), pick func([]*item) []*item) read {
+	return read{name, clause, func(s contract.Store) ([]string, error) {
+		objects, err := ask(s)
+		return names(objects), err
+	}, func(items []*item) []string { return itemNames(pick(items)) }}
+}
+
+// own is an index in which every object has a value of its own, which moves with
+// some of its writes.
+const own = "own"
+
+func ownValue(i *item) string { return i.key + i.one }
+
+func ownValues(items []*item) []string {
+	out := make([]string, len(items))
+	for n, i := range items {
+		out[n] = ownValue(i)
+	}
+	return out
+}
+
+// instantCases asks every read in every scene.
+func instantCases() []suite.Case[NewStore] {
+	var cases []suite.Case[NewStore]
+	for _, sc := range scenes {
+		for _, r := range reads {
+			c := suite.Case[NewStore]{Clause: r.clause, Name: r.name + "-" + sc.name, Why: sc.why}
+			if sc.clause != "" {
+				c.Clause = sc.clause
+			}
+			c.Run = func(t *suite.T, newStore NewStore) { sc.play(t, newStore, r) }
+			cases = append(cases, c)
+		}
+	}
+	return cases
+}
+
+const (
+	sceneReaders = 2
+	sceneReads   = 500                    // of each reader beside a write, at effort 1
+	sceneTime    = 150 * time.Millisecond // at most, at effort 1
+	// mostInstants bounds the work of judging a reader that was not scheduled while
+	// the writer went on; such a read proves nothing either way.
+	mostInstants = 3000
+)
+
+// play runs the writer beside readers and judges each result: it must be the
+// answer for the content after one of the writes from the last that was done when
+// the call began to the last that had begun when it ended.
+func (sc scene) play(t *suite.T, newStore NewStore, r read) {
+	// Yielding inside an IndexFunc stretches a write, so that readers meet its middle.
+	ix := indexersBefore(runtime.Gosched)
+	ix[own] = func(obj any) ([]string, error) {
+		runtime.Gosched()
+		return []string{ownValue(obj.(*item))}, nil
+	}
+	s := newStore(ix)
+	if sc.batch {
+		transactor(t, s)
+	}
+	fill(s, sc.content(0)...)
+
+	var begun, done atomic.Int64
+	var stop atomic.Bool
+	deadline := time.Now().Add(time.Duration(t.Scale(int(sceneTime))))
+	actors := []func(){func() {
+		for n := 1; !stop.Load(); n++ {
+			begun.Store(int64(n))
+			sc.write(s, n)
+			done.Store(int64(n))
+		}
+	}}
+	var reading atomic.Int64
+	reading.Store(sceneReaders)
+	for range sceneReaders {
+		actors = append(actors, func() {
+			defer func() {
+				if reading.Add(-1) == 0 {
+					stop.Store(true)
+				}
+			}()
+			for beside := 0; beside < t.Scale(sceneReads) && time.Now().Before(deadline) && !t.Failed(); {
+				first := int(done.Load())
+				got, err := r.ask(s)
+				last := int(begun.Load())
+				if err != nil {
+					t.Errorf("unexpected error: %v", err)
+					return
+				}
+				sc.judge(t, r, got, first, last)
+				if last > first {
+					beside++
+				}
+				runtime.Gosched() // on one core the writer comes to its turn here
+			}
+		})
+	}
+	together(t, actors...)
+	if t.Failed() {
+		return
+	}
+	n := int(done.Load())
+	got, err := r.ask(s)
+	must(t, answered(err, r.name+" after the last write", got, r.expect(sc.content(n))))
+}
+
+func (sc scene) judge(t *suite.T, r read, got []string, first, last int) {
+	if last-first > mostInstants {
+		return
+	}
+	sorted := slices.Sorted(slices.Values(got))
+	for n := last; n >= first; n-- {
+		if slices.Equal(sorted, slices.Sorted(slices.Values(r.expect(sc.content(n))))) {
+			return
+		}
+	}
+	t.Errorf("%s gave what was there after none of the writes %d to %d:\n  %q\nafter write %d it was\n  %q\nafter write %d it was\n  %q",
+		r.name, first, last, sorted, first, slices.Sorted(slices.Values(r.expect(sc.content(first)))),
+		last, slices.Sorted(slices.Values(r.expect(sc.content(last)))))
+}

@@ -1,0 +1,92 @@
+package storetest
+
+import "github.com/informerbench/informerbench/contract"
+
+const (
+	crew   = 16 // objects of a scene
+	circle = 40 // keys that the window passes over before it comes round
+)
+
+// scenes are the ways in which one writer changes the content.
+var scenes = []scene{
+	{
+		name:    "under-replace",
+		why:     "readers that see half a relist act on objects as if they were gone",
+		content: generation,
+		write:   func(s contract.Store, n int) { s.Replace(newModel(generation(n)...).asMap(), "1") },
+	},
+	{
+		name: "under-update",
+		why:  "an object that moves is counted twice or not at all, or a later write is seen without an earlier one",
+		content: func(n int) []*item {
+			items := make([]*item, crew)
+			for j := range items {
+				items[j] = at(j, lastWrite(n, j))
+			}
+			return items
+		},
+		write: func(s contract.Store, n int) { s.Update(key(n%crew), at(n%crew, n)) },
+	},
+	{
+		name:    "under-add-and-delete",
+		why:     "a later object is seen and an earlier one is not, or more objects than there ever were",
+		content: window,
+		write: func(s contract.Store, n int) {
+			if n%2 == 1 {
+				next := n/2 + crew
+				s.Add(key(next%circle), at(next%circle, next))
+			} else {
+				s.Delete(key((n/2 - 1) % circle))
+			}
+		},
+	},
+	{
+		name:    "under-transaction",
+		clause:  "STORE-38",
+		why:     "a batch stands for a burst of events; half of it never was",
+		batch:   true,
+		content: batch,
+		write: func(s contract.Store, n int) {
+			writes := []contract.StoreTransaction{remove(key(crew - 1 + (n+1)%2))}
+			for _, i := range batch(n) {
+				writes = append(writes, update(i))
+			}
+			s.(contract.Transactor).Transaction(writes...)
+		},
+	},
+}
+
+// generation is the content after the n-th Replace: new objects throughout, under
+// keys of which half are those of the generation before.
+func generation(n int) []*item {
+	items := make([]*item, crew)
+	for j := range items {
+		items[j] = at(j+n%2*crew/2, n)
+	}
+	return items
+}
+
+// lastWrite is the newest of writes 1 to n that was to key j, in turn; 0 if none.
+func lastWrite(n, j int) int {
+	return max(0, n-((n-j)%crew+crew)%crew)
+}
+
+// window is the content when, by turns, the next object comes and the oldest goes.
+func window(n int) []*item {
+	var items []*item
+	for j := n / 2; j < (n+1)/2+crew; j++ {
+		items = append(items, at(j%circle, j))
+	}
+	return items
+}
+
+// batch is the content after the n-th Transaction: every object is rewritten, and
+// the last one comes under another key.
+func batch(n int) []*item {
+	items := make([]*item, crew)
+	for j := range items {
+		items[j] = at(j, n)
+	}
+	items[crew-1] = at(crew-1+n%2, n)
+	return items
+}

@@ -1,0 +1,86 @@
+package storetest
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// transactionCases: a batch of writes in one go. The one instant that it is to
+// single reads is tested by the scenes.
+var transactionCases = []suite.Case[NewStore]{
+	{Clause: "STORE-37", Name: "in-order", Run: func(t *suite.T, newStore NewStore) {
+		s := newStore(indexers())
+		b := transactor(t, s)
+		m := fill(s, crowd(6)...)
+		last := []*item{at(0, 2), at(1, 3), at(3, 5), at(8, 6)}
+		b.Transaction(
+			update(at(0, 1)), update(last[0]),
+			remove(key(1)), add(last[1]),
+			add(at(7, 4)), remove(key(7)),
+			remove(key(2)), remove(key(2)), remove("absent"),
+			add(last[2]), update(last[3]),
+		)
+		delete(m.items, key(2))
+		for _, i := range last {
+			m.items[i.key] = i
+		}
+		agree(t, m, s, "after Transaction")
+	}, Why: "a batch holds the events of a watch in their order; the last one counts"},
+	{Clause: "STORE-37", Name: "empty", Run: func(t *suite.T, newStore NewStore) {
+		s := newStore(indexers())
+		b := transactor(t, s)
+		m := fill(s, crowd(3)...)
+		b.Transaction()
+		b.Transaction([]contract.StoreTransaction{}...)
+		agree(t, m, s, "after an empty Transaction")
+	}, Why: "a batch may be empty once what cannot be keyed is left out"},
+	{Clause: "STORE-37", Name: "long", Run: func(t *suite.T, newStore NewStore) {
+		s := newStore(indexers())
+		b := transactor(t, s)
+		m := newModel()
+		var writes []contract.StoreTransaction
+		for n := range 500 {
+			i := at(n%70, n)
+			m.items[i.key] = i
+			writes = append(writes, update(i))
+			if n%3 == 0 {
+				writes = append(writes, remove(i.key))
+				delete(m.items, i.key)
+			}
+		}
+		b.Transaction(writes...)
+		agree(t, m, s, "after a Transaction of 600 writes")
+	}, Why: "informers batch a thousand events and more"},
+	{Clause: "STORE-38", Name: "two-writers", Run: func(t *suite.T, newStore NewStore) {
+		s := newStore(indexers(one))
+		b := transactor(t, s)
+		// Each batch writes its own number under both keys, and moves both to its value.
+		write := func(n int) {
+			value := string("abc"[n%3])
+			b.Transaction(update(newItem("x", n, value)), update(newItem("y", n, value)))
+		}
+		write(0)
+		var stop atomic.Bool
+		writer := func(first int) func() {
+			return func() {
+				for n := first; !stop.Load(); n += 2 {
+					write(n)
+				}
+			}
+		}
+		together(t, writer(1), writer(2), func() {
+			defer stop.Store(true)
+			for range t.Scale(300) {
+				values := s.ListIndexFuncValues(one)
+				if objects := names(s.List()); len(objects) != 2 || objects[0][1:] != objects[1][1:] || len(values) != 1 {
+					t.Errorf("List gave %q and ListIndexFuncValues %q: of two batches a part each", objects, values)
+					return
+				}
+				runtime.Gosched()
+			}
+		})
+	}, Why: "two batches that mingle leave a state that neither asked for"},
+}

@@ -1,0 +1,40 @@
+package load
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// The indexes that workloads read.
+const (
+	IndexNamespace = cache.NamespaceIndex // by metadata.namespace
+	IndexNode      = "node"               // by spec.nodeName; pods without a node are left out
+)
+
+// Indexers returns the standard indexes, IndexNamespace and IndexNode. The map
+// is new at each call.
+func Indexers() contract.Indexers {
+	return contract.Indexers{
+		IndexNamespace: cache.MetaNamespaceIndexFunc,
+		IndexNode:      byNode,
+	}
+}
+
+// byNode indexes pods by the node they run on; nodes are in the index under no value.
+func byNode(obj any) ([]string, error) {
+	switch o := obj.(type) {
+	case *corev1.Pod:
+		if o.Spec.NodeName == "" {
+			return nil, nil
+		}
+		return []string{o.Spec.NodeName}, nil
+	case *corev1.Node:
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("index %s: %T is neither a pod nor a node", IndexNode, obj)
+	}
+}

@@ -1,0 +1,15 @@
+package load
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+)
+
+func TestMain(m *testing.M) {
+	// The default handlers log each fault that we ask for, and slow down by a time
+	// that they keep in a global, which makes no sense across synctest bubbles.
+	utilruntime.ErrorHandlers = nil
+	goleak.VerifyTestMain(m)
+}

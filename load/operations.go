@@ -1,0 +1,121 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Op names an operation in workloads and benchmarks. The same name may belong to
+// several components; what it does there is the component's.
+type Op string
+
+// The operations. Operations says which component has which and what each does.
+const (
+	OpGet         Op = "get"
+	OpList        Op = "list"
+	OpListKeys    Op = "list-keys"
+	OpByIndex     Op = "by-index"
+	OpIndex       Op = "index"
+	OpIndexKeys   Op = "index-keys"
+	OpUpdate      Op = "update"
+	OpUpdateIndex Op = "update-index"
+	OpAddDelete   Op = "add-delete"
+	OpReplace     Op = "replace"
+	OpTransaction Op = "transaction"
+
+	OpAdd    Op = "add"
+	OpAddPop Op = "add-pop"
+	OpPop    Op = "pop"
+	OpResync Op = "resync"
+
+	OpMixed Op = "mixed"
+
+	OpAddGetDone     Op = "add-get-done"
+	OpGetDone        Op = "get-done"
+	OpAddAfter       Op = "add-after"
+	OpAddRateLimited Op = "add-rate-limited"
+)
+
+// Role says what an operation does to the component.
+type Role string
+
+// The roles.
+const (
+	RoleRead    Role = "read"    // leaves it as it is
+	RoleWrite   Role = "write"   // changes it, or adds to it
+	RoleConsume Role = "consume" // takes items out and handles them; it may block when there are none
+)
+
+// Operation describes an operation of one component.
+type Operation struct {
+	Op        Op
+	Component contract.Component
+	Role      Role
+	// Single reports whether it may stand in Workload.Ops: it needs no other
+	// actor to make progress.
+	Single bool
+	// Indexed reports whether it reads an index.
+	Indexed bool
+	Does    string
+}
+
+var operations = []Operation{
+	{OpGet, contract.ComponentStore, RoleRead, true, false, "Get of one key"},
+	{OpList, contract.ComponentStore, RoleRead, true, false, "List of all objects"},
+	{OpListKeys, contract.ComponentStore, RoleRead, true, false, "ListKeys of all objects"},
+	{OpByIndex, contract.ComponentStore, RoleRead, true, true, "ByIndex of one value"},
+	{OpIndex, contract.ComponentStore, RoleRead, true, true, "Index by one object"},
+	{OpIndexKeys, contract.ComponentStore, RoleRead, true, true, "IndexKeys of one value"},
+	{OpUpdate, contract.ComponentStore, RoleWrite, true, false, "Update that leaves the indexed values as they are"},
+	{OpUpdateIndex, contract.ComponentStore, RoleWrite, true, false, "Update that moves the object to another node"},
+	{OpAddDelete, contract.ComponentStore, RoleWrite, true, false, "Delete of one key, then Add of it"},
+	{OpReplace, contract.ComponentStore, RoleWrite, true, false, "Replace of all objects"},
+	{OpTransaction, contract.ComponentStore, RoleWrite, true, false, "Transaction of a batch of updates"},
+
+	{OpAdd, contract.ComponentFIFO, RoleWrite, false, false, "Add of one object, a producer"},
+	{OpAddPop, contract.ComponentFIFO, RoleWrite, true, false, "Add of one object, then Pop by the same goroutine"},
+	{OpPop, contract.ComponentFIFO, RoleConsume, false, false, "Pop and handle, the consumer"},
+	{OpReplace, contract.ComponentFIFO, RoleWrite, true, false, "Replace of all objects, then Pop until it is empty"},
+	{OpResync, contract.ComponentFIFO, RoleWrite, true, false, "Resync of all known objects, then Pop until it is empty"},
+
+	{OpAdd, contract.ComponentDelay, RoleWrite, true, false, "Add of one item"},
+	{OpPop, contract.ComponentDelay, RoleConsume, true, false, "PopReady of the earliest item"},
+	{OpMixed, contract.ComponentDelay, RoleWrite, true, false, "PopReady of the earliest item, then Add of it again later"},
+
+	{OpAddGetDone, contract.ComponentQueue, RoleWrite, true, false, "Add, Get and Done of one item by the same goroutine"},
+	{OpAdd, contract.ComponentQueue, RoleWrite, false, false, "Add of one item"},
+	{OpGetDone, contract.ComponentQueue, RoleConsume, false, false, "Get, handle and Done, a worker"},
+	{OpAddAfter, contract.ComponentQueue, RoleWrite, true, false, "AddAfter of one item"},
+	{OpAddRateLimited, contract.ComponentQueue, RoleWrite, true, false, "AddRateLimited of one item"},
+}
+
+// Operations returns the operations of a component, in the order of reports. It
+// is empty for a component that no workload measures.
+func Operations(c contract.Component) []Operation {
+	return slices.DeleteFunc(slices.Clone(operations), func(o Operation) bool { return o.Component != c })
+}
+
+// LookupOperation finds an operation of a component. The error names those that it has.
+func LookupOperation(c contract.Component, op Op) (Operation, error) {
+	have := Operations(c)
+	if i := slices.IndexFunc(have, func(o Operation) bool { return o.Op == op }); i >= 0 {
+		return have[i], nil
+	}
+	return Operation{}, fmt.Errorf("unknown operation %q of a %s: use one of %s", op, c, join(have, func(o Operation) string { return string(o.Op) }))
+}
+
+// Components returns the components that a workload can be about.
+func Components() []contract.Component {
+	return []contract.Component{contract.ComponentStore, contract.ComponentFIFO, contract.ComponentDelay, contract.ComponentQueue}
+}
+
+func join[T any](list []T, name func(T) string) string {
+	names := make([]string, len(list))
+	for i, v := range list {
+		names[i] = name(v)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,341 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+)
+
+// SourceOptions configures a Source. The zero value works.
+type SourceOptions struct {
+	// Example is an object of the kind that is watched; bookmarks are of its
+	// type. The default is the first object's type, or *corev1.Pod.
+	Example runtime.Object
+	// Window is how many events are kept for watches to begin from and for old
+	// versions to be listed; the default is DefaultWindow. A watcher that falls
+	// behind by more is closed, as the apiserver closes a watcher whose buffer is full.
+	Window int
+	// BookmarkEvery is how often a watch that allows it gets a bookmark while
+	// nothing happens; the default is a minute, as in the apiserver.
+	BookmarkEvery time.Duration
+	// FreshWait is how long a request for a version that has not come yet waits
+	// before it is answered "too large resource version"; the default is 3 s, as
+	// in the apiserver.
+	FreshWait time.Duration
+	// NoWatchCache makes a list at version "0" heed its limit. A server with a
+	// watch cache ignores it, and so does a Source by default.
+	NoWatchCache bool
+	// Faults are what goes wrong. They must be valid.
+	Faults []Fault
+	// Clock is the time that faults, timeouts and bookmarks go by; the default
+	// is the real one.
+	Clock clock.WithTicker
+}
+
+// What a Source has where its options say nothing.
+const (
+	DefaultWindow        = 10_000
+	DefaultBookmarkEvery = time.Minute
+	DefaultFreshWait     = 3 * time.Second
+)
+
+// Source is an in-process stand-in for one resource of an apiserver. It
+// satisfies cache.ListerWatcher and cache.ListerWatcherWithContext and follows
+// https://kubernetes.io/docs/reference/using-api/api-concepts/ for resource
+// versions, paging, bookmarks and streaming lists. It has no selectors.
+//
+// Create, Update and Delete each advance the resource version by one and reach
+// every watcher in order. All methods may be called by any number of goroutines
+// at once. Objects are handed out as they are, without copying: nobody may
+// change one.
+//
+// A write costs O(1) and wakes each idle watcher. A list costs O(n), and
+// O(n log n) if it asks for a version older than the newest or is the first after
+// a create or delete.
+type Source struct {
+	options SourceOptions
+	start   time.Time
+	stop    chan struct{}
+	running sync.WaitGroup
+
+	mu struct {
+		sync.Mutex
+		stopped bool
+		objects map[string]runtime.Object
+		keys    []string // sorted; nil if a create or delete made them stale
+		// history[i] has version floor+1+i; what happened up to floor is forgotten.
+		history []change
+		floor   uint64
+		version uint64
+		changed chan struct{} // closed, and made anew, at each change
+		faults  []armedFault
+		struck  map[FaultKind]int
+	}
+}
+
+var (
+	_ cache.ListerWatcher            = (*Source)(nil)
+	_ cache.ListerWatcherWithContext = (*Source)(nil)
+)
+
+// change is one event of the history. before is nil for a creation, after for a deletion.
+type change struct {
+	key           string
+	event         watch.Event
+	before, after runtime.Object
+}
+
+// NewSource makes a source that holds objects. Its resource version is the
+// newest of theirs, or 1. It panics if an option is invalid or an object is no
+// Kubernetes object. Stop it when it is no longer needed.
+func NewSource(objects []runtime.Object, options SourceOptions) *Source {
+	s := &Source{options: options, stop: make(chan struct{})}
+	s.mu.objects = make(map[string]runtime.Object, len(objects))
+	s.mu.changed = make(chan struct{})
+	s.mu.struck = map[FaultKind]int{}
+	s.mu.version = 1
+	for _, obj := range objects {
+		s.mu.objects[Key(obj)] = obj
+		s.mu.version = max(s.mu.version, versionOf(obj))
+	}
+	s.mu.floor = s.mu.version
+	s.defaults(objects)
+	s.start = s.options.Clock.Now()
+	for _, f := range options.Faults {
+		if err := f.Validate(); err != nil {
+			panic(fmt.Sprintf("load: NewSource: %v", err))
+		}
+		s.mu.faults = append(s.mu.faults, armedFault{Fault: f, due: s.start.Add(f.After)})
+	}
+	return s
+}
+
+func (s *Source) defaults(objects []runtime.Object) {
+	o := &s.options
+	if o.Example == nil {
+		o.Example = &corev1.Pod{}
+		if len(objects) > 0 {
+			o.Example = objects[0]
+		}
+	}
+	if o.Window <= 0 {
+		o.Window = DefaultWindow
+	}
+	if o.BookmarkEvery <= 0 {
+		o.BookmarkEvery = DefaultBookmarkEvery
+	}
+	if o.FreshWait <= 0 {
+		o.FreshWait = DefaultFreshWait
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+}
+
+// Stop ends every watch and waits until their goroutines are gone. Lists,
+// watches and writes fail from then on. It may be called more than once.
+func (s *Source) Stop() {
+	s.mu.Lock()
+	if !s.mu.stopped {
+		s.mu.stopped = true
+		close(s.stop)
+	}
+	s.mu.Unlock()
+	s.running.Wait()
+}
+
+// Create adds an object and returns it with its resource version. It fails with
+// AlreadyExists.
+func (s *Source) Create(obj runtime.Object) (runtime.Object, error) {
+	return s.write(watch.Added, Key(obj), obj)
+}
+
+// Update replaces an object, whatever version the caller knew, and returns it
+// with its resource version. It fails with NotFound.
+func (s *Source) Update(obj runtime.Object) (runtime.Object, error) {
+	return s.write(watch.Modified, Key(obj), obj)
+}
+
+// Delete removes the object under a key and returns its last state, with the
+// resource version of the deletion. It fails with NotFound.
+func (s *Source) Delete(key string) (runtime.Object, error) {
+	return s.write(watch.Deleted, key, nil)
+}
+
+func (s *Source) write(kind watch.EventType, key string, obj runtime.Object) (runtime.Object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.stopped {
+		return nil, errStopped()
+	}
+	before, exists := s.mu.objects[key]
+	switch {
+	case kind == watch.Added && exists:
+		return nil, apierrors.NewAlreadyExists(s.resource(), key)
+	case kind != watch.Added && !exists:
+		return nil, apierrors.NewNotFound(s.resource(), key)
+	case kind == watch.Deleted:
+		obj = before
+	}
+	obj = withVersion(obj, s.mu.version+1)
+	c := change{key: key, event: watch.Event{Type: kind, Object: obj}, before: before, after: obj}
+	if kind == watch.Deleted {
+		c.after = nil
+		delete(s.mu.objects, key)
+	} else {
+		s.mu.objects[key] = obj
+	}
+	if kind != watch.Modified {
+		s.mu.keys = nil
+	}
+	s.mu.version++
+	s.mu.history = append(s.mu.history, c)
+	if len(s.mu.history) > s.options.Window {
+		s.mu.history[0] = change{} // or the garbage collector would keep it until the next growth
+		s.mu.history = s.mu.history[1:]
+		s.mu.floor++
+	}
+	close(s.mu.changed)
+	s.mu.changed = make(chan struct{})
+	return obj, nil
+}
+
+// ResourceVersion returns the newest resource version.
+func (s *Source) ResourceVersion() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return formatVersion(s.mu.version)
+}
+
+// Snapshot returns the objects by key: what every client should end up with.
+// The map belongs to the caller.
+func (s *Source) Snapshot() map[string]runtime.Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.mu.objects)
+}
+
+// Struck returns how often each fault has struck so far.
+func (s *Source) Struck() map[FaultKind]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.mu.struck)
+}
+
+// sortedKeysLocked returns the keys in the order of lists. Do not change them.
+func (s *Source) sortedKeysLocked() []string {
+	if s.mu.keys == nil {
+		s.mu.keys = slices.Sorted(maps.Keys(s.mu.objects))
+	}
+	return s.mu.keys
+}
+
+// atLocked returns keys and objects as they were at a version, which must lie between
+// floor and version, by undoing what happened since.
+func (s *Source) atLocked(version uint64) ([]string, map[string]runtime.Object) {
+	since := s.mu.history[version-s.mu.floor:]
+	if len(since) == 0 {
+		return s.sortedKeysLocked(), s.mu.objects
+	}
+	objects := maps.Clone(s.mu.objects)
+	for _, c := range slices.Backward(since) {
+		if c.before == nil {
+			delete(objects, c.key)
+		} else {
+			objects[c.key] = c.before
+		}
+	}
+	return slices.Sorted(maps.Keys(objects)), objects
+}
+
+// lockAt waits until the source has reached a version. It returns with the lock
+// held, unless it returns an error.
+func (s *Source) lockAt(ctx context.Context, version uint64) error {
+	s.mu.Lock()
+	if version <= s.mu.version {
+		return nil
+	}
+	timer := s.options.Clock.NewTimer(s.options.FreshWait)
+	defer timer.Stop()
+	for version > s.mu.version {
+		changed, newest := s.mu.changed, s.mu.version
+		s.mu.Unlock()
+		select {
+		case <-changed:
+		case <-timer.C():
+			return errTooLarge(version, newest)
+		case <-s.stop:
+			return errStopped()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		s.mu.Lock()
+	}
+	return nil
+}
+
+func (s *Source) resource() schema.GroupResource {
+	return schema.GroupResource{Resource: reflect.TypeOf(s.options.Example).Elem().Name()}
+}
+
+// withVersion returns a shallow copy of obj with the version.
+func withVersion(obj runtime.Object, version uint64) runtime.Object {
+	c := reflect.New(reflect.TypeOf(obj).Elem())
+	c.Elem().Set(reflect.ValueOf(obj).Elem())
+	next := c.Interface().(runtime.Object)
+	accessor(next).SetResourceVersion(formatVersion(version))
+	return next
+}
+
+func accessor(obj runtime.Object) metav1.Object {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		panic(fmt.Sprintf("load: a %T is no Kubernetes object: %v", obj, err))
+	}
+	return m
+}
+
+// versionOf is an object's resource version, 0 if it has none or no number.
+func versionOf(obj runtime.Object) uint64 {
+	v, err := strconv.ParseUint(accessor(obj).GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+func formatVersion(v uint64) string { return strconv.FormatUint(v, 10) }
+
+func errStopped() error {
+	return apierrors.NewServiceUnavailable("the source was stopped")
+}
+
+func errExpired(version, floor uint64) *apierrors.StatusError {
+	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, floor))
+}
+
+// errTooLarge has the cause by which clients tell it from other timeouts.
+func errTooLarge(version, newest uint64) error {
+	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", version, newest), 1)
+	err.ErrStatus.Code = http.StatusGatewayTimeout
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{
+		Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version",
+	}}
+	return err
+}

@@ -1,0 +1,270 @@
+package load
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// What a workload has where it says nothing.
+const (
+	DefaultDuration = time.Second
+	DefaultSeed     = 1
+)
+
+// The bounds keep a slip of the pen (a count in the wrong field) from eating the
+// machine; they are far above what any preset asks for.
+const (
+	maxObjects    = 50_000_000
+	maxGoroutines = 100_000
+	maxDuration   = 24 * time.Hour
+)
+
+var namePattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// FieldError is one mistake in a workload.
+type FieldError struct {
+	File    string // "" if the workload does not come from a file
+	Line    int    // 1 for the first line; 0 if there is no file
+	Path    string // "groups[1].op"
+	Problem string // "unknown operation \"lst\""
+	Allowed string // what may stand there; "" where the problem says it
+}
+
+// Error gives "FILE:LINE: PATH: PROBLEM: use ALLOWED".
+func (e *FieldError) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		fmt.Fprintf(&b, "%s:%d: ", e.File, e.Line)
+	}
+	if e.Path != "" {
+		fmt.Fprintf(&b, "%s: ", e.Path)
+	}
+	b.WriteString(e.Problem)
+	if e.Allowed != "" {
+		fmt.Fprintf(&b, ": use %s", e.Allowed)
+	}
+	return b.String()
+}
+
+// FieldErrors is every mistake of a workload, in the order of its lines.
+type FieldErrors []*FieldError
+
+// Error gives one line for each mistake.
+func (e FieldErrors) Error() string { return strings.Join(texts(e), "\n") }
+
+// Unwrap lets errors.As find the single mistakes.
+func (e FieldErrors) Unwrap() []error {
+	errs := make([]error, len(e))
+	for i, f := range e {
+		errs[i] = f
+	}
+	return errs
+}
+
+func texts(errs FieldErrors) []string {
+	s := make([]string, len(errs))
+	for i, e := range errs {
+		s[i] = e.Error()
+	}
+	return s
+}
+
+func (e *FieldErrors) add(path, problem, allowed string) {
+	*e = append(*e, &FieldError{Path: path, Problem: problem, Allowed: allowed})
+}
+
+// within complains about a number outside [low, high].
+func within[T int | time.Duration](e *FieldErrors, path string, v, low, high T) {
+	if v < low || v > high {
+		e.add(path, fmt.Sprintf("%v is out of range", v), fmt.Sprintf("%v to %v", low, high))
+	}
+}
+
+// WithDefaults fills in what the workload leaves out. ParseWorkload and Presets
+// have done so already.
+func (w Workload) WithDefaults() Workload {
+	if w.Objects.Kind == "" {
+		switch w.Component {
+		case contract.ComponentStore, contract.ComponentFIFO:
+			w.Objects.Kind = KindPod
+		case contract.ComponentDelay, contract.ComponentQueue:
+			w.Objects.Kind = KindKey
+		}
+	}
+	if w.Index == "" && w.Component == contract.ComponentStore {
+		w.Index = IndexNode
+	}
+	if len(w.Ops) > 0 && len(w.Parallel) == 0 {
+		w.Parallel = []int{1}
+	}
+	if w.Duration == 0 {
+		w.Duration = DefaultDuration
+	}
+	if w.Seed == 0 {
+		w.Seed = DefaultSeed
+	}
+	w.Groups = slices.Clone(w.Groups)
+	for i := range w.Groups {
+		g := &w.Groups[i]
+		if g.Batch == 0 {
+			g.Batch = 1
+		}
+		if op, err := LookupOperation(w.Component, g.Op); err == nil && op.Indexed && g.Index == "" {
+			g.Index = w.Index
+		}
+	}
+	return w
+}
+
+// Validate reports every mistake as FieldErrors, or nil. It expects the defaults
+// to be filled in.
+func (w Workload) Validate() error {
+	var e FieldErrors
+	checkName(&e, "name", w.Name)
+	known := slices.Contains(Components(), w.Component)
+	if !known {
+		e.add("component", fmt.Sprintf("unknown component %q", w.Component), "one of "+join(Components(), asString))
+	}
+	w.checkObjects(&e, known)
+	if w.Component == contract.ComponentStore && !validIndex(w.Index) {
+		e.add("index", fmt.Sprintf("unknown index %q", w.Index), "one of "+join(indexNames, asString))
+	}
+	if w.Component != contract.ComponentStore && known && w.Index != "" {
+		e.add("index", fmt.Sprintf("a %s has no index", w.Component), "it with component store only")
+	}
+	if known {
+		w.checkOps(&e)
+	}
+	w.checkGroups(&e, known)
+	w.checkSweep(&e)
+	within(&e, "duration", w.Duration, time.Millisecond, maxDuration)
+	within(&e, "warmup", w.Warmup, 0, maxDuration)
+	w.checkFaults(&e)
+	if len(w.Ops) == 0 && len(w.Groups) == 0 {
+		e.add("", "nothing to measure", "ops, groups or both")
+	}
+	if len(e) == 0 {
+		return nil
+	}
+	return e
+}
+
+func checkName(e *FieldErrors, path, name string) {
+	switch {
+	case name == "":
+		e.add(path, "the name is missing", "lower case letters, digits and dashes")
+	case !namePattern.MatchString(name):
+		e.add(path, fmt.Sprintf("%q is no name", name), "lower case letters, digits and dashes")
+	}
+}
+
+func (w Workload) checkObjects(e *FieldErrors, knownComponent bool) {
+	o := w.Objects
+	within(e, "objects.count", o.Count, 1, maxObjects)
+	within(e, "objects.namespaces", o.Namespaces, 0, maxObjects)
+	within(e, "objects.nodes", o.Nodes, 0, maxObjects)
+	within(e, "objects.per_node", o.PerNode, 0, maxObjects)
+	if o.Nodes > 0 && o.PerNode > 0 {
+		e.add("objects.per_node", "nodes says it already", "nodes or per_node, not both")
+	}
+	if knownComponent {
+		allowed := []ObjectKind{KindPod, KindNode, KindSmall}
+		if w.timed() {
+			allowed = []ObjectKind{KindKey}
+		}
+		if !slices.Contains(allowed, o.Kind) {
+			e.add("objects.kind", fmt.Sprintf("a %s has no objects of kind %q", w.Component, o.Kind), "one of "+join(allowed, asString))
+		}
+		if !w.timed() && w.Waiting != 0 {
+			e.add("waiting", fmt.Sprintf("nothing waits in a %s", w.Component), "it with component delay or queue")
+		}
+	}
+	within(e, "waiting", w.Waiting, 0, max(0, o.Count))
+	within(e, "ahead", w.Ahead, 0, maxDuration)
+	if w.Ahead > 0 && w.Waiting == 0 {
+		e.add("ahead", "nothing is waiting", "it together with waiting")
+	}
+}
+
+// timed reports whether the component holds bare keys that wait.
+func (w Workload) timed() bool {
+	return w.Component == contract.ComponentDelay || w.Component == contract.ComponentQueue
+}
+
+func (w Workload) checkOps(e *FieldErrors) {
+	single := slices.DeleteFunc(Operations(w.Component), func(o Operation) bool { return !o.Single })
+	names := "one of " + join(single, func(o Operation) string { return string(o.Op) })
+	for i, name := range w.Ops {
+		path := fmt.Sprintf("ops[%d]", i)
+		op, err := LookupOperation(w.Component, name)
+		switch {
+		case err != nil:
+			e.add(path, fmt.Sprintf("unknown operation %q of a %s", name, w.Component), names)
+		case w.Objects.Kind == KindNode && (op.Indexed || name == OpUpdateIndex):
+			e.add(path, fmt.Sprintf("%s needs pods: nodes are in no index", name), "objects of kind pod or small")
+		case !op.Single:
+			e.add(path, fmt.Sprintf("%s needs other actors beside it", name), "it in groups, or "+names)
+		case slices.Index(w.Ops, name) < i:
+			e.add(path, fmt.Sprintf("%s stands there twice", name), "each operation once")
+		}
+	}
+	for i, n := range w.Parallel {
+		path := fmt.Sprintf("parallel[%d]", i)
+		within(e, path, n, 1, maxGoroutines)
+		if slices.Index(w.Parallel, n) < i {
+			e.add(path, fmt.Sprintf("%d stands there twice", n), "each number once")
+		}
+	}
+	if len(w.Parallel) > 0 && len(w.Ops) == 0 {
+		e.add("parallel", "there are no ops", "it together with ops")
+	}
+}
+
+func (w Workload) checkFaults(e *FieldErrors) {
+	if len(w.Faults) > 0 && w.timed() {
+		e.add("faults", fmt.Sprintf("no list/watch source feeds a %s", w.Component), "them with component store or fifo")
+	}
+	for i, f := range w.Faults {
+		f.check(e, fmt.Sprintf("faults[%d].", i))
+	}
+}
+
+// Validate reports every mistake of the fault as FieldErrors, or nil.
+func (f Fault) Validate() error {
+	var e FieldErrors
+	f.check(&e, "")
+	if len(e) == 0 {
+		return nil
+	}
+	return e
+}
+
+func (f Fault) check(e *FieldErrors, prefix string) {
+	if !slices.Contains(FaultKinds(), f.Kind) {
+		e.add(prefix+"kind", fmt.Sprintf("unknown fault %q", f.Kind), "one of "+join(FaultKinds(), asString))
+	}
+	within(e, prefix+"after_events", f.AfterEvents, 0, math.MaxInt32)
+	within(e, prefix+"every_events", f.EveryEvents, 0, math.MaxInt32)
+	within(e, prefix+"after", f.After, 0, maxDuration)
+	within(e, prefix+"every", f.Every, 0, maxDuration)
+	within(e, prefix+"count", f.Count, 0, math.MaxInt32)
+	within(e, prefix+"delay", f.Delay, 0, maxDuration)
+	if (f.AfterEvents != 0 || f.EveryEvents != 0) && (f.After != 0 || f.Every != 0) {
+		e.add(prefix+"kind", "the fault counts both events and time", "after_events and every_events, or after and every")
+	}
+	if (f.Delay > 0) != (f.Kind == FaultDelay) {
+		e.add(prefix+"delay", fmt.Sprintf("a %s fault with a delay of %v", f.Kind, f.Delay), "a delay above 0 with kind delay, and none with the others")
+	}
+}
+
+var indexNames = []string{IndexNamespace, IndexNode}
+
+func validIndex(name string) bool { return slices.Contains(indexNames, name) }
+
+func asString[S ~string](s S) string { return string(s) }

@@ -1,0 +1,111 @@
+package measure
+
+import (
+	"math"
+	"runtime/metrics"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Counters is a reading of what the process has used so far. The difference of
+// two readings is what lay between them.
+type Counters struct {
+	at                time.Time
+	lockWait          float64 // seconds, summed over goroutines
+	gcCPU, totalCPU   float64 // seconds
+	cpu               time.Duration
+	voluntary, forced int64
+	pauses            *metrics.Float64Histogram
+	goroutines        uint64
+}
+
+// The order is that of readCounters.
+var counterNames = []string{
+	"/sync/mutex/wait/total:seconds",
+	"/cpu/classes/gc/total:cpu-seconds",
+	"/cpu/classes/total:cpu-seconds",
+	"/sched/pauses/total/gc:seconds",
+	"/sched/goroutines:goroutines",
+}
+
+// ReadCounters takes a reading. It stops nothing and costs some microseconds.
+func ReadCounters() Counters {
+	s := make([]metrics.Sample, len(counterNames))
+	for i, n := range counterNames {
+		s[i].Name = n
+	}
+	metrics.Read(s)
+	c := Counters{
+		at:         time.Now(),
+		lockWait:   s[0].Value.Float64(),
+		gcCPU:      s[1].Value.Float64(),
+		totalCPU:   s[2].Value.Float64(),
+		pauses:     s[3].Value.Float64Histogram(),
+		goroutines: s[4].Value.Uint64(),
+	}
+	var ru unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &ru) == nil {
+		c.cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
+		c.voluntary, c.forced = int64(ru.Nvcsw), int64(ru.Nivcsw)
+	}
+	return c
+}
+
+// AllocCounter reads how much has been allocated, without allocating itself.
+// One goroutine owns it.
+type AllocCounter struct{ samples [2]metrics.Sample }
+
+// NewAllocCounter returns a counter to read with.
+func NewAllocCounter() *AllocCounter {
+	c := &AllocCounter{}
+	c.samples[0].Name = "/gc/heap/allocs:bytes"
+	c.samples[1].Name = "/gc/heap/allocs:objects"
+	return c
+}
+
+// Read returns the heap bytes and objects allocated by the process so far. It
+// counts exactly, at the price of a few microseconds.
+func (c *AllocCounter) Read() (bytes, objects uint64) {
+	metrics.Read(c.samples[:])
+	return c.samples[0].Value.Uint64(), c.samples[1].Value.Uint64()
+}
+
+// Since writes the differences to an earlier reading into values.
+//
+// The GC's share is of the CPU time that was available to the process (the
+// runtime updates both at the end of each cycle, so a short stretch without a
+// cycle shows none). The longest pause is the upper edge of its bucket.
+func (c Counters) Since(earlier Counters, values map[string]float64) {
+	values[LockWait] = (c.lockWait - earlier.lockWait) * 1e9
+	if total := c.totalCPU - earlier.totalCPU; total > 0 {
+		values[GCShare] = 100 * (c.gcCPU - earlier.gcCPU) / total
+	}
+	values[GCPauseMax] = longestSince(c.pauses, earlier.pauses) * 1e9
+	values[Goroutines] = float64(c.goroutines)
+	values[CPUTime] = float64(c.cpu - earlier.cpu)
+	values[VoluntarySwitch] = float64(c.voluntary - earlier.voluntary)
+	values[ForcedSwitch] = float64(c.forced - earlier.forced)
+}
+
+// longestSince is the upper edge of the highest bucket that grew.
+func longestSince(now, then *metrics.Float64Histogram) float64 {
+	for i := len(now.Counts) - 1; i >= 0; i-- {
+		if now.Counts[i] > then.Counts[i] {
+			if upper := now.Buckets[i+1]; !math.IsInf(upper, 1) {
+				return upper
+			}
+			return now.Buckets[i]
+		}
+	}
+	return 0
+}
+
+// PeakRSSBytes is the most memory that the process has had resident so far.
+func PeakRSSBytes() float64 {
+	var ru unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &ru) != nil {
+		return 0
+	}
+	return float64(ru.Maxrss) * 1024 // Linux counts in KiB
+}

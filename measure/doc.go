@@ -1,0 +1,17 @@
+// Package measure turns work done into numbers that hold: histograms, process
+// counters, the environment, child processes, the order of forks, the run's
+// record on disk, statistics and verdicts.
+//
+// The words, from the outside in:
+//
+//   - A run is one call of benchrun, kept in one folder (run.json).
+//   - A cell is component x implementation x workload x GOMAXPROCS.
+//   - A fork is one measurement of one cell in a process of its own.
+//   - A series is one operation or one group of actors within a fork; each fork
+//     gives one value per metric and series, so forks are the samples.
+//   - A block is one fork of every cell, in shuffled order: what drifts in the
+//     machine hits all cells alike.
+//
+// Nothing here knows a store or a queue; package bench does the work that is
+// measured.
+package measure

@@ -1,0 +1,103 @@
+package measure
+
+import (
+	"time"
+)
+
+// Fork is what one process measured of one cell. It is written to a file of
+// its own as soon as the process ends.
+type Fork struct {
+	Cell    Cell      `json:"cell"`
+	Index   int       `json:"index"` // number of the fork within its cell, from 0
+	Block   int       `json:"block"`
+	Seed    uint64    `json:"seed"`
+	Started time.Time `json:"started"`
+	// Seconds is how long the process took, with its preparation.
+	Seconds float64  `json:"seconds"`
+	Series  []Series `json:"series"`
+	// Process holds what was measured of the process as a whole, by metric.
+	Process  map[string]float64 `json:"process"`
+	Warnings []string           `json:"warnings,omitempty"`
+	// Checks are what the fork checked of what it had done.
+	Checks []CheckResult `json:"checks,omitempty"`
+	// StateDigest is the SHA-256 of everything that a store held after a trace:
+	// equal for equal contents.
+	StateDigest string `json:"stateDigest,omitempty"`
+	// Profiles lists the profile files that the fork wrote. A fork with profiles
+	// is an extra one: its numbers are kept but not used.
+	Profiles []string `json:"profiles,omitempty"`
+}
+
+// Series is one operation, or one group of actors, within a fork.
+type Series struct {
+	// Group is the actor group, or "" for an operation measured alone.
+	Group string `json:"group,omitempty"`
+	Op    string `json:"op"`
+	// Goroutines ran the operation at once.
+	Goroutines int `json:"goroutines"`
+	// Values maps a metric, named by its unit as benchfmt does, to its value.
+	Values map[string]float64 `json:"values"`
+	// Rounds are the times of the batches that ns/op is the median of, in ns per operation.
+	Rounds []float64 `json:"rounds,omitempty"`
+	// Histograms holds the merged latency distributions by name ("delay",
+	// "service", "late"), compressed (HdrHistogram V2).
+	Histograms map[string]string `json:"histograms,omitempty"`
+}
+
+// Name joins group and operation.
+func (s Series) Name() string {
+	if s.Group == "" {
+		return s.Op
+	}
+	return s.Group + ":" + s.Op
+}
+
+// Params are the series' segments of a benchmark's name.
+func (s Series) Params() []Param {
+	var p []Param
+	if s.Group != "" {
+		p = append(p, Param{"group", s.Group})
+	}
+	return append(p, Param{"op", s.Op})
+}
+
+// Metrics that a series or a process may have. A name is a benchfmt unit.
+const (
+	NsPerOp     = "ns/op"     // median over the rounds of a series
+	BytesPerOp  = "B/op"      // heap bytes allocated
+	AllocsPerOp = "allocs/op" // heap objects allocated
+	Offered     = "offered/s" // operations due per second
+	Achieved    = "ops/s"     // operations done per second
+	AchievedPct = "achieved-%"
+
+	HeapPerObject   = "heap-B/object" // heap kept beyond the objects themselves, after a forced GC
+	GCShare         = "gc-cpu-%"
+	GCPauseMax      = "gc-pause-max-ns"
+	LockWait        = "lock-wait-ns" // summed over goroutines
+	Goroutines      = "goroutines"
+	CPUTime         = "cpu-ns"
+	VoluntarySwitch = "voluntary-switches"
+	ForcedSwitch    = "forced-switches"
+	PeakRSS         = "peak-rss-B"
+)
+
+// Direction says which way a metric is better.
+type Direction int
+
+// The directions.
+const (
+	LowerIsBetter Direction = iota
+	HigherIsBetter
+	Neither // a condition of the run, not a result
+)
+
+// DirectionOf tells which way a metric is better.
+func DirectionOf(metric string) Direction {
+	switch metric {
+	case Achieved, AchievedPct:
+		return HigherIsBetter
+	case Offered, Goroutines:
+		return Neither
+	}
+	return LowerIsBetter
+}

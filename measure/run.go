@@ -1,0 +1,259 @@
+package measure
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// Schema is the version of run.json that this build writes. It grows when a
+// reader of the former version would misread the file.
+const Schema = 1
+
+// RunFile is the name of a run's record in its folder.
+const RunFile = "run.json"
+
+// Run is the whole record of one call of benchrun.
+type Run struct {
+	Schema   int       `json:"schema"`
+	Name     string    `json:"name"` // of the folder
+	Preset   string    `json:"preset"`
+	Command  []string  `json:"command"`
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished"`
+	// Complete is false where the run was interrupted: Forks holds what was done.
+	Complete    bool             `json:"complete"`
+	Settings    Settings         `json:"settings"`
+	Environment Environment      `json:"environment"`
+	Workloads   []WorkloadText   `json:"workloads"`
+	Impls       []Implementation `json:"implementations"`
+	Cells       []Cell           `json:"cells"`
+	// Checks are what the run checked beside measuring, such as that all stores
+	// end a trace in the same state.
+	Checks   []CheckResult `json:"checks,omitempty"`
+	Forks    []Fork        `json:"forks"`
+	Warnings []string      `json:"warnings,omitempty"`
+}
+
+// Settings are the choices that shape a run.
+type Settings struct {
+	Forks      int    `json:"forks"`
+	Seed       uint64 `json:"seed"`
+	Profile    bool   `json:"profile"`
+	SkipVerify bool   `json:"skipVerify,omitempty"`
+	Trace      string `json:"trace,omitempty"`
+	Rule       Rule   `json:"rule"`
+}
+
+// WorkloadText is a workload as its YAML file would be, its sweep resolved.
+type WorkloadText struct {
+	Key    string `json:"key"` // Cell.WorkloadKey of the cells that run it
+	Name   string `json:"name"`
+	Source string `json:"source,omitempty"`
+	YAML   string `json:"yaml"`
+}
+
+// What Implementation.Verified may be.
+const (
+	VerifyPassed  = "passed"
+	VerifyFailed  = "failed"
+	VerifySkipped = "skipped"
+)
+
+// Implementation describes what was measured, and how it fared in its
+// conformance suite.
+type Implementation struct {
+	Component   string   `json:"component"`
+	Name        string   `json:"name"`
+	Module      string   `json:"module"`
+	Description string   `json:"description"`
+	Guarantees  string   `json:"guarantees"`
+	Reference   bool     `json:"reference,omitempty"` // what the others are compared with
+	Waivers     []Waiver `json:"waivers,omitempty"`
+	// Verified is one of VerifyPassed, VerifyFailed and VerifySkipped.
+	Verified    string   `json:"verified"`
+	Seed        uint64   `json:"seed,omitempty"` // of the suite
+	CasesPassed int      `json:"casesPassed"`
+	Skipped     []Waiver `json:"skipped,omitempty"` // cases that do not apply, with the reason
+	Failures    []string `json:"failures,omitempty"`
+}
+
+// Waiver is a clause that was not tested, and why.
+type Waiver struct {
+	Clause string `json:"clause"`
+	Reason string `json:"reason"`
+}
+
+// CheckResult is the outcome of one check.
+type CheckResult struct {
+	Name   string `json:"name"`
+	Passed bool   `json:"passed"`
+	Detail string `json:"detail"`
+}
+
+// Workload returns the workload that a cell runs.
+func (r *Run) Workload(c Cell) (WorkloadText, error) {
+	for _, w := range r.Workloads {
+		if w.Key == c.WorkloadKey() {
+			return w, nil
+		}
+	}
+	return WorkloadText{}, fmt.Errorf("workloads: none has the key %q of cell %s", c.WorkloadKey(), c.ID())
+}
+
+// Measured returns the forks of a cell whose numbers count: those without profiles.
+func (r *Run) Measured(c Cell) []Fork {
+	var out []Fork
+	for _, f := range r.Forks {
+		if f.Cell.ID() == c.ID() && len(f.Profiles) == 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Values collects one metric of one series over the forks of a cell. A fork
+// that lacks it is left out.
+func (r *Run) Values(c Cell, series, metric string) []float64 {
+	var out []float64
+	for _, f := range r.Measured(c) {
+		for _, s := range f.Series {
+			if s.Name() == series {
+				if v, ok := s.Values[metric]; ok {
+					out = append(out, v)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// ProcessValues collects one metric of the process over the forks of a cell.
+func (r *Run) ProcessValues(c Cell, metric string) []float64 {
+	var out []float64
+	for _, f := range r.Measured(c) {
+		if v, ok := f.Process[metric]; ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// WriteRun writes the record into dir, whole or not at all.
+func WriteRun(dir string, r *Run) error {
+	return writeJSON(filepath.Join(dir, RunFile), r)
+}
+
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "\t")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := renameio.WriteFile(path, append(b, '\n'), 0o644); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// ReadRun reads the record of the run in dir. The error names the file and the
+// field that is wrong.
+func ReadRun(dir string) (*Run, error) {
+	path := filepath.Join(dir, RunFile)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no %s there; give the folder of a run, such as one under results/", dir, RunFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var head struct {
+		Schema int `json:"schema"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, jsonError(path, err)
+	}
+	if head.Schema > Schema {
+		return nil, fmt.Errorf("%s: schema: %d is newer than this benchrun knows (up to %d); use the benchrun that wrote it, or a newer one", path, head.Schema, Schema)
+	}
+	if head.Schema < 1 {
+		return nil, fmt.Errorf("%s: schema: %d is no schema (1 to %d are)", path, head.Schema, Schema)
+	}
+	r := &Run{}
+	if err := json.Unmarshal(b, r); err != nil {
+		return nil, jsonError(path, err)
+	}
+	if err := r.validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+func jsonError(path string, err error) error {
+	var typeErr *json.UnmarshalTypeError
+	var syntaxErr *json.SyntaxError
+	switch {
+	case errors.As(err, &typeErr):
+		return fmt.Errorf("%s: %s: want %s, have %s", path, typeErr.Field, typeErr.Type, typeErr.Value)
+	case errors.As(err, &syntaxErr):
+		return fmt.Errorf("%s: not whole JSON at byte %d: %w (truncated or edited?)", path, syntaxErr.Offset, err)
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// validate checks what a reader relies on; the error names the field.
+func (r *Run) validate() error {
+	switch {
+	case r.Name == "":
+		return errors.New("name: missing")
+	case r.Started.IsZero():
+		return errors.New("started: missing")
+	case len(r.Cells) == 0:
+		return errors.New("cells: none")
+	case r.Settings.Forks < 1:
+		return fmt.Errorf("settings.forks: %d, want 1 or more", r.Settings.Forks)
+	}
+	ids := make([]string, len(r.Cells))
+	for i, c := range r.Cells {
+		if c.Component == "" || c.Impl == "" || c.Workload == "" || c.Procs < 1 {
+			return fmt.Errorf("cells[%d]: component, impl, workload and procs must be set, procs 1 or more", i)
+		}
+		ids[i] = c.ID()
+		if _, err := r.Workload(c); err != nil {
+			return err
+		}
+	}
+	for i := range r.Forks {
+		if err := r.Forks[i].validate(ids); err != nil {
+			return fmt.Errorf("forks[%d].%w", i, err)
+		}
+	}
+	return nil
+}
+
+func (f *Fork) validate(cells []string) error {
+	if f.Index < 0 {
+		return fmt.Errorf("index: %d is negative", f.Index)
+	}
+	if cells != nil && !slices.Contains(cells, f.Cell.ID()) {
+		return fmt.Errorf("cell: %s is not among the run's cells", f.Cell.ID())
+	}
+	for i, s := range f.Series {
+		if s.Op == "" {
+			return fmt.Errorf("series[%d].op: missing", i)
+		}
+		for metric, v := range s.Values {
+			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+				return fmt.Errorf("series[%d].values[%q]: %v, want a number of 0 or more", i, metric, v)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package measure
+
+import "math"
+
+// Verdict says what a comparison has shown.
+type Verdict string
+
+// The verdicts.
+const (
+	Better       Verdict = "better"
+	Worse        Verdict = "worse"
+	Same         Verdict = "same"
+	Inconclusive Verdict = "inconclusive"
+	// NotComparable stands where there is no ratio: a metric that is a condition
+	// of the run, or a base of zero.
+	NotComparable Verdict = "-"
+)
+
+// Rule is what a verdict asks for.
+type Rule struct {
+	// Threshold is the smallest relative difference worth telling: 0.03 is 3 percent.
+	Threshold float64 `json:"threshold"`
+	// Equivalence is the relative difference within which two are called the same.
+	Equivalence float64 `json:"equivalence"`
+	// Alpha is the largest p of the Mann-Whitney test.
+	Alpha float64 `json:"alpha"`
+}
+
+// DefaultRule holds where nothing else is asked for: a difference of 3 percent is
+// worth telling, at one chance in a hundred of seeing one where there is none;
+// within 5 percent two are the same.
+var DefaultRule = Rule{Threshold: 0.03, Equivalence: 0.05, Alpha: 0.01}
+
+// Judge turns a ratio into a verdict. floor is the relative difference that the
+// machine showed between two samples of the same code (A/A); a difference within
+// it proves nothing.
+//
+// better or worse: the whole interval lies beyond both the threshold and the
+// floor, and the test's p is at most alpha. same: the whole interval lies within
+// the equivalence margin, however noisy the machine. Everything else is
+// inconclusive.
+func (r Rule) Judge(metric string, ratio Ratio, floor float64) Verdict {
+	direction := DirectionOf(metric)
+	if direction == Neither || math.IsNaN(ratio.Estimate) {
+		return NotComparable
+	}
+	margin := max(r.Threshold, floor)
+	proven := ratio.P <= r.Alpha
+	switch {
+	case proven && ratio.Lo > 1+margin:
+		return pick(direction == HigherIsBetter)
+	case proven && ratio.Hi < 1/(1+margin):
+		return pick(direction == LowerIsBetter)
+	case ratio.Lo >= 1/(1+r.Equivalence) && ratio.Hi <= 1+r.Equivalence:
+		return Same
+	}
+	return Inconclusive
+}
+
+func pick(better bool) Verdict {
+	if better {
+		return Better
+	}
+	return Worse
+}
+
+// FloorOf is the noise floor that an A/A pair shows: how far the ratio of their
+// medians lies from 1, in relative terms, whichever way.
+func FloorOf(aa Ratio) float64 {
+	if aa.Estimate <= 0 || math.IsNaN(aa.Estimate) {
+		return 0
+	}
+	return math.Exp(math.Abs(math.Log(aa.Estimate))) - 1
+}

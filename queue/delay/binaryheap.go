@@ -1,0 +1,119 @@
+package delay
+
+import (
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+var _ contract.DelayHeap[string] = (*BinaryHeap[string])(nil)
+
+// BinaryHeap is a binary min-heap by time with a map from item to its place, the
+// structure that client-go's delaying queue has always held. The times lie in
+// the heap's own array, so that comparing follows no pointer.
+//
+// Its methods must not be called at the same time.
+type BinaryHeap[T comparable] struct {
+	// nodes is heap-ordered: no node's time is before its parent's, and
+	// nodes[i].entry.index == i.
+	nodes   []node[T]
+	entries map[T]*entry[T]
+}
+
+type node[T comparable] struct {
+	readyAt time.Time
+	entry   *entry[T]
+}
+
+// entry is the part of a waiting item that stays where it is while nodes move.
+type entry[T comparable] struct {
+	item  T
+	index int
+}
+
+// NewBinaryHeap returns an empty heap.
+func NewBinaryHeap[T comparable]() *BinaryHeap[T] {
+	return &BinaryHeap[T]{entries: map[T]*entry[T]{}}
+}
+
+// Add makes item wait until readyAt. An item that waits already keeps the
+// earlier of the two times (DELAY-3). Cost O(log n).
+func (h *BinaryHeap[T]) Add(item T, readyAt time.Time) {
+	if e, waits := h.entries[item]; waits {
+		if readyAt.Before(h.nodes[e.index].readyAt) {
+			h.up(e.index, node[T]{readyAt, e})
+		}
+		return
+	}
+	e := &entry[T]{item: item}
+	h.entries[item] = e
+	h.nodes = append(h.nodes, node[T]{})
+	h.up(len(h.nodes)-1, node[T]{readyAt, e})
+}
+
+// Next returns the earliest time waiting, and false while nothing waits.
+func (h *BinaryHeap[T]) Next() (readyAt time.Time, ok bool) {
+	if len(h.nodes) == 0 {
+		return time.Time{}, false
+	}
+	return h.nodes[0].readyAt, true
+}
+
+// PopReady takes out the earliest item if its time is not after now. Cost O(log n).
+func (h *BinaryHeap[T]) PopReady(now time.Time) (item T, ok bool) {
+	if len(h.nodes) == 0 || h.nodes[0].readyAt.After(now) {
+		return item, false
+	}
+	item = h.nodes[0].entry.item
+	delete(h.entries, item)
+	last := len(h.nodes) - 1
+	moved := h.nodes[last]
+	h.nodes[last] = node[T]{} // the array lives on: it must not keep the item (DELAY-9)
+	h.nodes = h.nodes[:last]
+	if last > 0 {
+		h.down(0, moved)
+	}
+	return item, true
+}
+
+// Len returns how many items wait.
+func (h *BinaryHeap[T]) Len() int { return len(h.nodes) }
+
+// up puts n at i or above: ancestors that are later than n each move down one
+// level into the hole.
+func (h *BinaryHeap[T]) up(i int, n node[T]) {
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !n.readyAt.Before(h.nodes[parent].readyAt) {
+			break
+		}
+		h.put(i, h.nodes[parent])
+		i = parent
+	}
+	h.put(i, n)
+}
+
+// down puts n at i or below: the earlier child of each level moves up one level
+// into the hole while it is earlier than n.
+func (h *BinaryHeap[T]) down(i int, n node[T]) {
+	for {
+		child := 2*i + 1
+		if child >= len(h.nodes) {
+			break
+		}
+		if right := child + 1; right < len(h.nodes) && h.nodes[right].readyAt.Before(h.nodes[child].readyAt) {
+			child = right
+		}
+		if !h.nodes[child].readyAt.Before(n.readyAt) {
+			break
+		}
+		h.put(i, h.nodes[child])
+		i = child
+	}
+	h.put(i, n)
+}
+
+func (h *BinaryHeap[T]) put(i int, n node[T]) {
+	h.nodes[i] = n
+	n.entry.index = i
+}

@@ -1,0 +1,128 @@
+package workqueue
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+)
+
+// unfinishedPeriod is how often the two gauges of running work are set, as in
+// client-go.
+const unfinishedPeriod = 500 * time.Millisecond
+
+// metrics keeps a queue's six metrics; the seventh, retries, is the delaying
+// queue's. A nil *metrics does nothing. The queue calls added, got and done
+// under its lock. Memory: one time for each item that is ready or processed.
+type metrics[T comparable] struct {
+	clock clock.WithTicker
+
+	depth        workqueue.GaugeMetric
+	adds         workqueue.CounterMetric
+	latency      workqueue.HistogramMetric
+	workDuration workqueue.HistogramMetric
+	unfinished   workqueue.SettableGaugeMetric
+	longest      workqueue.SettableGaugeMetric
+
+	addedAt map[T]time.Time
+	gotAt   map[T]time.Time
+
+	stopOnce sync.Once
+	stopCh   chan struct{}
+	loop     sync.WaitGroup
+}
+
+func newMetrics[T comparable](cfg Config[T]) *metrics[T] {
+	p := cfg.MetricsProvider
+	if cfg.Name == "" || p == nil {
+		return nil
+	}
+	return &metrics[T]{
+		clock:        cfg.Clock,
+		depth:        p.NewDepthMetric(cfg.Name),
+		adds:         p.NewAddsMetric(cfg.Name),
+		latency:      p.NewLatencyMetric(cfg.Name),
+		workDuration: p.NewWorkDurationMetric(cfg.Name),
+		unfinished:   p.NewUnfinishedWorkSecondsMetric(cfg.Name),
+		longest:      p.NewLongestRunningProcessorSecondsMetric(cfg.Name),
+		addedAt:      map[T]time.Time{},
+		gotAt:        map[T]time.Time{},
+		stopCh:       make(chan struct{}),
+	}
+}
+
+// added: item is to be handed out, now or when its worker is done with it.
+func (m *metrics[T]) added(item T) {
+	if m == nil {
+		return
+	}
+	m.adds.Inc()
+	m.depth.Inc()
+	m.addedAt[item] = m.clock.Now()
+}
+
+// got: a worker has item.
+func (m *metrics[T]) got(item T) {
+	if m == nil {
+		return
+	}
+	now := m.clock.Now()
+	m.depth.Dec()
+	m.latency.Observe(now.Sub(m.addedAt[item]).Seconds())
+	delete(m.addedAt, item)
+	m.gotAt[item] = now
+}
+
+// done: the worker that had item has it no more.
+func (m *metrics[T]) done(item T) {
+	if m == nil {
+		return
+	}
+	m.workDuration.Observe(m.clock.Since(m.gotAt[item]).Seconds())
+	delete(m.gotAt, item)
+}
+
+// start sets the gauges of running work every unfinishedPeriod, until stop.
+// queueLock guards what added, got and done write.
+func (m *metrics[T]) start(queueLock sync.Locker) {
+	if m == nil {
+		return
+	}
+	ticker := m.clock.NewTicker(unfinishedPeriod)
+	m.loop.Go(func() {
+		defer ticker.Stop()
+		for {
+			select {
+			case <-m.stopCh:
+				return
+			case <-ticker.C():
+				queueLock.Lock()
+				m.setRunningLocked()
+				queueLock.Unlock()
+			}
+		}
+	})
+}
+
+func (m *metrics[T]) setRunningLocked() {
+	now := m.clock.Now()
+	var total, oldest time.Duration
+	for _, since := range m.gotAt {
+		age := now.Sub(since)
+		total += age
+		oldest = max(oldest, age)
+	}
+	m.unfinished.Set(total.Seconds())
+	m.longest.Set(oldest.Seconds())
+}
+
+// stop ends the goroutine and waits for it. It may be called again, but not with
+// the queue's lock held.
+func (m *metrics[T]) stop() {
+	if m == nil {
+		return
+	}
+	m.stopOnce.Do(func() { close(m.stopCh) })
+	m.loop.Wait()
+}

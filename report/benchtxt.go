@@ -1,0 +1,58 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// WriteBenchText writes the run in the Go benchmark format, which benchstat
+// reads: a line per fork and series, with every value that the series has.
+// Forks made for profiles are left out.
+func WriteBenchText(w io.Writer, r *measure.Run) error {
+	out := benchfmt.NewWriter(w)
+	env := r.Environment
+	config := []benchfmt.Config{
+		{Key: "goos", Value: []byte(env.OS), File: true},
+		{Key: "goarch", Value: []byte(env.Arch), File: true},
+		{Key: "pkg", Value: []byte("github.com/informerbench/informerbench/bench"), File: true},
+		{Key: "cpu", Value: []byte(env.CPU), File: true},
+		{Key: "preset", Value: []byte(r.Preset), File: true},
+		{Key: "run", Value: []byte(r.Name), File: true},
+	}
+	for _, c := range r.Cells {
+		for _, f := range r.Measured(c) {
+			for _, s := range f.Series {
+				res := benchfmt.Result{Config: config, Name: benchfmt.Name(c.BenchmarkName(s)[len("Benchmark"):]), Iters: iterations(s)}
+				for _, metric := range slices.SortedFunc(maps.Keys(s.Values), byRank) {
+					res.Values = append(res.Values, benchfmt.Value{Value: s.Values[metric], Unit: metric})
+				}
+				if err := out.Write(&res); err != nil {
+					return fmt.Errorf("writing benchmark results: %w", err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// iterations is the number that the format wants after the name: how many
+// rounds or operations the values rest on.
+func iterations(s measure.Series) int {
+	if n := len(s.Rounds); n > 0 {
+		return n
+	}
+	for _, d := range []string{"delay", "service"} {
+		if n := s.Values[d+"-n"]; n >= 1 {
+			return int(n)
+		}
+	}
+	n, _ := strconv.Atoi(fmt.Sprintf("%.0f", s.Values[measure.Achieved]))
+	return max(1, n)
+}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// number formats a value in the unit of its metric, to three digits.
+func number(metric string, v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "?"
+	case metric == measure.NsPerOp || strings.HasSuffix(metric, "-ns"):
+		return duration(v)
+	case strings.HasSuffix(metric, "-%"):
+		return fmt.Sprintf("%.3g%%", v)
+	case metric == measure.BytesPerOp || strings.HasSuffix(metric, "-B") || strings.HasSuffix(metric, "-B/object"):
+		if v < 1024 {
+			return fmt.Sprintf("%.3g B", v)
+		}
+		return humanize.IBytes(uint64(v))
+	case v >= 1000:
+		return humanize.CommafWithDigits(math.Round(v), 0)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+func duration(ns float64) string {
+	d := time.Duration(ns)
+	switch {
+	case ns < 100:
+		return fmt.Sprintf("%.3gns", ns)
+	case d < time.Microsecond:
+		return fmt.Sprintf("%.0fns", ns)
+	case d < time.Millisecond:
+		return fmt.Sprintf("%.3gµs", ns/1e3)
+	case d < time.Second:
+		return fmt.Sprintf("%.3gms", ns/1e6)
+	}
+	return fmt.Sprintf("%.3gs", ns/1e9)
+}
+
+// interval formats an estimate with its interval: "45.2ns [44.9ns, 46ns]".
+func interval(metric string, e measure.Estimate) string {
+	if e.Lo == e.Hi {
+		return number(metric, e.Median)
+	}
+	return fmt.Sprintf("%s [%s, %s]", number(metric, e.Median), number(metric, e.Lo), number(metric, e.Hi))
+}
+
+// effect formats a ratio with its interval: "0.98x [0.95, 1.01]".
+func effect(v Value) string {
+	if v.Ratio == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.3gx [%.3g, %.3g]", v.Ratio.Estimate, v.Ratio.Lo, v.Ratio.Hi)
+}
+
+func verdict(v Value) string {
+	if v.Ratio == nil {
+		return ""
+	}
+	return string(v.Verdict)
+}

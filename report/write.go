@@ -1,0 +1,49 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// The files that a run's folder holds beside run.json.
+const (
+	MarkdownFile  = "report.md"
+	BenchTextFile = "bench.txt"
+)
+
+// Write makes report.md and bench.txt in the run's folder from its run.json and
+// its profiles, each whole or not at all.
+func Write(dir string) error {
+	r, err := measure.ReadRun(dir)
+	if err != nil {
+		return err
+	}
+	top := ""
+	merged, err := MergedCPU(dir)
+	if err != nil {
+		return err
+	}
+	if merged != nil {
+		if top, err = Top(merged, 25); err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		writeFile(filepath.Join(dir, MarkdownFile), func(w io.Writer) error { return WriteMarkdown(w, r, top) }),
+		writeFile(filepath.Join(dir, BenchTextFile), func(w io.Writer) error { return WriteBenchText(w, r) }),
+	)
+}
+
+func writeFile(path string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	return renameio.WriteFile(path, b.Bytes(), 0o644)
+}
