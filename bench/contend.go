@@ -96,7 +96,8 @@ func newWorker(a Actor, g load.Group, consumes bool) *worker {
 func (w *worker) run(ctx context.Context, who, crew int, begin, from, end time.Time) {
 	switch {
 	case w.group.Rate > 0:
-		w.openLoop(ctx, newPacer(begin, w.group.Rate, who, crew), from, end)
+		w.warmUp(ctx, newPacer(begin, w.group.Rate, who, crew), from)
+		w.openLoop(ctx, newPacer(from, w.group.Rate, who, crew), end)
 	case w.consumes:
 		w.consume(from, end)
 	default:
@@ -104,12 +105,28 @@ func (w *worker) run(ctx context.Context, who, crew int, begin, from, end time.T
 	}
 }
 
-// openLoop does operations when they are due.
-func (w *worker) openLoop(ctx context.Context, p *pacer, from, end time.Time) {
-	for {
-		if w.actor.Prepare != nil {
-			w.actor.Prepare(1)
+// warmUp does what openLoop does until from, and forgets it: operations that
+// were due by then and not done are dropped, so that the measured time does not
+// begin with a debt.
+func (w *worker) warmUp(ctx context.Context, p *pacer, from time.Time) {
+	for time.Now().Before(from) && ctx.Err() == nil {
+		w.prepare()
+		if _, _, ok := p.operation(from); !ok || w.actor.Loop(1) < 1 {
+			return
 		}
+	}
+}
+
+func (w *worker) prepare() {
+	if w.actor.Prepare != nil {
+		w.actor.Prepare(1)
+	}
+}
+
+// openLoop does operations when they are due.
+func (w *worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
+	for {
+		w.prepare()
 		countFrom, late, ok := p.operation(end)
 		if !ok || ctx.Err() != nil {
 			break
@@ -119,21 +136,17 @@ func (w *worker) openLoop(ctx context.Context, p *pacer, from, end time.Time) {
 			break
 		}
 		now := time.Now()
-		if countFrom.Before(from) {
-			continue
-		}
+		w.delay.Record(now.Sub(countFrom))
 		if now.After(end) {
-			// Due in time, done too late: it counts as the delay it had, not as done.
+			// Due in time and done too late: it had its delay, but it is not done.
 			w.unfinished++
-			w.delay.Record(now.Sub(countFrom))
 			break
 		}
 		w.done++
-		w.delay.Record(now.Sub(countFrom))
 		w.service.Record(now.Sub(began))
 		w.late.Record(late)
 	}
-	w.unfinished += int64(p.owed(from, end, w.delay.Record))
+	w.unfinished += int64(p.owed(end, w.delay.Record))
 }
 
 // closedLoop begins each operation when the last one is done. One clock reading
@@ -153,10 +166,12 @@ func (w *worker) closedLoop(ctx context.Context, from, end time.Time) {
 		}
 		got := w.actor.Loop(batch)
 		now := time.Now()
-		if began.After(from) && now.Before(end) {
-			w.done += int64(got)
-			if got > 0 {
-				w.service.Record(now.Sub(began) / time.Duration(got))
+		if got > 0 && now.After(from) {
+			// Also one that ends too late to count as done: to leave out the longest
+			// would flatter.
+			w.service.Record(now.Sub(began) / time.Duration(got))
+			if now.Before(end) {
+				w.done += int64(got)
 			}
 		}
 		if got < batch {

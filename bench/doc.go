@@ -6,7 +6,9 @@
 // How data flows: a [Request] names a cell; [Run] builds the [Subject] for its
 // component (store.go, fifo.go, delay.go, queue.go), which makes an [Actor] for
 // each operation; alone.go times actors back to back, contend.go runs groups of
-// them at once, pace.go says when an open loop's operations are due.
+// them at once, pace.go says when an open loop's operations are due. A workload
+// with faults runs over a list/watch source (sourced.go), a trace is replayed by
+// trace.go.
 package bench
 
 import (

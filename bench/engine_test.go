@@ -41,12 +41,15 @@ func (s *stub) Actor(load.Op, load.Group, int) (Actor, error) {
 	}}, nil
 }
 
-func contended(t *testing.T, takes func(int) time.Duration, g load.Group) measure.Series {
+func contended(t *testing.T, takes func(int) time.Duration, g load.Group, warmup ...time.Duration) measure.Series {
 	t.Helper()
 	var out measure.Series
 	synctest.Test(t, func(t *testing.T) {
 		g.Name, g.Op, g.Goroutines = "writer", load.OpUpdate, 1
 		w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{g}, Duration: time.Second}
+		for _, d := range warmup {
+			w.Warmup = d
+		}
 		series, err := contend(t.Context(), &stub{takes: takes}, w)
 		if err != nil {
 			t.Fatal(err)
@@ -107,6 +110,18 @@ func TestOfferedAndAchieved(t *testing.T) {
 	}
 	if late := s.Values[measure.MaxMetric(Late)]; late > float64(time.Microsecond) {
 		t.Errorf("the generator was %s late in a bubble, where timers are exact", time.Duration(late))
+	}
+}
+
+// What could not be done during warm-up is no debt of the measured time: else a
+// starved writer would never be seen to do anything.
+func TestWarmUpLeavesNoDebt(t *testing.T) {
+	s := contended(t, func(int) time.Duration { return 20 * time.Millisecond }, load.Group{Rate: 1000}, time.Second)
+	if got := s.Values[measure.Achieved]; got < 48 || got > 50 {
+		t.Errorf("achieved %g/s, want 50: a call takes 20 ms", got)
+	}
+	if n := s.Values["delay-n"]; n != 1000 {
+		t.Errorf("%g delays, want those of the 1000 operations due after warm-up", n)
 	}
 }
 
@@ -254,5 +269,96 @@ func TestAloneCountsAllocations(t *testing.T) {
 	}
 	if len(s.Rounds) < minRounds {
 		t.Errorf("%d rounds, want %d or more", len(s.Rounds), minRounds)
+	}
+}
+
+// A workload with faults runs over the list/watch source, and loses nothing.
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		impl      string
+		component contract.Component
+		groups    []load.Group
+	}{
+		{"mutexmap", contract.ComponentStore, []load.Group{{Name: "writer", Op: load.OpUpdate, Goroutines: 1, Rate: 2000}, {Name: "readers", Op: load.OpList, Goroutines: 1, Rate: 100}}},
+		{"clientgo", contract.ComponentStore, []load.Group{{Name: "writer", Op: load.OpAddDelete, Goroutines: 1, Rate: 1000}}},
+		{"deltafifo", contract.ComponentFIFO, []load.Group{{Name: "producer", Op: load.OpAdd, Goroutines: 1, Rate: 2000}, {Name: "consumer", Op: load.OpPop, Goroutines: 1}}},
+	} {
+		t.Run(string(c.component)+"/"+c.impl, func(t *testing.T) {
+			e, err := catalog.Lookup(c.component, c.impl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := load.Workload{
+				Name: "faulty", Component: c.component, Objects: load.ObjectSpec{Count: 100}, Groups: c.groups, Duration: 200 * time.Millisecond,
+				Faults: []load.Fault{{Kind: load.FaultGone, AfterEvents: 20, EveryEvents: 40}, {Kind: load.FaultClose, AfterEvents: 10, EveryEvents: 30}},
+			}.WithDefaults()
+			if err := w.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			f := measure.Fork{Process: map[string]float64{}}
+			if err := perform(t.Context(), e, w, &f, nil); err != nil {
+				t.Fatal(err)
+			}
+			if f.Process[Faults] < 2 {
+				t.Errorf("%g faults struck, want several", f.Process[Faults])
+			}
+			for _, s := range f.Series {
+				if s.Values[measure.Achieved] <= 0 {
+					t.Errorf("%s did nothing", s.Name())
+				}
+			}
+			if c.component == contract.ComponentStore && (len(f.Checks) != 1 || !f.Checks[0].Passed) {
+				t.Errorf("checks: %+v", f.Checks)
+			}
+		})
+	}
+}
+
+// The comparison of a store with a trace's end finds each kind of difference.
+func TestCompareFindsDifferences(t *testing.T) {
+	trace := &load.Trace{Source: "a test", Seed: 1, Compress: 1, Pods: []load.TracePod{
+		{Namespace: "a", Name: "one", QOS: "LS"}, {Namespace: "a", Name: "two", QOS: "LS"},
+	}, Events: []load.TraceEvent{
+		{Type: load.TraceCreated}, {At: 1, Type: load.TraceCreated, Pod: 1}, {At: 2, Type: load.TraceScheduled, Pod: 0, Node: "n"}, {At: 3, Type: load.TraceDeleted, Pod: 1},
+	}}
+	if err := trace.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	e, err := catalog.Lookup(contract.ComponentStore, "mutexmap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		spoil  func(contract.Store)
+		passes bool
+	}{
+		{"as it is", func(contract.Store) {}, true},
+		{"missing", func(s contract.Store) { s.Delete("a/one") }, false},
+		{"not deleted", func(s contract.Store) { s.Add("a/two", trace.StateAfter(2)["a/two"]) }, false},
+		{"stale", func(s contract.Store) { s.Add("a/one", trace.StateAfter(1)["a/one"]) }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			store := e.NewStore(load.Indexers())
+			writer, _ := feed(t.Context(), store, slices.Collect(trace.Replay()), load.Group{Name: "lister", Op: load.OpList, Goroutines: 1})
+			if n := writer.Values["delay-n"]; n != 4 {
+				t.Errorf("%g events applied, want 4", n)
+			}
+			whole, err := digest(store)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.spoil(store)
+			if check := compare(store, trace); check.Passed != c.passes {
+				t.Errorf("%+v", check)
+			}
+			spoilt, err := digest(store)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (spoilt == whole) != c.passes {
+				t.Error("the digest does not tell the difference")
+			}
+		})
 	}
 }

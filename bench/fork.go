@@ -76,6 +76,15 @@ func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measu
 	if s.err != nil {
 		return s.err
 	}
+	if len(w.Faults) > 0 {
+		over, err := newSourced(s.Subject, objects, w)
+		if err != nil {
+			return err
+		}
+		s.Subject = over
+		defer over.close()
+		defer over.settle(f)
+	}
 	if err := p.start(); err != nil {
 		return err
 	}

@@ -56,14 +56,12 @@ func (p *pacer) operation(end time.Time) (from time.Time, late time.Duration, ok
 	return from, late, true
 }
 
-// owed returns the delays that the operations still due before end have had so
-// far: they were offered and not done.
-func (p *pacer) owed(from, end time.Time, record func(time.Duration)) (n int) {
+// owed records the delays that the operations still due before end have had by
+// then, and returns how many they are: they were offered and not done.
+func (p *pacer) owed(end time.Time, record func(time.Duration)) (n int) {
 	for due := p.next; due.Before(end); due = due.Add(p.interval) {
-		if !due.Before(from) {
-			record(end.Sub(due))
-			n++
-		}
+		record(end.Sub(due))
+		n++
 	}
 	return n
 }

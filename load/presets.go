@@ -15,7 +15,7 @@ const DefaultPreset = "quick"
 // preset have the preset's source. Each is valid and may be changed by the caller.
 func Presets() []Preset {
 	presets := []Preset{
-		quick(),
+		quick(), everyOperation(),
 		lockStarvation(), informerReaders(), kcm150k(), indexSelectivity(), relist(),
 		fifoFlood(), slowHandler(),
 		delayMillion(), requeueStorm(),
@@ -118,6 +118,47 @@ func quick() Preset {
 					{Name: "workers", Op: OpGetDone, Goroutines: quickListers},
 				},
 				Duration: quickDuration, Warmup: quickWarmup,
+			},
+		},
+	}
+}
+
+// everyOperation is what the baselines are held against: nothing is left out, so
+// that an implementation cannot shine by the choice of operations.
+func everyOperation() Preset {
+	single := func(c contract.Component) []Op {
+		var ops []Op
+		for _, o := range Operations(c) {
+			if o.Single {
+				ops = append(ops, o.Op)
+			}
+		}
+		return ops
+	}
+	keys := ObjectSpec{Kind: KindKey, Count: quickWaiting}
+	return Preset{
+		Name:        "operations",
+		Description: "Every operation of every component with nothing else going on, by one goroutine and by two where the component allows it.",
+		Source:      "design: the table of what was measured before this project began",
+		Workloads: []Workload{
+			{
+				Name: "store-operations", Component: contract.ComponentStore,
+				Objects: ObjectSpec{Kind: KindPod, Count: 100_000, Namespaces: 50},
+				Ops:     single(contract.ComponentStore), Parallel: []int{1, 2}, Duration: 100 * time.Millisecond,
+			},
+			{
+				Name: "fifo-operations", Component: contract.ComponentFIFO,
+				Objects: ObjectSpec{Kind: KindPod, Count: 100_000, Namespaces: 50},
+				Ops:     single(contract.ComponentFIFO), Duration: 200 * time.Millisecond,
+			},
+			{
+				Name: "delay-operations", Component: contract.ComponentDelay,
+				Objects: keys, Waiting: quickWaiting, Ahead: 10 * time.Minute,
+				Ops: single(contract.ComponentDelay), Duration: 200 * time.Millisecond,
+			},
+			{
+				Name: "queue-operations", Component: contract.ComponentQueue, Objects: keys,
+				Ops: single(contract.ComponentQueue), Parallel: []int{1, 2}, Duration: 100 * time.Millisecond,
 			},
 		},
 	}

@@ -79,9 +79,6 @@ func NewPlan(o Options) (*Plan, error) {
 			w.Duration = o.Duration
 		}
 		w.Seed = o.Seed
-		if len(w.Faults) > 0 {
-			return nil, fmt.Errorf("workload %s: faults strike the list/watch source (load.Source), and a %s is measured without one: leave faults out", w.Name, w.Component)
-		}
 		for _, v := range w.Variants() {
 			if err := v.Workload.Validate(); err != nil {
 				return nil, fmt.Errorf("workload %s: %w", w.Name, err)

@@ -1,0 +1,162 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/indexer"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// sourced is a store or FIFO that a client-go Reflector fills from a list/watch
+// source, which a workload with faults asks for. Writers write to the source; the
+// Reflector lists, watches, and lists again when a fault strikes; readers and
+// consumers work on the component as ever.
+type sourced struct {
+	Subject
+	source  *load.Source
+	objects *load.Objects
+	store   contract.Store // nil for a FIFO
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	// version is the newest that the Reflector has seen.
+	version func() string
+}
+
+// Faults is how often a fault struck while the workload ran.
+const Faults = "faults"
+
+// reflectorBackoff retries within the seconds that a workload lasts; client-go's
+// own begins at 800 ms.
+var reflectorBackoff = wait.Backoff{Duration: 5 * time.Millisecond, Cap: 100 * time.Millisecond, Steps: 10, Factor: 2, Jitter: 1}
+
+func newSourced(s Subject, objects *load.Objects, w load.Workload) (*sourced, error) {
+	out := &sourced{Subject: s, objects: objects, source: load.NewSource(objects.All(), load.SourceOptions{Faults: w.Faults})}
+	var target cache.ReflectorStore
+	switch s := s.(type) {
+	case *storeSubject:
+		out.store = s.store
+		target = indexer.New(nil, s.store, indexer.Options{})
+	case *fifoSubject:
+		target = s.fifo
+	default:
+		return nil, fmt.Errorf("faults strike the list/watch source, and a %s is not filled from one: leave faults out", w.Component)
+	}
+	r := cache.NewReflectorWithOptions(out.source, objects.At(0), target, cache.ReflectorOptions{Name: w.Name, Backoff: &reflectorBackoff})
+	out.version = r.LastSyncResourceVersion
+	ctx, cancel := context.WithCancel(context.Background())
+	out.cancel = cancel
+	out.running.Go(func() { r.RunWithContext(ctx) })
+	if !out.caughtUp() {
+		out.close()
+		return nil, fmt.Errorf("the reflector has not listed the source within %s: the faults leave it no way", catchUp)
+	}
+	return out, nil
+}
+
+// catchUp bounds the wait for a Reflector to see what the source has.
+const catchUp = 10 * time.Second
+
+// caughtUp waits until the Reflector has seen the source's newest version.
+func (s *sourced) caughtUp() bool {
+	for deadline := time.Now().Add(catchUp); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if s.version() == s.source.ResourceVersion() {
+			return true
+		}
+	}
+	return false
+}
+
+// Actor has writers write to the source; all others do what they do without one.
+func (s *sourced) Actor(op load.Op, g load.Group, who int) (Actor, error) {
+	w := newWalk(s.objects.Len(), g.Keys, who)
+	objects := along(w, s.objects.At)
+	keys := along(w, s.objects.Key)
+	switch op {
+	case load.OpAdd, load.OpUpdate:
+		return sourceWriter(w, func(i uint32) error {
+			_, err := s.source.Update(objects[i])
+			return err
+		}), nil
+	case load.OpUpdateIndex:
+		rng := rand.New(rand.NewPCG(1, uint64(who)))
+		moved := along(w, func(i int) runtime.Object { return s.objects.Mutate(s.objects.At(i), rng, true) })
+		return sourceWriter(w, func(i uint32) error {
+			_, err := s.source.Update(moved[i])
+			return err
+		}), nil
+	case load.OpAddDelete:
+		return sourceWriter(w, func(i uint32) error {
+			if _, err := s.source.Delete(keys[i]); err != nil {
+				return err
+			}
+			_, err := s.source.Create(objects[i])
+			return err
+		}), nil
+	case load.OpReplace, load.OpTransaction, load.OpResync, load.OpAddPop:
+		return Actor{}, fmt.Errorf("%s over a list/watch source: %w: the reflector decides when to replace", op, ErrUnsupported)
+	}
+	return s.Subject.Actor(op, g, who)
+}
+
+// sourceWriter ends its loop when the source is stopped, or when another writer
+// has just deleted the object.
+func sourceWriter(w *walk, write func(slot uint32) error) Actor {
+	return Actor{Loop: func(n int) int {
+		for i := range n {
+			if write(w.slot()) != nil {
+				return i
+			}
+		}
+		return n
+	}}
+}
+
+// close ends the reflector and the source, and stops the component.
+func (s *sourced) close() {
+	s.cancel()
+	s.running.Wait()
+	s.source.Stop()
+	s.Stop()
+}
+
+// settle writes down how often the faults struck and, for a store, whether it
+// has what the source has once the reflector has caught up. It comes before close.
+func (s *sourced) settle(f *measure.Fork) {
+	total := 0
+	for _, n := range s.source.Struck() {
+		total += n
+	}
+	f.Process[Faults] = float64(total)
+	if s.store == nil {
+		return
+	}
+	check := measure.CheckResult{Name: "the store has what the source has, after faults"}
+	defer func() { f.Checks = append(f.Checks, check) }()
+	if !s.caughtUp() {
+		check.Detail = fmt.Sprintf("the reflector is at version %s, the source at %s, after %s", s.version(), s.source.ResourceVersion(), catchUp)
+		return
+	}
+	want := s.source.Snapshot()
+	for key, obj := range want {
+		if got, ok := s.store.Get(key); !ok || !reflect.DeepEqual(got, any(obj)) {
+			check.Detail = key + " differs"
+			return
+		}
+	}
+	if n := len(s.store.ListKeys()); n != len(want) {
+		check.Detail = fmt.Sprintf("the store has %d objects, the source %d", n, len(want))
+		return
+	}
+	check.Passed, check.Detail = true, fmt.Sprintf("%d objects", len(want))
+}
