@@ -1,8 +1,8 @@
 .DEFAULT_GOAL := help
 GO ?= go
 # Versions of the linters; go run fetches and builds them, so nothing is installed.
-GOLANGCI_LINT ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
-STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@2026.1
+GOLANGCI_LINT ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 FUZZTIME ?= 30s
 # The packages in which goroutines meet: they run under the race detector.

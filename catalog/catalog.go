@@ -16,10 +16,15 @@ import (
 
 // The constructors, by component. Each may be called by many goroutines at once.
 type (
-	NewStore   = func(contract.Indexers) contract.Store
-	NewFIFO    = func(contract.FIFOConfig) contract.FIFO
-	NewDelay   = func() contract.DelayHeap[string]
-	NewQueue   = func(clock.WithTicker) contract.DelayingQueue[string]
+	// NewStore makes a store with the given indexers.
+	NewStore = func(contract.Indexers) contract.Store
+	// NewFIFO makes a FIFO.
+	NewFIFO = func(contract.FIFOConfig) contract.FIFO
+	// NewDelay makes a delay heap.
+	NewDelay = func() contract.DelayHeap[string]
+	// NewQueue makes a delaying queue on a clock.
+	NewQueue = func(clock.WithTicker) contract.DelayingQueue[string]
+	// NewLimiter makes a rate limiter.
 	NewLimiter = func() contract.RateLimiter[string]
 )
 

@@ -30,13 +30,13 @@ type FIFOConfig struct {
 type FIFOClass string
 
 const (
-	// Coalescing: what happened to one key while it waited comes out in one
+	// Coalescing promises: what happened to one key while it waited comes out in one
 	// Pop, keys in the order in which they began to wait (DeltaFIFO).
 	Coalescing FIFOClass = "coalescing"
-	// InOrder: every event comes out by itself, in the order of arrival;
+	// InOrder promises: every event comes out by itself, in the order of arrival;
 	// Replace becomes one event per object (RealFIFO without atomic events).
 	InOrder FIFOClass = "in-order"
-	// InOrderAtomic: as InOrder, but a Replace is one ReplacedAll event and a
+	// InOrderAtomic promises: as InOrder, but a Replace is one ReplacedAll event and a
 	// Resync one SyncAll event, and KnownObjects is not used (RealFIFO's default
 	// since client-go 1.36).
 	InOrderAtomic FIFOClass = "in-order-atomic"

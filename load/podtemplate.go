@@ -141,7 +141,7 @@ func probe(path string, port, period int32) *corev1.Probe {
 }
 
 func podManagedFields(app string, at metav1.Time) []metav1.ManagedFieldsEntry {
-	raw := func(s string) *metav1.FieldsV1 { return &metav1.FieldsV1{Raw: []byte(s)} }
+	raw := metav1.NewFieldsV1
 	container := func(name string) string {
 		return `"k:{\"name\":\"` + name + `\"}":{".":{},"f:args":{},"f:env":{".":{},"k:{\"name\":\"POD_NAME\"}":{".":{},"f:name":{},"f:valueFrom":{}}},"f:image":{},"f:imagePullPolicy":{},"f:livenessProbe":{".":{},"f:failureThreshold":{},"f:httpGet":{},"f:periodSeconds":{}},"f:name":{},"f:ports":{},"f:resources":{".":{},"f:limits":{},"f:requests":{}},"f:volumeMounts":{}}`
 	}

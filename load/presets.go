@@ -46,7 +46,7 @@ const (
 	quickWaiting  = 100_000
 	quickListers  = 4
 	quickRate     = 5_000
-	quickDuration = 400 * time.Millisecond
+	quickDuration = 300 * time.Millisecond
 	quickOp       = 50 * time.Millisecond
 	quickWarmup   = 50 * time.Millisecond
 )

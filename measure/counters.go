@@ -47,7 +47,7 @@ func ReadCounters() Counters {
 	var ru unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &ru) == nil {
 		c.cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
-		c.voluntary, c.forced = int64(ru.Nvcsw), int64(ru.Nivcsw)
+		c.voluntary, c.forced = int64(ru.Nvcsw), int64(ru.Nivcsw) //nolint:unconvert // they are int32 on 32-bit systems
 	}
 	return c
 }

@@ -17,8 +17,8 @@ const (
 	BenchTextFile = "bench.txt"
 )
 
-// Write makes report.md and bench.txt in the run's folder from its run.json and
-// its profiles, each whole or not at all.
+// Write makes report.md, report.html and bench.txt in the run's folder from its
+// run.json and its profiles, each whole or not at all.
 func Write(dir string) error {
 	r, err := measure.ReadRun(dir)
 	if err != nil {
@@ -34,8 +34,13 @@ func Write(dir string) error {
 			return err
 		}
 	}
+	var md bytes.Buffer
+	if err := WriteMarkdown(&md, r, top); err != nil {
+		return err
+	}
 	return errors.Join(
-		writeFile(filepath.Join(dir, MarkdownFile), func(w io.Writer) error { return WriteMarkdown(w, r, top) }),
+		renameio.WriteFile(filepath.Join(dir, MarkdownFile), md.Bytes(), 0o644),
+		writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WriteHTML(w, r.Preset+" "+r.Name, md.Bytes()) }),
 		writeFile(filepath.Join(dir, BenchTextFile), func(w io.Writer) error { return WriteBenchText(w, r) }),
 	)
 }

@@ -25,7 +25,8 @@ func newRun() *cobra.Command {
 		Short: "Verify, measure, profile and report",
 		Long: `run verifies the chosen implementations, measures each in processes of its own,
 interleaved in shuffled blocks, and writes a folder under results/ with run.json
-(every sample), bench.txt (for benchstat), report.md and profiles/ (for go tool pprof).
+(every sample), bench.txt (for benchstat), report.md, report.html (one page, opens
+offline) and profiles/ (for go tool pprof).
 
 Without flags it runs the preset ` + load.DefaultPreset + ` over everything, in under 3 minutes on 2 cores.
 Ctrl-C keeps what was measured; --resume goes on with it.`,

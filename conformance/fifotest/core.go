@@ -151,7 +151,9 @@ var coreCases = fifoCases{
 		if recovered != "handler" {
 			t.Fatalf("Pop let %v out, process panicked with %q", recovered, "handler")
 		}
-		await(t, start(t, func() error { return b.f.Add(obj("c", 3)) }), "Add does not return after process panicked: lock left held")
+		if err := await(t, start(t, func() error { return b.f.Add(obj("c", 3)) }), "Add does not return after process panicked: lock left held"); err != nil {
+			t.Fatalf("Add after process panicked: %v", err)
+		}
 		b.drain("Added(b@2)", "Added(c@3)")
 	}),
 	check("FIFO-24", "no-longer-reachable", "the memory of a cluster's worth of objects stays with an empty FIFO", func(t *suite.T, construct newFIFO) {

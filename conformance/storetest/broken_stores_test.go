@@ -124,7 +124,7 @@ func (s indexByValue) Index(index string, obj any) ([]any, error) {
 type updateInTwo struct{ base }
 
 func (s updateInTwo) Update(key string, obj any) {
-	s.base.Delete(key)
+	s.Delete(key)
 	s.base.Update(key, obj)
 }
 

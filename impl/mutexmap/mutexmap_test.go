@@ -60,13 +60,13 @@ func TestNilObject(t *testing.T) {
 func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	s := mutexmap.New(contract.Indexers{"length": byLength})
-	_, unknown := s.ByIndex("lenght", "1")
+	_, unknown := s.ByIndex("width", "1")
 	taken := s.AddIndexers(contract.Indexers{"length": byLength})
 	for _, c := range []struct {
 		err  error
 		want []string
 	}{
-		{unknown, []string{`"lenght"`, "AddIndexers"}},
+		{unknown, []string{`"width"`, "AddIndexers"}},
 		{taken, []string{`"length"`, "another name"}},
 	} {
 		for _, want := range c.want {

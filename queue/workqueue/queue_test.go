@@ -136,12 +136,12 @@ func TestFakeClockIsNotBlocked(t *testing.T) {
 // kubernetes#105031: a queue kept what it had handed out.
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
-	type object struct{ payload [1024]byte }
+	type object [1024]byte
 	q := workqueue.NewDelaying(func() contract.DelayHeap[*object] { return delay.NewBinaryHeap[*object]() }, workqueue.Config[*object]{})
 	defer q.ShutDown()
 	var refs []weak.Pointer[object]
 	for i := range 100 {
-		o := &object{}
+		o := new(object)
 		refs = append(refs, weak.Make(o))
 		if i%2 == 0 {
 			q.Add(o)
