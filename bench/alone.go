@@ -1,10 +1,11 @@
 package bench
 
 import (
+	"errors"
 	"math"
 	"runtime"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/measure"
@@ -27,31 +28,37 @@ const (
 // ns/op is the wall time of a round divided by the operations that one
 // goroutine did in it: with two goroutines that do not hinder each other it
 // stays what it was with one.
-func alone(actors []Actor, budget time.Duration) (measure.Series, string) {
+//
+// The warning says that no steady state was reached. The error is errStopped if
+// an actor did less than it was asked to: its time would mean nothing.
+func alone(actors []Actor, budget time.Duration) (s measure.Series, warning string, err error) {
 	runtime.GC()
-	allocs := measure.NewAllocCounter()
-	n := calibrate(actors, budget/minRounds, allocs)
-	warning := ""
-	if !warmUp(actors, n, allocs) {
+	r := &rounder{actors: actors, allocs: measure.NewAllocCounter()}
+	n := r.calibrate(budget / minRounds)
+	if !r.warmUp(n) {
 		warning = "no steady state after warm-up"
 	}
+	r.bytes, r.objects = 0, 0
 	var rounds []float64
-	var bytes, objects, ops uint64
 	for start := time.Now(); len(rounds) < minRounds || time.Since(start) < budget; {
-		elapsed, b, o := round(actors, n, allocs)
-		rounds = append(rounds, float64(elapsed)/float64(n))
-		bytes, objects, ops = bytes+b, objects+o, ops+uint64(n*len(actors))
+		rounds = append(rounds, float64(r.round(n))/float64(n))
+		if r.stopped {
+			return s, "", errStopped
+		}
 	}
+	ops := uint64(n * len(actors) * len(rounds))
 	return measure.Series{
 		Goroutines: len(actors),
 		Rounds:     rounds,
 		Values: map[string]float64{
 			measure.NsPerOp:     measure.MedianOf(rounds),
-			measure.BytesPerOp:  perOp(bytes, ops, 0.1),
-			measure.AllocsPerOp: perOp(objects, ops, 0.001),
+			measure.BytesPerOp:  perOp(r.bytes, ops, 0.1),
+			measure.AllocsPerOp: perOp(r.objects, ops, 0.001),
 		},
-	}, warning
+	}, warning, nil
 }
+
+var errStopped = errors.New("the operation did fewer than it was asked for: nothing to take out, or the component refused")
 
 // perOp divides, and rounds to a step below which the count is the runtime's own
 // and not the operation's.
@@ -59,30 +66,36 @@ func perOp(count, ops uint64, step float64) float64 {
 	return math.Round(float64(count)/float64(ops)/step) * step
 }
 
+// rounder times batches of one operation.
+type rounder struct {
+	actors         []Actor
+	allocs         *measure.AllocCounter
+	bytes, objects uint64 // allocated in all rounds so far
+	stopped        bool   // an actor did less than it was asked to
+}
+
 // calibrate finds how many operations fill the given time.
-func calibrate(actors []Actor, want time.Duration, allocs *measure.AllocCounter) int {
+func (r *rounder) calibrate(want time.Duration) int {
 	n := 1
 	for {
-		elapsed, _, _ := round(actors, n, allocs)
-		if elapsed >= want/2 || n >= 1<<28 {
-			return max(1, int(float64(n)*float64(want)/float64(max(elapsed, 1))))
-		}
+		elapsed := r.round(n)
 		// At most a hundredfold, so that one lucky reading cannot ask for hours.
-		grow := float64(want) / float64(max(elapsed, 1))
-		n = max(n+1, int(float64(n)*min(grow, 100)))
+		grow := min(100, float64(want)/float64(max(elapsed, 1)))
+		if elapsed >= want/2 || n >= 1<<28 || r.stopped {
+			return max(1, int(float64(n)*grow))
+		}
+		n = max(n+1, int(float64(n)*grow))
 	}
 }
 
 // warmUp repeats rounds until two windows agree.
-func warmUp(actors []Actor, n int, allocs *measure.AllocCounter) bool {
+func (r *rounder) warmUp(n int) bool {
 	window := func() float64 {
 		v := make([]float64, steadyRounds)
 		for i := range v {
-			elapsed, _, _ := round(actors, n, allocs)
-			v[i] = float64(elapsed)
+			v[i] = float64(r.round(n))
 		}
-		slices.Sort(v)
-		return v[steadyRounds/2]
+		return measure.MedianOf(v)
 	}
 	before := window()
 	for range maxWarmup {
@@ -95,50 +108,56 @@ func warmUp(actors []Actor, n int, allocs *measure.AllocCounter) bool {
 	return false
 }
 
-// round lets every actor do n operations and returns how long that took, and
-// what was allocated meanwhile, both without the preparations.
-func round(actors []Actor, n int, allocs *measure.AllocCounter) (elapsed time.Duration, bytes, objects uint64) {
-	for done := 0; done < n; {
+// round lets every actor do n operations and returns how long that took, without
+// the preparations; what was allocated is counted likewise.
+func (r *rounder) round(n int) (elapsed time.Duration) {
+	for done := 0; done < n && !r.stopped; {
 		k := n - done
-		for _, a := range actors {
+		for _, a := range r.actors {
 			k = a.chunk(k)
 		}
-		for _, a := range actors {
+		for _, a := range r.actors {
 			if a.Prepare != nil {
 				a.Prepare(k)
 			}
 		}
-		b, o := allocs.Read()
-		elapsed += together(actors, k)
-		b2, o2 := allocs.Read()
-		bytes, objects = bytes+b2-b, objects+o2-o
+		bytes, objects := r.allocs.Read()
+		took, whole := together(r.actors, k)
+		bytesAfter, objectsAfter := r.allocs.Read()
+		r.bytes, r.objects = r.bytes+bytesAfter-bytes, r.objects+objectsAfter-objects
+		r.stopped = !whole
+		elapsed += took
 		done += k
 	}
-	return elapsed, bytes, objects
+	return elapsed
 }
 
-// together runs k operations on every actor at once and returns the wall time.
-func together(actors []Actor, k int) time.Duration {
+// together runs k operations on every actor at once and returns the wall time,
+// and whether all of them did all of theirs.
+func together(actors []Actor, k int) (took time.Duration, whole bool) {
 	if len(actors) == 1 {
 		start := time.Now()
-		actors[0].Loop(k)
-		return time.Since(start)
+		got := actors[0].Loop(k)
+		return time.Since(start), got == k
 	}
 	var ready, done sync.WaitGroup
+	var short atomic.Bool
 	gate := make(chan struct{})
 	for _, a := range actors {
 		ready.Add(1)
 		done.Go(func() {
 			ready.Done()
 			<-gate
-			a.Loop(k)
+			if a.Loop(k) < k {
+				short.Store(true)
+			}
 		})
 	}
 	ready.Wait()
 	start := time.Now()
 	close(gate)
 	done.Wait()
-	return time.Since(start)
+	return time.Since(start), !short.Load()
 }
 
 // empty is an operation that does nothing but what the loops of all actors do:

@@ -34,30 +34,46 @@ func BenchmarkFIFO(b *testing.B)  { benchmark(b, contract.ComponentFIFO) }
 func BenchmarkDelay(b *testing.B) { benchmark(b, contract.ComponentDelay) }
 func BenchmarkQueue(b *testing.B) { benchmark(b, contract.ComponentQueue) }
 
-// BenchmarkContended writes while other goroutines list everything.
+// contests are one operation measured while goroutines do another.
+var contests = []struct {
+	component  contract.Component
+	op, others load.Op
+	goroutines int // that do the other
+}{
+	{contract.ComponentStore, load.OpUpdate, load.OpList, benchListers},
+	{contract.ComponentFIFO, load.OpAdd, load.OpPop, 1},
+	{contract.ComponentQueue, load.OpAdd, load.OpGetDone, benchListers},
+}
+
+// BenchmarkContended measures a writer against readers, and producers against
+// consumers.
 func BenchmarkContended(b *testing.B) {
-	w := workload(contract.ComponentStore)
-	objects := load.Generate(w.Objects, w.Seed)
-	for _, e := range entries(b, contract.ComponentStore) {
-		b.Run(fmt.Sprintf("op=update/impl=%s/objects=%d/listers=%d", e.Name, w.Objects.Count, benchListers), func(b *testing.B) {
-			s := subject(b, e, objects, w)
-			writer := actor(b, s, load.OpUpdate, 0, 1)
-			var stop atomic.Bool
-			var listers sync.WaitGroup
-			for who := range benchListers {
-				lister := actor(b, s, load.OpList, who, benchListers)
-				listers.Go(func() {
-					for !stop.Load() {
-						lister.Loop(1)
-					}
-				})
-			}
-			b.ResetTimer()
-			writer.Loop(b.N)
-			b.StopTimer()
-			stop.Store(true)
-			listers.Wait()
-		})
+	for _, c := range contests {
+		w := workload(c.component)
+		objects := load.Generate(w.Objects, w.Seed)
+		for _, e := range entries(b, c.component) {
+			name := fmt.Sprintf("component=%s/op=%s/impl=%s/objects=%d/others=%s/goroutines=%d", c.component, c.op, e.Name, w.Objects.Count, c.others, c.goroutines)
+			b.Run(name, func(b *testing.B) {
+				s := subject(b, e, objects, w)
+				measured := actor(b, s, c.op, load.Group{Name: "measured", Goroutines: 1}, 0)
+				var stop atomic.Bool
+				var others sync.WaitGroup
+				for who := range c.goroutines {
+					other := actor(b, s, c.others, load.Group{Name: "others", Goroutines: c.goroutines, Batch: 1}, who)
+					others.Go(func() {
+						for !stop.Load() && other.Loop(1) == 1 {
+						}
+					})
+				}
+				b.ReportAllocs()
+				b.ResetTimer()
+				measured.Loop(b.N)
+				b.StopTimer()
+				stop.Store(true)
+				s.Stop()
+				others.Wait()
+			})
+		}
 	}
 }
 
@@ -91,7 +107,7 @@ func widths(c contract.Component) []int {
 func operation(b *testing.B, s bench.Subject, op load.Op, goroutines int) {
 	var actors []bench.Actor
 	for who := range goroutines {
-		actors = append(actors, actor(b, s, op, who, goroutines))
+		actors = append(actors, actor(b, s, op, load.Group{Goroutines: goroutines}, who))
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -119,9 +135,9 @@ func operation(b *testing.B, s bench.Subject, op load.Op, goroutines int) {
 	}
 }
 
-func actor(b *testing.B, s bench.Subject, op load.Op, who, goroutines int) bench.Actor {
+func actor(b *testing.B, s bench.Subject, op load.Op, g load.Group, who int) bench.Actor {
 	b.Helper()
-	a, err := s.Actor(op, load.Group{Goroutines: goroutines}, who)
+	a, err := s.Actor(op, g, who)
 	if errors.Is(err, bench.ErrUnsupported) {
 		b.Skip(err)
 	}

@@ -34,9 +34,11 @@ type worker struct {
 	done, unfinished     int64
 }
 
-// contend runs the groups against each other, warmup first, and returns a
-// series per group. It blocks until every goroutine has returned.
-func contend(ctx context.Context, s Subject, w load.Workload) ([]measure.Series, error) {
+// contend runs the groups against each other, warmup first, and returns a series
+// per group that has goroutines. What the process used between the end of the
+// warmup and the end goes into process. begin is called when everything is made
+// and nothing runs yet. It blocks until every goroutine has returned.
+func contend(ctx context.Context, s Subject, w load.Workload, begin func() error, process map[string]float64) ([]measure.Series, error) {
 	crews := make([][]*worker, len(w.Groups))
 	for i, g := range w.Groups {
 		op, err := load.LookupOperation(w.Component, g.Op)
@@ -44,7 +46,7 @@ func contend(ctx context.Context, s Subject, w load.Workload) ([]measure.Series,
 			return nil, err
 		}
 		for who := range g.Goroutines {
-			a, err := s.Actor(g.Op, g, i*1000+who)
+			a, err := s.Actor(g.Op, g, who)
 			if err != nil {
 				return nil, err
 			}
@@ -52,31 +54,33 @@ func contend(ctx context.Context, s Subject, w load.Workload) ([]measure.Series,
 		}
 	}
 	runtime.GC()
+	if err := begin(); err != nil {
+		return nil, err
+	}
 
-	var producers, consumers sync.WaitGroup
-	begin := time.Now()
-	from := begin.Add(w.Warmup)
+	var running sync.WaitGroup
+	start := time.Now()
+	from := start.Add(w.Warmup)
 	end := from.Add(w.Duration)
 	for _, crew := range crews {
 		for who, wk := range crew {
-			wg := &producers
-			if wk.consumes {
-				wg = &consumers
-			}
-			wg.Go(func() { wk.run(ctx, who, len(crew), begin, from, end) })
+			running.Go(func() { wk.run(ctx, who, len(crew), start, from, end) })
 		}
 	}
-	// A consumer may block for want of items, so the subject is stopped when the
-	// time is up. A producer may block too (a full channel): it is freed likewise.
-	stop := time.AfterFunc(time.Until(end), s.Stop)
-	producers.Wait()
-	consumers.Wait()
-	stop.Stop()
+	time.Sleep(time.Until(from))
+	before := measure.ReadCounters()
+	time.Sleep(time.Until(end))
+	measure.ReadCounters().Since(before, process)
+	// A consumer may block for want of items, and a producer because a channel is
+	// full: the stop frees them.
 	s.Stop()
+	running.Wait()
 
-	series := make([]measure.Series, len(w.Groups))
+	var series []measure.Series
 	for i, g := range w.Groups {
-		series[i] = summarise(g, crews[i], w.Duration)
+		if g.Goroutines > 0 {
+			series = append(series, summarise(g, crews[i], w.Duration))
+		}
 	}
 	return series, ctx.Err()
 }
@@ -99,7 +103,7 @@ func (w *worker) run(ctx context.Context, who, crew int, begin, from, end time.T
 		w.warmUp(ctx, newPacer(begin, w.group.Rate, who, crew), from)
 		w.openLoop(ctx, newPacer(from, w.group.Rate, who, crew), end)
 	case w.consumes:
-		w.consume(from, end)
+		w.consume(ctx, from, end)
 	default:
 		w.closedLoop(ctx, from, end)
 	}
@@ -150,32 +154,33 @@ func (w *worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 }
 
 // closedLoop begins each operation when the last one is done. One clock reading
-// serves as the end of one operation and the beginning of the next; where
-// operations are so short that even that would be most of the cost, several are
-// timed together.
+// serves as the end of one operation and the beginning of the next. Of a Get, which
+// costs less than the clock, one in getStride is timed.
 func (w *worker) closedLoop(ctx context.Context, from, end time.Time) {
-	batch := 1
-	if w.actor.Prepare == nil && w.group.Think == 0 {
-		batch = w.batchFor(from)
+	untimed := 0
+	if w.group.Op == load.OpGet {
+		untimed = getStride - 1
 	}
 	began := time.Now()
 	for began.Before(end) && ctx.Err() == nil {
-		if w.actor.Prepare != nil {
-			w.actor.Prepare(batch)
+		if untimed > 0 || w.actor.Prepare != nil {
+			w.prepare()
+			if w.actor.Loop(untimed) < untimed {
+				return
+			}
 			began = time.Now()
 		}
-		got := w.actor.Loop(batch)
+		if w.actor.Loop(1) < 1 {
+			return
+		}
 		now := time.Now()
-		if got > 0 && now.After(from) {
+		if now.After(from) {
 			// Also one that ends too late to count as done: to leave out the longest
 			// would flatter.
-			w.service.Record(now.Sub(began) / time.Duration(got))
+			w.service.Record(now.Sub(began))
 			if now.Before(end) {
-				w.done += int64(got)
+				w.done += int64(1 + untimed)
 			}
-		}
-		if got < batch {
-			return
 		}
 		if w.group.Think > 0 {
 			time.Sleep(w.group.Think)
@@ -185,37 +190,19 @@ func (w *worker) closedLoop(ctx context.Context, from, end time.Time) {
 	}
 }
 
-// clockShare is the most that reading the clock may cost of what it times: an
-// operation of 2 µs or more is timed by itself.
-const clockFreeOp = 2 * time.Microsecond
+const getStride = 16
 
-// batchFor tries the operation during warm-up and says how many to time at once.
-func (w *worker) batchFor(from time.Time) int {
-	const tries = 32
-	start := time.Now()
-	n := 0
-	for n < tries && (n < 2 || time.Now().Before(from)) {
-		if w.actor.Loop(1) < 1 {
-			return 1
-		}
-		n++
-	}
-	if each := time.Since(start) / time.Duration(n); each < clockFreeOp {
-		return int(clockFreeOp/max(each, 1)) + 1
-	}
-	return 1
-}
-
-// consume takes items out until the subject stops.
-func (w *worker) consume(from, end time.Time) {
-	for {
+// consume takes items out until the time is up or the subject stops. What waits
+// then is left where it is.
+func (w *worker) consume(ctx context.Context, from, end time.Time) {
+	for ctx.Err() == nil {
 		got := w.actor.Loop(1)
 		now := time.Now()
-		if now.After(from) && now.Before(end) {
-			w.done += int64(got)
-		}
-		if got < 1 {
+		if got < 1 || now.After(end) {
 			return
+		}
+		if now.After(from) {
+			w.done += int64(got)
 		}
 	}
 }
@@ -243,10 +230,8 @@ func summarise(g load.Group, crew []*worker, duration time.Duration) measure.Ser
 		add(Service, w.service)
 		add(Late, w.late)
 	}
-	if g.Goroutines > 0 {
-		s.Values[measure.Achieved] = float64(done) / duration.Seconds()
-	}
-	if g.Rate > 0 && g.Goroutines > 0 {
+	s.Values[measure.Achieved] = float64(done) / duration.Seconds()
+	if g.Rate > 0 {
 		s.Values[measure.Offered] = g.Rate
 		s.Values[measure.AchievedPct] = min(100, 100*float64(done)/duration.Seconds()/g.Rate)
 		s.Values[Unfinished] = float64(unfinished)

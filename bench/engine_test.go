@@ -50,7 +50,7 @@ func contended(t *testing.T, takes func(int) time.Duration, g load.Group, warmup
 		for _, d := range warmup {
 			w.Warmup = d
 		}
-		series, err := contend(t.Context(), &stub{takes: takes}, w)
+		series, err := contend(t.Context(), &stub{takes: takes}, w, func() error { return nil }, map[string]float64{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,24 +149,31 @@ func TestLatenessIsKeptApart(t *testing.T) {
 
 func TestWalks(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{1, 2, 3, 100, 5000} {
+	for n, want := range map[int]int{1: 1, 2: 2, 3: 2, 100: 64, 5000: 4096, 100_000: longestWalk} {
 		w := newWalk(n, 0, 3)
 		seen := map[int]bool{}
 		for range len(w.order) {
 			seen[w.order[w.slot()]] = true
 		}
-		if len(seen) != n {
-			t.Errorf("a walk over %d positions visits %d", n, len(seen))
+		if len(seen) != want || len(w.order) != want {
+			t.Errorf("a walk over %d positions has %d slots and visits %d, want %d: none twice in a lap", n, len(w.order), len(seen), want)
 		}
 	}
-	if w := newWalk(100, 7, 0); slices.Max(w.order) != 6 {
+	if w := newWalk(100, 7, 0); slices.Max(w.order) > 6 {
 		t.Errorf("a walk over the first 7 positions goes to %d", slices.Max(w.order))
 	}
-	a, b := ownWalk(100, 0, 2), ownWalk(100, 1, 2)
+	a, errA := ownWalk(100, 0, 0, 2)
+	b, errB := ownWalk(100, 0, 1, 2)
+	if err := errors.Join(errA, errB); err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range a.order {
 		if slices.Contains(b.order, p) {
 			t.Fatalf("two goroutines share position %d", p)
 		}
+	}
+	if _, err := ownWalk(3, 0, 0, 4); err == nil {
+		t.Error("four goroutines were given objects of their own among three")
 	}
 	w := newWalk(4, 0, 0)
 	var passes []uint32
@@ -260,7 +267,10 @@ func TestAloneCountsAllocations(t *testing.T) {
 		}
 		return n
 	}}
-	s, _ := alone([]Actor{a}, 20*time.Millisecond)
+	s, _, err := alone([]Actor{a}, 20*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got := s.Values[measure.AllocsPerOp]; got < 0.95 || got > 1.1 {
 		t.Errorf("%g allocs/op, want 1", got)
 	}
@@ -361,4 +371,65 @@ func TestCompareFindsDifferences(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Every update is a real one: no version is stored twice running under one key,
+// alone and by two goroutines.
+func TestUpdatesChangeSomething(t *testing.T) {
+	for _, op := range []load.Op{load.OpUpdate, load.OpUpdateIndex} {
+		t.Run(string(op), func(t *testing.T) {
+			w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 300}}.WithDefaults()
+			spy := &spyStore{last: map[string]any{}}
+			s := newStoreSubject(func(contract.Indexers) contract.Store { return spy }, load.Generate(w.Objects, 1), w)
+			actors, err := crew(s, op, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 10 {
+				for _, a := range actors {
+					a.do(77)
+				}
+			}
+			if spy.writes != 2*770 || spy.again != 0 {
+				t.Errorf("%d of %d updates stored what was there", spy.again, spy.writes)
+			}
+		})
+	}
+}
+
+// spyStore looks at updates only.
+type spyStore struct {
+	contract.Store
+	last          map[string]any
+	writes, again int
+}
+
+func (s *spyStore) Replace(items map[string]any, _ string) { s.last = items }
+func (s *spyStore) Update(key string, obj any) {
+	s.writes++
+	if s.last[key] == obj {
+		s.again++
+	}
+	s.last[key] = obj
+}
+
+// An operation that does less than it is asked for has no time worth telling.
+func TestAloneRefusesAShortLoop(t *testing.T) {
+	if _, _, err := alone([]Actor{{Loop: func(n int) int { return n / 2 }}}, time.Millisecond); !errors.Is(err, errStopped) {
+		t.Errorf("got %v, want errStopped", err)
+	}
+}
+
+// Consumers stop when the time is up, whatever still waits.
+func TestConsumersLeaveABacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := load.Workload{Component: contract.ComponentFIFO, Duration: time.Second, Groups: []load.Group{{Name: "consumer", Op: load.OpPop, Goroutines: 1}}}
+		begin := time.Now()
+		if _, err := contend(t.Context(), &stub{takes: func(int) time.Duration { return 10 * time.Millisecond }}, w, func() error { return nil }, map[string]float64{}); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); took > 1100*time.Millisecond {
+			t.Errorf("it took %s, want about 1s", took)
+		}
+	})
 }

@@ -17,6 +17,8 @@ type fifoSubject struct {
 	objects *load.Objects
 	items   []any
 	stop    sync.Once
+	seen    handled // by pop
+	waiting int     // left by an actor that only adds
 }
 
 func newFIFOSubject(newFIFO func(contract.FIFOConfig) contract.FIFO, objects *load.Objects) *fifoSubject {
@@ -31,11 +33,17 @@ func (s *fifoSubject) Stop()     { s.stop.Do(s.fifo.Close) }
 func (s *fifoSubject) Held() int { return 0 }
 
 func (s *fifoSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
-	if op != load.OpAdd && g.Goroutines > 1 {
+	if g.Goroutines > 1 && (op != load.OpAdd || g.Name == "") {
 		return Actor{}, fmt.Errorf("fifo: %s on several goroutines: %w: a FIFO has one consumer", op, ErrUnsupported)
 	}
 	w := newWalk(s.objects.Len(), g.Keys, who)
 	fifo := s.fifo
+	if g.Name == "" {
+		s.drain()
+		if op == load.OpAdd || op == load.OpPop {
+			return s.half(op, w), nil
+		}
+	}
 	switch op {
 	case load.OpAdd:
 		objects := along(w, func(i int) any { return s.objects.At(i) })
@@ -69,6 +77,43 @@ func (s *fifoSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 		return s.refill(fifo.Resync), nil
 	}
 	return Actor{}, fmt.Errorf("fifo: %s: %w", op, ErrUnsupported)
+}
+
+// half makes the actor that adds alone, or pops alone; the other half of the way
+// is the preparation. No key is added twice between two pops.
+func (s *fifoSubject) half(op load.Op, w *walk) Actor {
+	objects := along(w, func(i int) any { return s.objects.At(i) })
+	add := func(n int) int {
+		for i := range n {
+			if s.fifo.Add(objects[w.slot()]) != nil {
+				return i
+			}
+		}
+		return n
+	}
+	if op == load.OpPop {
+		return Actor{Chunk: len(objects), Prepare: func(n int) { add(n) }, Loop: s.pop}
+	}
+	return Actor{
+		Chunk:   len(objects),
+		Prepare: func(n int) { s.drain(); s.waiting = n },
+		Loop:    add,
+	}
+}
+
+// drain pops what the last batch of adds left waiting.
+func (s *fifoSubject) drain() {
+	s.pop(s.waiting)
+	s.waiting = 0
+}
+
+func (s *fifoSubject) pop(n int) int {
+	for i := range n {
+		if _, err := s.fifo.Pop(s.seen.one); err != nil {
+			return i
+		}
+	}
+	return n
 }
 
 // handled is a handler that looks at every delta and object it is given, as the

@@ -85,12 +85,7 @@ func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measu
 		defer over.close()
 		defer over.settle(f)
 	}
-	if err := p.start(); err != nil {
-		return err
-	}
-	before := measure.ReadCounters()
-	series, err := contend(ctx, s.Subject, w)
-	measure.ReadCounters().Since(before, f.Process)
+	series, err := contend(ctx, s.Subject, w, p.start, f.Process)
 	if errors.Is(err, ErrUnsupported) {
 		f.Warnings = append(f.Warnings, err.Error())
 		s.Stop()
@@ -148,7 +143,11 @@ func liveHeap() uint64 {
 // ops measures each operation by itself, on each number of goroutines asked for.
 func (s weighed) ops(ctx context.Context, w load.Workload, objects *load.Objects, f *measure.Fork, p *profiler) error {
 	defer s.Stop()
-	f.Process[HarnessNs] = harnessCost(objects.Keys())
+	harness, _, err := alone([]Actor{empty(objects.Keys())}, harnessBudget)
+	if err != nil {
+		return err
+	}
+	f.Process[HarnessNs] = harness.Values[measure.NsPerOp]
 	if err := p.start(); err != nil {
 		return err
 	}
@@ -165,7 +164,10 @@ func (s weighed) ops(ctx context.Context, w load.Workload, objects *load.Objects
 			if err != nil {
 				return err
 			}
-			series, warning := alone(actors, w.Duration)
+			series, warning, err := alone(actors, w.Duration)
+			if err != nil {
+				return fmt.Errorf("%s: %w", op, err)
+			}
 			series.Op = string(op)
 			if goroutines > 1 {
 				series.Group = fmt.Sprintf("x%d", goroutines)
@@ -183,10 +185,7 @@ func (s weighed) ops(ctx context.Context, w load.Workload, objects *load.Objects
 // ns: the harness's share of each ns/op of the fork.
 const HarnessNs = "harness-ns"
 
-func harnessCost(keys []string) float64 {
-	s, _ := alone([]Actor{empty(keys)}, 10*time.Millisecond)
-	return s.Values[measure.NsPerOp]
-}
+const harnessBudget = 10 * time.Millisecond
 
 func crew(s Subject, op load.Op, goroutines int) ([]Actor, error) {
 	var actors []Actor

@@ -39,13 +39,20 @@ func newQueueSubject(newQueue func(clock.WithTicker) contract.DelayingQueue[stri
 func (s *queueSubject) Stop()     { s.stop.Do(s.queue.ShutDown) }
 func (s *queueSubject) Held() int { return s.waiting }
 
+// lapShrink makes the delays of add-after fall from lap to lap: an item waits
+// already from the second lap on, and a later time for it would be no work at all.
+const lapShrink = 0.98
+
 // Actor makes the actor of one operation. A batch of adds that may be taken in
 // behind the caller's back ends with Len, so that the taking in is part of what
 // is measured.
 func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	w := newWalk(len(s.keys), g.Keys, who)
-	if op == load.OpAddGetDone {
-		w = ownWalk(len(s.keys), who, g.Goroutines)
+	if op == load.OpAddGetDone || op == load.OpAddAfter {
+		var err error
+		if w, err = ownWalk(len(s.keys), g.Keys, who, g.Goroutines); err != nil {
+			return Actor{}, fmt.Errorf("queue: %s: %w", op, err)
+		}
 	}
 	keys := along(w, func(i int) string { return s.keys[i] })
 	queue := s.queue
@@ -87,11 +94,15 @@ func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 			return n
 		}}, nil
 	case load.OpAddAfter:
-		ahead := offsets(g.Ahead)
+		ahead, lap, shrink := offsets(g.Ahead), w.lap(), 1.0
 		return Actor{Loop: func(n int) int {
 			for range n {
+				if now := w.lap(); now != lap {
+					lap = now
+					shrink *= lapShrink
+				}
 				i := w.slot()
-				queue.AddAfter(keys[i], ahead[i])
+				queue.AddAfter(keys[i], time.Duration(float64(ahead[i])*shrink))
 			}
 			queue.Len()
 			return n

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
@@ -79,47 +80,48 @@ func (s *sourced) caughtUp() bool {
 
 // Actor has writers write to the source; all others do what they do without one.
 func (s *sourced) Actor(op load.Op, g load.Group, who int) (Actor, error) {
-	w := newWalk(s.objects.Len(), g.Keys, who)
-	objects := along(w, s.objects.At)
-	keys := along(w, s.objects.Key)
 	switch op {
-	case load.OpAdd, load.OpUpdate:
-		return sourceWriter(w, func(i uint32) error {
-			_, err := s.source.Update(objects[i])
-			return err
-		}), nil
-	case load.OpUpdateIndex:
-		rng := rand.New(rand.NewPCG(1, uint64(who)))
-		moved := along(w, func(i int) runtime.Object { return s.objects.Mutate(s.objects.At(i), rng, true) })
-		return sourceWriter(w, func(i uint32) error {
-			_, err := s.source.Update(moved[i])
-			return err
-		}), nil
-	case load.OpAddDelete:
-		return sourceWriter(w, func(i uint32) error {
-			if _, err := s.source.Delete(keys[i]); err != nil {
-				return err
-			}
-			_, err := s.source.Create(objects[i])
-			return err
-		}), nil
 	case load.OpReplace, load.OpTransaction, load.OpResync, load.OpAddPop:
 		return Actor{}, fmt.Errorf("%s over a list/watch source: %w: the reflector decides when to replace", op, ErrUnsupported)
+	case load.OpAdd, load.OpUpdate, load.OpUpdateIndex, load.OpAddDelete:
+	default:
+		return s.Subject.Actor(op, g, who)
 	}
-	return s.Subject.Actor(op, g, who)
-}
-
-// sourceWriter ends its loop when the source is stopped, or when another writer
-// has just deleted the object.
-func sourceWriter(w *walk, write func(slot uint32) error) Actor {
+	w, err := ownWalk(s.objects.Len(), g.Keys, who, g.Goroutines)
+	if err != nil {
+		return Actor{}, err
+	}
+	rng := rand.New(rand.NewPCG(1, uint64(who)))
+	objects := along(w, func(i int) runtime.Object {
+		if op == load.OpUpdateIndex {
+			return s.objects.Mutate(s.objects.At(i), rng, true)
+		}
+		return s.objects.At(i)
+	})
+	keys := along(w, s.objects.Key)
+	write := func(slot uint32) error {
+		_, err := s.source.Update(objects[slot])
+		return err
+	}
+	if op == load.OpAddDelete {
+		write = func(slot uint32) error {
+			if _, err := s.source.Delete(keys[slot]); err != nil {
+				return err
+			}
+			_, err := s.source.Create(objects[slot])
+			return err
+		}
+	}
 	return Actor{Loop: func(n int) int {
 		for i := range n {
-			if write(w.slot()) != nil {
+			// Another group may have deleted the object, or made it again, a moment
+			// ago: the write is done all the same.
+			if err := write(w.slot()); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
 				return i
 			}
 		}
 		return n
-	}}
+	}}, nil
 }
 
 // close ends the reflector and the source, and stops the component.

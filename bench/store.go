@@ -42,10 +42,16 @@ func (s *storeSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 		return s.reader(op, w), nil
 	case load.OpByIndex, load.OpIndex, load.OpIndexKeys:
 		return s.indexReader(op, g, w, who)
-	case load.OpUpdate, load.OpUpdateIndex, load.OpAddDelete:
-		return s.writer(op, w), nil
 	case load.OpReplace:
 		return s.replacer(), nil
+	}
+	w, err := ownWalk(s.objects.Len(), g.Keys, who, g.Goroutines)
+	if err != nil {
+		return Actor{}, fmt.Errorf("store: %s: %w", op, err)
+	}
+	switch op {
+	case load.OpUpdate, load.OpUpdateIndex, load.OpAddDelete:
+		return s.writer(op, w), nil
 	case load.OpTransaction:
 		return s.transactor(w, g.Batch)
 	}

@@ -1,6 +1,9 @@
 package bench
 
-import "math/rand/v2"
+import (
+	"fmt"
+	"math/rand/v2"
+)
 
 // walk visits positions in an order that looks random to the machine's caches.
 // What an actor needs at each step is laid out in the order of the walk (see
@@ -16,9 +19,9 @@ type walk struct {
 const longestWalk = 1 << 16
 
 // newWalk makes the walk of goroutine who over the positions 0..n-1; keys limits
-// it to the first so many, 0 to all. It covers every position if there are at
-// most 65,536 of them, else an even random sample. All goroutines walk the same
-// circle, each from a place of its own.
+// it to the first so many, 0 to all. Its circle is an even random sample of them,
+// none twice: as many as the largest power of two has, at most 65,536. All
+// goroutines walk the same circle, each from a place of its own.
 func newWalk(n, keys, who int) *walk {
 	if keys > 0 {
 		n = min(n, keys)
@@ -26,32 +29,34 @@ func newWalk(n, keys, who int) *walk {
 	return circle(n, who)
 }
 
-// ownWalk makes a walk over positions that no other of the goroutines visits:
-// for operations that add an item and then take one out, which would wait
-// forever if two of them added the same item and the queue made one of it.
-func ownWalk(n, who, goroutines int) *walk {
-	goroutines = max(1, goroutines)
-	w := circle(max(1, n/goroutines), 0)
-	for i, p := range w.order {
-		w.order[i] = min(n-1, p*goroutines+who%goroutines)
+// ownWalk makes a walk over positions that no other of the goroutines visits.
+// Writers need it, or one would find its work done by another; and operations
+// that add an item and then take one out, which would wait forever if two of them
+// added the same item and the queue made one of it.
+func ownWalk(n, keys, who, goroutines int) (*walk, error) {
+	if keys > 0 {
+		n = min(n, keys)
 	}
-	return w
+	goroutines = max(1, goroutines)
+	if goroutines > n {
+		return nil, fmt.Errorf("%d goroutines cannot have objects of their own among %d: %w", goroutines, n, ErrUnsupported)
+	}
+	w := circle(n/goroutines, 0)
+	for i, p := range w.order {
+		w.order[i] = p*goroutines + who%goroutines
+	}
+	return w, nil
 }
 
 func circle(n, who int) *walk {
 	w := &walk{at: uint32(who) * 7919}
 	size := 1
-	for size < min(n, longestWalk) {
+	for 2*size <= min(n, longestWalk) {
 		size *= 2
 		w.bits++
 	}
 	w.mask = uint32(size - 1)
-	rng := rand.New(rand.NewPCG(uint64(n), 0x9e3779b9))
-	w.order = make([]int, 0, size)
-	for len(w.order) < size {
-		perm := rng.Perm(n)
-		w.order = append(w.order, perm[:min(n, size-len(w.order))]...)
-	}
+	w.order = rand.New(rand.NewPCG(uint64(n), 0x9e3779b9)).Perm(n)[:size:size]
 	return w
 }
 
@@ -62,8 +67,11 @@ func (w *walk) slot() uint32 {
 	return s
 }
 
-// pass is 0 and 1 by turns, changing each time the circle is closed.
-func (w *walk) pass() uint32 { return w.at >> w.bits & 1 }
+// lap counts how often the circle was closed.
+func (w *walk) lap() uint32 { return w.at >> w.bits }
+
+// pass is 0 and 1 by turns, changing with each lap.
+func (w *walk) pass() uint32 { return w.lap() & 1 }
 
 // along lays values out in the order of the walk.
 func along[T any](w *walk, value func(position int) T) []T {

@@ -75,9 +75,9 @@ var operations = []Operation{
 	{OpReplace, contract.ComponentStore, RoleWrite, true, false, "Replace of all objects"},
 	{OpTransaction, contract.ComponentStore, RoleWrite, true, false, "Transaction of a batch of updates"},
 
-	{OpAdd, contract.ComponentFIFO, RoleWrite, false, false, "Add of one object, a producer"},
+	{OpAdd, contract.ComponentFIFO, RoleWrite, true, false, "Add of one object, a producer; alone, of one whose key does not wait"},
 	{OpAddPop, contract.ComponentFIFO, RoleWrite, true, false, "Add of one object, then Pop by the same goroutine"},
-	{OpPop, contract.ComponentFIFO, RoleConsume, false, false, "Pop and handle, the consumer"},
+	{OpPop, contract.ComponentFIFO, RoleConsume, true, false, "Pop and handle, the consumer; alone, of what waits already"},
 	{OpReplace, contract.ComponentFIFO, RoleWrite, true, false, "Replace of all objects, then Pop until it is empty"},
 	{OpResync, contract.ComponentFIFO, RoleWrite, true, false, "Resync of all known objects, then Pop until it is empty"},
 
@@ -88,7 +88,7 @@ var operations = []Operation{
 	{OpAddGetDone, contract.ComponentQueue, RoleWrite, true, false, "Add, Get and Done of one item by the same goroutine"},
 	{OpAdd, contract.ComponentQueue, RoleWrite, false, false, "Add of one item"},
 	{OpGetDone, contract.ComponentQueue, RoleConsume, false, false, "Get, handle and Done, a worker"},
-	{OpAddAfter, contract.ComponentQueue, RoleWrite, true, false, "AddAfter of one item"},
+	{OpAddAfter, contract.ComponentQueue, RoleWrite, true, false, "AddAfter of one item: a new one at first, later one that waits, for an earlier time"},
 	{OpAddRateLimited, contract.ComponentQueue, RoleWrite, true, false, "AddRateLimited of one item"},
 }
 

@@ -210,6 +210,8 @@ func (w Workload) checkOps(e *FieldErrors) {
 			e.add(path, fmt.Sprintf("%s needs pods: nodes are in no index", name), "objects of kind pod or small")
 		case !op.Single:
 			e.add(path, fmt.Sprintf("%s needs other actors beside it", name), "it in groups, or "+names)
+		case w.Component == contract.ComponentDelay && w.Waiting == 0 && name != OpAdd:
+			e.add(path, fmt.Sprintf("%s finds nothing to take out", name), "waiting of 1 or more")
 		case slices.Index(w.Ops, name) < i:
 			e.add(path, fmt.Sprintf("%s stands there twice", name), "each operation once")
 		}
@@ -227,8 +229,12 @@ func (w Workload) checkOps(e *FieldErrors) {
 }
 
 func (w Workload) checkFaults(e *FieldErrors) {
-	if len(w.Faults) > 0 && w.timed() {
+	switch {
+	case len(w.Faults) == 0:
+	case w.timed():
 		e.add("faults", fmt.Sprintf("no list/watch source feeds a %s", w.Component), "them with component store or fifo")
+	case len(w.Groups) == 0:
+		e.add("faults", "operations measured alone go over no list/watch source", "them with groups")
 	}
 	for i, f := range w.Faults {
 		f.check(e, fmt.Sprintf("faults[%d].", i))

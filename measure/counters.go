@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"runtime"
 	"runtime/metrics"
 	"time"
 
@@ -107,5 +108,8 @@ func PeakRSSBytes() float64 {
 	if unix.Getrusage(unix.RUSAGE_SELF, &ru) != nil {
 		return 0
 	}
-	return float64(ru.Maxrss) * 1024 // Linux counts in KiB
+	if runtime.GOOS == "darwin" {
+		return float64(ru.Maxrss)
+	}
+	return float64(ru.Maxrss) * 1024 // Linux and the BSDs count in KiB
 }

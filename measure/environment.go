@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,7 +35,7 @@ type Environment struct {
 	GODEBUG    string            `json:"godebug,omitempty"`
 	Race       bool              `json:"race,omitempty"`
 	Modules    map[string]string `json:"modules,omitempty"`  // versions of what is measured
-	Revision   string            `json:"revision,omitempty"` // git commit, "+dirty" where the tree differs from it
+	Revision   string            `json:"revision,omitempty"` // git commit, "+dirty-" and a hash where the tree differs from it
 
 	// LoadBefore and LoadAfter are the one-minute load averages at start and end.
 	LoadBefore float64 `json:"loadBefore"`
@@ -84,6 +85,12 @@ func ReadEnvironment(dir string) Environment {
 	e.LoadBefore = loadAverage()
 	e.stealBefore, e.totalBefore = stealAndTotal()
 	return e
+}
+
+// Resume makes Finish count from here: what the hypervisor took since the
+// interrupted run began is not this one's.
+func (e *Environment) Resume(here *Environment) {
+	e.stealBefore, e.totalBefore = here.stealBefore, here.totalBefore
 }
 
 // Finish reads again what changes during a run.
@@ -146,8 +153,9 @@ func revision(dir string) string {
 	if err != nil {
 		return ""
 	}
-	if status, err := git("status", "--porcelain", "--untracked-files=no"); err != nil || status != "" {
-		rev += "+dirty"
+	// Two edited trees are told apart by what was edited.
+	if diff, err := git("diff", "HEAD"); err != nil || diff != "" {
+		rev += fmt.Sprintf("+dirty-%.6x", sha256.Sum256([]byte(diff)))
 	}
 	return rev
 }

@@ -17,8 +17,6 @@ var Percentiles = []float64{50, 90, 99, 99.9, 99.99}
 // About 270 KB each, whatever is recorded; recording is O(1) and allocates nothing.
 type Histogram struct {
 	h *hdrhistogram.Histogram
-	// clipped counts what was longer than an hour: recorded as an hour, and said.
-	clipped int64
 }
 
 const longest = int64(time.Hour)
@@ -26,25 +24,15 @@ const longest = int64(time.Hour)
 // NewHistogram returns an empty histogram.
 func NewHistogram() *Histogram { return &Histogram{h: hdrhistogram.New(1, longest, 3)} }
 
-// Record adds one duration; a negative one counts as zero.
+// Record adds one duration; a negative one counts as zero, and one of more than
+// an hour as an hour.
 func (h *Histogram) Record(d time.Duration) {
-	v := max(int64(d), 0)
-	if v > longest {
-		v = longest
-		h.clipped++
-	}
-	// The only error is a value out of range, which the lines above exclude.
-	_ = h.h.RecordValue(v)
+	// The only error is a value out of range, which the bounds exclude.
+	_ = h.h.RecordValue(min(max(int64(d), 0), longest))
 }
 
 // Merge adds what other holds.
-func (h *Histogram) Merge(other *Histogram) {
-	h.h.Merge(other.h)
-	h.clipped += other.clipped
-}
-
-// Reset forgets everything recorded.
-func (h *Histogram) Reset() { h.h.Reset(); h.clipped = 0 }
+func (h *Histogram) Merge(other *Histogram) { h.h.Merge(other.h) }
 
 // Count is the number of durations recorded.
 func (h *Histogram) Count() int64 { return h.h.TotalCount() }

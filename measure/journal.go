@@ -7,15 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
 // Journal keeps a run's forks on disk as they come, one file each, so that an
 // interruption at any moment loses at most the fork that was under way. When
 // the run is done the files are merged into run.json and removed.
 //
-// The folder then holds run.json from the first moment: the plan with what was
-// merged so far, and complete: false until the end.
+// The folder holds run.json from the first moment, with complete: false until the
+// end; ReadRun adds the forks that still lie in files of their own.
 type Journal struct {
 	dir string
 	run *Run
@@ -68,8 +67,7 @@ func OpenJournal(dir string, check func(*Run) error) (*Journal, error) {
 	if err := os.MkdirAll(filepath.Join(dir, forksDir), 0o755); err != nil {
 		return nil, err
 	}
-	j := &Journal{dir: dir, run: run}
-	return j, j.merge()
+	return &Journal{dir: dir, run: run}, nil
 }
 
 // Run is the record as far as it is merged.
@@ -79,11 +77,7 @@ func (j *Journal) Run() *Run { return j.run }
 func (j *Journal) Dir() string { return j.dir }
 
 // Done reports whether the planned fork is already there.
-func (j *Journal) Done(p Planned) bool {
-	return slices.ContainsFunc(j.run.Forks, func(f Fork) bool {
-		return f.Cell.ID() == p.Cell.ID() && f.Index == p.Index
-	})
-}
+func (j *Journal) Done(p Planned) bool { return j.run.has(p.Cell, p.Index) }
 
 // Keep writes one fork to disk.
 func (j *Journal) Keep(f Fork) error {
@@ -103,11 +97,11 @@ func (j *Journal) Close() error {
 	return os.RemoveAll(filepath.Join(j.dir, forksDir))
 }
 
-// merge adds the forks that have a file but are not in run.json. A file that
-// cannot be read is a fork that was being written when the machine stopped:
-// writes are atomic, so this is damage, and it is named.
-func (j *Journal) merge() error {
-	files, err := filepath.Glob(filepath.Join(j.dir, forksDir, "*.json"))
+// mergeForks adds the forks of an interrupted run that have a file of their own
+// and are not in run.json. Each was written whole or not at all, so a file that
+// cannot be read is damage, and it is named.
+func mergeForks(dir string, r *Run) error {
+	files, err := filepath.Glob(filepath.Join(dir, forksDir, "*.json"))
 	if err != nil {
 		return err
 	}
@@ -120,11 +114,11 @@ func (j *Journal) merge() error {
 		if err := json.Unmarshal(b, &f); err != nil {
 			return jsonError(path, err)
 		}
-		if err := f.validate(nil); err != nil {
+		if err := f.validate(r.cellIDs()); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if !j.Done(Planned{Cell: f.Cell, Index: f.Index}) {
-			j.run.Forks = append(j.run.Forks, f)
+		if !r.has(f.Cell, f.Index) {
+			r.Forks = append(r.Forks, f)
 		}
 	}
 	return nil

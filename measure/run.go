@@ -163,8 +163,8 @@ func writeJSON(path string, v any) error {
 	return nil
 }
 
-// ReadRun reads the record of the run in dir. The error names the file and the
-// field that is wrong.
+// ReadRun reads the record of the run in dir, also of one that was interrupted at
+// any moment. The error names the file and the field that is wrong.
 func ReadRun(dir string) (*Run, error) {
 	path := filepath.Join(dir, RunFile)
 	b, err := os.ReadFile(path)
@@ -193,6 +193,9 @@ func ReadRun(dir string) (*Run, error) {
 	if err := r.validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	if !r.Complete {
+		return r, mergeForks(dir, r)
+	}
 	return r, nil
 }
 
@@ -220,22 +223,34 @@ func (r *Run) validate() error {
 	case r.Settings.Forks < 1:
 		return fmt.Errorf("settings.forks: %d, want 1 or more", r.Settings.Forks)
 	}
-	ids := make([]string, len(r.Cells))
 	for i, c := range r.Cells {
 		if c.Component == "" || c.Impl == "" || c.Workload == "" || c.Procs < 1 {
 			return fmt.Errorf("cells[%d]: component, impl, workload and procs must be set, procs 1 or more", i)
 		}
-		ids[i] = c.ID()
 		if _, err := r.Workload(c); err != nil {
 			return err
 		}
 	}
+	ids := r.cellIDs()
 	for i := range r.Forks {
 		if err := r.Forks[i].validate(ids); err != nil {
 			return fmt.Errorf("forks[%d].%w", i, err)
 		}
 	}
 	return nil
+}
+
+func (r *Run) cellIDs() []string {
+	ids := make([]string, len(r.Cells))
+	for i, c := range r.Cells {
+		ids[i] = c.ID()
+	}
+	return ids
+}
+
+// has reports whether the fork of a cell is there.
+func (r *Run) has(c Cell, index int) bool {
+	return slices.ContainsFunc(r.Forks, func(f Fork) bool { return f.Index == index && f.Cell.ID() == c.ID() })
 }
 
 func (f *Fork) validate(cells []string) error {

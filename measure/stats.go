@@ -13,6 +13,10 @@ import (
 // Confidence of every interval that is shown.
 const Confidence = 0.95
 
+// FewestForks is the least number of values for which a distribution-free
+// interval of the median exists at that confidence: 1 - 2*0.5^6 = 0.97.
+const FewestForks = 6
+
 // Estimate is a median with its interval, and what weakens it.
 type Estimate struct {
 	Median float64 `json:"median"`
@@ -87,6 +91,8 @@ type Ratio struct {
 	// P is the probability, under the hypothesis that both come from one
 	// distribution, of samples at least as far apart (Mann-Whitney, two-sided).
 	P float64 `json:"p"`
+	// N is the size of the smaller sample.
+	N int `json:"n"`
 }
 
 // bootstrapResamples is what Efron and Tibshirani call enough for percentile
@@ -106,11 +112,11 @@ func RatioOf(base, head []float64) (Ratio, error) {
 	b := MedianOf(base)
 	if b == 0 {
 		if MedianOf(head) == 0 {
-			return Ratio{Estimate: 1, Lo: 1, Hi: 1, P: 1}, nil
+			return Ratio{Estimate: 1, Lo: 1, Hi: 1, P: 1, N: min(len(base), len(head))}, nil
 		}
 		return Ratio{}, fmt.Errorf("the median of the base is zero: there is no ratio")
 	}
-	r := Ratio{Estimate: MedianOf(head) / b}
+	r := Ratio{Estimate: MedianOf(head) / b, N: min(len(base), len(head))}
 	rng := rand.New(rand.NewPCG(uint64(len(base)), uint64(len(head))))
 	ratios := make([]float64, 0, bootstrapResamples)
 	bb, hh := make([]float64, len(base)), make([]float64, len(head))

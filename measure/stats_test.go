@@ -108,18 +108,19 @@ func TestJudge(t *testing.T) {
 		floor  float64
 		want   Verdict
 	}{
-		{"slower", NsPerOp, Ratio{1.2, 1.1, 1.3, sure}, 0, Worse},
-		{"faster", NsPerOp, Ratio{0.8, 0.7, 0.9, sure}, 0, Better},
-		{"more done", Achieved, Ratio{1.2, 1.1, 1.3, sure}, 0, Better},
-		{"less done", Achieved, Ratio{0.8, 0.7, 0.9, sure}, 0, Worse},
-		{"within the threshold", NsPerOp, Ratio{1.01, 0.99, 1.02, unsure}, 0, Same},
-		{"significant and small", NsPerOp, Ratio{1.01, 1.005, 1.02, sure}, 0, Same},
-		{"wide", NsPerOp, Ratio{1.2, 0.9, 1.5, unsure}, 0, Inconclusive},
-		{"beyond the threshold, not significant", NsPerOp, Ratio{1.2, 1.1, 1.3, unsure}, 0, Inconclusive},
-		{"within the floor", NsPerOp, Ratio{1.2, 1.1, 1.3, sure}, 0.4, Inconclusive},
-		{"the same on a noisy machine", NsPerOp, Ratio{1.01, 0.97, 1.04, unsure}, 0.4, Same},
-		{"interval reaches into the floor", NsPerOp, Ratio{1.2, 1.05, 1.3, sure}, 0.1, Inconclusive},
-		{"a condition", Offered, Ratio{2, 2, 2, sure}, 0, NotComparable},
+		{"slower", NsPerOp, Ratio{1.2, 1.1, 1.3, sure, 6}, 0, Worse},
+		{"faster", NsPerOp, Ratio{0.8, 0.7, 0.9, sure, 6}, 0, Better},
+		{"more done", Achieved, Ratio{1.2, 1.1, 1.3, sure, 6}, 0, Better},
+		{"less done", Achieved, Ratio{0.8, 0.7, 0.9, sure, 6}, 0, Worse},
+		{"within the threshold", NsPerOp, Ratio{1.01, 0.99, 1.02, unsure, 6}, 0, Same},
+		{"significant and small", NsPerOp, Ratio{1.01, 1.005, 1.02, sure, 6}, 0, Same},
+		{"wide", NsPerOp, Ratio{1.2, 0.9, 1.5, unsure, 6}, 0, Inconclusive},
+		{"beyond the threshold, not significant", NsPerOp, Ratio{1.2, 1.1, 1.3, unsure, 6}, 0, Inconclusive},
+		{"within the floor", NsPerOp, Ratio{1.2, 1.1, 1.3, sure, 6}, 0.4, Inconclusive},
+		{"the same on a noisy machine", NsPerOp, Ratio{1.01, 0.97, 1.04, unsure, 6}, 0.4, Same},
+		{"interval reaches into the floor", NsPerOp, Ratio{1.2, 1.05, 1.3, sure, 6}, 0.1, Inconclusive},
+		{"too few forks", NsPerOp, Ratio{1, 1, 1, sure, 5}, 0, Inconclusive},
+		{"a condition", Offered, Ratio{2, 2, 2, sure, 6}, 0, NotComparable},
 	} {
 		if got := DefaultRule.Judge(c.metric, c.ratio, c.floor); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)

@@ -38,11 +38,14 @@ var DefaultRule = Rule{Threshold: 0.03, Equivalence: 0.05, Alpha: 0.01}
 // better or worse: the whole interval lies beyond both the threshold and the
 // floor, and the test's p is at most alpha. same: the whole interval lies within
 // the equivalence margin, however noisy the machine. Everything else is
-// inconclusive.
+// inconclusive, and so is whatever rests on fewer than FewestForks values.
 func (r Rule) Judge(metric string, ratio Ratio, floor float64) Verdict {
 	direction := DirectionOf(metric)
 	if direction == Neither || math.IsNaN(ratio.Estimate) {
 		return NotComparable
+	}
+	if ratio.N < FewestForks {
+		return Inconclusive
 	}
 	margin := max(r.Threshold, floor)
 	proven := ratio.P <= r.Alpha

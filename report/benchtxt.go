@@ -29,6 +29,9 @@ func WriteBenchText(w io.Writer, r *measure.Run) error {
 	for _, c := range r.Cells {
 		for _, f := range r.Measured(c) {
 			for _, s := range f.Series {
+				if len(s.Values) == 0 {
+					continue // the format has no line without a value
+				}
 				res := benchfmt.Result{Config: config, Name: benchfmt.Name(c.BenchmarkName(s)[len("Benchmark"):]), Iters: iterations(s)}
 				for _, metric := range slices.SortedFunc(maps.Keys(s.Values), byRank) {
 					res.Values = append(res.Values, benchfmt.Value{Value: s.Values[metric], Unit: metric})

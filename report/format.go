@@ -46,12 +46,17 @@ func duration(ns float64) string {
 	return fmt.Sprintf("%.3gs", ns/1e9)
 }
 
-// interval formats an estimate with its interval: "45.2ns [44.9ns, 46ns]".
+// interval formats an estimate with its interval, "45.2ns [44.9ns, 46ns]", and
+// with the number of values where they are too few for one that holds.
 func interval(metric string, e measure.Estimate) string {
-	if e.Lo == e.Hi {
-		return number(metric, e.Median)
+	s := number(metric, e.Median)
+	if e.Lo != e.Hi {
+		s = fmt.Sprintf("%s [%s, %s]", s, number(metric, e.Lo), number(metric, e.Hi))
 	}
-	return fmt.Sprintf("%s [%s, %s]", number(metric, e.Median), number(metric, e.Lo), number(metric, e.Hi))
+	if e.N < measure.FewestForks {
+		s += fmt.Sprintf(" (n=%d)", e.N)
+	}
+	return s
 }
 
 // effect formats a ratio with its interval: "0.98x [0.95, 1.01]".

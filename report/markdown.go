@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -35,7 +36,7 @@ func WriteMarkdown(out io.Writer, r *measure.Run, top string) error {
 	writeChecks(w, r)
 	w.printf("## Results\n\n%s\n\n", legend(r))
 	for _, g := range Groups(r) {
-		writeGroup(w, g)
+		writeGroup(w, r, g)
 	}
 	writeImplementations(w, r)
 	writeEnvironment(w, r)
@@ -52,7 +53,7 @@ func WriteMarkdown(out io.Writer, r *measure.Run, top string) error {
 // writeState says what a reader must know before trusting a number.
 func writeState(w *writer, r *measure.Run) {
 	if !r.Complete {
-		w.printf("> **Interrupted**: %d forks were measured; `benchrun run --resume %s` goes on.\n\n", len(r.Forks), r.Name)
+		w.printf("> **Interrupted**: %d forks were measured; `benchrun run --resume` with this folder goes on.\n\n", len(r.Forks))
 	}
 	if r.Settings.SkipVerify {
 		w.printf("> **Not verified** (`--skip-verify`): the conformance suites were not run; a number below may be that of a broken implementation.\n\n")
@@ -96,9 +97,9 @@ func writeChecks(w *writer, r *measure.Run) {
 
 // writeGroup writes a comparison of the important metrics, then every number
 // with its interval.
-func writeGroup(w *writer, g Group) {
+func writeGroup(w *writer, r *measure.Run, g Group) {
 	w.printf("### %s\n\n", g.Title)
-	w.printf("%s\n\n", comparison(g, func(row Row) bool { return slices.Contains(keyMetrics, row.Metric) && worthShort(g, row) }).RenderMarkdown())
+	w.printf("%s\n\n", comparison(r, g, func(row Row) bool { return slices.Contains(keyMetrics, row.Metric) && worthShort(g, row) }).RenderMarkdown())
 	t := table.NewWriter()
 	header := table.Row{"series", "metric"}
 	for _, c := range g.Cells {
@@ -159,7 +160,7 @@ func writeEnvironment(w *writer, r *measure.Run) {
 		{"Go", fmt.Sprintf("%s GOGC=%s GOMEMLIMIT=%s", e.GoVersion, orDefault(e.GOGC), orDefault(e.GOMEMLIMIT))},
 		{"load", fmt.Sprintf("%.2f before, %.2f after, %.1f%% stolen by the hypervisor", e.LoadBefore, e.LoadAfter, e.StealPercent)},
 		{"commit", orDefault(e.Revision)},
-		{"started", fmt.Sprintf("%s, took %s", r.Started.UTC().Format("2006-01-02 15:04:05 UTC"), r.Finished.Sub(r.Started).Round(1e9))},
+		{"started", r.Started.UTC().Format(time.DateTime) + " UTC" + took(r)},
 		{"settings", fmt.Sprintf("%d forks, seed %d", r.Settings.Forks, r.Settings.Seed)},
 	} {
 		t.AppendRow(table.Row{kv[0], kv[1]})
@@ -168,6 +169,14 @@ func writeEnvironment(w *writer, r *measure.Run) {
 		t.AppendRow(table.Row{m, e.Modules[m]})
 	}
 	w.printf("%s\n\n", t.RenderMarkdown())
+}
+
+// took says how long the run took, unless it was killed before it could tell.
+func took(r *measure.Run) string {
+	if r.Finished.IsZero() {
+		return ""
+	}
+	return ", took " + r.Finished.Sub(r.Started).Round(time.Second).String()
 }
 
 func orDefault(s string) string {

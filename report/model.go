@@ -11,20 +11,16 @@ import (
 // Group is everything about one workload at one value of its sweep: the cells
 // that differ in implementation only.
 type Group struct {
-	Title  string // "store-ops objects=10000"
-	Cells  []measure.Cell
-	Rows   []Row
-	Params []measure.Param
+	Title string // "store-ops objects=10000"
+	Cells []measure.Cell
+	Rows  []Row
 }
 
 // Row is one metric of one series, for every implementation.
 type Row struct {
 	Series string // "get", "writer:update", or "" for the process
 	Metric string
-	// Reference is the implementation that the others are compared with; its
-	// value has no ratio.
-	Reference string
-	Values    []Value
+	Values []Value
 	// Floor is the relative difference that the A/A pair showed for this row; -1
 	// if there was none.
 	Floor float64
@@ -45,7 +41,7 @@ func Groups(r *measure.Run) []Group {
 	for _, c := range r.Cells {
 		i := slices.IndexFunc(groups, func(g Group) bool { return g.Cells[0].SameExceptImpl(c) })
 		if i < 0 {
-			groups = append(groups, Group{Title: title(c), Params: c.Params})
+			groups = append(groups, Group{Title: title(c)})
 			i = len(groups) - 1
 		}
 		groups[i].Cells = append(groups[i].Cells, c)
@@ -96,7 +92,7 @@ func row(r *measure.Run, cells []measure.Cell, reference measure.Cell, series, m
 		}
 		return r.Values(c, series, metric)
 	}
-	out := Row{Series: series, Metric: metric, Reference: reference.Label(), Floor: -1}
+	out := Row{Series: series, Metric: metric, Floor: -1}
 	base := values(reference)
 	for _, c := range cells {
 		if c.Role == measure.AARole {

@@ -6,36 +6,45 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
+
+	"github.com/informerbench/informerbench/measure"
 )
 
-// MergedCPU merges the CPU profiles under dir/profiles; nil if there are none.
-// The error names the file that cannot be read.
-func MergedCPU(dir string) (*profile.Profile, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "profiles", "*", "cpu.pb.gz"))
-	if err != nil || len(files) == 0 {
-		return nil, err
-	}
-	slices.Sort(files)
+// MergedCPU merges the CPU profiles of the run in dir; nil if it took none. A
+// profile that cannot be read is left out and named.
+func MergedCPU(dir string, r *measure.Run) (merged *profile.Profile, unreadable []string, err error) {
 	var all []*profile.Profile
-	for _, path := range files {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, err
+	for _, f := range r.Forks {
+		if len(f.Profiles) == 0 {
+			continue
 		}
-		p, err := profile.Parse(f)
-		f.Close()
+		path := filepath.Join(dir, "profiles", f.Cell.FileName(), "cpu.pb.gz")
+		p, err := readProfile(path)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			unreadable = append(unreadable, fmt.Sprintf("%s: %v", path, err))
+			continue
 		}
 		all = append(all, p)
 	}
-	return profile.Merge(all)
+	if len(all) == 0 {
+		return nil, unreadable, nil
+	}
+	merged, err = profile.Merge(all)
+	return merged, unreadable, err
+}
+
+func readProfile(path string) (*profile.Profile, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return profile.Parse(f)
 }
 
 // Top is pprof's symbolised list of the functions in which p spent most.

@@ -27,7 +27,7 @@ const processSeries = "(process)"
 // numbers and how the others compare, for a terminal.
 func WriteText(w io.Writer, r *measure.Run) error {
 	for _, g := range Groups(r) {
-		t := comparison(g, func(row Row) bool { return slices.Contains(keyMetrics, row.Metric) && worthShort(g, row) })
+		t := comparison(r, g, func(row Row) bool { return slices.Contains(keyMetrics, row.Metric) && worthShort(g, row) })
 		t.SetStyle(table.StyleLight)
 		t.Style().Format.Header = text.FormatDefault
 		t.SetTitle("%s", g.Title)
@@ -56,7 +56,7 @@ func worthShort(g Group, row Row) bool {
 
 // comparison lays rows out with a line per implementation: its own number, and
 // how that compares with the reference's.
-func comparison(g Group, want func(Row) bool) table.Writer {
+func comparison(r *measure.Run, g Group, want func(Row) bool) table.Writer {
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"operation", "metric", "implementation", "median [interval]", "against the first", "verdict", "noise"})
 	last := ""
@@ -81,7 +81,11 @@ func comparison(g Group, want func(Row) bool) table.Writer {
 			if c.Role != "" {
 				continue
 			}
-			cells := table.Row{name, metric, c.Label(), "not supported", "", "", noise}
+			missing := "not supported"
+			if len(r.Measured(c)) == 0 {
+				missing = "not measured"
+			}
+			cells := table.Row{name, metric, c.Label(), missing, "", "", noise}
 			for _, v := range row.Values {
 				if v.Impl == c.Label() {
 					cells[3], cells[4], cells[5] = interval(row.Metric, v.Estimate), effect(v), verdict(v)
@@ -101,6 +105,9 @@ func legend(r *measure.Run) string {
 		fmt.Sprintf("Medians over %d forks, each a process of its own, with their %.0f%% interval; 0.90x is 0.90 of the first implementation's, with the interval of the ratio.", r.Settings.Forks, 100*measure.Confidence),
 		fmt.Sprintf("better, worse: the whole interval lies beyond %.0f%% and beyond the noise (the same code against itself), Mann-Whitney p <= %g.", 100*rule.Threshold, rule.Alpha),
 		fmt.Sprintf("same: the whole interval lies within %.0f%%. inconclusive: neither is shown; more forks may tell (--forks).", 100*rule.Equivalence),
+	}
+	if r.Settings.Forks < measure.FewestForks {
+		lines = append(lines, fmt.Sprintf("Fewer than %d forks: the intervals are the range of the values, and hold less often than they say.", measure.FewestForks))
 	}
 	return strings.Join(lines, "\n")
 }

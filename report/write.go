@@ -25,10 +25,11 @@ func Write(dir string) error {
 		return err
 	}
 	top := ""
-	merged, err := MergedCPU(dir)
+	merged, unreadable, err := MergedCPU(dir, r)
 	if err != nil {
 		return err
 	}
+	r.Warnings = append(r.Warnings, unreadable...)
 	if merged != nil {
 		if top, err = Top(merged, 25); err != nil {
 			return err

@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -36,9 +37,8 @@ type Options struct {
 	WorkTree   string   // a folder in the git work tree of this program, for the record
 }
 
-// DefaultForks is how many processes measure each cell: six is the least for
-// which a distribution-free 95 percent interval of the median exists.
-const DefaultForks = 6
+// DefaultForks is how many processes measure each cell.
+const DefaultForks = measure.FewestForks
 
 // Plan is what a run will do, checked.
 type Plan struct {
@@ -105,6 +105,8 @@ func (p *Plan) checkRanges() error {
 		return fmt.Errorf("--forks %d: want 1 or more", o.Forks)
 	case o.Duration < 0:
 		return fmt.Errorf("--duration %s: want more than 0", o.Duration)
+	case o.Duration > 0 && o.Trace != "":
+		return errors.New("--duration: a trace has a duration of its own; import it again with another --compress")
 	case o.Procs < 1:
 		return fmt.Errorf("--procs %d: want 1 or more", o.Procs)
 	}
@@ -182,7 +184,7 @@ func (p *Plan) cells(entries []catalog.Entry) []measure.Cell {
 			}
 			own = append(own, p.cell(e, v))
 		}
-		if len(own) > 0 && p.options.Trace == "" {
+		if len(own) > 0 {
 			aa := own[reference]
 			aa.Role = measure.AARole
 			own = append(own, aa)

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -68,6 +69,7 @@ func Resume(ctx context.Context, dir, workTree string, out io.Writer) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
+	j.Run().Environment.Resume(&here)
 	return drive(ctx, j, out)
 }
 
@@ -75,7 +77,7 @@ func Resume(ctx context.Context, dir, workTree string, out io.Writer) (Result, e
 func drive(ctx context.Context, j *measure.Journal, out io.Writer) (Result, error) {
 	run := j.Run()
 	err := forks(ctx, j, out)
-	if err == nil {
+	if err == nil || errors.Is(err, ErrFailed) {
 		run.Complete = true
 		run.Checks = checks(run)
 	}
@@ -88,7 +90,8 @@ func drive(ctx context.Context, j *measure.Journal, out io.Writer) (Result, erro
 	return result, errors.Join(err, failures(run))
 }
 
-// forks runs one process after the other through the schedule.
+// forks runs one process after the other through the schedule. A cell whose
+// process fails or hangs is given up, with a warning in the record; the others go on.
 func forks(ctx context.Context, j *measure.Journal, out io.Writer) error {
 	run := j.Run()
 	plan := measure.Schedule(run.Cells, run.Settings.Forks, run.Settings.Profile, run.Settings.Seed)
@@ -98,25 +101,50 @@ func forks(ctx context.Context, j *measure.Journal, out io.Writer) error {
 		return err
 	}
 	defer bar.finish()
+	given := map[string]error{} // up, by cell
 	for i, next := range left {
+		id := next.Cell.ID()
+		if given[id] != nil {
+			continue
+		}
 		bar.begin(next)
-		req, err := request(j, next)
-		if err != nil {
-			return err
-		}
-		f, err := measure.ForkProcess(ctx, next.Cell.Procs, req, ForkCommand)
-		if ctx.Err() != nil {
+		f, err := fork(ctx, j, next, patience*bar.expected[id]+leastPatience)
+		switch {
+		case ctx.Err() != nil:
 			return fmt.Errorf("%w after %d of %d forks; go on with: benchrun run --resume %s", ErrInterrupted, len(plan)-len(left)+i, len(plan), j.Dir())
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", next.Cell.ID(), err)
-		}
-		if err := j.Keep(f); err != nil {
-			return err
+		case err != nil:
+			given[id] = fmt.Errorf("%w: %s was given up: %w", ErrFailed, id, err)
+			run.Warnings = append(run.Warnings, given[id].Error())
+		default:
+			if err := j.Keep(f); err != nil {
+				return err
+			}
 		}
 		bar.end(next)
 	}
-	return nil
+	return errors.Join(slices.Collect(maps.Values(given))...)
+}
+
+// A fork may take so many times what is expected of it, and at least so long,
+// before it is taken to hang.
+const (
+	patience      = 20
+	leastPatience = 2 * time.Minute
+)
+
+// fork measures one fork in a process of its own.
+func fork(ctx context.Context, j *measure.Journal, next measure.Planned, limit time.Duration) (measure.Fork, error) {
+	req, err := request(j, next)
+	if err != nil {
+		return measure.Fork{}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not end within %s", limit))
+	defer cancel()
+	f, err := measure.ForkProcess(ctx, next.Cell.Procs, req, ForkCommand)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	return f, err
 }
 
 // request is what the process of one fork is asked for.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,11 +13,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/pprof/profile"
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure"
 	"github.com/informerbench/informerbench/report"
 )
@@ -59,7 +62,8 @@ func TestBadInput(t *testing.T) {
 	}
 	unknownField := write(t, "w.yaml", "name: mine\ncomponent: store\nobjects:\n  count: 10\nops: [get]\nspeed: 3\n")
 	negative := write(t, "n.yaml", "name: mine\ncomponent: store\nobjects:\n  count: 10\ngroups:\n- name: writer\n  op: update\n  goroutines: 1\n  rate: -5\n")
-	cut := write(t, "cut.trace", "not a trace")
+	noTrace := write(t, "plain.trace", "not a trace")
+	cut := write(t, "cut.trace", halfATrace(t))
 	for _, c := range []struct {
 		name string
 		args []string
@@ -79,7 +83,10 @@ func TestBadInput(t *testing.T) {
 		{"unknown field", []string{"run", "-f", unknownField}, []string{"w.yaml", "6", "speed", "objects"}},
 		{"negative rate", []string{"run", "-f", negative}, []string{"n.yaml", "9", "rate"}},
 		{"trace missing", []string{"run", "--trace", "nowhere.trace"}, []string{"nowhere.trace"}},
-		{"no trace at all", []string{"run", "--trace", cut}, []string{"cut.trace"}},
+		{"no trace at all", []string{"run", "--trace", noTrace}, []string{"plain.trace", "no trace"}},
+		{"truncated trace", []string{"run", "--trace", cut}, []string{"cut.trace", "end is missing"}},
+		{"info of a truncated trace", []string{"trace", "info", cut}, []string{"cut.trace", "end is missing"}},
+		{"trace with a duration", []string{"run", "--trace", cut, "--duration", "1s"}, []string{"end is missing"}},
 		{"folder not empty", []string{"run", "-o", full}, []string{full, "not empty", "--resume"}},
 		{"resume of nothing", []string{"run", "--resume", t.TempDir()}, []string{"no run.json"}},
 		{"resume with other settings", []string{"run", "--resume", full, "--forks", "3"}, []string{"--forks"}},
@@ -111,6 +118,21 @@ func TestBadInput(t *testing.T) {
 	if entries, _ := os.ReadDir(full); len(entries) != 1 {
 		t.Errorf("the full folder was touched: %v", entries)
 	}
+}
+
+// halfATrace is what a copy that was cut short leaves of a trace.
+func halfATrace(t *testing.T) string {
+	t.Helper()
+	trace := &load.Trace{Source: "a test", Seed: 1, Compress: 1}
+	for i := range 500 {
+		trace.Pods = append(trace.Pods, load.TracePod{Namespace: "a", Name: fmt.Sprint("pod-", i), QOS: "LS"})
+		trace.Events = append(trace.Events, load.TraceEvent{At: time.Duration(i), Type: load.TraceCreated, Pod: i})
+	}
+	var b bytes.Buffer
+	if err := load.WriteTrace(&b, trace); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()[:b.Len()/2]
 }
 
 // One small run through everything: verification, forks in processes of their
@@ -248,60 +270,6 @@ func checkProfiles(t *testing.T, dir string) {
 	if got := slices.Compact(kinds); !slices.Equal(got, []string{"allocs.pb.gz", "block.pb.gz", "cpu.pb.gz", "heap.pb.gz", "mutex.pb.gz"}) {
 		t.Errorf("profiles %v", got)
 	}
-}
-
-// An interrupted run keeps its forks, says how to go on, and going on counts
-// nothing twice.
-func TestInterruptAndResume(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "run")
-	workload := write(t, "small.yaml", "name: small\ncomponent: delay\nobjects:\n  count: 200\nwaiting: 100\nops: [mixed]\nduration: 5ms\n")
-	ctx, cancel := context.WithCancel(t.Context())
-	var out, errOut bytes.Buffer
-	watch := &cancelAfter{w: &errOut, text: "measuring", cancel: cancel, times: 3}
-	code := execute(ctx, []string{"run", "-f", workload, "--forks", "3", "--skip-verify", "--profile=false", "-o", dir}, nil, &out, watch)
-	if code != exitInterrupted || !strings.Contains(errOut.String(), "--resume "+dir) {
-		t.Fatalf("exit code %d\n%s", code, errOut.String())
-	}
-	part, err := measure.ReadRun(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	total := 3 * len(part.Cells)
-	if part.Complete || len(part.Forks) >= total {
-		t.Fatalf("complete %v with %d of %d forks", part.Complete, len(part.Forks), total)
-	}
-	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != 0 {
-		t.Fatalf("resume: exit code %d\n%s", code, errOut)
-	}
-	whole, err := measure.ReadRun(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !whole.Complete || len(whole.Forks) != total {
-		t.Errorf("complete %v with %d forks, want %d", whole.Complete, len(whole.Forks), total)
-	}
-	for _, c := range whole.Cells {
-		if n := len(whole.Measured(c)); n != 3 {
-			t.Errorf("%s: %d forks, want 3", c.ID(), n)
-		}
-	}
-}
-
-// cancelAfter cancels once text was written so many times.
-type cancelAfter struct {
-	w      *bytes.Buffer
-	text   string
-	times  int
-	cancel func()
-}
-
-func (c *cancelAfter) Write(p []byte) (int, error) {
-	if bytes.Contains(p, []byte(c.text)) {
-		if c.times--; c.times == 0 {
-			c.cancel()
-		}
-	}
-	return c.w.Write(p)
 }
 
 func TestListNamesEverything(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/mod/modfile"
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/runner"
@@ -53,13 +54,11 @@ Ctrl-C keeps what was measured; --resume goes on with it.`,
 					return err
 				}
 				result, err = runner.Execute(cmd.Context(), p, cmd.ErrOrStderr())
-				if err != nil {
-					err = broken(err)
-				}
 			}
 			if result.Run == nil {
 				return err
 			}
+			err = broken(err) // the input was taken: what went wrong since is no mistake of the caller's
 			out := cmd.OutOrStdout()
 			if len(result.Run.Forks) > 0 {
 				err = errors.Join(err, report.WriteText(out, result.Run))
@@ -98,22 +97,25 @@ func changedBeside(cmd *cobra.Command, name string) string {
 	return other
 }
 
-// workTree is the folder to ask git about: that of the working directory, if it
-// is this module's.
+// workTree is the folder to ask git about: the one above the working directory
+// that holds this module's go.mod; "" where benchrun runs elsewhere.
 func workTree() string {
 	dir, err := os.Getwd()
 	if err != nil {
 		return ""
 	}
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Stat(filepath.Join(d, "go.mod")); err == nil {
-			return d
+	for ; ; dir = filepath.Dir(dir) {
+		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && modfile.ModulePath(mod) == modulePath {
+			return dir
 		}
-		if d == filepath.Dir(d) {
+		if dir == filepath.Dir(dir) {
 			return ""
 		}
 	}
 }
+
+const modulePath = "github.com/informerbench/informerbench"
 
 // newFork is what benchrun starts itself with: one measurement, in this process.
 func newFork() *cobra.Command {

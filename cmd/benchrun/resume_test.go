@@ -1,0 +1,133 @@
+package main
+
+// Runs that are interrupted, continued, refused, or that lose a cell on the way.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/report"
+)
+
+// interrupted begins a small run, interrupts it at the first progress line after
+// so many, and returns its folder and how many forks the whole run has.
+func interrupted(t *testing.T) (dir string, total int) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "run")
+	workload := write(t, "small.yaml", "name: small\ncomponent: delay\nobjects:\n  count: 200\nwaiting: 100\nops: [mixed]\nduration: 5ms\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var out, errOut bytes.Buffer
+	watch := &cancelAfter{w: &errOut, text: "measuring", cancel: cancel, times: 3}
+	code := execute(ctx, []string{"run", "-f", workload, "--forks", "3", "--skip-verify", "--profile=false", "-o", dir}, nil, &out, watch)
+	if code != exitInterrupted || !strings.Contains(errOut.String(), "--resume "+dir) {
+		t.Fatalf("exit code %d\n%s", code, errOut.String())
+	}
+	part, err := measure.ReadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total = 3 * len(part.Cells)
+	if part.Complete || len(part.Forks) == 0 || len(part.Forks) >= total {
+		t.Fatalf("complete %v with %d of %d forks", part.Complete, len(part.Forks), total)
+	}
+	return dir, total
+}
+
+// An interrupted run keeps its forks, says how to go on, and going on counts
+// nothing twice.
+func TestInterruptAndResume(t *testing.T) {
+	dir, total := interrupted(t)
+	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != 0 {
+		t.Fatalf("resume: exit code %d\n%s", code, errOut)
+	}
+	whole, err := measure.ReadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !whole.Complete || len(whole.Forks) != total {
+		t.Errorf("complete %v with %d forks, want %d", whole.Complete, len(whole.Forks), total)
+	}
+	for _, c := range whole.Cells {
+		if n := len(whole.Measured(c)); n != 3 {
+			t.Errorf("%s: %d forks, want 3", c.ID(), n)
+		}
+	}
+	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != exitBadInput || !strings.Contains(errOut, "complete") {
+		t.Errorf("a complete run was resumed: exit code %d\n%s", code, errOut)
+	}
+}
+
+// A run of other code, or of another machine, is not gone on with.
+func TestResumeElsewhereIsRefused(t *testing.T) {
+	dir, _ := interrupted(t)
+	path := filepath.Join(dir, measure.RunFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := bytes.Replace(text, []byte(`"cores": `), []byte(`"cores": 9`), 1)
+	if err := os.WriteFile(path, other, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != exitBadInput || !strings.Contains(errOut, "cores") {
+		t.Errorf("exit code %d\n%s", code, errOut)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, other) {
+		t.Errorf("the refused run was written to: %v", err)
+	}
+}
+
+// A cell whose process fails is given up and named; the others are measured.
+func TestACellThatFailsIsGivenUp(t *testing.T) {
+	dir, total := interrupted(t)
+	path := filepath.Join(dir, measure.RunFile)
+	run, err := measure.ReadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := run.Cells[0]
+	broken.Impl = "nosuch"
+	run.Cells = append(run.Cells, broken)
+	text, err := json.Marshal(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errOut := benchrun(t, "run", "--resume", dir)
+	if code != exitBroken || !strings.Contains(errOut, "nosuch") || !strings.Contains(errOut, "given up") {
+		t.Errorf("exit code %d\n%s", code, errOut)
+	}
+	if run, err = measure.ReadRun(dir); err != nil || !run.Complete || len(run.Forks) != total {
+		t.Fatalf("complete %v with %d forks, want %d: %v", run.Complete, len(run.Forks), total, err)
+	}
+	md, err := os.ReadFile(filepath.Join(dir, report.MarkdownFile))
+	if err != nil || !bytes.Contains(md, []byte("given up")) {
+		t.Errorf("the report does not say that a cell was given up: %v", err)
+	}
+}
+
+// cancelAfter cancels once text was written so many times.
+type cancelAfter struct {
+	w      *bytes.Buffer
+	text   string
+	times  int
+	cancel func()
+}
+
+func (c *cancelAfter) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(c.text)) {
+		if c.times--; c.times == 0 {
+			c.cancel()
+		}
+	}
+	return c.w.Write(p)
+}
