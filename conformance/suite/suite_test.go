@@ -1,0 +1,129 @@
+package suite
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// check runs one case and returns its results and Check's error.
+func check(run func(t *T, broken bool), broken bool, opts ...Option) ([]Result, error) {
+	var results []Result
+	cfg, err := NewConfig(append(opts, WithObserver(func(r Result) { results = append(results, r) })))
+	if err != nil {
+		return nil, err
+	}
+	return results, Check([]Case[bool]{{Clause: "STORE-7", Name: "a-case", Why: "the field burns", Run: run}}, broken, cfg)
+}
+
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		run  func(t *T, broken bool)
+		opts []Option
+		want Outcome
+		text []string
+	}{
+		{"pass", func(*T, bool) {}, nil, Pass, nil},
+		{"error", func(t *T, _ bool) { t.Errorf("seen %d", 3) }, nil, Fail, []string{"STORE-7", "a-case", "seen 3", "the field burns", "seed"}},
+		{"fatal ends the case", func(t *T, _ bool) { t.Fatal("first"); t.Error("second") }, nil, Fail, []string{"first"}},
+		{"panic", func(*T, bool) { panic("boom") }, nil, Fail, []string{"panic: boom"}},
+		{"hang", func(*T, bool) { select {} }, []Option{WithCaseTimeout(20 * time.Millisecond)}, Fail, []string{"still running", "lock left held"}},
+		{"skip", func(t *T, _ bool) { t.Skipf("no %s", "Transaction") }, nil, Skip, []string{"no Transaction"}},
+		{"waived", func(t *T, _ bool) { t.Error("never run") }, []Option{Waive("STORE-7", "it is weaker")}, Waived, []string{"it is weaker"}},
+		{"cleanup that panics", func(t *T, _ bool) { t.Cleanup(func() { panic("late") }) }, nil, Fail, []string{"panic: late"}},
+		{"eventually in vain", func(t *T, _ bool) { t.Eventually(func() bool { return false }, nil, "pigs fly") }, []Option{WithCaseTimeout(200 * time.Millisecond)}, Fail, []string{"pigs fly"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			results, err := check(c.run, false, c.opts...)
+			if len(results) != 1 || results[0].Outcome != c.want {
+				t.Fatalf("results %+v, want one %s", results, c.want)
+			}
+			var failure *Failure
+			if errors.As(err, &failure) != (c.want == Fail) {
+				t.Errorf("error %v", err)
+			}
+			text := results[0].Reason
+			if err != nil {
+				text = err.Error()
+			}
+			for _, want := range c.text {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q lacks %q", text, want)
+				}
+			}
+			if strings.Contains(text, "second") {
+				t.Error("Fatal did not end the case")
+			}
+		})
+	}
+}
+
+func TestCleanupsRunBackwards(t *testing.T) {
+	t.Parallel()
+	var order []int
+	if _, err := check(func(t *T, _ bool) {
+		t.Cleanup(func() { order = append(order, 1) })
+		t.Cleanup(func() { order = append(order, 2) })
+	}, false); err != nil || !slices.Equal(order, []int{2, 1}) {
+		t.Errorf("order %v, %v", order, err)
+	}
+}
+
+func TestOnlyRunsWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	results, err := check(func(t *T, _ bool) { t.Error("run") }, false, Only("STORE-8"))
+	if len(results) != 0 || err != nil {
+		t.Errorf("%+v, %v: the case of another clause was run", results, err)
+	}
+}
+
+func TestTheSeedRepeats(t *testing.T) {
+	t.Parallel()
+	draw := func(seed uint64) (n uint64) {
+		if _, err := check(func(t *T, _ bool) { n = t.Rand().Uint64() }, false, WithSeed(seed)); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if draw(7) != draw(7) || draw(7) == draw(8) {
+		t.Error("the same seed must give the same choices, and another one others")
+	}
+}
+
+// A random case fails by its clause, with the shrunk history, and leaves no file.
+func TestRandomShrinks(t *testing.T) {
+	_, err := check(func(t *T, _ bool) {
+		t.Random(func(rt *rapid.T) {
+			if n := rapid.IntRange(0, 1000).Draw(rt, "n"); n >= 50 {
+				rt.Fatalf("%d is too many", n)
+			}
+		})
+	}, false)
+	if err == nil || !strings.Contains(err.Error(), "50 is too many") || !strings.Contains(err.Error(), "STORE-7") {
+		t.Errorf("got %v, want the smallest history that fails", err)
+	}
+}
+
+func TestWrongOptionsAreNamed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		opt  Option
+		want string
+	}{
+		{Waive("STORE-999", "x"), "STORE-999"},
+		{Waive("STORE-7", ""), "give the reason"},
+		{Only("NOPE-1"), "NOPE-1"},
+		{func(c *Config) { c.FIFOClass = "sorted" }, "coalescing"},
+	} {
+		if _, err := NewConfig([]Option{c.opt}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
