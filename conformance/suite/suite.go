@@ -180,6 +180,18 @@ func Check[F any](cases []Case[F], newImpl F, cfg Config) error {
 	return errors.Join(failures...)
 }
 
+// UntilCaught repeats check, at most 30 times, until it returns an error. It is for
+// tests that a suite catches a mistake which only some schedules of the goroutines
+// show: one run may miss it, and that is no failure of the suite.
+func UntilCaught(check func() error) (err error) {
+	for range 30 {
+		if err = check(); err != nil {
+			break
+		}
+	}
+	return err
+}
+
 // Run runs the cases as subtests named clause/case. around, if not nil, wraps
 // each case: queuetest passes synctest.Test, so that time is the bubble's.
 func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around func(t *testing.T, f func())) {
