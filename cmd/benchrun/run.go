@@ -63,9 +63,11 @@ Ctrl-C keeps what was measured; --resume goes on with it.`,
 			if len(result.Run.Forks) > 0 {
 				err = errors.Join(err, report.WriteText(out, result.Run))
 			}
-			fmt.Fprintf(out, "\n%d forks in %s. Report: %s  Samples: %s  Profiles: go tool pprof %s\n", len(result.Run.Forks),
-				result.Run.Finished.Sub(result.Run.Started).Round(time.Second),
-				filepath.Join(result.Dir, report.MarkdownFile), filepath.Join(result.Dir, report.BenchTextFile), filepath.Join(result.Dir, "profiles", "*", "cpu.pb.gz"))
+			fmt.Fprintf(out, "\n%d forks in %s\nreport    %s and %s\nsamples   %s\n", len(result.Run.Forks), result.Run.Finished.Sub(result.Run.Started).Round(time.Second),
+				filepath.Join(result.Dir, report.MarkdownFile), report.HTMLFile, filepath.Join(result.Dir, report.BenchTextFile))
+			if result.Run.Settings.Profile {
+				fmt.Fprintf(out, "profiles  go tool pprof %s\n", filepath.Join(result.Dir, "profiles", "*", "cpu.pb.gz"))
+			}
 			return err
 		},
 	}

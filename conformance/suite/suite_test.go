@@ -92,7 +92,8 @@ func TestTheSeedRepeats(t *testing.T) {
 		}
 		return n
 	}
-	if draw(7) != draw(7) || draw(7) == draw(8) {
+	first, again, other := draw(7), draw(7), draw(8)
+	if first != again || first == other {
 		t.Error("the same seed must give the same choices, and another one others")
 	}
 }
