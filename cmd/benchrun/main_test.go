@@ -63,7 +63,8 @@ func TestBadInput(t *testing.T) {
 	unknownField := write(t, "w.yaml", "name: mine\ncomponent: store\nobjects:\n  count: 10\nops: [get]\nspeed: 3\n")
 	negative := write(t, "n.yaml", "name: mine\ncomponent: store\nobjects:\n  count: 10\ngroups:\n- name: writer\n  op: update\n  goroutines: 1\n  rate: -5\n")
 	noTrace := write(t, "plain.trace", "not a trace")
-	cut := write(t, "cut.trace", halfATrace(t))
+	trace := aTrace(t)
+	whole, cut := write(t, "whole.trace", trace), write(t, "cut.trace", trace[:len(trace)/2])
 	for _, c := range []struct {
 		name string
 		args []string
@@ -86,7 +87,7 @@ func TestBadInput(t *testing.T) {
 		{"no trace at all", []string{"run", "--trace", noTrace}, []string{"plain.trace", "no trace"}},
 		{"truncated trace", []string{"run", "--trace", cut}, []string{"cut.trace", "end is missing"}},
 		{"info of a truncated trace", []string{"trace", "info", cut}, []string{"cut.trace", "end is missing"}},
-		{"trace with a duration", []string{"run", "--trace", cut, "--duration", "1s"}, []string{"end is missing"}},
+		{"trace with a duration", []string{"run", "--trace", whole, "--duration", "1s"}, []string{"--duration", "--compress"}},
 		{"folder not empty", []string{"run", "-o", full}, []string{full, "not empty", "--resume"}},
 		{"resume of nothing", []string{"run", "--resume", t.TempDir()}, []string{"no run.json"}},
 		{"resume with other settings", []string{"run", "--resume", full, "--forks", "3"}, []string{"--forks"}},
@@ -120,8 +121,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// halfATrace is what a copy that was cut short leaves of a trace.
-func halfATrace(t *testing.T) string {
+// aTrace is a small trace as its file has it.
+func aTrace(t *testing.T) string {
 	t.Helper()
 	trace := &load.Trace{Source: "a test", Seed: 1, Compress: 1}
 	for i := range 500 {
@@ -132,7 +133,7 @@ func halfATrace(t *testing.T) string {
 	if err := load.WriteTrace(&b, trace); err != nil {
 		t.Fatal(err)
 	}
-	return b.String()[:b.Len()/2]
+	return b.String()
 }
 
 // One small run through everything: verification, forks in processes of their
