@@ -87,7 +87,7 @@ func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measu
 	}
 	series, err := contend(ctx, s.Subject, w, p.start, f.Process)
 	if errors.Is(err, ErrUnsupported) {
-		f.Warnings = append(f.Warnings, err.Error())
+		f.Unsupported = append(f.Unsupported, err.Error())
 		s.Stop()
 		return nil
 	}
@@ -147,7 +147,7 @@ func (s weighed) ops(ctx context.Context, w load.Workload, objects *load.Objects
 	if err != nil {
 		return err
 	}
-	f.Process[HarnessNs] = harness.Values[measure.NsPerOp]
+	f.Process[measure.HarnessNs] = harness.Values[measure.NsPerOp]
 	if err := p.start(); err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (s weighed) ops(ctx context.Context, w load.Workload, objects *load.Objects
 			}
 			actors, err := crew(s.Subject, op, goroutines)
 			if errors.Is(err, ErrUnsupported) {
-				f.Warnings = append(f.Warnings, err.Error())
+				f.Unsupported = append(f.Unsupported, err.Error())
 				continue
 			}
 			if err != nil {
@@ -173,17 +173,13 @@ func (s weighed) ops(ctx context.Context, w load.Workload, objects *load.Objects
 				series.Group = fmt.Sprintf("x%d", goroutines)
 			}
 			if warning != "" {
-				f.Warnings = append(f.Warnings, fmt.Sprintf("%s: %s", series.Name(), warning))
+				series.Warnings = append(series.Warnings, warning)
 			}
 			f.Series = append(f.Series, series)
 		}
 	}
 	return nil
 }
-
-// HarnessNs is the time of an empty operation through the loops of alone, in
-// ns: the harness's share of each ns/op of the fork.
-const HarnessNs = "harness-ns"
 
 const harnessBudget = 10 * time.Millisecond
 

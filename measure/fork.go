@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"strings"
 	"time"
 )
 
@@ -16,8 +17,12 @@ type Fork struct {
 	Seconds float64  `json:"seconds"`
 	Series  []Series `json:"series"`
 	// Process holds what was measured of the process as a whole, by metric.
-	Process  map[string]float64 `json:"process"`
-	Warnings []string           `json:"warnings,omitempty"`
+	Process map[string]float64 `json:"process"`
+	// Warnings taint every number of the fork.
+	Warnings []string `json:"warnings,omitempty"`
+	// Unsupported names the operations that were left out, because the
+	// implementation lacks them.
+	Unsupported []string `json:"unsupported,omitempty"`
 	// Checks are what the fork checked of what it had done.
 	Checks []CheckResult `json:"checks,omitempty"`
 	// StateDigest is the SHA-256 of everything that a store held after a trace:
@@ -37,6 +42,8 @@ type Series struct {
 	Goroutines int `json:"goroutines"`
 	// Values maps a metric, named by its unit as benchfmt does, to its value.
 	Values map[string]float64 `json:"values"`
+	// Warnings taint the numbers of this series.
+	Warnings []string `json:"warnings,omitempty"`
 	// Rounds are the times of the batches that ns/op is the median of, in ns per operation.
 	Rounds []float64 `json:"rounds,omitempty"`
 	// Histograms holds the merged latency distributions by name ("delay",
@@ -79,6 +86,9 @@ const (
 	VoluntarySwitch = "voluntary-switches"
 	ForcedSwitch    = "forced-switches"
 	PeakRSS         = "peak-rss-B"
+	// HarnessNs is the time of an empty operation through the loops that time
+	// operations alone: the harness's share of each ns/op of the fork.
+	HarnessNs = "harness-ns"
 )
 
 // Direction says which way a metric is better.
@@ -94,10 +104,13 @@ const (
 // DirectionOf tells which way a metric is better.
 func DirectionOf(metric string) Direction {
 	switch metric {
-	case Achieved, AchievedPct:
+	case AchievedPct:
 		return HigherIsBetter
-	case Offered, Goroutines:
+	case Offered, Goroutines, HarnessNs:
 		return Neither
+	}
+	if strings.HasSuffix(metric, "/s") { // ops/s, MB/s
+		return HigherIsBetter
 	}
 	return LowerIsBetter
 }

@@ -36,6 +36,8 @@ type Run struct {
 	Workloads   []WorkloadText   `json:"workloads"`
 	Impls       []Implementation `json:"implementations"`
 	Cells       []Cell           `json:"cells"`
+	// Looks lists when forks were added to what was still inconclusive.
+	Looks []Look `json:"looks,omitempty"`
 	// Checks are what the run checked beside measuring, such as that all stores
 	// end a trace in the same state.
 	Checks   []CheckResult `json:"checks,omitempty"`
@@ -51,6 +53,16 @@ type Settings struct {
 	SkipVerify bool   `json:"skipVerify,omitempty"`
 	Trace      string `json:"trace,omitempty"`
 	Rule       Rule   `json:"rule"`
+	// Budget is the time that may be spent on forks that are added to what is
+	// inconclusive; 0 settles the number of forks beforehand.
+	Budget time.Duration `json:"budget,omitempty"`
+}
+
+// Look is one addition of forks to the cells of a workload, decided by what their
+// comparisons showed so far.
+type Look struct {
+	Workload string `json:"workload"` // key
+	Forks    int    `json:"forks"`    // of each of its cells from then on
 }
 
 // WorkloadText is a workload as its YAML file would be, its sweep resolved.
@@ -107,6 +119,33 @@ func (r *Run) Workload(c Cell) (WorkloadText, error) {
 		}
 	}
 	return WorkloadText{}, fmt.Errorf("workloads: none has the key %q of cell %s", c.WorkloadKey(), c.ID())
+}
+
+// ForksOf is how many forks of each cell of a workload are asked for.
+func (r *Run) ForksOf(workload string) int {
+	n := r.Settings.Forks
+	for _, l := range r.Looks {
+		if l.Workload == workload {
+			n = l.Forks
+		}
+	}
+	return n
+}
+
+// LookAt counts how often a verdict on the workload has been looked at, the
+// present one included; 0 where the number of forks was settled beforehand (see
+// Rule.AtLook).
+func (r *Run) LookAt(workload string) int {
+	if r.Settings.Budget == 0 {
+		return 0
+	}
+	n := 1
+	for _, l := range r.Looks {
+		if l.Workload == workload {
+			n++
+		}
+	}
+	return n
 }
 
 // Measured returns the forks of a cell whose numbers count: those without profiles.

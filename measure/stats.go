@@ -1,9 +1,7 @@
 package measure
 
 import (
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/montanaflynn/stats"
@@ -81,79 +79,4 @@ func MedianOf(values []float64) float64 {
 		return math.NaN()
 	}
 	return m
-}
-
-// Ratio is the effect of exchanging base for head: the ratio of their medians.
-type Ratio struct {
-	Estimate float64 `json:"ratio"`
-	Lo       float64 `json:"lo"`
-	Hi       float64 `json:"hi"`
-	// P is the probability, under the hypothesis that both come from one
-	// distribution, of samples at least as far apart (Mann-Whitney, two-sided).
-	P float64 `json:"p"`
-	// N is the size of the smaller sample.
-	N int `json:"n"`
-}
-
-// bootstrapResamples is what Efron and Tibshirani call enough for percentile
-// intervals ("An Introduction to the Bootstrap", 1993, section 13.3: 1,000 and more).
-const bootstrapResamples = 2000
-
-// RatioOf compares two samples. The interval is the percentile bootstrap of the
-// ratio of medians: both samples are drawn again with replacement, each from
-// itself, and the middle 95 percent of the ratios are kept (Efron and Tibshirani
-// 1993, chapters 13 and 16). The draws are seeded by the sizes alone, so the
-// same samples always give the same interval. The error says which sample
-// cannot be compared.
-func RatioOf(base, head []float64) (Ratio, error) {
-	if len(base) == 0 || len(head) == 0 {
-		return Ratio{}, fmt.Errorf("nothing to compare: %d values against %d", len(base), len(head))
-	}
-	b := MedianOf(base)
-	if b == 0 {
-		if MedianOf(head) == 0 {
-			return Ratio{Estimate: 1, Lo: 1, Hi: 1, P: 1, N: min(len(base), len(head))}, nil
-		}
-		return Ratio{}, fmt.Errorf("the median of the base is zero: there is no ratio")
-	}
-	r := Ratio{Estimate: MedianOf(head) / b, N: min(len(base), len(head))}
-	rng := rand.New(rand.NewPCG(uint64(len(base)), uint64(len(head))))
-	ratios := make([]float64, 0, bootstrapResamples)
-	bb, hh := make([]float64, len(base)), make([]float64, len(head))
-	for range bootstrapResamples {
-		resample(rng, bb, base)
-		resample(rng, hh, head)
-		if m := sortedMedian(bb); m != 0 {
-			ratios = append(ratios, sortedMedian(hh)/m)
-		}
-	}
-	slices.Sort(ratios)
-	if n := len(ratios); n > 0 {
-		tail := (1 - Confidence) / 2
-		r.Lo = ratios[int(tail*float64(n))]
-		r.Hi = ratios[min(n-1, int(math.Ceil((1-tail)*float64(n)))-1)]
-	} else {
-		r.Lo, r.Hi = r.Estimate, r.Estimate
-	}
-	c := benchmath.AssumeNothing.Compare(
-		benchmath.NewSample(slices.Clone(base), &benchmath.DefaultThresholds),
-		benchmath.NewSample(slices.Clone(head), &benchmath.DefaultThresholds))
-	r.P = c.P
-	return r, nil
-}
-
-// resample fills into with values drawn from, with replacement, sorted.
-func resample(rng *rand.Rand, into, from []float64) {
-	for i := range into {
-		into[i] = from[rng.IntN(len(from))]
-	}
-	slices.Sort(into)
-}
-
-func sortedMedian(v []float64) float64 {
-	n := len(v)
-	if n%2 == 1 {
-		return v[n/2]
-	}
-	return (v[n/2-1] + v[n/2]) / 2
 }

@@ -67,7 +67,7 @@ func TestRatioOf(t *testing.T) {
 		ok         bool
 	}{
 		{"no base", nil, []float64{1}, false},
-		{"zero base", []float64{0, 0}, []float64{1, 1}, false},
+		{"zero base", []float64{0, 0}, []float64{1, 1}, true},
 		{"both zero", []float64{0, 0}, []float64{0, 0}, true},
 	} {
 		if _, err := RatioOf(c.base, c.head); (err == nil) != c.ok {
@@ -108,21 +108,21 @@ func TestJudge(t *testing.T) {
 		floor  float64
 		want   Verdict
 	}{
-		{"slower", NsPerOp, Ratio{1.2, 1.1, 1.3, sure, 6}, 0, Worse},
-		{"faster", NsPerOp, Ratio{0.8, 0.7, 0.9, sure, 6}, 0, Better},
-		{"more done", Achieved, Ratio{1.2, 1.1, 1.3, sure, 6}, 0, Better},
-		{"less done", Achieved, Ratio{0.8, 0.7, 0.9, sure, 6}, 0, Worse},
-		{"within the threshold", NsPerOp, Ratio{1.01, 0.99, 1.02, unsure, 6}, 0, Same},
-		{"significant and small", NsPerOp, Ratio{1.01, 1.005, 1.02, sure, 6}, 0, Same},
-		{"wide", NsPerOp, Ratio{1.2, 0.9, 1.5, unsure, 6}, 0, Inconclusive},
-		{"beyond the threshold, not significant", NsPerOp, Ratio{1.2, 1.1, 1.3, unsure, 6}, 0, Inconclusive},
-		{"within the floor", NsPerOp, Ratio{1.2, 1.1, 1.3, sure, 6}, 0.4, Inconclusive},
-		{"the same on a noisy machine", NsPerOp, Ratio{1.01, 0.97, 1.04, unsure, 6}, 0.4, Same},
-		{"interval reaches into the floor", NsPerOp, Ratio{1.2, 1.05, 1.3, sure, 6}, 0.1, Inconclusive},
-		{"too few forks", NsPerOp, Ratio{1, 1, 1, sure, 5}, 0, Inconclusive},
-		{"a condition", Offered, Ratio{2, 2, 2, sure, 6}, 0, NotComparable},
+		{"slower", NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, 6}, 0, Worse},
+		{"faster", NsPerOp, Ratio{0.8, 0.7, 0.9, sure, sure, 6}, 0, Better},
+		{"more done", Achieved, Ratio{1.2, 1.1, 1.3, sure, sure, 6}, 0, Better},
+		{"less done", Achieved, Ratio{0.8, 0.7, 0.9, sure, sure, 6}, 0, Worse},
+		{"within the threshold", NsPerOp, Ratio{1.01, 0.99, 1.02, unsure, unsure, 6}, 0, Same},
+		{"significant and small", NsPerOp, Ratio{1.01, 1.005, 1.02, sure, sure, 6}, 0, Same},
+		{"wide", NsPerOp, Ratio{1.2, 0.9, 1.5, unsure, unsure, 6}, 0, Inconclusive},
+		{"beyond the threshold, not significant", NsPerOp, Ratio{1.2, 1.1, 1.3, unsure, unsure, 6}, 0, Inconclusive},
+		{"within the floor", NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, 6}, 0.4, Inconclusive},
+		{"the same on a noisy machine", NsPerOp, Ratio{1.01, 0.97, 1.04, unsure, unsure, 6}, 0.4, Same},
+		{"interval reaches into the floor", NsPerOp, Ratio{1.2, 1.05, 1.3, sure, sure, 6}, 0.1, Inconclusive},
+		{"too few forks", NsPerOp, Ratio{1, 1, 1, sure, sure, 5}, 0, Inconclusive},
+		{"a condition", Offered, Ratio{2, 2, 2, sure, sure, 6}, 0, NotComparable},
 	} {
-		if got := DefaultRule.Judge(c.metric, c.ratio, c.floor); got != c.want {
+		if got := DefaultRule.Judge(DirectionOf(c.metric), c.ratio, c.floor); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -139,7 +139,7 @@ func TestNoFalseAlarm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := DefaultRule.Judge(NsPerOp, r, 0); v == Better || v == Worse {
+		if v := DefaultRule.Judge(LowerIsBetter, r, 0); v == Better || v == Worse {
 			alarms++
 		}
 	}

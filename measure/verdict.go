@@ -22,8 +22,21 @@ type Rule struct {
 	Threshold float64 `json:"threshold"`
 	// Equivalence is the relative difference within which two are called the same.
 	Equivalence float64 `json:"equivalence"`
-	// Alpha is the largest p of the Mann-Whitney test.
+	// Alpha is the largest q: the p of the Mann-Whitney test, corrected for the
+	// number of comparisons (see Adjust).
 	Alpha float64 `json:"alpha"`
+}
+
+// AtLook is the rule for a verdict that is the look-th look at a growing sample,
+// counted from 1. Who looks again and again until something shows will see
+// something, so each look is charged: the k-th may spend alpha/(k(k+1)) of the
+// error, which for any number of looks adds up to alpha at most. 0 stands for a
+// sample whose size was settled beforehand, which costs nothing.
+func (r Rule) AtLook(look int) Rule {
+	if look > 0 {
+		r.Alpha /= float64(look * (look + 1))
+	}
+	return r
 }
 
 // DefaultRule holds where nothing else is asked for: a difference of 3 percent is
@@ -36,19 +49,18 @@ var DefaultRule = Rule{Threshold: 0.03, Equivalence: 0.05, Alpha: 0.01}
 // it proves nothing.
 //
 // better or worse: the whole interval lies beyond both the threshold and the
-// floor, and the test's p is at most alpha. same: the whole interval lies within
+// floor, and the test's q is at most alpha. same: the whole interval lies within
 // the equivalence margin, however noisy the machine. Everything else is
 // inconclusive, and so is whatever rests on fewer than FewestForks values.
-func (r Rule) Judge(metric string, ratio Ratio, floor float64) Verdict {
-	direction := DirectionOf(metric)
+func (r Rule) Judge(direction Direction, ratio Ratio, floor float64) Verdict {
 	if direction == Neither || math.IsNaN(ratio.Estimate) {
 		return NotComparable
 	}
 	if ratio.N < FewestForks {
 		return Inconclusive
 	}
-	margin := max(r.Threshold, floor)
-	proven := ratio.P <= r.Alpha
+	margin := r.margin(floor)
+	proven := ratio.Q <= r.Alpha
 	switch {
 	case proven && ratio.Lo > 1+margin:
 		return pick(direction == HigherIsBetter)
@@ -59,6 +71,9 @@ func (r Rule) Judge(metric string, ratio Ratio, floor float64) Verdict {
 	}
 	return Inconclusive
 }
+
+// margin is how far the whole interval must lie from 1.
+func (r Rule) margin(floor float64) float64 { return max(r.Threshold, floor) }
 
 func pick(better bool) Verdict {
 	if better {

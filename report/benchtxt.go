@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
+	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure"
 )
 
@@ -26,14 +27,26 @@ func WriteBenchText(w io.Writer, r *measure.Run) error {
 		{Key: "preset", Value: []byte(r.Preset), File: true},
 		{Key: "run", Value: []byte(r.Name), File: true},
 	}
+	// The format ignores lines that are none of its own, so warnings can stand
+	// where the numbers are.
+	for _, warning := range compare.RunWarnings(r) {
+		if _, err := fmt.Fprintf(w, "# warning: %s\n", warning); err != nil {
+			return err
+		}
+	}
 	for _, c := range r.Cells {
 		for _, f := range r.Measured(c) {
 			for _, s := range f.Series {
 				if len(s.Values) == 0 {
 					continue // the format has no line without a value
 				}
+				for _, warning := range slices.Concat(f.Warnings, s.Warnings) {
+					if _, err := fmt.Fprintf(w, "# warning, of the next line: %s\n", warning); err != nil {
+						return err
+					}
+				}
 				res := benchfmt.Result{Config: config, Name: benchfmt.Name(c.BenchmarkName(s)[len("Benchmark"):]), Iters: iterations(s)}
-				for _, metric := range slices.SortedFunc(maps.Keys(s.Values), byRank) {
+				for _, metric := range slices.SortedFunc(maps.Keys(s.Values), compare.ByRank) {
 					res.Values = append(res.Values, benchfmt.Value{Value: s.Values[metric], Unit: metric})
 				}
 				if err := out.Write(&res); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure"
 )
 
@@ -60,16 +61,26 @@ func interval(metric string, e measure.Estimate) string {
 }
 
 // effect formats a ratio with its interval: "0.98x [0.95, 1.01]".
-func effect(v Value) string {
-	if v.Ratio == nil {
+func effect(c *compare.Comparison) string {
+	switch r := c.Ratio; {
+	case r == nil:
 		return ""
+	case r.Estimate == measure.FromZero:
+		return "from 0"
+	case r.Hi == measure.FromZero:
+		return fmt.Sprintf("%.3gx [%.3g, ...]", r.Estimate, r.Lo)
+	default:
+		return fmt.Sprintf("%.3gx [%.3g, %.3g]", r.Estimate, r.Lo, r.Hi)
 	}
-	return fmt.Sprintf("%.3gx [%.3g, %.3g]", v.Ratio.Estimate, v.Ratio.Lo, v.Ratio.Hi)
 }
 
-func verdict(v Value) string {
-	if v.Ratio == nil {
-		return ""
+// verdict formats a verdict, with what would settle it where nothing is shown.
+func verdict(c *compare.Comparison) string {
+	if c.Verdict != measure.Inconclusive {
+		return string(c.Verdict)
 	}
-	return string(v.Verdict)
+	if c.MoreForks > 0 {
+		return fmt.Sprintf("%s (%d more)", c.Verdict, c.MoreForks)
+	}
+	return string(c.Verdict)
 }

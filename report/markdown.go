@@ -11,6 +11,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure"
 )
 
@@ -34,8 +35,8 @@ func WriteMarkdown(out io.Writer, r *measure.Run, top string) error {
 	w.printf("`%s`\n\n", strings.Join(r.Command, " "))
 	writeState(w, r)
 	writeChecks(w, r)
-	w.printf("## Results\n\n%s\n\n", legend(r))
-	for _, g := range Groups(r) {
+	w.printf("## Results\n\n%s\n\n", markdownLines(legend(r)))
+	for _, g := range compare.Within(r) {
 		writeGroup(w, r, g)
 	}
 	writeImplementations(w, r)
@@ -50,29 +51,26 @@ func WriteMarkdown(out io.Writer, r *measure.Run, top string) error {
 	return w.err
 }
 
-// writeState says what a reader must know before trusting a number.
+// writeState says what a reader must know before trusting any number; what taints
+// single ones stands beside them.
 func writeState(w *writer, r *measure.Run) {
-	if !r.Complete {
-		w.printf("> **Interrupted**: %d forks were measured; `benchrun run --resume` with this folder goes on.\n\n", len(r.Forks))
-	}
-	if r.Settings.SkipVerify {
-		w.printf("> **Not verified** (`--skip-verify`): the conformance suites were not run; a number below may be that of a broken implementation.\n\n")
-	}
-	warnings := slices.Clone(r.Warnings)
-	warnings = append(warnings, r.Environment.Warnings()...)
-	seen := map[string]int{}
-	for _, f := range r.Forks {
-		for _, x := range f.Warnings {
-			seen[fmt.Sprintf("%s: %s", f.Cell.ID(), x)]++
-		}
-	}
-	for _, k := range slices.Sorted(maps.Keys(seen)) {
-		warnings = append(warnings, fmt.Sprintf("%s (%d forks)", k, seen[k]))
-	}
-	if len(warnings) > 0 {
+	if warnings := compare.RunWarnings(r); len(warnings) > 0 {
 		w.printf("**Warnings**\n\n")
 		for _, x := range warnings {
 			w.printf("- %s\n", x)
+		}
+		w.printf("\n")
+	}
+	seen := map[string]int{}
+	for _, f := range r.Forks {
+		for _, x := range f.Unsupported {
+			seen[fmt.Sprintf("%s: %s", f.Cell.ID(), x)]++
+		}
+	}
+	if len(seen) > 0 {
+		w.printf("**Left out**\n\n")
+		for _, k := range slices.Sorted(maps.Keys(seen)) {
+			w.printf("- %s\n", k)
 		}
 		w.printf("\n")
 	}
@@ -97,17 +95,18 @@ func writeChecks(w *writer, r *measure.Run) {
 
 // writeGroup writes a comparison of the important metrics, then every number
 // with its interval.
-func writeGroup(w *writer, r *measure.Run, g Group) {
+func writeGroup(w *writer, r *measure.Run, g compare.Group) {
 	w.printf("### %s\n\n", g.Title)
-	w.printf("%s\n\n", comparison(r, g, func(row Row) bool { return slices.Contains(keyMetrics, row.Metric) && worthShort(g, row) }).RenderMarkdown())
-	t := table.NewWriter()
+	short, notes := comparison(r, g)
+	w.printf("%s\n\n%s\n", short.RenderMarkdown(), markdownLines(notes.text()))
+	t, notes := table.NewWriter(), &footnotes{}
 	header := table.Row{"series", "metric"}
 	for _, c := range g.Cells {
 		header = append(header, c.Label())
 	}
 	t.AppendHeader(header)
 	for _, row := range g.Rows {
-		cells := table.Row{cmp.Or(row.Series, processSeries), row.Metric}
+		cells := table.Row{cmp.Or(row.Series, compare.ProcessSeries), row.Metric}
 		for _, c := range g.Cells {
 			text := ""
 			for _, v := range row.Values {
@@ -116,14 +115,18 @@ func writeGroup(w *writer, r *measure.Run, g Group) {
 					if v.Estimate.Outliers > 0 {
 						text += fmt.Sprintf(" (%d outliers)", v.Estimate.Outliers)
 					}
+					text += notes.mark(v.Estimate.Warnings)
 				}
 			}
 			cells = append(cells, text)
 		}
 		t.AppendRow(cells)
 	}
-	w.printf("<details><summary>every number, median [interval]</summary>\n\n%s\n\n</details>\n\n", t.RenderMarkdown())
+	w.printf("<details><summary>every number, median [interval]</summary>\n\n%s\n\n%s\n</details>\n\n", t.RenderMarkdown(), markdownLines(notes.text()))
 }
+
+// markdownLines keeps lines apart where Markdown would join them.
+func markdownLines(text string) string { return strings.ReplaceAll(text, "\n", "  \n") }
 
 func writeImplementations(w *writer, r *measure.Run) {
 	w.printf("## Implementations\n\n")

@@ -2,100 +2,25 @@ package report
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/pprof/profile"
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/measuretest"
 )
 
 // sampleRun has three cells of one workload: a reference of about 100 ns, its
 // second copy, and an implementation of about 150 ns.
 func sampleRun(forks int) *measure.Run {
-	rng := rand.New(rand.NewPCG(1, 2))
-	cell := func(impl, role string) measure.Cell {
-		return measure.Cell{Component: contract.ComponentStore, Impl: impl, Role: role, Workload: "store-ops", Procs: 2, Params: []measure.Param{{Key: "objects", Value: "10"}}}
-	}
-	r := &measure.Run{
-		Schema: measure.Schema, Name: "sample", Preset: "quick", Command: []string{"benchrun", "run"}, Complete: true,
-		Started: time.Unix(0, 0), Finished: time.Unix(60, 0),
-		Settings:    measure.Settings{Forks: forks, Seed: 1, Rule: measure.DefaultRule},
-		Environment: measure.Environment{OS: "linux", Arch: "amd64", CPU: "Test CPU", Cores: 2, GoVersion: "go1.26"},
-		Impls: []measure.Implementation{
-			{Component: "store", Name: "reference", Module: "m", Reference: true, Verified: measure.VerifyPassed, CasesPassed: 9, Waivers: []measure.Waiver{{Clause: "STORE-21", Reason: "it keeps the nil map"}}},
-			{Component: "store", Name: "slow", Module: "m", Verified: measure.VerifyPassed, CasesPassed: 9},
-		},
-		Cells: []measure.Cell{cell("reference", ""), cell("slow", ""), cell("reference", measure.AARole)},
-	}
-	r.Workloads = []measure.WorkloadText{{Key: r.Cells[0].WorkloadKey(), Name: "store-ops", Source: "a test", YAML: "name: store-ops\n"}}
-	for _, c := range r.Cells {
-		mean := 100.0
-		if c.Impl == "slow" {
-			mean = 150
-		}
-		for i := range forks {
-			r.Forks = append(r.Forks, measure.Fork{
-				Cell: c, Index: i, Process: map[string]float64{measure.HeapPerObject: 100},
-				Series: []measure.Series{{Op: "get", Goroutines: 1, Values: map[string]float64{measure.NsPerOp: mean + rng.NormFloat64(), measure.AllocsPerOp: 0}}},
-			})
-		}
-	}
-	// A fork with profiles is an extra one: if its number counted, it would show.
-	r.Forks = append(r.Forks, measure.Fork{Cell: r.Cells[0], Index: forks, Profiles: []string{"cpu.pb.gz"},
-		Series: []measure.Series{{Op: "get", Values: map[string]float64{measure.NsPerOp: 1e9}}}})
+	r := measuretest.Run(measuretest.Spec{Forks: forks, Impls: []measuretest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: 150}}})
+	r.Impls[0].Waivers = []measure.Waiver{{Clause: "STORE-21", Reason: "it keeps the nil map"}}
 	return r
-}
-
-func rowOf(t *testing.T, r *measure.Run, series, metric string) Row {
-	t.Helper()
-	for _, row := range Groups(r)[0].Rows {
-		if row.Series == series && row.Metric == metric {
-			return row
-		}
-	}
-	t.Fatalf("no row %s %s", series, metric)
-	return Row{}
-}
-
-func TestGroupsCompareWithTheReference(t *testing.T) {
-	t.Parallel()
-	r := sampleRun(6)
-	if n := len(Groups(r)); n != 1 {
-		t.Fatalf("%d groups, want 1", n)
-	}
-	row := rowOf(t, r, "get", measure.NsPerOp)
-	if len(row.Values) != 3 {
-		t.Fatalf("%+v", row)
-	}
-	if row.Floor < 0 || row.Floor > 0.03 {
-		t.Errorf("noise floor %g, want about 1 percent", row.Floor)
-	}
-	for _, v := range row.Values {
-		switch v.Impl {
-		case "reference":
-			if v.Ratio != nil || v.Estimate.Median > 110 {
-				t.Errorf("the reference: %+v (does the profiled fork count?)", v)
-			}
-		case "slow":
-			if v.Verdict != measure.Worse || v.Ratio.Estimate < 1.4 || v.Ratio.Estimate > 1.6 {
-				t.Errorf("slow: %+v", v)
-			}
-		case "reference@aa":
-			if v.Verdict == measure.Better || v.Verdict == measure.Worse {
-				t.Errorf("the same code is called %s", v.Verdict)
-			}
-		}
-	}
-	if heap := rowOf(t, r, "", measure.HeapPerObject); heap.Values[1].Verdict != measure.Same {
-		t.Errorf("equal heaps are called %s", heap.Values[1].Verdict)
-	}
 }
 
 func TestTextAndMarkdown(t *testing.T) {
@@ -105,7 +30,7 @@ func TestTextAndMarkdown(t *testing.T) {
 	if err := WriteText(&text, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"store-ops objects=10", "get", "slow", "worse", "[", "noise"} {
+	for _, want := range []string{"store-ops/objects=10", "get", "slow", "worse", "[", "noise", "harness 0.5ns", "Benjamini"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text lacks %q:\n%s", want, text.String())
 		}
@@ -115,12 +40,13 @@ func TestTextAndMarkdown(t *testing.T) {
 	}
 	r.Complete = false
 	r.Settings.SkipVerify = true
-	r.Forks[0].Warnings = []string{"replace: no steady state after warm-up"}
+	r.Forks[0].Series[0].Warnings = []string{"no steady state after warm-up"}
+	r.Forks[1].Unsupported = []string{"store: transaction: not supported"}
 	r.Checks = []measure.CheckResult{{Name: "final state", Passed: false, Detail: "ns-1/pod is missing"}}
 	if err := WriteMarkdown(&md, r, "flat flat% main.loop"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Interrupted", "--resume", "Not verified", "no steady state", "**failed**", "ns-1/pod is missing", "STORE-21", "it keeps the nil map", "main.loop", "Test CPU", "name: store-ops"} {
+	for _, want := range []string{"interrupted", "--resume", "not verified", "(a) no steady state after warm-up (1 of 6 forks)", "transaction: not supported", "**failed**", "ns-1/pod is missing", "STORE-21", "it keeps the nil map", "main.loop", "Test CPU", "name: store-ops"} {
 		if !strings.Contains(md.String(), want) {
 			t.Errorf("the report lacks %q", want)
 		}
@@ -140,10 +66,12 @@ func TestBenchText(t *testing.T) {
 			t.Fatalf("%v", r.Result())
 		}
 		lines[string(res.Name.Full())]++
-		if v, ok := res.Value("ns/op"); !ok && v == 0 {
-			if v, ok = res.Value("sec/op"); !ok || v <= 0 || v > 1e-6 {
-				t.Errorf("%s: %v", res.Name.Full(), res.Values)
-			}
+		unit := "sec/op"
+		if strings.Contains(res.Name.String(), "group=") {
+			unit = "delay-p99-sec"
+		}
+		if v, ok := res.Value(unit); !ok || v <= 0 || v > 1e-5 {
+			t.Errorf("%s: %v", res.Name.Full(), res.Values)
 		}
 	}
 	for _, impl := range []string{"reference", "slow", "reference@aa"} {

@@ -4,34 +4,27 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure"
 )
-
-// keyMetrics are those that the short table shows, by what a series has.
-var keyMetrics = []string{
-	measure.NsPerOp, measure.AchievedPct, measure.Achieved,
-	measure.PercentileMetric("delay", 99), measure.PercentileMetric("service", 99), measure.HeapPerObject,
-}
-
-// processSeries stands where a series' name would for what the process as a whole
-// shows.
-const processSeries = "(process)"
 
 // WriteText writes the table that matters: for each workload the reference's
 // numbers and how the others compare, for a terminal.
 func WriteText(w io.Writer, r *measure.Run) error {
-	for _, g := range Groups(r) {
-		t := comparison(r, g, func(row Row) bool { return slices.Contains(keyMetrics, row.Metric) && worthShort(g, row) })
-		t.SetStyle(table.StyleLight)
-		t.Style().Format.Header = text.FormatDefault
-		t.SetTitle("%s", g.Title)
-		if _, err := fmt.Fprintf(w, "%s\n\n", t.Render()); err != nil {
+	for _, g := range compare.Within(r) {
+		t, notes := comparison(r, g)
+		forTerminal(t, g.Title)
+		if _, err := fmt.Fprintf(w, "%s\n%s\n", t.Render(), notes.text()); err != nil {
+			return err
+		}
+	}
+	for _, warning := range compare.RunWarnings(r) {
+		if _, err := fmt.Fprintf(w, "warning: %s\n", warning); err != nil {
 			return err
 		}
 	}
@@ -39,44 +32,35 @@ func WriteText(w io.Writer, r *measure.Run) error {
 	return err
 }
 
-// worthShort leaves out what another row says better: the rate of a group whose
-// share of the offer is shown, and the service time of one whose delay is.
-func worthShort(g Group, row Row) bool {
-	has := func(metric string) bool {
-		return slices.ContainsFunc(g.Rows, func(o Row) bool { return o.Series == row.Series && o.Metric == metric })
-	}
-	switch row.Metric {
-	case measure.Achieved:
-		return !has(measure.AchievedPct)
-	case measure.PercentileMetric("service", 99):
-		return !has(measure.PercentileMetric("delay", 99))
-	}
-	return true
+func forTerminal(t table.Writer, title string) {
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	t.SetTitle("%s", title)
 }
 
-// comparison lays rows out with a line per implementation: its own number, and
-// how that compares with the reference's.
-func comparison(r *measure.Run, g Group, want func(Row) bool) table.Writer {
-	t := table.NewWriter()
-	t.AppendHeader(table.Row{"operation", "metric", "implementation", "median [interval]", "against the first", "verdict", "noise"})
+// comparison lays a group's key metrics out with a line per implementation: its
+// own number, and how that compares with the reference's.
+func comparison(r *measure.Run, g compare.Group) (table.Writer, *footnotes) {
+	t, notes := table.NewWriter(), &footnotes{}
+	t.AppendHeader(table.Row{"operation", "metric", "implementation", "median [interval]", "against the first", "verdict", "noise", "finds"})
 	last := ""
 	for _, row := range g.Rows {
-		if !want(row) {
+		if !row.Key {
 			continue
 		}
 		if last != "" {
 			t.AppendSeparator()
 		}
-		name, metric := cmp.Or(row.Series, processSeries), row.Metric
+		name, metric := cmp.Or(row.Series, compare.ProcessSeries), row.Metric
 		if name == last {
 			name = ""
 		} else {
 			last = name
 		}
-		noise := ""
-		if row.Floor >= 0 {
-			noise = fmt.Sprintf("±%.1f%%", 100*row.Floor)
+		if row.Harness > 0 {
+			metric += fmt.Sprintf(" (harness %.2gns)", row.Harness)
 		}
+		noise := percent(row.Floor)
 		for _, c := range g.Cells {
 			if c.Role != "" {
 				continue
@@ -85,29 +69,98 @@ func comparison(r *measure.Run, g Group, want func(Row) bool) table.Writer {
 			if len(r.Measured(c)) == 0 {
 				missing = "not measured"
 			}
-			cells := table.Row{name, metric, c.Label(), missing, "", "", noise}
+			cells := table.Row{name, metric, c.Label(), missing, "", "", noise, ""}
 			for _, v := range row.Values {
 				if v.Impl == c.Label() {
-					cells[3], cells[4], cells[5] = interval(row.Metric, v.Estimate), effect(v), verdict(v)
+					cells[3] = interval(row.Metric, v.Estimate) + notes.mark(v.Estimate.Warnings)
+					if a := v.Against; a != nil {
+						cells[4], cells[5], cells[7] = effect(a)+notes.mark(a.Warnings), verdict(a), percent(a.Detectable)
+					}
 				}
 			}
 			t.AppendRow(cells)
 			name, metric, noise = "", "", ""
 		}
 	}
-	return t
+	return t, notes
+}
+
+// percent formats a relative difference, "" for one that is not known.
+func percent(relative float64) string {
+	if relative <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("±%.3g%%", 100*relative)
+}
+
+// footnotes carries warnings with the numbers that they taint: a letter beside
+// the number, the text below the table.
+type footnotes struct{ texts []string }
+
+// mark returns the letters of the warnings, " (a)(c)".
+func (f *footnotes) mark(warnings []string) string {
+	out := ""
+	for _, w := range warnings {
+		at := -1
+		for i, have := range f.texts {
+			if have == w {
+				at = i
+			}
+		}
+		if at < 0 {
+			f.texts = append(f.texts, w)
+			at = len(f.texts) - 1
+		}
+		out += "(" + letter(at) + ")"
+	}
+	if out != "" {
+		out = " " + out
+	}
+	return out
+}
+
+// letter counts a, b, ... z, aa, ab, ...
+func letter(i int) string {
+	if i < 26 {
+		return string(rune('a' + i))
+	}
+	return letter(i/26-1) + letter(i%26)
+}
+
+// text lists the notes, a line each.
+func (f *footnotes) text() string {
+	var b strings.Builder
+	for i, t := range f.texts {
+		fmt.Fprintf(&b, "(%s) %s\n", letter(i), t)
+	}
+	return b.String()
 }
 
 // legend explains the columns; it names how many forks stand behind a number.
 func legend(r *measure.Run) string {
-	rule := r.Settings.Rule
+	forks := fmt.Sprintf("%d forks", r.Settings.Forks)
+	if len(r.Looks) > 0 {
+		forks = fmt.Sprintf("%d forks and more (--budget %s)", r.Settings.Forks, r.Settings.Budget)
+	}
 	lines := []string{
-		fmt.Sprintf("Medians over %d forks, each a process of its own, with their %.0f%% interval; 0.90x is 0.90 of the first implementation's, with the interval of the ratio.", r.Settings.Forks, 100*measure.Confidence),
-		fmt.Sprintf("better, worse: the whole interval lies beyond %.0f%% and beyond the noise (the same code against itself), Mann-Whitney p <= %g.", 100*rule.Threshold, rule.Alpha),
-		fmt.Sprintf("same: the whole interval lies within %.0f%%. inconclusive: neither is shown; more forks may tell (--forks).", 100*rule.Equivalence),
+		fmt.Sprintf("Medians over %s, each a process of its own, with their %.0f%% interval; 0.90x is 0.90 of the first implementation's, with the interval of the ratio.", forks, 100*measure.Confidence),
+		ruleText(r.Settings.Rule),
+	}
+	if r.Settings.Budget > 0 {
+		lines = append(lines, "Forks were added to what was inconclusive; each such look is charged: the k-th verdict asks for q <= alpha/(k(k+1)), which adds up to alpha however often one looks.")
 	}
 	if r.Settings.Forks < measure.FewestForks {
 		lines = append(lines, fmt.Sprintf("Fewer than %d forks: the intervals are the range of the values, and hold less often than they say.", measure.FewestForks))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// ruleText explains verdicts.
+func ruleText(rule measure.Rule) string {
+	return strings.Join([]string{
+		fmt.Sprintf("better, worse: the whole interval lies beyond %.0f%% and beyond the noise (the same code against itself), and the Mann-Whitney test has q <= %g, where", 100*rule.Threshold, rule.Alpha),
+		"q is p corrected for the number of verdicts given here (Benjamini and Hochberg 1995): where nothing differs, the chance of any false better or worse is at most that.",
+		fmt.Sprintf("same: the whole interval lies within %.0f%%. inconclusive: neither is shown; in brackets how many more forks (--forks, --budget) would settle it, if so many can.", 100*rule.Equivalence),
+		fmt.Sprintf("finds: the smallest difference that so many forks with so much noise find %.0f times in 100; empty where they find none.", 100*measure.Power),
+	}, "\n")
 }

@@ -4,8 +4,9 @@
 // This package holds flags and what is printed, nothing else: the work is done
 // by packages bench/runner, report, load and catalog.
 //
-// Exit codes: 0 done; 1 something measured or verified is broken; 2 the input is
-// wrong, nothing was written; 130 interrupted, what was measured is kept.
+// Exit codes: 0 done; 1 something measured or verified is broken, or compare found a
+// regression; 2 the input is wrong, nothing was written; 3 compare found the data
+// too weak to tell; 130 interrupted, what was measured is kept.
 package main
 
 import (
@@ -26,9 +27,10 @@ import (
 
 // The exit codes.
 const (
-	exitBroken      = 1
-	exitBadInput    = 2
-	exitInterrupted = 130
+	exitBroken       = 1
+	exitBadInput     = 2
+	exitInconclusive = 3
+	exitInterrupted  = 130
 )
 
 func main() {
@@ -55,6 +57,8 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	switch {
 	case errors.Is(err, runner.ErrInterrupted):
 		return exitInterrupted
+	case errors.Is(err, errInconclusive):
+		return exitInconclusive
 	case errors.Is(err, errBroken), errors.Is(err, runner.ErrFailed):
 		return exitBroken
 	}
@@ -105,7 +109,7 @@ without its interval.`,
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newList(), newVerify(), newTrace(), newReport(), newVersion(), newFork())
+	root.AddCommand(newRun(), newCompare(), newList(), newVerify(), newTrace(), newReport(), newVersion(), newFork())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})

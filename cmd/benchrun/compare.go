@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/report"
+)
+
+// versusFormats are the writers by the name that --format takes.
+var versusFormats = []struct {
+	name  string
+	write func(cmd *cobra.Command, r *compare.Result) error
+}{
+	{"text", func(cmd *cobra.Command, r *compare.Result) error { return report.WriteVersusText(cmd.OutOrStdout(), r) }},
+	{"markdown", func(cmd *cobra.Command, r *compare.Result) error {
+		return report.WriteVersusMarkdown(cmd.OutOrStdout(), r)
+	}},
+	{"json", func(cmd *cobra.Command, r *compare.Result) error { return report.WriteVersusJSON(cmd.OutOrStdout(), r) }},
+}
+
+func newCompare() *cobra.Command {
+	var gates []string
+	var gateFile, format, inconclusive string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "compare BASE HEAD",
+		Short: "Hold one run against another, for a person or as a gate in CI",
+		Long: `compare holds HEAD against BASE: two folders of runs, or two files in the Go
+benchmark format (go test -bench prints it). Every verdict is corrected for how many
+there are; what the data cannot tell is called inconclusive.
+
+A gate bounds what may happen: 'PATTERN <= +5%', where the pattern is matched against
+component/workload/series/implementation/metric and * stands for anything. A change has a
+sign and %; without them the bound is a value of HEAD ('<= 50ms', '>= 95'). A gate that
+matches nothing is an error. Without gates nothing may be worse.
+
+Exit codes: 0 pass; 1 regression; 3 inconclusive (see --inconclusive); 2 the input is wrong.`,
+		Example: `  benchrun compare results/20261121T101500Z-quick results/20261121T142000Z-quick
+  benchrun compare base head --gate 'store/*/p99 <= +5%' --gate 'store/*/allocs/op <= +0%'
+  benchrun compare base head --gates gates.txt --format markdown >> "$GITHUB_STEP_SUMMARY"
+  benchrun compare old.txt new.txt --format json`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f := slices.IndexFunc(versusFormats, func(f struct {
+				name  string
+				write func(*cobra.Command, *compare.Result) error
+			}) bool {
+				return f.name == format
+			})
+			if f < 0 {
+				return fmt.Errorf("--format %q: want text, markdown or json", format)
+			}
+			if inconclusive != "pass" && inconclusive != "fail" {
+				return fmt.Errorf("--inconclusive %q: want pass or fail", inconclusive)
+			}
+			parsed, err := parseGates(gates, gateFile)
+			if err != nil {
+				return err
+			}
+			r, err := versus(args[0], args[1], force)
+			if err != nil {
+				return err
+			}
+			if err := r.Judge(parsed); err != nil {
+				return err
+			}
+			if err := versusFormats[f].write(cmd, r); err != nil {
+				return err
+			}
+			switch outcome := r.Outcome(); {
+			case outcome == compare.Regression:
+				return broken(errors.New(report.Summary(r)))
+			case outcome == compare.Undetermined && inconclusive == "fail":
+				return fmt.Errorf("%w: %s", errInconclusive, strings.TrimPrefix(report.Summary(r), "inconclusive: "))
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&gates, "gate", nil, "a `GATE` such as 'store/*/p99 <= +5%'; may be given again")
+	f.StringVar(&gateFile, "gates", "", "a `FILE` of gates, one a line, # begins a comment")
+	f.StringVar(&format, "format", "text", "text, markdown or json")
+	f.StringVar(&inconclusive, "inconclusive", "fail", "what weak data come to: `pass` exits with 0, fail with 3")
+	f.BoolVar(&force, "force", false, "compare runs of different machines, schemas or workloads all the same; the output says so")
+	return cmd
+}
+
+// errInconclusive is wrapped by the error of a comparison whose data are too weak.
+var errInconclusive = errors.New("inconclusive")
+
+func parseGates(texts []string, file string) ([]compare.Gate, error) {
+	var out []compare.Gate
+	if file != "" {
+		read, err := compare.ReadGates(file)
+		if err != nil {
+			return nil, err
+		}
+		out = read
+	}
+	for _, text := range texts {
+		g, err := compare.ParseGate(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
+
+// versus reads and compares two folders or two files.
+func versus(base, head string, force bool) (*compare.Result, error) {
+	var folder [2]bool
+	for i, path := range []string{base, head} {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		folder[i] = info.IsDir()
+	}
+	switch {
+	case folder[0] != folder[1]:
+		return nil, fmt.Errorf("%s and %s: give two folders of runs, or two files", base, head)
+	case !folder[0]:
+		return compare.Files(base, head, measure.DefaultRule)
+	}
+	b, err := measure.ReadRun(base)
+	if err != nil {
+		return nil, err
+	}
+	h, err := measure.ReadRun(head)
+	if err != nil {
+		return nil, err
+	}
+	return compare.Runs(b, h, force)
+}

@@ -1,0 +1,96 @@
+package compare
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// Name says what a number is of. For a benchmark from a file only Benchmark and
+// Metric are known.
+type Name struct {
+	Component string `json:"component,omitempty"`
+	Workload  string `json:"workload,omitempty"` // with the values of its sweep: "store-ops/objects=10000"
+	Procs     int    `json:"procs,omitempty"`
+	Series    string `json:"series,omitempty"` // "get", "writer:update", ProcessSeries
+	Impl      string `json:"impl,omitempty"`
+	Benchmark string `json:"benchmark,omitempty"`
+	Metric    string `json:"metric"`
+}
+
+// ProcessSeries stands where a series' name would for what the process as a whole
+// shows.
+const ProcessSeries = "(process)"
+
+// String joins the parts with slashes, the metric last:
+// "store/store-ops/objects=10000/get/mutexmap/ns/op". Gates match it.
+func (n Name) String() string {
+	parts := []string{n.Component, n.Workload, n.Series, n.Impl, n.Benchmark, n.Metric}
+	out := parts[:0]
+	for _, p := range parts {
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, "/")
+}
+
+// nameOf names a metric of a series of a cell.
+func nameOf(c measure.Cell, series, metric string) Name {
+	return Name{Component: string(c.Component), Workload: workloadOf(c), Procs: c.Procs, Series: cmp.Or(series, ProcessSeries), Impl: c.Label(), Metric: metric}
+}
+
+func workloadOf(c measure.Cell) string {
+	parts := []string{c.Workload}
+	for _, p := range c.Params {
+		parts = append(parts, p.Key+"="+p.Value)
+	}
+	return strings.Join(parts, "/")
+}
+
+// Comparison is one number against another.
+type Comparison struct {
+	Name Name             `json:"name"`
+	Base measure.Estimate `json:"base"`
+	Head measure.Estimate `json:"head"`
+	// Ratio is head to base; nil where there is none.
+	Ratio *measure.Ratio `json:"ratio,omitempty"`
+	// Floor is the relative difference that the same code showed against itself;
+	// -1 if that was not measured.
+	Floor float64 `json:"floor"`
+	// Verdict is NotComparable where nothing was judged.
+	Verdict measure.Verdict `json:"verdict"`
+	measure.Prospect
+	// Warnings taint the comparison, beside those of Base and Head.
+	Warnings []string `json:"warnings,omitempty"`
+
+	direction measure.Direction
+	look      int  // see measure.Rule.AtLook
+	judged    bool // belongs to the family
+}
+
+// newComparison compares two samples. What a fork or its series is warned of is in
+// the estimates already.
+func newComparison(name Name, base, head sample, floor float64, look int) *Comparison {
+	c := &Comparison{
+		Name: name, Base: base.estimate(), Head: head.estimate(), Floor: floor, Verdict: measure.NotComparable,
+		direction: measure.DirectionOf(name.Metric), look: look,
+	}
+	if r, err := measure.RatioOf(base.values, head.values); err == nil {
+		c.Ratio = &r
+	}
+	return c
+}
+
+// sample is the values of one metric, a value per fork, and what taints them.
+type sample struct {
+	values   []float64
+	warnings []string
+}
+
+func (s sample) estimate() measure.Estimate {
+	e := measure.EstimateOf(s.values)
+	e.Warnings = append(e.Warnings, s.warnings...)
+	return e
+}

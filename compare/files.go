@@ -1,0 +1,125 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// Files compares two files in the Go benchmark format, as go test -bench prints it
+// and benchstat reads it: the values of each benchmark and unit in base against
+// those in head. Every unit is judged. Such files have no A/A pair, so the
+// machine's noise floor is not known, and the result says so.
+// The error names the file, and the line where there is one.
+func Files(base, head string, rule measure.Rule) (*Result, error) {
+	b, err := readBenchmarks(base)
+	if err != nil {
+		return nil, err
+	}
+	h, err := readBenchmarks(head)
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Base: base, Head: head, Rule: rule, Warnings: []string{"no A/A pair: how much this machine's numbers differ by themselves is not known"}}
+	for _, key := range []string{"goos", "goarch", "cpu"} {
+		if b.config[key] != h.config[key] {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s differs: %q against %q", key, b.config[key], h.config[key]))
+		}
+	}
+	for _, name := range b.order {
+		other, ok := h.values[name]
+		if !ok {
+			out.Left = append(out.Left, name.String()+" (only in "+base+")")
+			continue
+		}
+		c := newComparison(name, sample{values: b.values[name]}, sample{values: other}, -1, 0)
+		c.direction = b.direction(name.Metric)
+		c.judged = true
+		out.Comparisons = append(out.Comparisons, c)
+	}
+	for _, name := range h.order {
+		if _, ok := b.values[name]; !ok {
+			out.Left = append(out.Left, name.String()+" (only in "+head+")")
+		}
+	}
+	if len(out.Comparisons) == 0 {
+		return nil, fmt.Errorf("%s and %s have no benchmark in common: nothing to compare", base, head)
+	}
+	return out, nil
+}
+
+// benchmarks is what a file holds.
+type benchmarks struct {
+	config map[string]string
+	order  []Name
+	values map[Name][]float64
+	units  benchfmt.UnitMetadataMap
+}
+
+func readBenchmarks(path string) (*benchmarks, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	out := &benchmarks{config: map[string]string{}, values: map[Name][]float64{}}
+	r := benchfmt.NewReader(f, path)
+	for r.Scan() {
+		switch rec := r.Result().(type) {
+		case *benchfmt.SyntaxError:
+			return nil, rec
+		case *benchfmt.Result:
+			for _, c := range rec.Config {
+				out.config[c.Key] = string(c.Value)
+			}
+			for _, v := range rec.Values {
+				if err := out.add(rec, v); err != nil {
+					file, line := rec.Pos()
+					return nil, fmt.Errorf("%s:%d: %w", file, line, err)
+				}
+			}
+		}
+	}
+	out.units = r.Units()
+	if err := r.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(out.order) == 0 {
+		return nil, fmt.Errorf("%s: no benchmark in it; give the folder of a run or a file that go test -bench printed", path)
+	}
+	return out, nil
+}
+
+var errNegative = errors.New("a negative value has no ratio")
+
+func (b *benchmarks) add(rec *benchfmt.Result, v benchfmt.Value) error {
+	// The reader turns ns/op into sec/op; people gate on what is in the file.
+	unit, value := v.Unit, v.Value
+	if v.OrigUnit != "" {
+		unit, value = v.OrigUnit, v.OrigValue
+	}
+	if !(value >= 0) {
+		return fmt.Errorf("%s %s: %v: %w", rec.Name, unit, value, errNegative)
+	}
+	name := Name{Benchmark: rec.Name.String(), Metric: unit}
+	if _, ok := b.values[name]; !ok {
+		b.order = append(b.order, name)
+	}
+	b.values[name] = append(b.values[name], value)
+	return nil
+}
+
+// direction asks the file first, which may say "Unit x better=higher".
+func (b *benchmarks) direction(unit string) measure.Direction {
+	switch b.units.GetBetter(unit) {
+	case 1:
+		return measure.HigherIsBetter
+	case -1:
+		return measure.LowerIsBetter
+	}
+	return measure.DirectionOf(unit)
+}

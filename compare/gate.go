@@ -1,0 +1,288 @@
+package compare
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// Gate is a bound that CI holds a number to: 'store/*/p99 <= +5%'.
+//
+// Left of the bound stands a pattern that is matched against whole names
+// (Name.String: component/workload/series/implementation/metric), in which *
+// stands for any run of characters, slashes too. A metric may be written short:
+// delay-p99 for delay-p99-ns, and p99 for the key distribution of the series.
+//
+// A bound with a sign and % is a change against base, and any other a value of
+// head, in the metric's own unit or as a duration: '<= +5%', '>= -2%',
+// '<= 50ms', '>= 95'.
+type Gate struct {
+	Text     string
+	pattern  *regexp.Regexp
+	above    bool // the number must not be below the bound
+	relative bool
+	bound    float64 // a ratio where relative
+}
+
+// Outcome is what a gate says.
+type Outcome string
+
+// The outcomes: the data show that the bound holds, that it does not, or neither.
+const (
+	Pass         Outcome = "pass"
+	Regression   Outcome = "regression"
+	Undetermined Outcome = "inconclusive"
+)
+
+// GateResult is one gate at one comparison. Without gates the verdict of each judged
+// comparison is held against "not worse", and Gate is empty.
+type GateResult struct {
+	Gate    string  `json:"gate,omitempty"`
+	Name    string  `json:"name"`
+	Outcome Outcome `json:"outcome"`
+	Detail  string  `json:"detail"`
+}
+
+var gateSyntax = regexp.MustCompile(`^\s*(\S.*?)\s*(<=|>=)\s*([+-]?)([0-9.]+)\s*([^\s0-9.]*)\s*$`)
+
+// ParseGate reads a gate. The error says what is wrong and how a gate looks.
+func ParseGate(text string) (Gate, error) {
+	wrong := func(why string) error {
+		return fmt.Errorf("gate %q: %s; want PATTERN <= +5%% (or >= -5%%, <= 50ms, >= 95), such as 'store/*/p99 <= +5%%'", text, why)
+	}
+	m := gateSyntax.FindStringSubmatch(text)
+	if m == nil {
+		return Gate{}, wrong("not a pattern, <= or >=, and a bound")
+	}
+	g := Gate{Text: strings.TrimSpace(text), above: m[2] == ">="}
+	n, err := strconv.ParseFloat(m[4], 64)
+	if err != nil {
+		return Gate{}, wrong("the bound is no number")
+	}
+	sign, unit := m[3], m[5]
+	switch {
+	case unit == "%" && sign != "":
+		g.relative = true
+		g.bound = 1 + n/100
+		if sign == "-" {
+			g.bound = 1 - n/100
+		}
+		if g.bound <= 0 {
+			return Gate{}, wrong("nothing can fall by 100% or more")
+		}
+	case unit == "%":
+		return Gate{}, wrong("a change needs a sign")
+	case sign != "":
+		return Gate{}, wrong("a sign stands before a change in %")
+	case unit == "":
+		g.bound = n
+	default:
+		d, err := time.ParseDuration(m[4] + unit)
+		if err != nil {
+			return Gate{}, wrong("the unit of the bound is not one of ns, us, ms, s, %")
+		}
+		g.bound = float64(d)
+	}
+	g.pattern, err = regexp.Compile("^" + strings.ReplaceAll(regexp.QuoteMeta(m[1]), `\*`, ".*") + "$")
+	if err != nil {
+		return Gate{}, wrong(err.Error())
+	}
+	return g, nil
+}
+
+// ReadGates reads a file of gates: one a line, # begins a comment. The error names
+// the file and the line.
+func ReadGates(path string) ([]Gate, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return parseGates(f, path)
+}
+
+func parseGates(r io.Reader, path string) ([]Gate, error) {
+	var out []Gate
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		g, err := ParseGate(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		out = append(out, g)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s: no gate in it", path)
+	}
+	return out, nil
+}
+
+// matches reports whether the gate means this comparison, under any of the
+// spellings of its metric.
+func (g Gate) matches(c *Comparison) bool {
+	return slices.ContainsFunc(spellings(c), func(metric string) bool {
+		n := c.Name
+		n.Metric = metric
+		return g.pattern.MatchString(n.String())
+	})
+}
+
+// spellings of the metric: in full, without its unit, and where it decides without
+// its distribution.
+func spellings(c *Comparison) []string {
+	full := c.Name.Metric
+	out := []string{full}
+	short, ok := strings.CutSuffix(full, "-ns")
+	if !ok {
+		return out
+	}
+	out = append(out, short)
+	if _, p, ok := strings.Cut(short, "-"); ok && c.judged {
+		out = append(out, p)
+	}
+	return out
+}
+
+// Judge gives the verdicts and applies the gates; the comparisons that a gate
+// means are judged with the key metrics. Without gates every judged comparison is
+// held against "not worse". The error names a gate that matches nothing, or that
+// bounds a metric from the side on which it is better.
+func (r *Result) Judge(gates []Gate) error {
+	type pair struct {
+		gate Gate
+		c    *Comparison
+	}
+	var pairs []pair
+	for _, g := range gates {
+		before := len(pairs)
+		for _, c := range r.Comparisons {
+			if !g.matches(c) || c.direction == measure.Neither && g.relative {
+				continue
+			}
+			if worse := c.direction == measure.HigherIsBetter; g.relative && worse != g.above {
+				op := map[bool]string{false: "<= +5%", true: ">= -5%"}[worse]
+				return fmt.Errorf("gate %q: for %s the regression lies on the other side; write %s", g.Text, c.Name, op)
+			}
+			pairs = append(pairs, pair{g, c})
+		}
+		if len(pairs) == before {
+			return fmt.Errorf("gate %q matches nothing; there are %s", g.Text, someNames(r.Comparisons))
+		}
+	}
+	for _, p := range pairs {
+		p.c.judged = true
+	}
+	judge(r.Rule, r.Comparisons)
+	r.Gates = nil
+	for _, p := range pairs {
+		r.Gates = append(r.Gates, p.gate.apply(p.c, r.Rule))
+	}
+	if len(gates) == 0 {
+		for _, c := range r.Judged() {
+			r.Gates = append(r.Gates, notWorse(c))
+		}
+	}
+	return nil
+}
+
+// someNames shows what a gate could have matched: one name of each metric.
+func someNames(all []*Comparison) string {
+	const most = 12
+	var out, metrics []string
+	for _, c := range all {
+		if m := c.Name.Metric; !slices.Contains(metrics, m) && (c.judged || len(all) <= most) {
+			metrics = append(metrics, m)
+			out = append(out, c.Name.String())
+		}
+	}
+	if len(out) > most {
+		out = append(out[:most], "...")
+	}
+	return strings.Join(out, ", ")
+}
+
+func notWorse(c *Comparison) GateResult {
+	out := GateResult{Name: c.Name.String(), Detail: string(c.Verdict)}
+	switch c.Verdict {
+	case measure.Worse:
+		out.Outcome = Regression
+	case measure.Inconclusive:
+		out.Outcome = Undetermined
+	default:
+		out.Outcome = Pass
+	}
+	return out
+}
+
+// apply holds one comparison against the gate. A regression needs what a verdict
+// needs: the interval beyond the bound and beyond the noise, and a significant
+// test. A pass needs the whole interval within the bound.
+func (g Gate) apply(c *Comparison, rule measure.Rule) GateResult {
+	out := GateResult{Gate: g.Text, Name: c.Name.String(), Outcome: Undetermined}
+	if !g.relative {
+		switch lo, hi := c.Head.Lo, c.Head.Hi; {
+		case g.inside(lo) && g.inside(hi):
+			out.Outcome = Pass
+		case !g.inside(lo) && !g.inside(hi) && c.Head.N >= measure.FewestForks:
+			out.Outcome = Regression
+		}
+		out.Detail = fmt.Sprintf("head is %.4g [%.4g, %.4g]", c.Head.Median, c.Head.Lo, c.Head.Hi)
+		return out
+	}
+	if c.Ratio == nil {
+		out.Detail = "there is no ratio"
+		return out
+	}
+	ratio := *c.Ratio
+	// What is beyond the bound by the machine's noise only is no regression.
+	noise := 1 + max(0, c.Floor)
+	beyond := ratio.Lo > max(g.bound, noise)
+	if g.above {
+		beyond = ratio.Hi < min(g.bound, 1/noise)
+	}
+	switch {
+	case g.inside(ratio.Lo) && g.inside(ratio.Hi):
+		out.Outcome = Pass
+	case beyond && ratio.Q <= rule.AtLook(c.look).Alpha && ratio.N >= measure.FewestForks:
+		out.Outcome = Regression
+	}
+	out.Detail = fmt.Sprintf("%.3gx [%.3g, %.3g], q=%.2g", ratio.Estimate, ratio.Lo, ratio.Hi, ratio.Q)
+	return out
+}
+
+func (g Gate) inside(v float64) bool {
+	if g.above {
+		return v >= g.bound
+	}
+	return v <= g.bound
+}
+
+// Outcome sums the gates up: a regression anywhere is one, else anything
+// inconclusive is, else it is a pass.
+func (r *Result) Outcome() Outcome {
+	out := Pass
+	for _, g := range r.Gates {
+		switch g.Outcome {
+		case Regression:
+			return Regression
+		case Undetermined:
+			out = Undetermined
+		}
+	}
+	return out
+}

@@ -1,0 +1,38 @@
+package compare
+
+import "github.com/informerbench/informerbench/measure"
+
+// judge gives the comparisons that are marked so their verdicts, as one family:
+// their p-values are corrected for being so many (measure.Adjust).
+func judge(rule measure.Rule, all []*Comparison) {
+	var family []*Comparison
+	var ratios []*measure.Ratio
+	for _, c := range all {
+		if c.judged && c.Ratio != nil && c.direction != measure.Neither {
+			family = append(family, c)
+			ratios = append(ratios, c.Ratio)
+		}
+	}
+	measure.Adjust(ratios)
+	for _, c := range family {
+		at := rule.AtLook(c.look)
+		floor := max(0, c.Floor)
+		c.Verdict = at.Judge(c.direction, *c.Ratio, floor)
+		c.Prospect = at.Prospect(*c.Ratio, floor, critical(at, ratios))
+		if c.Verdict != measure.Inconclusive {
+			c.MoreForks = 0
+		}
+	}
+}
+
+// critical is the largest p that one more significant comparison of the family
+// could have.
+func critical(rule measure.Rule, family []*measure.Ratio) float64 {
+	passed := 0
+	for _, r := range family {
+		if r.Q <= rule.Alpha {
+			passed++
+		}
+	}
+	return rule.Alpha * float64(min(passed+1, len(family))) / float64(len(family))
+}

@@ -1,0 +1,54 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// isKey reports whether a metric decides: it is shown in short tables and gets a
+// verdict. has says which other metrics the series has: what another says better is
+// left out, such as the rate of a group whose share of the offer is known, and the
+// service time of one whose delay is.
+func isKey(metric string, has func(metric string) bool) bool {
+	switch metric {
+	case measure.NsPerOp, measure.AchievedPct, measure.HeapPerObject, p99("delay"), p99("stale"):
+		return true
+	case measure.Achieved:
+		return !has(measure.AchievedPct)
+	case p99("service"):
+		return !has(p99("delay"))
+	}
+	return false
+}
+
+func p99(distribution string) string { return measure.PercentileMetric(distribution, 99) }
+
+// ByRank orders metrics as tables show them.
+func ByRank(a, b string) int {
+	return cmp.Or(rank(a)-rank(b), strings.Compare(a, b))
+}
+
+// metricOrder is the order of metrics in tables; others follow by name.
+var metricOrder = slices.Concat(
+	[]string{measure.NsPerOp, measure.BytesPerOp, measure.AllocsPerOp, measure.Offered, measure.Achieved, measure.AchievedPct, "unfinished"},
+	distribution("delay"), distribution("stale"), distribution("service"), distribution("late"),
+	[]string{measure.HeapPerObject, measure.LockWait, measure.GCShare, measure.GCPauseMax, measure.CPUTime, measure.PeakRSS},
+)
+
+func distribution(name string) []string {
+	out := []string{}
+	for _, p := range measure.Percentiles {
+		out = append(out, measure.PercentileMetric(name, p))
+	}
+	return append(out, measure.MaxMetric(name), name+"-n")
+}
+
+func rank(metric string) int {
+	if i := slices.Index(metricOrder, metric); i >= 0 {
+		return i
+	}
+	return len(metricOrder)
+}

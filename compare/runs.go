@@ -1,0 +1,165 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// Result is a comparison of two runs or files.
+type Result struct {
+	Base, Head string // where they are
+	Rule       measure.Rule
+	// Comparisons are in the order of the base's record.
+	Comparisons []*Comparison
+	// Warnings taint every comparison; among them are the reasons for which the
+	// comparison had to be forced.
+	Warnings []string
+	// Left names what only one of the two has, which was left out.
+	Left []string
+	// Gates are what was asked of the comparisons (see Apply).
+	Gates []GateResult
+}
+
+// Runs compares what two runs measured under the same names: base against head.
+// Its error says why the two may not be compared; with force it is a warning of
+// the result instead. More than the key metrics are judged where a gate asks for
+// them (see Judge).
+//
+// Two runs are made at two times, and the machine may have changed between them.
+// The reference implementation, which is in both and whose code is the same as
+// long as its module's version is, tells how much: how far it moved is part of the
+// noise floor of every row.
+func Runs(base, head *measure.Run, force bool) (*Result, error) {
+	out := &Result{Base: base.Name, Head: head.Name, Rule: head.Settings.Rule}
+	if reasons := incomparable(base, head); len(reasons) > 0 {
+		if !force {
+			return nil, fmt.Errorf("%s and %s cannot be compared: %s; --force compares them all the same", base.Name, head.Name, strings.Join(reasons, "; "))
+		}
+		for _, r := range reasons {
+			out.Warnings = append(out.Warnings, "forced although "+r)
+		}
+	}
+	for _, side := range []struct {
+		name string
+		run  *measure.Run
+	}{{"base", base}, {"head", head}} {
+		for _, w := range RunWarnings(side.run) {
+			out.Warnings = append(out.Warnings, side.name+": "+w)
+		}
+	}
+	control := sameReference(base, head)
+	if control != nil {
+		out.Warnings = append(out.Warnings, control.Error())
+	}
+	for _, c := range base.Cells {
+		if c.Role != "" {
+			continue
+		}
+		if !slices.ContainsFunc(head.Cells, func(o measure.Cell) bool { return o.ID() == c.ID() }) {
+			out.Left = append(out.Left, c.ID()+" (only in "+base.Name+")")
+			continue
+		}
+		out.Comparisons = append(out.Comparisons, runsCell(base, head, c, control == nil)...)
+	}
+	for _, c := range head.Cells {
+		if !slices.ContainsFunc(base.Cells, func(o measure.Cell) bool { return o.ID() == c.ID() }) && c.Role == "" {
+			out.Left = append(out.Left, c.ID()+" (only in "+head.Name+")")
+		}
+	}
+	if len(out.Comparisons) == 0 {
+		return nil, fmt.Errorf("%s and %s have no cell in common: nothing to compare", base.Name, head.Name)
+	}
+	return out, nil
+}
+
+// incomparable says why the numbers of two runs do not belong beside each other.
+func incomparable(base, head *measure.Run) []string {
+	var out []string
+	if base.Schema != head.Schema {
+		out = append(out, fmt.Sprintf("their schemas differ: %d against %d", base.Schema, head.Schema))
+	}
+	if err := base.Environment.SameMachine(&head.Environment); err != nil {
+		out = append(out, "their machines differ: "+err.Error())
+	}
+	if base.Settings.Rule != head.Settings.Rule {
+		out = append(out, fmt.Sprintf("their rules differ: %+v against %+v", base.Settings.Rule, head.Settings.Rule))
+	}
+	for _, w := range base.Workloads {
+		for _, o := range head.Workloads {
+			if w.Key == o.Key && w.YAML != o.YAML {
+				out = append(out, "workload "+w.Key+" is another in each")
+			}
+		}
+	}
+	return out
+}
+
+// sameReference says why the reference implementations are no control of what
+// changed between two runs, or nil.
+func sameReference(base, head *measure.Run) error {
+	for module, v := range base.Environment.Modules {
+		if o := head.Environment.Modules[module]; o != v {
+			return fmt.Errorf("no control: %s is %s in base and %s in head, so the reference cannot tell how the machine changed between the runs", module, v, o)
+		}
+	}
+	return nil
+}
+
+// runsCell compares every metric of one cell. With control, the drift of the
+// reference is part of the noise floor.
+func runsCell(base, head *measure.Run, c measure.Cell, control bool) []*Comparison {
+	var group []measure.Cell
+	var aa *measure.Cell
+	for _, o := range base.Cells {
+		if o.SameExceptImpl(c) {
+			group = append(group, o)
+			if o.Role == measure.AARole {
+				aa = &o
+			}
+		}
+	}
+	reference := referenceOf(base, group)
+	look := max(base.LookAt(c.WorkloadKey()), head.LookAt(c.WorkloadKey()))
+	var out []*Comparison
+	for _, series := range seriesNames(base, []measure.Cell{c}) {
+		names := metricNames(base, []measure.Cell{c}, series)
+		for _, metric := range names {
+			of := func(r *measure.Run, c measure.Cell) sample { return sampleOf(r, c, series, metric) }
+			b, h := of(base, c), of(head, c)
+			if len(h.values) == 0 {
+				continue
+			}
+			floor, drifts := -1.0, []string(nil)
+			widen := func(one, other sample) {
+				f, w := floorOf(base.Settings.Rule, one.values, other.values)
+				floor, drifts = max(floor, f), append(drifts, w...)
+			}
+			if aa != nil {
+				widen(of(base, reference), of(base, *aa))
+				widen(of(head, reference), of(head, *aa))
+			}
+			if control && c.ID() != reference.ID() {
+				widen(of(base, reference), of(head, reference))
+			}
+			n := newComparison(nameOf(c, series, metric), b, h, floor, look)
+			n.Warnings = append(n.Warnings, slices.Compact(drifts)...)
+			n.judged = isKey(metric, func(m string) bool { return slices.Contains(names, m) })
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Judged are the comparisons that have a verdict.
+func (r *Result) Judged() []*Comparison {
+	var out []*Comparison
+	for _, c := range r.Comparisons {
+		if c.judged {
+			out = append(out, c)
+		}
+	}
+	return out
+}

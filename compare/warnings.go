@@ -1,0 +1,43 @@
+package compare
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// RunWarnings are those that taint every number of a run.
+func RunWarnings(r *measure.Run) []string {
+	var out []string
+	if !r.Complete {
+		out = append(out, fmt.Sprintf("interrupted: %d forks were measured; benchrun run --resume with its folder goes on", len(r.Forks)))
+	}
+	if r.Settings.SkipVerify {
+		out = append(out, "not verified (--skip-verify): a number may be that of a broken implementation")
+	}
+	return slices.Concat(out, r.Warnings, r.Environment.Warnings())
+}
+
+var anyNumber = regexp.MustCompile(`\d+(\.\d+)?`)
+
+// counted says each warning once, with how many of the forks it was given to.
+// Warnings that differ in a number only are one, told by the first.
+func counted(forks [][]string) []string {
+	kind := func(w string) string { return anyNumber.ReplaceAllString(w, "#") }
+	var first []string
+	times := map[string]int{}
+	for _, warnings := range forks {
+		for _, w := range warnings {
+			if times[kind(w)]++; times[kind(w)] == 1 {
+				first = append(first, w)
+			}
+		}
+	}
+	for i, w := range first {
+		first[i] = fmt.Sprintf("%s (%d of %d forks)", strings.TrimSuffix(w, "."), times[kind(w)], len(forks))
+	}
+	return first
+}

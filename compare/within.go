@@ -1,0 +1,202 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// Group is everything about one workload at one value of its sweep: the cells
+// that differ in implementation only.
+type Group struct {
+	Title string // "store-ops/objects=10000"
+	Cells []measure.Cell
+	Rows  []Row
+}
+
+// Row is one metric of one series, for every implementation.
+type Row struct {
+	Series string // "get", "writer:update", or "" for the process
+	Metric string
+	Key    bool // shown in short tables, with a verdict
+	Values []Value
+	// Floor is the relative difference that the A/A pair showed for this row; -1
+	// if there was none.
+	Floor float64
+	// Harness is the harness's own share of a ns/op, in ns; 0 for other metrics.
+	Harness float64
+}
+
+// Value is one implementation's number in a row.
+type Value struct {
+	Impl     string
+	Estimate measure.Estimate
+	// Against is the comparison with the reference, of a key metric; nil for the
+	// reference itself.
+	Against *Comparison
+}
+
+// Within evaluates a run: one Group per workload and value of its sweep, in the
+// order in which the run measured them, each implementation against the
+// reference. All verdicts of the run are one family.
+func Within(r *measure.Run) []Group {
+	var groups []Group
+	for _, c := range r.Cells {
+		i := slices.IndexFunc(groups, func(g Group) bool { return g.Cells[0].SameExceptImpl(c) })
+		if i < 0 {
+			groups = append(groups, Group{Title: workloadOf(c)})
+			i = len(groups) - 1
+		}
+		groups[i].Cells = append(groups[i].Cells, c)
+	}
+	var all []*Comparison
+	for i := range groups {
+		g := &groups[i]
+		g.Rows = rows(r, g.Cells)
+		for _, row := range g.Rows {
+			for _, v := range row.Values {
+				if v.Against != nil {
+					all = append(all, v.Against)
+				}
+			}
+		}
+	}
+	judge(r.Settings.Rule, all)
+	return groups
+}
+
+// rows lists every metric of every series that any cell has.
+func rows(r *measure.Run, cells []measure.Cell) []Row {
+	reference := referenceOf(r, cells)
+	var out []Row
+	for _, series := range seriesNames(r, cells) {
+		names := metricNames(r, cells, series)
+		for _, metric := range names {
+			key := isKey(metric, func(m string) bool { return slices.Contains(names, m) })
+			out = append(out, row(r, cells, reference, series, metric, key))
+		}
+	}
+	return out
+}
+
+// referenceOf picks the cell that the others are compared with: the
+// implementation marked so in the catalog, else the first.
+func referenceOf(r *measure.Run, cells []measure.Cell) measure.Cell {
+	for _, c := range cells {
+		for _, im := range r.Impls {
+			if im.Component == string(c.Component) && im.Name == c.Impl && im.Reference && c.Role == "" {
+				return c
+			}
+		}
+	}
+	return cells[0]
+}
+
+func row(r *measure.Run, cells []measure.Cell, reference measure.Cell, series, metric string, key bool) Row {
+	out := Row{Series: series, Metric: metric, Key: key, Floor: -1}
+	base := sampleOf(r, reference, series, metric)
+	var drifts []string
+	for _, c := range cells {
+		if c.Role == measure.AARole {
+			out.Floor, drifts = floorOf(r.Settings.Rule, base.values, sampleOf(r, c, series, metric).values)
+		}
+	}
+	look := r.LookAt(reference.WorkloadKey())
+	for _, c := range cells {
+		if metric == measure.NsPerOp {
+			out.Harness = max(out.Harness, measure.MedianOf(sampleOf(r, c, "", measure.HarnessNs).values))
+		}
+		own := sampleOf(r, c, series, metric)
+		if len(own.values) == 0 {
+			continue
+		}
+		v := Value{Impl: c.Label(), Estimate: own.estimate()}
+		if key && c.ID() != reference.ID() {
+			v.Against = newComparison(nameOf(c, series, metric), base, own, out.Floor, look)
+			v.Against.judged = c.Role == ""
+			v.Against.Warnings = append(v.Against.Warnings, drifts...)
+		}
+		out.Values = append(out.Values, v)
+	}
+	return out
+}
+
+// floorOf is the noise floor that two samples of the same code show, -1 where
+// there are none. They should not be told apart: where the rule does tell them
+// apart, the machine drifts, and the warning says so.
+func floorOf(rule measure.Rule, base, again []float64) (floor float64, warnings []string) {
+	aa, err := measure.RatioOf(base, again)
+	if err != nil {
+		return -1, nil
+	}
+	if v := rule.Judge(measure.LowerIsBetter, aa, 0); v == measure.Better || v == measure.Worse {
+		warnings = append(warnings, "the same code measured twice differs beyond chance: the machine drifts")
+	}
+	return measure.FloorOf(aa), warnings
+}
+
+// sampleOf collects a metric over the forks of a cell, with what taints them; the
+// series "" is the process.
+func sampleOf(r *measure.Run, c measure.Cell, series, metric string) sample {
+	var s sample
+	var all [][]string
+	for _, f := range r.Measured(c) {
+		if series == "" {
+			if v, ok := f.Process[metric]; ok {
+				s.values = append(s.values, v)
+				all = append(all, f.Warnings)
+			}
+			continue
+		}
+		for _, own := range f.Series {
+			if v, ok := own.Values[metric]; ok && own.Name() == series {
+				s.values = append(s.values, v)
+				all = append(all, slices.Concat(f.Warnings, own.Warnings))
+			}
+		}
+	}
+	s.warnings = counted(all)
+	return s
+}
+
+// seriesNames are the series in the order in which they were measured, then ""
+// for the process.
+func seriesNames(r *measure.Run, cells []measure.Cell) []string {
+	var names []string
+	for _, c := range cells {
+		for _, f := range r.Measured(c) {
+			for _, s := range f.Series {
+				if !slices.Contains(names, s.Name()) {
+					names = append(names, s.Name())
+				}
+			}
+		}
+	}
+	return append(names, "")
+}
+
+func metricNames(r *measure.Run, cells []measure.Cell, series string) []string {
+	var names []string
+	add := func(values map[string]float64) {
+		for m := range values {
+			if !slices.Contains(names, m) {
+				names = append(names, m)
+			}
+		}
+	}
+	for _, c := range cells {
+		for _, f := range r.Measured(c) {
+			if series == "" {
+				add(f.Process)
+				continue
+			}
+			for _, s := range f.Series {
+				if s.Name() == series {
+					add(s.Values)
+				}
+			}
+		}
+	}
+	slices.SortFunc(names, ByRank)
+	return names
+}

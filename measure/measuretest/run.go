@@ -1,0 +1,78 @@
+// Package measuretest makes runs whose truth is known, to test what reads and
+// judges them.
+package measuretest
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// Spec says what a made-up run holds. One workload is measured; the first
+// implementation is the reference and has an A/A copy.
+type Spec struct {
+	Name  string // of the run; default "sample"
+	Forks int
+	Seed  uint64
+	// Impls are the implementations with their true median ns/op of a get.
+	Impls []Impl
+	// Noise is the standard deviation of a fork's value, relative to the median; default 0.01.
+	Noise float64
+	// Draw gives the factor by which a fork's value differs from the truth; nil
+	// means a normal distribution of that Noise.
+	Draw func(*rand.Rand) float64
+}
+
+// Impl is an implementation and its true ns/op.
+type Impl struct {
+	Name    string
+	NsPerOp float64
+}
+
+// Run makes the run. Each fork has a series "get" with ns/op and allocs/op 0, a
+// group "writer:update" with delays ten times as long, and heap-B/object 100.
+func Run(s Spec) *measure.Run {
+	rng := rand.New(rand.NewPCG(s.Seed, uint64(s.Forks)))
+	if s.Name == "" {
+		s.Name = "sample"
+	}
+	if s.Noise == 0 {
+		s.Noise = 0.01
+	}
+	if s.Draw == nil {
+		s.Draw = func(rng *rand.Rand) float64 { return max(0.01, 1+s.Noise*rng.NormFloat64()) }
+	}
+	r := &measure.Run{
+		Schema: measure.Schema, Name: s.Name, Preset: "quick", Command: []string{"benchrun", "run"}, Complete: true,
+		Started: time.Unix(0, 0), Finished: time.Unix(60, 0),
+		Settings:    measure.Settings{Forks: s.Forks, Seed: 1, Rule: measure.DefaultRule},
+		Environment: measure.Environment{OS: "linux", Arch: "amd64", CPU: "Test CPU", Cores: 2, GoVersion: "go1.26"},
+	}
+	truth := map[string]float64{}
+	for i, im := range s.Impls {
+		r.Impls = append(r.Impls, measure.Implementation{Component: "store", Name: im.Name, Module: "m", Reference: i == 0, Verified: measure.VerifyPassed, CasesPassed: 9})
+		r.Cells = append(r.Cells, cell(im.Name, ""))
+		truth[im.Name] = im.NsPerOp
+	}
+	r.Cells = append(r.Cells, cell(s.Impls[0].Name, measure.AARole))
+	r.Workloads = []measure.WorkloadText{{Key: r.Cells[0].WorkloadKey(), Name: "store-ops", Source: "a test", YAML: "name: store-ops\n"}}
+	for i := range s.Forks {
+		for _, c := range r.Cells {
+			ns := truth[c.Impl] * s.Draw(rng)
+			r.Forks = append(r.Forks, measure.Fork{
+				Cell: c, Index: i, Block: i, Process: map[string]float64{measure.HeapPerObject: 100, measure.HarnessNs: 0.5},
+				Series: []measure.Series{
+					{Op: "get", Goroutines: 1, Values: map[string]float64{measure.NsPerOp: ns, measure.AllocsPerOp: 0}},
+					{Group: "writer", Op: "update", Goroutines: 1, Values: map[string]float64{measure.Offered: 100, measure.AchievedPct: min(100, 1e4/ns), measure.PercentileMetric("delay", 99): 10 * ns}},
+				},
+			})
+		}
+	}
+	return r
+}
+
+func cell(impl, role string) measure.Cell {
+	return measure.Cell{Component: contract.ComponentStore, Impl: impl, Role: role, Workload: "store-ops", Procs: 2, Params: []measure.Param{{Key: "objects", Value: "10"}}}
+}

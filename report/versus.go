@@ -1,0 +1,123 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// VersusSchema is the version of the JSON that WriteVersusJSON writes. It grows when
+// a reader of the former version would misread it.
+const VersusSchema = 1
+
+// WriteVersusText writes a comparison of two runs for a terminal.
+func WriteVersusText(w io.Writer, r *compare.Result) error {
+	out := &writer{w: w}
+	t, notes := versus(r)
+	forTerminal(t, fmt.Sprintf("%s against %s", r.Head, r.Base))
+	out.printf("%s\n%s\n", t.Render(), notes.text())
+	writeGates(out, r, func(t table.Writer) string { forTerminal(t, "gates"); return t.Render() })
+	for _, warning := range r.Warnings {
+		out.printf("warning: %s\n", warning)
+	}
+	for _, left := range r.Left {
+		out.printf("left out: %s\n", left)
+	}
+	out.printf("%s\n\n%s\n", versusLegend(r), Summary(r))
+	return out.err
+}
+
+// WriteVersusMarkdown writes it for the description of a pull request.
+func WriteVersusMarkdown(w io.Writer, r *compare.Result) error {
+	out := &writer{w: w}
+	out.printf("### %s\n\n`%s` against `%s`\n\n", Summary(r), r.Head, r.Base)
+	for _, warning := range r.Warnings {
+		out.printf("> warning: %s  \n", warning)
+	}
+	t, notes := versus(r)
+	out.printf("\n%s\n\n%s\n", t.RenderMarkdown(), markdownLines(notes.text()))
+	writeGates(out, r, table.Writer.RenderMarkdown)
+	for _, left := range r.Left {
+		out.printf("- left out: %s\n", left)
+	}
+	out.printf("\n<details><summary>how to read this</summary>\n\n%s\n</details>\n", markdownLines(versusLegend(r)))
+	return out.err
+}
+
+// WriteVersusJSON writes every comparison, also those without a verdict.
+func WriteVersusJSON(w io.Writer, r *compare.Result) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "\t")
+	return e.Encode(struct {
+		Schema      int                   `json:"schema"`
+		Base        string                `json:"base"`
+		Head        string                `json:"head"`
+		Rule        measure.Rule          `json:"rule"`
+		Outcome     compare.Outcome       `json:"outcome"`
+		Warnings    []string              `json:"warnings,omitempty"`
+		Left        []string              `json:"left,omitempty"`
+		Gates       []compare.GateResult  `json:"gates"`
+		Comparisons []*compare.Comparison `json:"comparisons"`
+	}{VersusSchema, r.Base, r.Head, r.Rule, r.Outcome(), r.Warnings, r.Left, r.Gates, r.Comparisons})
+}
+
+// versus is a line per judged comparison.
+func versus(r *compare.Result) (table.Writer, *footnotes) {
+	t, notes := table.NewWriter(), &footnotes{}
+	t.AppendHeader(table.Row{"what", "metric", "base [interval]", "head [interval]", "head against base", "verdict", "noise", "finds"})
+	for _, c := range r.Judged() {
+		metric := c.Name.Metric
+		t.AppendRow(table.Row{
+			strings.TrimSuffix(c.Name.String(), "/"+metric), metric,
+			interval(metric, c.Base) + notes.mark(c.Base.Warnings), interval(metric, c.Head) + notes.mark(c.Head.Warnings),
+			effect(c) + notes.mark(c.Warnings), verdict(c), percent(c.Floor), percent(c.Detectable),
+		})
+	}
+	return t, notes
+}
+
+// writeGates lists what each gate said. Without gates the verdicts say it all.
+func writeGates(w *writer, r *compare.Result, render func(table.Writer) string) {
+	t := table.NewWriter()
+	t.AppendHeader(table.Row{"gate", "what", "outcome", "because"})
+	for _, g := range r.Gates {
+		if g.Gate != "" {
+			t.AppendRow(table.Row{g.Gate, g.Name, g.Outcome, g.Detail})
+		}
+	}
+	if t.Length() > 0 {
+		w.printf("%s\n\n", render(t))
+	}
+}
+
+func versusLegend(r *compare.Result) string {
+	return "Medians over forks, each a process of its own (or over the lines of a file), with their 95% interval; 0.90x is 0.90 of base, with the interval of the ratio.\n" + ruleText(r.Rule) +
+		"\nnoise: how far the same code lay apart in either run, or from one run to the other."
+}
+
+// Summary says in one line what a comparison came to, naming what regressed.
+func Summary(r *compare.Result) string {
+	var regressed, open []string
+	for _, g := range r.Gates {
+		switch g.Outcome {
+		case compare.Regression:
+			regressed = append(regressed, g.Name)
+		case compare.Undetermined:
+			open = append(open, g.Name)
+		}
+	}
+	count := fmt.Sprintf("%d of %d", len(r.Gates)-len(regressed)-len(open), len(r.Gates))
+	switch r.Outcome() {
+	case compare.Regression:
+		return fmt.Sprintf("regression: %s; %s hold, %d are inconclusive", strings.Join(regressed, ", "), count, len(open))
+	case compare.Undetermined:
+		return fmt.Sprintf("inconclusive: %s hold, nothing regressed beyond doubt, %d could not be told", count, len(open))
+	}
+	return fmt.Sprintf("pass: %s hold", count)
+}
