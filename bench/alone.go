@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// minRounds is how many batches an operation is timed in, so that their
-	// median means something.
-	minRounds = 11
+	// minRounds is how many batches an operation is timed in at least per pass, so
+	// that their median means something.
+	minRounds = 4
 	// steadyRounds and steadyWithin: warm-up ends when the medians of two
 	// successive windows of so many batches agree to within so much.
 	steadyRounds = 3
@@ -22,40 +22,70 @@ const (
 	maxWarmup    = 10 // windows, after which the operation is measured as it is, with a warning
 )
 
-// alone measures one operation with nothing else going on, on the given number
-// of goroutines, each doing the same number of operations per round.
+// passes is how many times, spread over the life of the process, an operation is
+// returned to. What disturbs a machine comes in bursts of a second or so: a burst
+// that hits one pass of an operation does not move the median of its rounds, where
+// it would move everything if all rounds lay side by side.
+const passes = 3
+
+// solo measures one operation with nothing else going on, on one goroutine or
+// several, each doing the same number of operations per round.
 //
 // ns/op is the wall time of a round divided by the operations that one
 // goroutine did in it: with two goroutines that do not hinder each other it
 // stays what it was with one.
-//
-// The warning says that no steady state was reached. The error is errStopped if
-// an actor did less than it was asked to: its time would mean nothing.
-func alone(actors []Actor, budget time.Duration) (s measure.Series, warning string, err error) {
+type solo struct {
+	rounder
+	measured   heap // without calibration and warm-up
+	goroutines int
+	perRound   int // operations of each goroutine; 0 before the first pass
+	rounds     []float64
+	warning    string
+}
+
+// pass adds rounds until budget is spent. The first pass also finds out how many
+// operations make a round and warms up until a steady state is seen. The error is
+// errStopped if an actor did less than it was asked to: its time would mean nothing.
+func (s *solo) pass(actors []Actor, budget time.Duration) error {
 	runtime.GC()
-	r := &rounder{actors: actors, allocs: measure.NewAllocCounter()}
-	n := r.calibrate(budget / minRounds)
-	if !r.warmUp(n) {
-		warning = "no steady state after warm-up"
+	s.actors, s.goroutines = actors, len(actors)
+	if s.perRound == 0 {
+		s.allocs = measure.NewAllocCounter()
+		s.perRound = s.calibrate(budget / minRounds)
+		if !s.warmUp(s.perRound) {
+			s.warning = "no steady state after warm-up"
+		}
+	} else {
+		s.round(s.perRound) // what others left in the caches is not this operation's
 	}
-	r.bytes, r.objects = 0, 0
-	var rounds []float64
-	for start := time.Now(); len(rounds) < minRounds || time.Since(start) < budget; {
-		rounds = append(rounds, float64(r.round(n))/float64(n))
-		if r.stopped {
-			return s, "", errStopped
+	before := s.heap
+	for start, n := time.Now(), 0; n < minRounds || time.Since(start) < budget; n++ {
+		s.rounds = append(s.rounds, float64(s.round(s.perRound))/float64(s.perRound))
+		if s.stopped {
+			return errStopped
 		}
 	}
-	ops := uint64(n * len(actors) * len(rounds))
-	return measure.Series{
-		Goroutines: len(actors),
-		Rounds:     rounds,
+	s.measured.bytes += s.bytes - before.bytes
+	s.measured.objects += s.objects - before.objects
+	return nil
+}
+
+// series sums the passes up.
+func (s *solo) series() measure.Series {
+	ops := uint64(s.perRound * s.goroutines * len(s.rounds))
+	out := measure.Series{
+		Goroutines: s.goroutines,
+		Rounds:     s.rounds,
 		Values: map[string]float64{
-			measure.NsPerOp:     measure.MedianOf(rounds),
-			measure.BytesPerOp:  perOp(r.bytes, ops, 0.1),
-			measure.AllocsPerOp: perOp(r.objects, ops, 0.001),
+			measure.NsPerOp:     measure.MedianOf(s.rounds),
+			measure.BytesPerOp:  perOp(s.measured.bytes, ops, 0.1),
+			measure.AllocsPerOp: perOp(s.measured.objects, ops, 0.001),
 		},
-	}, warning, nil
+	}
+	if s.warning != "" {
+		out.Warnings = []string{s.warning}
+	}
+	return out
 }
 
 var errStopped = errors.New("the operation did fewer than it was asked for: nothing to take out, or the component refused")
@@ -68,11 +98,14 @@ func perOp(count, ops uint64, step float64) float64 {
 
 // rounder times batches of one operation.
 type rounder struct {
-	actors         []Actor
-	allocs         *measure.AllocCounter
-	bytes, objects uint64 // allocated in all rounds so far
-	stopped        bool   // an actor did less than it was asked to
+	actors  []Actor
+	allocs  *measure.AllocCounter
+	heap         // in all rounds so far
+	stopped bool // an actor did less than it was asked to
 }
+
+// heap is what was allocated.
+type heap struct{ bytes, objects uint64 }
 
 // calibrate finds how many operations fill the given time.
 func (r *rounder) calibrate(want time.Duration) int {

@@ -267,18 +267,21 @@ func TestAloneCountsAllocations(t *testing.T) {
 		}
 		return n
 	}}
-	s, _, err := alone([]Actor{a}, 20*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
+	var o solo
+	for range passes {
+		if err := o.pass([]Actor{a}, 20*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
 	}
+	s := o.series()
 	if got := s.Values[measure.AllocsPerOp]; got < 0.95 || got > 1.1 {
 		t.Errorf("%g allocs/op, want 1", got)
 	}
 	if got := s.Values[measure.BytesPerOp]; got < 1000 || got > 1300 {
 		t.Errorf("%g B/op, want 1024", got)
 	}
-	if len(s.Rounds) < minRounds {
-		t.Errorf("%d rounds, want %d or more", len(s.Rounds), minRounds)
+	if len(s.Rounds) < passes*minRounds {
+		t.Errorf("%d rounds, want %d or more", len(s.Rounds), passes*minRounds)
 	}
 }
 
@@ -415,7 +418,8 @@ func (s *spyStore) Update(key string, obj any) {
 
 // An operation that does less than it is asked for has no time worth telling.
 func TestAloneRefusesAShortLoop(t *testing.T) {
-	if _, _, err := alone([]Actor{{Loop: func(n int) int { return n / 2 }}}, time.Millisecond); !errors.Is(err, errStopped) {
+	var o solo
+	if err := o.pass([]Actor{{Loop: func(n int) int { return n / 2 }}}, time.Millisecond); !errors.Is(err, errStopped) {
 		t.Errorf("got %v, want errStopped", err)
 	}
 }

@@ -140,43 +140,63 @@ func liveHeap() uint64 {
 	return m.HeapAlloc
 }
 
-// ops measures each operation by itself, on each number of goroutines asked for.
+// ops measures each operation by itself, on each number of goroutines asked for,
+// in passes that take turns.
 func (s weighed) ops(ctx context.Context, w load.Workload, objects *load.Objects, f *measure.Fork, p *profiler) error {
 	defer s.Stop()
-	harness, _, err := alone([]Actor{empty(objects.Keys())}, harnessBudget)
-	if err != nil {
+	var harness solo
+	if err := harness.pass([]Actor{empty(objects.Keys())}, harnessBudget); err != nil {
 		return err
 	}
-	f.Process[measure.HarnessNs] = harness.Values[measure.NsPerOp]
+	f.Process[measure.HarnessNs] = harness.series().Values[measure.NsPerOp]
 	if err := p.start(); err != nil {
 		return err
 	}
+	type timed struct {
+		op         load.Op
+		goroutines int
+		solo       solo
+	}
+	var all []*timed
 	for _, op := range w.Ops {
 		for _, goroutines := range w.Parallel {
+			all = append(all, &timed{op: op, goroutines: goroutines})
+		}
+	}
+	for range passes {
+		for i, t := range all {
+			if t == nil {
+				continue
+			}
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			actors, err := crew(s.Subject, op, goroutines)
+			// New actors for each pass: they begin with what the component must hold
+			// for them, whatever the others left.
+			actors, err := crew(s.Subject, t.op, t.goroutines)
 			if errors.Is(err, ErrUnsupported) {
 				f.Unsupported = append(f.Unsupported, err.Error())
+				all[i] = nil
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			series, warning, err := alone(actors, w.Duration)
-			if err != nil {
-				return fmt.Errorf("%s: %w", op, err)
+			if err := t.solo.pass(actors, w.Duration/passes); err != nil {
+				return fmt.Errorf("%s: %w", t.op, err)
 			}
-			series.Op = string(op)
-			if goroutines > 1 {
-				series.Group = fmt.Sprintf("x%d", goroutines)
-			}
-			if warning != "" {
-				series.Warnings = append(series.Warnings, warning)
-			}
-			f.Series = append(f.Series, series)
 		}
+	}
+	for _, t := range all {
+		if t == nil {
+			continue
+		}
+		series := t.solo.series()
+		series.Op = string(t.op)
+		if t.goroutines > 1 {
+			series.Group = fmt.Sprintf("x%d", t.goroutines)
+		}
+		f.Series = append(f.Series, series)
 	}
 	return nil
 }

@@ -249,16 +249,22 @@ func (g Gate) apply(c *Comparison, rule measure.Rule) GateResult {
 		return out
 	}
 	ratio := *c.Ratio
-	// What is beyond the bound by the machine's noise only is no regression.
+	proven := ratio.Q <= rule.AtLook(c.look).Alpha && ratio.N >= measure.FewestForks
+	// What the machine's noise alone may do is no regression. A gate that asks for
+	// an improvement is missed also by what did not change, for which there is no
+	// test: there the interval decides.
 	noise := 1 + max(0, c.Floor)
-	beyond := ratio.Lo > max(g.bound, noise)
+	limit, improvement := max(g.bound, noise), g.bound < 1
 	if g.above {
-		beyond = ratio.Hi < min(g.bound, 1/noise)
+		limit, improvement = min(g.bound, 1/noise), g.bound > 1
+	}
+	if improvement {
+		limit, proven = g.bound, ratio.N >= measure.FewestForks
 	}
 	switch {
 	case g.inside(ratio.Lo) && g.inside(ratio.Hi):
 		out.Outcome = Pass
-	case beyond && ratio.Q <= rule.AtLook(c.look).Alpha && ratio.N >= measure.FewestForks:
+	case proven && (g.above && ratio.Hi < limit || !g.above && ratio.Lo > limit):
 		out.Outcome = Regression
 	}
 	out.Detail = fmt.Sprintf("%.3gx [%.3g, %.3g], q=%.2g", ratio.Estimate, ratio.Lo, ratio.Hi, ratio.Q)

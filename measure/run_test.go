@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,35 +153,53 @@ func TestReadRunNamesTheField(t *testing.T) {
 func TestScheduleIsBalanced(t *testing.T) {
 	t.Parallel()
 	var cells []Cell
-	for _, impl := range []string{"a", "b", "c"} {
-		cells = append(cells, Cell{Component: contract.ComponentStore, Impl: impl, Workload: "w", Procs: 2})
+	for _, w := range []string{"v", "w"} {
+		for _, impl := range []string{"a", "b", "c"} {
+			cells = append(cells, Cell{Component: contract.ComponentStore, Impl: impl, Workload: w, Procs: 2})
+		}
 	}
-	plan := Schedule(cells, 4, true, 1)
-	if len(plan) != 3*4+3 {
-		t.Fatalf("%d forks, want 15", len(plan))
+	fixed := func(n int) func(string) int { return func(string) int { return n } }
+	plan := Schedule(cells, fixed(4), true, 1)
+	if len(plan) != 6*4+6 {
+		t.Fatalf("%d forks, want 30", len(plan))
 	}
 	orders := map[string]bool{}
 	for b := range 4 {
-		seen, order := map[string]bool{}, ""
-		for _, p := range plan[3*b : 3*b+3] {
+		order := ""
+		for i, p := range plan[6*b : 6*b+6] {
 			if p.Block != b || p.Profile {
 				t.Errorf("block %d has a fork of block %d, profile %v", b, p.Block, p.Profile)
 			}
-			seen[p.Cell.Impl] = true
-			order += p.Cell.Impl
+			if i%3 > 0 && p.Cell.Workload != plan[6*b+i-1].Cell.Workload {
+				t.Errorf("block %d: the cells of a workload are not next to each other", b)
+			}
+			order += p.Cell.Workload + p.Cell.Impl
 		}
-		if len(seen) != 3 {
-			t.Errorf("block %d lacks a cell: %v", b, seen)
+		for _, c := range cells {
+			if strings.Count(order, c.Workload+c.Impl) != 1 {
+				t.Errorf("block %d lacks a cell: %s", b, order)
+			}
 		}
 		orders[order] = true
 	}
-	if len(orders) < 2 {
-		t.Error("every block has the same order: it is not shuffled")
+	if len(orders) < 3 {
+		t.Error("blocks have the same order: they are not shuffled")
 	}
-	for _, p := range plan[12:] {
-		if !p.Profile {
-			t.Error("profile forks come last")
+	for _, p := range plan[24:] {
+		if !p.Profile || p.Index != ProfileIndex {
+			t.Errorf("profile forks come last, under a number of their own: %+v", p)
 		}
+	}
+	// More forks for one workload leave what was planned as it was.
+	key := cells[0].WorkloadKey()
+	more := Schedule(cells, func(w string) int {
+		if w == key {
+			return 7
+		}
+		return 4
+	}, false, 1)
+	if len(more) != 6*4+3*3 || !slices.EqualFunc(more[:24], plan[:24], func(a, b Planned) bool { return a.Cell.ID() == b.Cell.ID() && a.Index == b.Index }) {
+		t.Errorf("%d forks, want the 24 as they were and 9 more", len(more))
 	}
 }
 

@@ -94,7 +94,7 @@ func drive(ctx context.Context, j *measure.Journal, out io.Writer) (Result, erro
 // process fails or hangs is given up, with a warning in the record; the others go on.
 func forks(ctx context.Context, j *measure.Journal, out io.Writer) error {
 	run := j.Run()
-	plan := measure.Schedule(run.Cells, run.Settings.Forks, run.Settings.Profile, run.Settings.Seed)
+	plan := measure.Schedule(run.Cells, run.ForksOf, run.Settings.Profile, run.Settings.Seed)
 	left := slices.DeleteFunc(slices.Clone(plan), j.Done)
 	bar, err := newProgress(out, run, left)
 	if err != nil {

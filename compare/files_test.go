@@ -1,0 +1,158 @@
+package compare
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Medians, intervals and p-values are benchstat's, on the same samples.
+func TestAgreesWithBenchstat(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 2))
+	var texts [2]strings.Builder
+	for i := range texts {
+		for n := 6; n <= 20; n += 7 {
+			for range n {
+				for _, mean := range []float64{50, 1e6} {
+					v := mean * (1 + 0.04*float64(i)) * (1 + 0.05*rng.NormFloat64())
+					fmt.Fprintf(&texts[i], "BenchmarkStore/op=get/mean=%g/n=%d-2 1000 %.2f ns/op %.0f B/op %d allocs/op\n", mean, n, v, 100*v, 3)
+				}
+			}
+		}
+	}
+	base, head := write(t, "base.txt", texts[0].String()), write(t, "head.txt", texts[1].String())
+	ours, err := Files(base, head, measure.DefaultRule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "tool", "benchstat", "-format", "csv", base, head).Output()
+	if err != nil {
+		t.Fatalf("benchstat: %v", err)
+	}
+	theirs := benchstatRows(t, out)
+	if len(theirs) != len(ours.Comparisons) {
+		t.Fatalf("benchstat has %d rows, we have %d:\n%s", len(theirs), len(ours.Comparisons), out)
+	}
+	for _, c := range ours.Comparisons {
+		want, ok := theirs[c.Name.Benchmark+" "+map[string]string{"ns/op": "sec/op"}[c.Name.Metric]]
+		scale := 1e-9
+		if !ok {
+			want, scale = theirs[c.Name.Benchmark+" "+c.Name.Metric], 1
+		}
+		for i, e := range []measure.Estimate{c.Base, c.Head} {
+			if !near(e.Median*scale, want.median[i], 1e-9) {
+				t.Errorf("%s: median %g, benchstat has %g", c.Name, e.Median*scale, want.median[i])
+			}
+			// benchstat shows the farther end of the interval, in whole percent.
+			far := 100 * max(e.Hi/e.Median-1, 1-e.Lo/e.Median)
+			if math.Abs(far-want.percent[i]) > 0.5 {
+				t.Errorf("%s: interval of ±%.2f%%, benchstat has ±%g%%", c.Name, far, want.percent[i])
+			}
+		}
+		if math.Abs(c.Ratio.P-want.p) > 0.0005 {
+			t.Errorf("%s: p=%g, benchstat has p=%.3f", c.Name, c.Ratio.P, want.p)
+		}
+	}
+}
+
+type benchstatRow struct {
+	median, percent [2]float64
+	p               float64
+}
+
+// benchstatRows reads benchstat's CSV: a table per unit, with a median and an
+// interval in percent per file, then the delta and the p-value.
+func benchstatRows(t *testing.T, out []byte) map[string]benchstatRow {
+	t.Helper()
+	r := csv.NewReader(bytes.NewReader(out))
+	r.FieldsPerRecord = -1
+	records, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, unit := map[string]benchstatRow{}, ""
+	number := func(s string) float64 {
+		v, err := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64)
+		if err != nil {
+			t.Fatalf("%q in benchstat's output: %v", s, err)
+		}
+		return v
+	}
+	for _, rec := range records {
+		switch {
+		case len(rec) > 2 && rec[0] == "" && rec[2] == "CI":
+			unit = rec[1]
+		case len(rec) == 7 && unit != "" && rec[0] != "" && rec[0] != "geomean":
+			p, _, _ := strings.Cut(strings.TrimPrefix(rec[6], "p="), " ")
+			rows[rec[0]+" "+unit] = benchstatRow{[2]float64{number(rec[1]), number(rec[3])}, [2]float64{number(rec[2]), number(rec[4])}, number(p)}
+		}
+	}
+	return rows
+}
+
+func near(a, b, relative float64) bool { return math.Abs(a-b) <= relative*math.Abs(b) }
+
+func TestFilesHonourTheirUnits(t *testing.T) {
+	t.Parallel()
+	line := func(mb, wins int) string {
+		return strings.Repeat(fmt.Sprintf("BenchmarkX 1 %d MB/s %d wins %d ns/op\n", mb, wins, mb), 10)
+	}
+	base := write(t, "base.txt", "Unit wins better=higher\n"+line(100, 100))
+	head := write(t, "head.txt", "Unit wins better=higher\n"+line(50, 50)+"BenchmarkNew 1 1 ns/op\n")
+	r, err := Files(base, head, measure.DefaultRule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Judge(nil); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]measure.Verdict{"MB/s": measure.Worse, "wins": measure.Worse, "ns/op": measure.Better}
+	for _, c := range r.Comparisons {
+		if c.Verdict != want[c.Name.Metric] {
+			t.Errorf("half the %s is called %s", c.Name.Metric, c.Verdict)
+		}
+	}
+	if len(r.Left) != 1 || !strings.Contains(r.Left[0], "New") {
+		t.Errorf("left out: %q", r.Left)
+	}
+	if len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0], "no A/A") {
+		t.Errorf("warnings: %q", r.Warnings)
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	t.Parallel()
+	good := write(t, "good.txt", "BenchmarkX 1 5 ns/op\n")
+	for _, c := range []struct{ name, path, want string }{
+		{"missing", "nowhere.txt", "nowhere.txt"},
+		{"no benchmark", write(t, "prose.txt", "hello\n"), "no benchmark"},
+		{"broken line", write(t, "broken.txt", "BenchmarkX 1 ns/op\n"), "broken.txt:1"},
+		{"negative", write(t, "negative.txt", "\nBenchmarkX 1 -5 ns/op\n"), "negative.txt:2"},
+		{"not a number", write(t, "nan.txt", "BenchmarkX 1 NaN ns/op\n"), "nan.txt:1"},
+		{"nothing in common", write(t, "other.txt", "BenchmarkY 1 5 ns/op\n"), "nothing to compare"},
+	} {
+		if _, err := Files(good, c.path, measure.DefaultRule); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}

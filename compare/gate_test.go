@@ -1,0 +1,120 @@
+package compare
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/measuretest"
+)
+
+func TestGates(t *testing.T) {
+	t.Parallel()
+	base := sampleRun(12, 1, measuretest.Impl{Name: "slower", NsPerOp: 100}, measuretest.Impl{Name: "faster", NsPerOp: 100})
+	head := sampleRun(12, 2, measuretest.Impl{Name: "slower", NsPerOp: 120}, measuretest.Impl{Name: "faster", NsPerOp: 80})
+	for _, c := range []struct {
+		gate string
+		want Outcome
+	}{
+		{"store/*/slower/ns/op <= +5%", Regression},
+		{"store/*/slower/ns/op <= +30%", Pass},
+		{"store/*/slower/ns/op <= +20%", Undetermined}, // it lies on the bound
+		{"store/*/faster/ns/op <= +5%", Pass},
+		{"store/*/faster/ns/op <= -10%", Pass},
+		{"store/*/faster/ns/op <= -30%", Regression},
+		{"store/*/slower/p99 <= +5%", Regression},
+		{"store/*/slower/delay-p99 <= +5%", Regression},
+		{"store/*/slower/delay-p99-ns <= +5%", Regression},
+		{"store/store-ops/*/slower/p99 <= 2us", Pass},
+		{"store/store-ops/*/slower/p99 <= 1.1us", Regression},
+		{"*/slower/achieved-% >= -5%", Regression},
+		{"*/slower/achieved-% >= -40%", Pass},
+		{"*/slower/achieved-% >= 95", Regression},
+		{"*/slower/achieved-% >= 50", Pass},
+		{"store/*/allocs/op <= +0%", Pass},
+		{"store/*/get/*/ns/op <= +5%", Regression}, // one of several is enough
+	} {
+		r := judged(t, base, head, c.gate)
+		if got := r.Outcome(); got != c.want {
+			t.Errorf("%s: %s, want %s: %+v", c.gate, got, c.want, r.Gates)
+		}
+		for _, g := range r.Gates {
+			if g.Gate != c.gate || g.Name == "" || g.Detail == "" {
+				t.Errorf("%+v", g)
+			}
+		}
+	}
+}
+
+func TestAnAllocationWhereThereWasNone(t *testing.T) {
+	t.Parallel()
+	base, head := sampleRun(10, 1), sampleRun(10, 2)
+	for i := range head.Forks {
+		head.Forks[i].Series[0].Values[measure.AllocsPerOp] = 1
+	}
+	if r := judged(t, base, head, "store/*/allocs/op <= +0%"); r.Outcome() != Regression {
+		t.Errorf("%+v", r.Gates)
+	}
+}
+
+func TestBadGates(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ gate, want string }{
+		{"", "not a pattern"},
+		{"store/*/p99", "not a pattern"},
+		{"store/*/p99 < +5%", "not a pattern"},
+		{"store/*/p99 <= 5%", "sign"},
+		{"store/*/p99 <= +5ms", "sign stands before"},
+		{"store/*/p99 <= 5 parsecs", "unit"},
+		{"store/*/p99 <= 1.2.3", "no number"},
+		{"store/*/p99 >= -100%", "100%"},
+	} {
+		if _, err := ParseGate(c.gate); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "+5%") {
+			t.Errorf("%q: %v, want %q and an example", c.gate, err, c.want)
+		}
+	}
+	for _, c := range []struct{ gate, want string }{
+		{"store/*/p98 <= +5%", "matches nothing; there are store/store-ops/objects=10/get/reference/ns/op"},
+		{"stroe/* <= +5%", "matches nothing"},
+		{"*/achieved-% <= +5%", "write >= -5%"},
+		{"*/ns/op >= -5%", "write <= +5%"},
+		{"*/offered/s <= +5%", "matches nothing"},
+	} {
+		r, err := Runs(sampleRun(6, 1), sampleRun(6, 2), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := ParseGate(c.gate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Judge([]Gate{g}); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.gate) {
+			t.Errorf("%q: %v, want %q", c.gate, err, c.want)
+		}
+	}
+}
+
+func TestReadGates(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "gates.txt")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("# what CI holds\nstore/*/p99 <= +5% # of every store\n\nqueue/*/ns/op <= +10%\n")
+	gates, err := ReadGates(path)
+	if err != nil || len(gates) != 2 || gates[0].Text != "store/*/p99 <= +5%" {
+		t.Errorf("%+v, %v", gates, err)
+	}
+	write("store/*/p99 <= +5%\nstore/* about 5\n")
+	if _, err := ReadGates(path); err == nil || !strings.Contains(err.Error(), "gates.txt:2:") {
+		t.Errorf("%v, want the file and the line", err)
+	}
+	write("# nothing\n")
+	if _, err := ReadGates(path); err == nil || !strings.Contains(err.Error(), "no gate") {
+		t.Errorf("an empty file: %v", err)
+	}
+}

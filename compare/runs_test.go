@@ -1,0 +1,178 @@
+package compare
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/measuretest"
+)
+
+func find(t *testing.T, r *Result, series, impl, metric string) *Comparison {
+	t.Helper()
+	for _, c := range r.Comparisons {
+		if c.Name.Series == series && c.Name.Impl == impl && c.Name.Metric == metric {
+			return c
+		}
+	}
+	t.Fatalf("no comparison of %s %s %s", series, impl, metric)
+	return nil
+}
+
+func judged(t *testing.T, base, head *measure.Run, gates ...string) *Result {
+	t.Helper()
+	r, err := Runs(base, head, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parsed []Gate
+	for _, text := range gates {
+		g, err := ParseGate(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed = append(parsed, g)
+	}
+	if err := r.Judge(parsed); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRunsFindARegression(t *testing.T) {
+	t.Parallel()
+	base := sampleRun(12, 1, measuretest.Impl{Name: "mine", NsPerOp: 100}, measuretest.Impl{Name: "steady", NsPerOp: 100})
+	head := sampleRun(12, 2, measuretest.Impl{Name: "mine", NsPerOp: 110}, measuretest.Impl{Name: "steady", NsPerOp: 100})
+	r := judged(t, base, head)
+	if c := find(t, r, "get", "mine", measure.NsPerOp); c.Verdict != measure.Worse {
+		t.Errorf("10 percent slower: %+v %+v", c, c.Ratio)
+	}
+	if c := find(t, r, "get", "steady", measure.NsPerOp); c.Verdict != measure.Same {
+		t.Errorf("as it was: %+v %+v", c, c.Ratio)
+	}
+	if r.Outcome() != Regression {
+		t.Errorf("outcome %s", r.Outcome())
+	}
+	if c := find(t, r, "get", "mine", measure.AllocsPerOp); c.Verdict != measure.NotComparable {
+		t.Errorf("no gate asks for allocs/op: %s", c.Verdict)
+	}
+}
+
+// What both runs have in common is told by the reference, whose code is the same:
+// a machine that is 20 percent slower the second time is no regression.
+func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
+	t.Parallel()
+	base := sampleRun(12, 1, measuretest.Impl{Name: "mine", NsPerOp: 100})
+	head := measuretest.Run(measuretest.Spec{Forks: 12, Seed: 2, Impls: []measuretest.Impl{{Name: "reference", NsPerOp: 120}, {Name: "mine", NsPerOp: 120}}})
+	c := find(t, judged(t, base, head), "get", "mine", measure.NsPerOp)
+	if c.Verdict != measure.Inconclusive || c.Floor < 0.15 || len(c.Warnings) == 0 {
+		t.Errorf("%s with a floor of %g, warnings %q", c.Verdict, c.Floor, c.Warnings)
+	}
+	// Another client-go is another reference: then it is no control, and that is said.
+	base.Environment.Modules = map[string]string{"k8s.io/client-go": "v0.37.1"}
+	head.Environment.Modules = map[string]string{"k8s.io/client-go": "v0.37.2"}
+	r := judged(t, base, head)
+	if c := find(t, r, "get", "mine", measure.NsPerOp); c.Verdict != measure.Worse {
+		t.Errorf("without a control: %s, floor %g", c.Verdict, c.Floor)
+	}
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "no control") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+}
+
+func TestRunsRefuse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		spoil func(*measure.Run)
+		want  string
+	}{
+		{"another machine", func(r *measure.Run) { r.Environment.CPU = "another" }, "machines differ: CPU"},
+		{"another Go", func(r *measure.Run) { r.Environment.GoVersion = "go1.25" }, "machines differ: Go"},
+		{"another schema", func(r *measure.Run) { r.Schema = 0 }, "schemas differ"},
+		{"another workload", func(r *measure.Run) { r.Workloads[0].YAML = "name: other\n" }, "workload store/store-ops/objects=10//p2 is another"},
+		{"another rule", func(r *measure.Run) { r.Settings.Rule.Threshold = 0.5 }, "rules differ"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			base, head := sampleRun(6, 1), sampleRun(6, 2)
+			c.spoil(head)
+			if _, err := Runs(base, head, false); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--force") {
+				t.Errorf("got %v, want %q and --force", err, c.want)
+			}
+			r, err := Runs(base, head, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(strings.Join(r.Warnings, "\n"), "forced although") {
+				t.Errorf("forced, and the result does not say so: %q", r.Warnings)
+			}
+		})
+	}
+	other := sampleRun(6, 1)
+	for i := range other.Cells {
+		other.Cells[i].Workload = "queue-ops"
+	}
+	if _, err := Runs(sampleRun(6, 1), other, true); err == nil || !strings.Contains(err.Error(), "nothing to compare") {
+		t.Errorf("nothing in common: %v", err)
+	}
+	r := judged(t, sampleRun(6, 1, measuretest.Impl{Name: "gone", NsPerOp: 1}), sampleRun(6, 1, measuretest.Impl{Name: "new", NsPerOp: 1}))
+	if len(r.Left) != 2 || !strings.Contains(r.Left[0], "gone") || !strings.Contains(r.Left[1], "new") {
+		t.Errorf("left out: %q", r.Left)
+	}
+}
+
+// Where nothing differs, the chance that any of all the verdicts of a comparison
+// is better or worse is at most alpha; and looking again as forks come in does not
+// raise it.
+func TestManyComparisonsAreCorrectedFor(t *testing.T) {
+	t.Parallel()
+	var impls []measuretest.Impl
+	for _, name := range strings.Fields("a b c d e f") {
+		impls = append(impls, measuretest.Impl{Name: name, NsPerOp: 100})
+	}
+	const trials = 50
+	falsely := 0
+	for seed := range uint64(trials) {
+		spec := measuretest.Spec{Forks: 20, Seed: seed, Noise: 0.1, Impls: append([]measuretest.Impl{{Name: "reference", NsPerOp: 100}}, impls...)}
+		run := measuretest.Run(spec)
+		if anyDifference(run) {
+			falsely++
+			continue
+		}
+		// The same run as it was after 6 and 12 forks, as a budget would look at it.
+		run.Settings.Budget = 1
+		for _, forks := range []int{6, 12, 20} {
+			early := *run
+			early.Forks = nil
+			for _, f := range run.Forks {
+				if f.Index < forks {
+					early.Forks = append(early.Forks, f)
+				}
+			}
+			if anyDifference(&early) {
+				falsely++
+				break
+			}
+			run.Looks = append(run.Looks, measure.Look{Workload: run.Workloads[0].Key, Forks: 2 * forks})
+		}
+	}
+	// At most one is expected (both ways of looking, alpha 0.01 each); five would
+	// come by chance once in 300 such tests, and the seeds are fixed.
+	if falsely > 4 {
+		t.Errorf("%d of %d runs in which nothing differs have a false verdict among %d", falsely, trials, 3*len(impls))
+	}
+}
+
+func anyDifference(r *measure.Run) bool {
+	for _, g := range Within(r) {
+		for _, row := range g.Rows {
+			for _, v := range row.Values {
+				if v.Against != nil && (v.Against.Verdict == measure.Better || v.Against.Verdict == measure.Worse) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

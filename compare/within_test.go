@@ -1,0 +1,139 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/measuretest"
+)
+
+func sampleRun(forks int, seed uint64, impls ...measuretest.Impl) *measure.Run {
+	return measuretest.Run(measuretest.Spec{Forks: forks, Seed: seed, Impls: append([]measuretest.Impl{{Name: "reference", NsPerOp: 100}}, impls...)})
+}
+
+func rowOf(t *testing.T, r *measure.Run, series, metric string) Row {
+	t.Helper()
+	for _, row := range Within(r)[0].Rows {
+		if row.Series == series && row.Metric == metric {
+			return row
+		}
+	}
+	t.Fatalf("no row %s %s", series, metric)
+	return Row{}
+}
+
+func TestWithinComparesWithTheReference(t *testing.T) {
+	t.Parallel()
+	r := sampleRun(10, 1, measuretest.Impl{Name: "slow", NsPerOp: 150})
+	// A fork with profiles is an extra one: if its number counted, it would show.
+	r.Forks = append(r.Forks, measure.Fork{Cell: r.Cells[0], Index: 10, Profiles: []string{"cpu.pb.gz"},
+		Series: []measure.Series{{Op: "get", Values: map[string]float64{measure.NsPerOp: 1e9}}}})
+	if n := len(Within(r)); n != 1 {
+		t.Fatalf("%d groups, want 1", n)
+	}
+	row := rowOf(t, r, "get", measure.NsPerOp)
+	if len(row.Values) != 3 || row.Harness != 0.5 {
+		t.Fatalf("%+v", row)
+	}
+	if row.Floor < 0 || row.Floor > 0.03 {
+		t.Errorf("noise floor %g, want about 1 percent", row.Floor)
+	}
+	for _, v := range row.Values {
+		switch v.Impl {
+		case "reference":
+			if v.Against != nil || v.Estimate.Median > 110 {
+				t.Errorf("the reference: %+v (does the profiled fork count?)", v)
+			}
+		case "slow":
+			if a := v.Against; a.Verdict != measure.Worse || a.Ratio.Estimate < 1.4 || a.Ratio.Estimate > 1.6 || a.Detectable <= 0.03 || a.Detectable > 0.2 {
+				t.Errorf("slow: %+v", a)
+			}
+		case "reference@aa":
+			if v.Against.Verdict != measure.NotComparable {
+				t.Errorf("the A/A copy belongs to the noise, not to the verdicts: %s", v.Against.Verdict)
+			}
+		}
+	}
+	if heap := rowOf(t, r, "", measure.HeapPerObject); heap.Values[1].Against.Verdict != measure.Same {
+		t.Errorf("equal heaps are called %s", heap.Values[1].Against.Verdict)
+	}
+}
+
+// A number's own warnings are beside it, with how many forks gave them; what
+// taints one series does not taint another.
+func TestWarningsTravelWithNumbers(t *testing.T) {
+	t.Parallel()
+	r := sampleRun(6, 1, measuretest.Impl{Name: "other", NsPerOp: 100})
+	for i := range r.Forks {
+		if f := &r.Forks[i]; f.Cell.Impl == "other" && f.Index < 2 {
+			f.Series[0].Warnings = []string{"no steady state after warm-up"}
+		} else if f.Cell.Label() == "reference" && f.Index == 0 {
+			f.Warnings = []string{"others used 12% of the CPU time"}
+		}
+	}
+	warnings := func(series, metric, impl string) []string {
+		for _, v := range rowOf(t, r, series, metric).Values {
+			if v.Impl == impl {
+				return v.Estimate.Warnings
+			}
+		}
+		return nil
+	}
+	if got := warnings("get", measure.NsPerOp, "other"); !slices.Equal(got, []string{"no steady state after warm-up (2 of 6 forks)"}) {
+		t.Errorf("get: %q", got)
+	}
+	if got := warnings("writer:update", measure.AchievedPct, "other"); len(got) != 0 {
+		t.Errorf("the writer has no warning of its own: %q", got)
+	}
+	for _, series := range []string{"get", ""} {
+		metric := map[string]string{"get": measure.NsPerOp, "": measure.HeapPerObject}[series]
+		if got := warnings(series, metric, "reference"); !slices.Equal(got, []string{"others used 12% of the CPU time (1 of 6 forks)"}) {
+			t.Errorf("%q: %q", series, got)
+		}
+	}
+	few := sampleRun(3, 1, measuretest.Impl{Name: "other", NsPerOp: 100})
+	if got := rowOf(t, few, "get", measure.NsPerOp).Values[1].Estimate.Warnings; len(got) == 0 {
+		t.Error("three forks carry no warning")
+	}
+}
+
+// Where the A/A copy is told apart from the reference, the row says so.
+func TestDriftIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	r := sampleRun(10, 1, measuretest.Impl{Name: "other", NsPerOp: 100})
+	for i := range r.Forks {
+		if f := &r.Forks[i]; f.Cell.Role == measure.AARole {
+			f.Series[0].Values[measure.NsPerOp] *= 1.3
+		}
+	}
+	row := rowOf(t, r, "get", measure.NsPerOp)
+	if a := row.Values[1].Against; len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "drifts") || row.Floor < 0.25 {
+		t.Errorf("floor %g, warnings %q", row.Floor, a.Warnings)
+	}
+	if a := rowOf(t, r, "writer:update", p99("delay")).Values[1].Against; len(a.Warnings) != 0 {
+		t.Errorf("another row: %q", a.Warnings)
+	}
+}
+
+func TestKeyMetrics(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		metric string
+		others []string
+		want   bool
+	}{
+		{measure.NsPerOp, nil, true},
+		{measure.AllocsPerOp, nil, false},
+		{measure.Achieved, nil, true},
+		{measure.Achieved, []string{measure.AchievedPct}, false},
+		{"service-p99-ns", nil, true},
+		{"service-p99-ns", []string{"delay-p99-ns"}, false},
+		{"delay-p99.9-ns", nil, false},
+	} {
+		if got := isKey(c.metric, func(m string) bool { return slices.Contains(c.others, m) }); got != c.want {
+			t.Errorf("%s beside %v: %v, want %v", c.metric, c.others, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package measure
+
+import "testing"
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	sure, unsure := 0.001, 0.2
+	for _, c := range []struct {
+		name   string
+		metric string
+		ratio  Ratio
+		floor  float64
+		want   Verdict
+	}{
+		{"slower", NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, 6}, 0, Worse},
+		{"faster", NsPerOp, Ratio{0.8, 0.7, 0.9, sure, sure, 6}, 0, Better},
+		{"more done", Achieved, Ratio{1.2, 1.1, 1.3, sure, sure, 6}, 0, Better},
+		{"less done", Achieved, Ratio{0.8, 0.7, 0.9, sure, sure, 6}, 0, Worse},
+		{"within the threshold", NsPerOp, Ratio{1.01, 0.99, 1.02, unsure, unsure, 6}, 0, Same},
+		{"significant and small", NsPerOp, Ratio{1.01, 1.005, 1.02, sure, sure, 6}, 0, Same},
+		{"wide", NsPerOp, Ratio{1.2, 0.9, 1.5, unsure, unsure, 6}, 0, Inconclusive},
+		{"beyond the threshold, not significant", NsPerOp, Ratio{1.2, 1.1, 1.3, unsure, unsure, 6}, 0, Inconclusive},
+		{"within the floor", NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, 6}, 0.4, Inconclusive},
+		{"the same on a noisy machine", NsPerOp, Ratio{1.01, 0.97, 1.04, unsure, unsure, 6}, 0.4, Same},
+		{"interval reaches into the floor", NsPerOp, Ratio{1.2, 1.05, 1.3, sure, sure, 6}, 0.1, Inconclusive},
+		{"too few forks", NsPerOp, Ratio{1, 1, 1, sure, sure, 5}, 0, Inconclusive},
+		{"a condition", Offered, Ratio{2, 2, 2, sure, sure, 6}, 0, NotComparable},
+	} {
+		if got := DefaultRule.Judge(DirectionOf(c.metric), c.ratio, c.floor); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// Looking again and again spends alpha once.
+func TestLooksShareAlpha(t *testing.T) {
+	t.Parallel()
+	if got := DefaultRule.AtLook(0); got != DefaultRule {
+		t.Errorf("a number of forks that was settled beforehand costs nothing: %+v", got)
+	}
+	spent := 0.0
+	for look := 1; look <= 1000; look++ {
+		spent += DefaultRule.AtLook(look).Alpha
+	}
+	if spent > DefaultRule.Alpha || spent < 0.99*DefaultRule.Alpha {
+		t.Errorf("a thousand looks spend %g of %g", spent, DefaultRule.Alpha)
+	}
+}
