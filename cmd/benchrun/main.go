@@ -35,7 +35,14 @@ func main() {
 	// client-go's code logs on its own account, also what conformance cases provoke.
 	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first signal ends the run in order; from then on a signal does what it
+	// does by default, and ends the process.
+	ended := context.AfterFunc(ctx, func() {
+		stop()
+		fmt.Fprintln(os.Stderr, "\nbenchrun: stopping; what was measured is kept. A second Ctrl-C stops at once, without writing reports.")
+	})
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	ended()
 	stop()
 	os.Exit(code)
 }
