@@ -79,6 +79,11 @@ const (
 	VoluntarySwitch = "voluntary-switches"
 	ForcedSwitch    = "forced-switches"
 	PeakRSS         = "peak-rss-B"
+
+	// Conditions, seen from outside the process. Forks of less than 50 ms have no shares.
+	StealPct    = "steal-%"      // CPU time that the hypervisor gave to others, of all cores' time
+	OthersCPU   = "others-cpu-%" // CPU time of processes other than the fork and its parent, of all cores' time
+	MachineLoad = "load-1m"      // load average at the fork's start, its predecessors included
 )
 
 // Direction says which way a metric is better.
@@ -96,7 +101,7 @@ func DirectionOf(metric string) Direction {
 	switch metric {
 	case Achieved, AchievedPct:
 		return HigherIsBetter
-	case Offered, Goroutines:
+	case Offered, Goroutines, StealPct, OthersCPU, MachineLoad:
 		return Neither
 	}
 	return LowerIsBetter

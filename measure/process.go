@@ -19,7 +19,8 @@ import (
 var ErrKilled = errors.New("ended by a signal")
 
 // ForkProcess runs this program again with the given arguments, hands it the
-// request as JSON on standard input, and decodes the Fork that it prints.
+// request as JSON on standard input, and decodes the Fork that it prints. It adds
+// what the rest of the machine did meanwhile (StealPct, OthersCPU, MachineLoad).
 //
 // The child gets GOMAXPROCS=procs. It is in a process group of its own, so that
 // Ctrl-C at the terminal reaches the parent alone; it is killed when ctx ends
@@ -42,6 +43,7 @@ func ForkProcess(ctx context.Context, procs int, request any, args ...string) (F
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = 2 * time.Second
 	isolate(cmd)
+	before := takeReading()
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return Fork{}, ctx.Err()
@@ -52,6 +54,7 @@ func ForkProcess(ctx context.Context, procs int, request any, args ...string) (F
 	if err := json.Unmarshal(stdout.Bytes(), &f); err != nil {
 		return Fork{}, errors.Join(fmt.Errorf("reading what the measuring process printed: %w", err), errors.New(tail(stdout.String(), 500)))
 	}
+	before.note(&f, cmd.ProcessState)
 	return f, f.validate()
 }
 

@@ -89,7 +89,7 @@ func drive(ctx context.Context, j *measure.Journal, out io.Writer) (Result, erro
 	if run.Finished.Before(run.Started) {
 		run.Finished = run.Started // the clock was set back
 	}
-	run.Environment.Finish()
+	run.Environment.Finish(run.Forks)
 	if !measure.DiskFull(err) {
 		err = errors.Join(err, finish(j))
 	}
