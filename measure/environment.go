@@ -6,8 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +28,14 @@ type Environment struct {
 	CacheKB        string `json:"caches,omitempty"` // "L1d 48K, L2 1024K, L3 32768K"
 	Governor       string `json:"governor,omitempty"`
 	Virtualisation string `json:"virtualisation,omitempty"`
+	Boost          string `json:"boost,omitempty"` // "on" or "off": whether the CPU may exceed its nominal frequency
 	MemoryMB       uint64 `json:"memoryMB,omitempty"`
+	HugePages      string `json:"hugePages,omitempty"` // transparent huge pages: "always", "madvise" or "never"
+	// CgroupCPUs and CgroupMemoryMB are a container's limits, 0 where there are none.
+	CgroupCPUs     float64 `json:"cgroupCPUs,omitempty"`
+	CgroupMemoryMB uint64  `json:"cgroupMemoryMB,omitempty"`
+	// Procs is the GOMAXPROCS of the forks.
+	Procs int `json:"procs,omitempty"`
 
 	GoVersion  string            `json:"go"`
 	BuildFlags map[string]string `json:"buildFlags,omitempty"`
@@ -37,13 +46,25 @@ type Environment struct {
 	Modules    map[string]string `json:"modules,omitempty"`  // versions of what is measured
 	Revision   string            `json:"revision,omitempty"` // git commit, "+dirty-" and a hash where the tree differs from it
 
-	// LoadBefore and LoadAfter are the one-minute load averages at start and end.
+	// LoadBefore and LoadAfter are the one-minute load averages at start and end;
+	// LoadMedian and LoadMax are over the forks, whose own load is in them.
 	LoadBefore float64 `json:"loadBefore"`
 	LoadAfter  float64 `json:"loadAfter,omitempty"`
+	LoadMedian float64 `json:"loadMedian,omitempty"`
+	LoadMax    float64 `json:"loadMax,omitempty"`
 	// StealPercent is the share of CPU time that the hypervisor gave to others during the run.
 	StealPercent float64 `json:"stealPercent,omitempty"`
+	// OthersMedian and OthersMax are the share of all cores' time that other
+	// processes used during a fork (OthersCPU), in percent, over the forks.
+	OthersMedian float64 `json:"othersMedian,omitempty"`
+	OthersMax    float64 `json:"othersMax,omitempty"`
+	// CPU frequency and swap space in use, at start and end.
+	MHzBefore    float64 `json:"mhzBefore,omitempty"`
+	MHzAfter     float64 `json:"mhzAfter,omitempty"`
+	SwapMBBefore uint64  `json:"swapMBBefore,omitempty"`
+	SwapMBAfter  uint64  `json:"swapMBAfter,omitempty"`
 
-	stealBefore, totalBefore float64
+	before cpuTimes
 }
 
 // MeasuredModules are those whose versions a reader of a report asks for.
@@ -54,7 +75,7 @@ var MeasuredModules = []string{"k8s.io/client-go", "k8s.io/apimachinery", "k8s.i
 func ReadEnvironment(dir string) Environment {
 	host, _ := os.Hostname()
 	e := Environment{
-		OS: runtime.GOOS, Arch: runtime.GOARCH, Host: host, Cores: runtime.NumCPU(),
+		OS: runtime.GOOS, Arch: runtime.GOARCH, Host: host, Cores: runtime.NumCPU(), Procs: runtime.GOMAXPROCS(0),
 		GoVersion: runtime.Version(),
 		GOGC:      os.Getenv("GOGC"), GOMEMLIMIT: os.Getenv("GOMEMLIMIT"), GODEBUG: os.Getenv("GODEBUG"),
 		Race:     raceEnabled,
@@ -83,22 +104,39 @@ func ReadEnvironment(dir string) Environment {
 	e.CacheKB = caches()
 	e.readHardware()
 	e.LoadBefore = loadAverage()
-	e.stealBefore, e.totalBefore = stealAndTotal()
+	e.MHzBefore, e.SwapMBBefore = frequencyMHz(), swapUsedMB()
+	e.before = readCPUTimes()
 	return e
 }
 
 // Resume makes Finish count from here: what the hypervisor took since the
 // interrupted run began is not this one's.
 func (e *Environment) Resume(here *Environment) {
-	e.stealBefore, e.totalBefore = here.stealBefore, here.totalBefore
+	e.before = here.before
 }
 
-// Finish reads again what changes during a run.
-func (e *Environment) Finish() {
-	e.LoadAfter = loadAverage()
-	if steal, total := stealAndTotal(); total > e.totalBefore {
-		e.StealPercent = 100 * (steal - e.stealBefore) / (total - e.totalBefore)
+// Finish reads again what changes during a run, and sums up what its forks saw.
+func (e *Environment) Finish(forks []Fork) {
+	e.LoadAfter, e.MHzAfter, e.SwapMBAfter = loadAverage(), frequencyMHz(), swapUsedMB()
+	if now := readCPUTimes(); now.total > e.before.total {
+		e.StealPercent = 100 * float64(now.stolen-e.before.stolen) / float64(now.total-e.before.total)
 	}
+	e.LoadMedian, e.LoadMax = over(forks, MachineLoad)
+	e.OthersMedian, e.OthersMax = over(forks, OthersCPU)
+}
+
+// over is a process metric over the forks that have it, 0 if none has.
+func over(forks []Fork, metric string) (median, most float64) {
+	var values []float64
+	for _, f := range forks {
+		if v, ok := f.Process[metric]; ok {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return 0, 0
+	}
+	return MedianOf(values), slices.Max(values)
 }
 
 // Warnings says what taints the numbers of a run made here.
@@ -107,20 +145,36 @@ func (e *Environment) Warnings() []string {
 	if e.Race {
 		w = append(w, "built with -race: times mean nothing")
 	}
+	if flags := e.BuildFlags["-gcflags"]; unoptimised.MatchString(flags) {
+		w = append(w, "built without optimisations (-gcflags="+flags+"): times mean nothing")
+	}
 	if e.StealPercent > 2 {
 		w = append(w, fmt.Sprintf("the hypervisor took %.1f%% of the CPU time", e.StealPercent))
 	}
 	if e.LoadBefore > 0.5*float64(e.Cores) {
 		w = append(w, fmt.Sprintf("the machine was busy at the start: load %.1f on %d cores", e.LoadBefore, e.Cores))
 	}
+	if e.OthersMedian > DisturbedPercent {
+		w = append(w, fmt.Sprintf("other processes used %.0f%% of all cores' time during the median fork, %.0f%% at most", e.OthersMedian, e.OthersMax))
+	}
+	if e.SwapMBAfter > e.SwapMBBefore {
+		w = append(w, fmt.Sprintf("memory was short: %d MB were swapped out during the run", e.SwapMBAfter-e.SwapMBBefore))
+	}
 	if e.Cores < 2 {
 		w = append(w, "one core: contention cannot show")
+	}
+	if e.CgroupCPUs > 0 && e.CgroupCPUs < float64(e.Procs) {
+		w = append(w, fmt.Sprintf("the container may use %.3g CPUs and GOMAXPROCS is %d: the kernel stops the process when its share is used up", e.CgroupCPUs, e.Procs))
 	}
 	if g := e.Governor; g != "" && g != "performance" {
 		w = append(w, "CPU frequency governor is "+g)
 	}
 	return w
 }
+
+// unoptimised matches compiler flags, such as "all=-N -l", that turn optimisations
+// or inlining off.
+var unoptimised = regexp.MustCompile(`(^|[ =])-[Nl]( |$)`)
 
 // SameMachine says why the numbers of two environments may not be compared, or
 // returns nil.

@@ -3,8 +3,13 @@ package measure
 // What only Linux tells, through /proc and /sys.
 
 import (
+	"math"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"time"
 
+	"github.com/montanaflynn/stats"
 	"github.com/prometheus/procfs"
 )
 
@@ -25,6 +30,53 @@ func (e *Environment) readHardware() {
 	if m, err := fs.Meminfo(); err == nil && m.MemTotal != nil {
 		e.MemoryMB = *m.MemTotal / 1024
 	}
+	if self, err := fs.Self(); err == nil {
+		if groups, err := self.Cgroups(); err == nil {
+			l := readCgroups("/sys/fs/cgroup", groups)
+			e.CgroupCPUs, e.CgroupMemoryMB = l.cpus, l.memory>>20
+		}
+	}
+	e.HugePages = chosen(readTrimmed("/sys/kernel/mm/transparent_hugepage/enabled"))
+	e.Boost = map[string]string{"0": "off", "1": "on"}[readTrimmed("/sys/devices/system/cpu/cpufreq/boost")]
+	if e.Boost == "" {
+		e.Boost = map[string]string{"0": "on", "1": "off"}[readTrimmed("/sys/devices/system/cpu/intel_pstate/no_turbo")]
+	}
+}
+
+// frequencyMHz is the mean of the cores' frequencies now, 0 if unknown. Where the
+// kernel does not govern them, as in most virtual machines, it is the nominal one.
+func frequencyMHz() float64 {
+	var mhz []float64
+	files, _ := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq")
+	for _, f := range files {
+		if khz, err := strconv.ParseFloat(readTrimmed(f), 64); err == nil {
+			mhz = append(mhz, khz/1000)
+		}
+	}
+	if fs, err := procfs.NewDefaultFS(); err == nil && len(mhz) == 0 {
+		cpus, _ := fs.CPUInfo()
+		for _, c := range cpus {
+			mhz = append(mhz, c.CPUMHz)
+		}
+	}
+	mean, err := stats.Mean(mhz)
+	if err != nil {
+		return 0
+	}
+	return math.Round(mean)
+}
+
+// swapUsedMB is how much lies in swap space now.
+func swapUsedMB() uint64 {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return 0
+	}
+	m, err := fs.Meminfo()
+	if err != nil || m.SwapTotal == nil || m.SwapFree == nil {
+		return 0
+	}
+	return (*m.SwapTotal - *m.SwapFree) / 1024
 }
 
 func loadAverage() float64 {
@@ -39,15 +91,17 @@ func loadAverage() float64 {
 	return l.Load1
 }
 
-func stealAndTotal() (steal, total float64) {
+func readCPUTimes() cpuTimes {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
-		return 0, 0
+		return cpuTimes{}
 	}
 	s, err := fs.Stat()
 	if err != nil {
-		return 0, 0
+		return cpuTimes{}
 	}
 	c := s.CPUTotal
-	return c.Steal, c.User + c.Nice + c.System + c.Idle + c.Iowait + c.IRQ + c.SoftIRQ + c.Steal
+	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	used := c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ
+	return cpuTimes{total: seconds(used + c.Idle + c.Iowait + c.Steal), used: seconds(used), stolen: seconds(c.Steal)}
 }

@@ -89,6 +89,11 @@ const (
 	// HarnessNs is the time of an empty operation through the loops that time
 	// operations alone: the harness's share of each ns/op of the fork.
 	HarnessNs = "harness-ns"
+
+	// Conditions, seen from outside the process. Forks of less than 50 ms have no shares.
+	StealPct    = "steal-%"      // CPU time that the hypervisor gave to others, of all cores' time
+	OthersCPU   = "others-cpu-%" // CPU time of processes other than the fork and its parent, of all cores' time
+	MachineLoad = "load-1m"      // load average at the fork's start, its predecessors included
 )
 
 // Direction says which way a metric is better.
@@ -106,7 +111,7 @@ func DirectionOf(metric string) Direction {
 	switch metric {
 	case AchievedPct:
 		return HigherIsBetter
-	case Offered, Goroutines, HarnessNs:
+	case Offered, Goroutines, HarnessNs, StealPct, OthersCPU, MachineLoad:
 		return Neither
 	}
 	if strings.HasSuffix(metric, "/s") { // ops/s, MB/s

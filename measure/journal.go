@@ -1,20 +1,23 @@
 package measure
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"syscall"
 )
 
 // Journal keeps a run's forks on disk as they come, one file each, so that an
-// interruption at any moment loses at most the fork that was under way. When
-// the run is done the files are merged into run.json and removed.
+// interruption at any moment loses at most the fork that was under way.
 //
-// The folder holds run.json from the first moment, with complete: false until the
-// end; ReadRun adds the forks that still lie in files of their own.
+// The folder holds run.json from the first moment, with complete: false until all
+// is measured; ReadRun adds the forks that lie in files of their own. These files
+// go last, when the reports are written too: as long as they are there, there is
+// something left that --resume does.
 type Journal struct {
 	dir string
 	run *Run
@@ -22,10 +25,16 @@ type Journal struct {
 
 const forksDir = "forks"
 
+// temporary is the name that renameio gives a file before it is whole. A kill may
+// leave one behind.
+var temporary = regexp.MustCompile(`^\.[^.].*\.(json|md|html|txt)\d+$`)
+
 // EmptyDir returns an error unless dir can take a new run: it does not exist, or
-// it is an empty folder.
+// it is a folder with nothing in it but what a run that was killed before its
+// first fork left.
 func EmptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return temporary.MatchString(e.Name()) })
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -37,37 +46,58 @@ func EmptyDir(dir string) error {
 	return nil
 }
 
-// CreateJournal begins a run in dir, which must not exist or be empty.
+// CreateJournal begins a run in dir, which EmptyDir must accept.
 func CreateJournal(dir string, run *Run) (*Journal, error) {
 	if err := EmptyDir(dir); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, forksDir), 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := WriteRun(dir, run); err != nil {
+	if err := errors.Join(removeTemporary(dir), WriteRun(dir, run)); err != nil {
 		return nil, err
 	}
 	return &Journal{dir: dir, run: run}, nil
 }
 
-// OpenJournal continues the interrupted run in dir. check says whether this
-// machine and this code may do so.
+// OpenJournal continues the run in dir: one that was interrupted, or one that
+// gave up a cell. check says whether this machine and this code may do so.
 func OpenJournal(dir string, check func(*Run) error) (*Journal, error) {
 	run, err := ReadRun(dir)
 	if err != nil {
 		return nil, err
 	}
-	if run.Complete {
-		return nil, fmt.Errorf("%s is complete: there is nothing to resume", dir)
+	j := &Journal{dir: dir, run: run}
+	if run.Complete && !j.unfinished() {
+		return nil, fmt.Errorf("%s is complete: there is nothing to resume; benchrun report %s makes its reports again", dir, dir)
 	}
 	if err := check(run); err != nil {
 		return nil, fmt.Errorf("%s cannot be resumed here: %w", dir, err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, forksDir), 0o755); err != nil {
-		return nil, err
+	return j, errors.Join(removeTemporary(dir), removeTemporary(filepath.Join(dir, forksDir)))
+}
+
+// unfinished reports whether a complete run has forks to measure after all, those
+// of a cell that was given up, or was killed before its last step.
+func (j *Journal) unfinished() bool {
+	if _, err := os.Stat(filepath.Join(j.dir, forksDir)); err == nil {
+		return true
 	}
-	return &Journal{dir: dir, run: run}, nil
+	s := j.run.Settings
+	return slices.ContainsFunc(Schedule(j.run.Cells, j.run.ForksOf, s.Profile, s.Seed), func(p Planned) bool { return !j.Done(p) })
+}
+
+func removeTemporary(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if temporary.MatchString(e.Name()) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }
 
 // Run is the record as far as it is merged.
@@ -81,25 +111,43 @@ func (j *Journal) Done(p Planned) bool { return j.run.has(p.Cell, p.Index) }
 
 // Keep writes one fork to disk.
 func (j *Journal) Keep(f Fork) error {
-	if err := writeJSON(filepath.Join(j.dir, forksDir, fmt.Sprintf("%s_%d.json", f.Cell.FileName(), f.Index)), f); err != nil {
+	dir := filepath.Join(j.dir, forksDir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := writeJSON(filepath.Join(dir, fmt.Sprintf("%s_%d.json", f.Cell.FileName(), f.Index)), f); err != nil {
 		return err
 	}
 	j.run.Forks = append(j.run.Forks, f)
 	return nil
 }
 
-// Close merges what is there into run.json. The forks' own files go only when
-// the run is complete and the merged record is on disk.
+// Warn adds a warning to the record, on disk at once.
+func (j *Journal) Warn(text string) error {
+	j.run.Warnings = append(j.run.Warnings, text)
+	return j.Save()
+}
+
+// Save merges what is there into run.json.
+func (j *Journal) Save() error { return WriteRun(j.dir, j.run) }
+
+// Close saves and, if the run is complete, removes the forks' own files. It is
+// the last step, when the reports are written.
 func (j *Journal) Close() error {
-	if err := WriteRun(j.dir, j.run); err != nil || !j.run.Complete {
+	if err := j.Save(); err != nil || !j.run.Complete {
 		return err
 	}
 	return os.RemoveAll(filepath.Join(j.dir, forksDir))
 }
 
-// mergeForks adds the forks of an interrupted run that have a file of their own
-// and are not in run.json. Each was written whole or not at all, so a file that
-// cannot be read is damage, and it is named.
+// DiskFull reports whether err came of a disk, or a quota, without room.
+func DiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// mergeForks adds the forks that have a file of their own and are not in
+// run.json. Each was written whole or not at all, so a file that cannot be read is
+// damage, and it is named.
 func mergeForks(dir string, r *Run) error {
 	files, err := filepath.Glob(filepath.Join(dir, forksDir, "*.json"))
 	if err != nil {
@@ -107,15 +155,21 @@ func mergeForks(dir string, r *Run) error {
 	}
 	for _, path := range files {
 		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the run came to its end at this moment
+		}
 		if err != nil {
 			return err
 		}
 		var f Fork
-		if err := json.Unmarshal(b, &f); err != nil {
-			return jsonError(path, err)
+		if err := decode(path, b, &f); err != nil {
+			return err
 		}
-		if err := f.validate(r.cellIDs()); err != nil {
+		if err := f.validate(); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
+		}
+		if !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.ID() == f.Cell.ID() }) {
+			return fmt.Errorf("%s: cell: %s is not among the run's cells", path, f.Cell.ID())
 		}
 		if !r.has(f.Cell, f.Index) {
 			r.Forks = append(r.Forks, f)

@@ -10,16 +10,23 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
+// ErrKilled is wrapped by the error of a fork whose process was ended by a signal
+// that did not come from here.
+var ErrKilled = errors.New("ended by a signal")
+
 // ForkProcess runs this program again with the given arguments, hands it the
-// request as JSON on standard input, and decodes the Fork that it prints.
+// request as JSON on standard input, and decodes the Fork that it prints. It adds
+// what the rest of the machine did meanwhile (StealPct, OthersCPU, MachineLoad).
 //
 // The child gets GOMAXPROCS=procs. It is in a process group of its own, so that
 // Ctrl-C at the terminal reaches the parent alone; it is killed when ctx ends
 // and, on Linux, when the parent dies. The error of a child that fails carries
-// the end of what it wrote to standard error.
+// the end of what it wrote to standard error; of one that a signal ended, it
+// wraps ErrKilled.
 func ForkProcess(ctx context.Context, procs int, request any, args ...string) (Fork, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -36,17 +43,40 @@ func ForkProcess(ctx context.Context, procs int, request any, args ...string) (F
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = 2 * time.Second
 	isolate(cmd)
+	before := takeReading()
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return Fork{}, ctx.Err()
 		}
-		return Fork{}, fmt.Errorf("the measuring process failed: %w\n%s", err, tail(stderr.String(), 2000))
+		return Fork{}, failure(err, tail(stderr.String(), 2000))
 	}
 	var f Fork
 	if err := json.Unmarshal(stdout.Bytes(), &f); err != nil {
 		return Fork{}, errors.Join(fmt.Errorf("reading what the measuring process printed: %w", err), errors.New(tail(stdout.String(), 500)))
 	}
-	return f, f.validate(nil)
+	before.note(&f, cmd.ProcessState)
+	return f, f.validate()
+}
+
+// failure is the error of a child that ended with err, having said so much.
+func failure(err error, said string) error {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			err = fmt.Errorf("%w: %s", ErrKilled, ws.Signal())
+			if ws.Signal() == syscall.SIGKILL {
+				err = fmt.Errorf("%w (perhaps by the kernel, for want of memory)", err)
+			}
+		}
+	}
+	// A child's errors reach this process as text only.
+	if strings.Contains(said, syscall.ENOSPC.Error()) {
+		err = fmt.Errorf("%w: %w", err, syscall.ENOSPC)
+	}
+	if said != "" {
+		err = fmt.Errorf("%w\n%s", err, said)
+	}
+	return fmt.Errorf("the measuring process failed: %w", err)
 }
 
 func tail(s string, n int) string {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -196,7 +195,13 @@ func writeJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	if err := renameio.WriteFile(path, append(b, '\n'), 0o644); err != nil {
+	return WriteFile(path, append(b, '\n'))
+}
+
+// WriteFile writes a file whole or not at all, and on disk when it returns. The
+// temporary file lies beside it: a kill may leave it there, and nowhere else.
+func WriteFile(path string, b []byte) error {
+	if err := renameio.WriteFile(path, b, 0o644, renameio.WithTempDir(filepath.Dir(path))); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil
@@ -217,7 +222,7 @@ func ReadRun(dir string) (*Run, error) {
 		Schema int `json:"schema"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, jsonError(path, err)
+		return nil, jsonError(path, b, err)
 	}
 	if head.Schema > Schema {
 		return nil, fmt.Errorf("%s: schema: %d is newer than this benchrun knows (up to %d); use the benchrun that wrote it, or a newer one", path, head.Schema, Schema)
@@ -226,88 +231,19 @@ func ReadRun(dir string) (*Run, error) {
 		return nil, fmt.Errorf("%s: schema: %d is no schema (1 to %d are)", path, head.Schema, Schema)
 	}
 	r := &Run{}
-	if err := json.Unmarshal(b, r); err != nil {
-		return nil, jsonError(path, err)
+	if err := decode(path, b, r); err != nil {
+		return nil, err
 	}
 	if err := r.validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if !r.Complete {
-		return r, mergeForks(dir, r)
+	if err := mergeForks(dir, r); err != nil {
+		return nil, err
 	}
 	return r, nil
-}
-
-func jsonError(path string, err error) error {
-	var typeErr *json.UnmarshalTypeError
-	var syntaxErr *json.SyntaxError
-	switch {
-	case errors.As(err, &typeErr):
-		return fmt.Errorf("%s: %s: want %s, have %s", path, typeErr.Field, typeErr.Type, typeErr.Value)
-	case errors.As(err, &syntaxErr):
-		return fmt.Errorf("%s: not whole JSON at byte %d: %w (truncated or edited?)", path, syntaxErr.Offset, err)
-	}
-	return fmt.Errorf("%s: %w", path, err)
-}
-
-// validate checks what a reader relies on; the error names the field.
-func (r *Run) validate() error {
-	switch {
-	case r.Name == "":
-		return errors.New("name: missing")
-	case r.Started.IsZero():
-		return errors.New("started: missing")
-	case len(r.Cells) == 0:
-		return errors.New("cells: none")
-	case r.Settings.Forks < 1:
-		return fmt.Errorf("settings.forks: %d, want 1 or more", r.Settings.Forks)
-	}
-	for i, c := range r.Cells {
-		if c.Component == "" || c.Impl == "" || c.Workload == "" || c.Procs < 1 {
-			return fmt.Errorf("cells[%d]: component, impl, workload and procs must be set, procs 1 or more", i)
-		}
-		if _, err := r.Workload(c); err != nil {
-			return err
-		}
-	}
-	ids := r.cellIDs()
-	for i := range r.Forks {
-		if err := r.Forks[i].validate(ids); err != nil {
-			return fmt.Errorf("forks[%d].%w", i, err)
-		}
-	}
-	return nil
-}
-
-func (r *Run) cellIDs() []string {
-	ids := make([]string, len(r.Cells))
-	for i, c := range r.Cells {
-		ids[i] = c.ID()
-	}
-	return ids
 }
 
 // has reports whether the fork of a cell is there.
 func (r *Run) has(c Cell, index int) bool {
 	return slices.ContainsFunc(r.Forks, func(f Fork) bool { return f.Index == index && f.Cell.ID() == c.ID() })
-}
-
-func (f *Fork) validate(cells []string) error {
-	if f.Index < 0 {
-		return fmt.Errorf("index: %d is negative", f.Index)
-	}
-	if cells != nil && !slices.Contains(cells, f.Cell.ID()) {
-		return fmt.Errorf("cell: %s is not among the run's cells", f.Cell.ID())
-	}
-	for i, s := range f.Series {
-		if s.Op == "" {
-			return fmt.Errorf("series[%d].op: missing", i)
-		}
-		for metric, v := range s.Values {
-			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-				return fmt.Errorf("series[%d].values[%q]: %v, want a number of 0 or more", i, metric, v)
-			}
-		}
-	}
-	return nil
 }

@@ -158,10 +158,13 @@ func writeEnvironment(w *writer, r *measure.Run) {
 	t.AppendHeader(table.Row{"", ""})
 	for _, kv := range [][2]string{
 		{"CPU", fmt.Sprintf("%s, %d cores (%s)", e.CPU, e.Cores, e.CacheKB)},
-		{"memory", fmt.Sprintf("%d MB", e.MemoryMB)},
+		{"frequency", fmt.Sprintf("%.0f MHz before, %.0f MHz after, governor %s, boost %s", e.MHzBefore, e.MHzAfter, orUnknown(e.Governor), orUnknown(e.Boost))},
+		{"memory", fmt.Sprintf("%d MB, %d MB swapped out before, %d MB after; transparent huge pages: %s", e.MemoryMB, e.SwapMBBefore, e.SwapMBAfter, orUnknown(e.HugePages))},
+		{"container", limits(e)},
 		{"system", fmt.Sprintf("%s/%s %s %s", e.OS, e.Arch, e.Kernel, e.Virtualisation)},
 		{"Go", fmt.Sprintf("%s GOGC=%s GOMEMLIMIT=%s", e.GoVersion, orDefault(e.GOGC), orDefault(e.GOMEMLIMIT))},
-		{"load", fmt.Sprintf("%.2f before, %.2f after, %.1f%% stolen by the hypervisor", e.LoadBefore, e.LoadAfter, e.StealPercent)},
+		{"load", fmt.Sprintf("%.2f before, %.2f in the median during, %.2f at most, %.2f after", e.LoadBefore, e.LoadMedian, e.LoadMax, e.LoadAfter)},
+		{"taken by others", fmt.Sprintf("%.1f%% by the hypervisor; by other processes %.1f%% during the median fork, %.1f%% at most", e.StealPercent, e.OthersMedian, e.OthersMax)},
 		{"commit", orDefault(e.Revision)},
 		{"started", r.Started.UTC().Format(time.DateTime) + " UTC" + took(r)},
 		{"settings", fmt.Sprintf("%d forks, seed %d", r.Settings.Forks, r.Settings.Seed)},
@@ -181,6 +184,20 @@ func took(r *measure.Run) string {
 	}
 	return ", took " + r.Finished.Sub(r.Started).Round(time.Second).String()
 }
+
+// limits are those of the control groups.
+func limits(e measure.Environment) string {
+	var out []string
+	if e.CgroupCPUs > 0 {
+		out = append(out, fmt.Sprintf("%.3g CPUs", e.CgroupCPUs))
+	}
+	if e.CgroupMemoryMB > 0 {
+		out = append(out, fmt.Sprintf("%d MB", e.CgroupMemoryMB))
+	}
+	return cmp.Or(strings.Join(out, ", "), "no limits")
+}
+
+func orUnknown(s string) string { return cmp.Or(s, "unknown") }
 
 func orDefault(s string) string {
 	if s == "" {

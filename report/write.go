@@ -6,8 +6,6 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/informerbench/informerbench/measure"
 )
 
@@ -40,7 +38,7 @@ func Write(dir string) error {
 		return err
 	}
 	return errors.Join(
-		renameio.WriteFile(filepath.Join(dir, MarkdownFile), md.Bytes(), 0o644),
+		measure.WriteFile(filepath.Join(dir, MarkdownFile), md.Bytes()),
 		writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WriteHTML(w, r.Preset+" "+r.Name, md.Bytes()) }),
 		writeFile(filepath.Join(dir, BenchTextFile), func(w io.Writer) error { return WriteBenchText(w, r) }),
 	)
@@ -51,5 +49,5 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if err := write(&b); err != nil {
 		return err
 	}
-	return renameio.WriteFile(path, b.Bytes(), 0o644)
+	return measure.WriteFile(path, b.Bytes())
 }

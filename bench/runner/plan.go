@@ -216,6 +216,7 @@ func (p *Plan) begin(ctx context.Context, out io.Writer) (*measure.Journal, erro
 		Settings:    measure.Settings{Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, Rule: measure.DefaultRule},
 		Environment: measure.ReadEnvironment(o.WorkTree),
 	}
+	run.Environment.Procs = o.Procs
 	for _, v := range p.variants {
 		text, err := p.text(v)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench"
@@ -47,6 +48,9 @@ type Result struct {
 // ErrInterrupted and says how to go on.
 func Execute(ctx context.Context, p *Plan, out io.Writer) (Result, error) {
 	j, err := p.begin(ctx, out)
+	if measure.DiskFull(err) {
+		return Result{}, fmt.Errorf("%w: the disk is full, nothing was measured: %w; make room and begin again", ErrFailed, err)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -82,12 +86,29 @@ func drive(ctx context.Context, j *measure.Journal, out io.Writer) (Result, erro
 		run.Checks = checks(run)
 	}
 	run.Finished = time.Now()
-	run.Environment.Finish()
-	result := Result{j.Dir(), run}
-	if e := errors.Join(j.Close(), report.Write(j.Dir())); e != nil {
-		return result, errors.Join(err, e)
+	if run.Finished.Before(run.Started) {
+		run.Finished = run.Started // the clock was set back
 	}
-	return result, errors.Join(err, failures(run))
+	run.Environment.Finish(run.Forks)
+	if !measure.DiskFull(err) {
+		err = errors.Join(err, finish(j))
+	}
+	if measure.DiskFull(err) {
+		return Result{}, fmt.Errorf("%w: the disk is full: %w; what was measured is kept: make room and go on with: benchrun run --resume %s", ErrFailed, err, j.Dir())
+	}
+	return Result{j.Dir(), run}, errors.Join(err, failures(run))
+}
+
+// finish writes the record and the reports, in the order that lets --resume do
+// what an interruption leaves undone.
+func finish(j *measure.Journal) error {
+	if err := j.Save(); err != nil {
+		return err
+	}
+	if err := report.Write(j.Dir()); err != nil {
+		return err
+	}
+	return j.Close()
 }
 
 // forks runs one process after the other through the schedule. A cell whose
@@ -101,6 +122,10 @@ func forks(ctx context.Context, j *measure.Journal, out io.Writer) error {
 		return err
 	}
 	defer bar.finish()
+	// What is measured again is not given up any more.
+	run.Warnings = slices.DeleteFunc(run.Warnings, func(w string) bool {
+		return slices.ContainsFunc(left, func(p measure.Planned) bool { return strings.HasPrefix(w, givenUp(p.Cell.ID())) })
+	})
 	given := map[string]error{} // up, by cell
 	for i, next := range left {
 		id := next.Cell.ID()
@@ -108,43 +133,27 @@ func forks(ctx context.Context, j *measure.Journal, out io.Writer) error {
 			continue
 		}
 		bar.begin(next)
-		f, err := fork(ctx, j, next, patience*bar.expected[id]+leastPatience)
-		switch {
-		case ctx.Err() != nil:
-			return fmt.Errorf("%w after %d of %d forks; go on with: benchrun run --resume %s", ErrInterrupted, len(plan)-len(left)+i, len(plan), j.Dir())
-		case err != nil:
-			given[id] = fmt.Errorf("%w: %s was given up: %w", ErrFailed, id, err)
-			run.Warnings = append(run.Warnings, given[id].Error())
-		default:
+		f, err := persistently(ctx, j, next, patience*bar.expected[id]+leastPatience)
+		if err == nil {
 			if err := j.Keep(f); err != nil {
+				return err
+			}
+		}
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return fmt.Errorf("%w after %d of %d forks; go on with: benchrun run --resume %s", ErrInterrupted, len(plan)-len(left)+i, len(plan), j.Dir())
+		case measure.DiskFull(err):
+			return err
+		case err != nil:
+			err = fmt.Errorf("%s%w\nto measure it again: benchrun run --resume %s", givenUp(id), err, j.Dir())
+			given[id] = fmt.Errorf("%w: %w", ErrFailed, err)
+			if err := j.Warn(err.Error()); err != nil {
 				return err
 			}
 		}
 		bar.end(next)
 	}
 	return errors.Join(slices.Collect(maps.Values(given))...)
-}
-
-// A fork may take so many times what is expected of it, and at least so long,
-// before it is taken to hang.
-const (
-	patience      = 20
-	leastPatience = 2 * time.Minute
-)
-
-// fork measures one fork in a process of its own.
-func fork(ctx context.Context, j *measure.Journal, next measure.Planned, limit time.Duration) (measure.Fork, error) {
-	req, err := request(j, next)
-	if err != nil {
-		return measure.Fork{}, err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not end within %s", limit))
-	defer cancel()
-	f, err := measure.ForkProcess(ctx, next.Cell.Procs, req, ForkCommand)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause
-	}
-	return f, err
 }
 
 // request is what the process of one fork is asked for.

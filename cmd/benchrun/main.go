@@ -36,10 +36,24 @@ const (
 func main() {
 	// client-go's code logs on its own account, also what conformance cases provoke.
 	klog.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, end := context.Background(), func() {}
+	if len(os.Args) < 2 || os.Args[1] != runner.ForkCommand { // a fork has nothing to end in order
+		ctx, end = untilSignal(ctx)
+	}
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
+	end()
 	os.Exit(code)
+}
+
+// untilSignal returns a context that the first signal ends, so that a run stops
+// in order. From then on a signal does what it does by default: it ends the process.
+func untilSignal(ctx context.Context) (context.Context, func()) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ended := context.AfterFunc(ctx, func() {
+		stop()
+		fmt.Fprintln(os.Stderr, "\nbenchrun: stopping; what was measured is kept. A second Ctrl-C stops at once, without writing reports.")
+	})
+	return ctx, func() { ended(); stop() }
 }
 
 // execute runs one command line and returns its exit code.

@@ -1,0 +1,53 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// A fork may take so many times what is expected of it, and at least so long,
+// before it is taken to hang.
+const (
+	patience      = 20
+	leastPatience = 2 * time.Minute
+)
+
+// tries is how often a fork is begun whose process a signal ends, such as that
+// of the kernel when memory runs out: what ends it three times is no accident.
+const tries = 3
+
+// persistently measures one fork, again where a signal ended its process. Each
+// such end leaves a warning in the record.
+func persistently(ctx context.Context, j *measure.Journal, next measure.Planned, limit time.Duration) (measure.Fork, error) {
+	for try := 1; ; try++ {
+		f, err := fork(ctx, j, next, limit)
+		if !errors.Is(err, measure.ErrKilled) || try == tries || ctx.Err() != nil {
+			return f, err
+		}
+		if err := j.Warn(fmt.Sprintf("%s: fork %d was measured again: %s", next.Cell.ID(), next.Index, err)); err != nil {
+			return f, err
+		}
+	}
+}
+
+// fork measures one fork in a process of its own.
+func fork(ctx context.Context, j *measure.Journal, next measure.Planned, limit time.Duration) (measure.Fork, error) {
+	req, err := request(j, next)
+	if err != nil {
+		return measure.Fork{}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not end within %s", limit))
+	defer cancel()
+	f, err := measure.ForkProcess(ctx, next.Cell.Procs, req, ForkCommand)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	return f, err
+}
+
+// givenUp begins the warning of a cell that is not measured any further.
+func givenUp(cell string) string { return cell + " was given up: " }

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// Whatever a single value of run.json is replaced by, reading it is refused with
+// the name of the file, or the reports are made of it.
+func TestEditedRecordIsRefusedOrReported(t *testing.T) {
+	t.Parallel()
+	text := smallRecord(t)
+	var root any
+	if err := json.Unmarshal(text, &root); err != nil {
+		t.Fatal(err)
+	}
+	leaves := 0
+	refused := map[string]int{}
+	dir := t.TempDir()
+	path := filepath.Join(dir, measure.RunFile)
+	each(root, "", func(at string, set func(any)) {
+		leaves++
+		for _, nonsense := range []any{nil, "nonsense", "", -1, 1e300, 9e15, true, []any{}, map[string]any{}} {
+			set(nonsense)
+			b, err := json.Marshal(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			what := fmt.Sprintf("%s = %#v", at, nonsense)
+			r, err := measure.ReadRun(dir)
+			if err != nil {
+				refused[fmt.Sprint(nonsense)]++
+				if !strings.Contains(err.Error(), path) {
+					t.Errorf("%s: the error does not name the file: %v", what, err)
+				}
+				continue
+			}
+			func() {
+				defer func() {
+					if p := recover(); p != nil {
+						t.Errorf("%s: the reports panic: %v", what, p)
+					}
+				}()
+				if err := errors.Join(Write(dir), WriteText(io.Discard, r)); err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			}()
+		}
+	})
+	t.Logf("%d leaves; refused %v", leaves, refused)
+	if leaves < 80 || len(refused) < 9 {
+		t.Errorf("%d leaves, refused %v: this tests little", leaves, refused)
+	}
+}
+
+// smallRecord is the run.json of a run with little of everything, as the journal
+// leaves it.
+func smallRecord(t *testing.T) []byte {
+	t.Helper()
+	h := measure.NewHistogram()
+	h.Record(time.Millisecond)
+	encoded, err := h.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := sampleRun(1)
+	forks := run.Forks
+	run.Forks, run.Cells = nil, run.Cells[:2]
+	dir := filepath.Join(t.TempDir(), "run")
+	j, err := measure.CreateJournal(dir, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range forks[:2] {
+		f.Started, f.Seconds = run.Started, 1
+		f.Series[0].Rounds, f.Series[0].Histograms = []float64{1}, map[string]string{"delay": encoded}
+		if err := j.Keep(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, measure.RunFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// each visits every leaf of a decoded JSON text, and puts back what it was after
+// the visit.
+func each(v any, at string, visit func(at string, set func(any))) {
+	child := func(at string, now any, set func(any)) {
+		switch now.(type) {
+		case map[string]any, []any:
+			each(now, at, visit)
+		default:
+			visit(at, set)
+			set(now)
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			child(at+"."+k, v[k], func(x any) { v[k] = x })
+		}
+	case []any:
+		for i := range v {
+			child(fmt.Sprintf("%s[%d]", at, i), v[i], func(x any) { v[i] = x })
+		}
+	}
+}
