@@ -23,6 +23,9 @@ type Request struct {
 	Trace string `json:"trace,omitempty"`
 	// ProfileDir is where profiles go; "" takes none.
 	ProfileDir string `json:"profileDir,omitempty"`
+	// Plant, if not nil, slows the store down by that share (see plant); 0 plants
+	// what measures the costs, and no slowdown.
+	Plant *float64 `json:"plant,omitempty"`
 }
 
 // Run measures one fork of a cell in this process, with the GOMAXPROCS that the
@@ -36,6 +39,12 @@ func Run(ctx context.Context, req Request) (f measure.Fork, err error) {
 	entry, err := catalog.Lookup(req.Cell.Component, req.Cell.Impl)
 	if err != nil {
 		return f, err
+	}
+	if req.Plant != nil {
+		if entry.Component != contract.ComponentStore {
+			return f, fmt.Errorf("a slowdown can be planted in a store only, not in %s", entry.ID())
+		}
+		entry.NewStore = plant(entry.NewStore, *req.Plant)
 	}
 	f = measure.Fork{Cell: req.Cell, Index: req.Index, Block: req.Block, Seed: w.Seed, Started: time.Now(), Process: map[string]float64{}}
 	if n := runtime.GOMAXPROCS(0); n != req.Cell.Procs {

@@ -65,6 +65,9 @@ type Comparison struct {
 	// Warnings taint the comparison, beside those of Base and Head.
 	Warnings []string `json:"warnings,omitempty"`
 
+	// Cell is what was measured; zero for a benchmark from a file.
+	Cell measure.Cell `json:"-"`
+
 	direction measure.Direction
 	look      int  // see measure.Rule.AtLook
 	judged    bool // belongs to the family

@@ -146,6 +146,7 @@ func runsCell(base, head *measure.Run, c measure.Cell, control bool) []*Comparis
 			}
 			n := newComparison(nameOf(c, series, metric), b, h, floor, look)
 			n.Warnings = append(n.Warnings, slices.Compact(drifts)...)
+			n.Cell = c
 			n.judged = isKey(metric, func(m string) bool { return slices.Contains(names, m) })
 			out = append(out, n)
 		}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,14 +166,7 @@ func TestManyComparisonsAreCorrectedFor(t *testing.T) {
 }
 
 func anyDifference(r *measure.Run) bool {
-	for _, g := range Within(r) {
-		for _, row := range g.Rows {
-			for _, v := range row.Values {
-				if v.Against != nil && (v.Against.Verdict == measure.Better || v.Against.Verdict == measure.Worse) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(Judged(Within(r)), func(c *Comparison) bool {
+		return c.Verdict == measure.Better || c.Verdict == measure.Worse
+	})
 }

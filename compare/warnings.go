@@ -18,6 +18,9 @@ func RunWarnings(r *measure.Run) []string {
 	if r.Settings.SkipVerify {
 		out = append(out, "not verified (--skip-verify): a number may be that of a broken implementation")
 	}
+	if p := r.Settings.Plant; p != nil && p.Share > 0 {
+		out = append(out, fmt.Sprintf("planted: the store %s is %g%% slower than it is, on purpose (--plant)", p.Impl, 100*p.Share))
+	}
 	return slices.Concat(out, r.Warnings, r.Environment.Warnings())
 }
 

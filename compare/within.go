@@ -65,6 +65,21 @@ func Within(r *measure.Run) []Group {
 	return groups
 }
 
+// Judged are the comparisons of the groups that have a verdict.
+func Judged(groups []Group) []*Comparison {
+	var out []*Comparison
+	for _, g := range groups {
+		for _, row := range g.Rows {
+			for _, v := range row.Values {
+				if v.Against != nil && v.Against.judged {
+					out = append(out, v.Against)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // rows lists every metric of every series that any cell has.
 func rows(r *measure.Run, cells []measure.Cell) []Row {
 	reference := referenceOf(r, cells)
@@ -113,6 +128,7 @@ func row(r *measure.Run, cells []measure.Cell, reference measure.Cell, series, m
 		v := Value{Impl: c.Label(), Estimate: own.estimate()}
 		if key && c.ID() != reference.ID() {
 			v.Against = newComparison(nameOf(c, series, metric), base, own, out.Floor, look)
+			v.Against.Cell = c
 			v.Against.judged = c.Role == ""
 			v.Against.Warnings = append(v.Against.Warnings, drifts...)
 		}

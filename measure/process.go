@@ -18,7 +18,7 @@ import (
 // that did not come from here.
 var ErrKilled = errors.New("ended by a signal")
 
-// ForkProcess runs this program again with the given arguments, hands it the
+// ForkProcess runs the program exe, "" being this one, with the given arguments, hands it the
 // request as JSON on standard input, and decodes the Fork that it prints. It adds
 // what the rest of the machine did meanwhile (StealPct, OthersCPU, MachineLoad).
 //
@@ -27,16 +27,19 @@ var ErrKilled = errors.New("ended by a signal")
 // and, on Linux, when the parent dies. The error of a child that fails carries
 // the end of what it wrote to standard error; of one that a signal ended, it
 // wraps ErrKilled.
-func ForkProcess(ctx context.Context, procs int, request any, args ...string) (Fork, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return Fork{}, fmt.Errorf("finding this program to start it again: %w", err)
+func ForkProcess(ctx context.Context, exe string, procs int, request any, args ...string) (Fork, error) {
+	if exe == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return Fork{}, fmt.Errorf("finding this program to start it again: %w", err)
+		}
+		exe = self
 	}
 	in, err := json.Marshal(request)
 	if err != nil {
 		return Fork{}, err
 	}
-	cmd := exec.CommandContext(ctx, self, args...)
+	cmd := exec.CommandContext(ctx, exe, args...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
 	cmd.Stdin = bytes.NewReader(in)
 	var stdout, stderr bytes.Buffer

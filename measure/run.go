@@ -55,6 +55,16 @@ type Settings struct {
 	// Budget is the time that may be spent on forks that are added to what is
 	// inconclusive; 0 settles the number of forks beforehand.
 	Budget time.Duration `json:"budget,omitempty"`
+	// Pair says that the forks took turns with those of another run.
+	Pair bool `json:"pair,omitempty"`
+	// Plant is a slowdown that was planted in a store on purpose.
+	Plant *Plant `json:"plant,omitempty"`
+}
+
+// Plant slows one store down, to see whether gates find it.
+type Plant struct {
+	Impl  string  `json:"impl"`
+	Share float64 `json:"share"` // 0.1 makes each operation take a tenth more
 }
 
 // Look is one addition of forks to the cells of a workload, decided by what their

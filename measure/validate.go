@@ -31,6 +31,17 @@ func (r *Run) validate() error {
 	if err := r.Settings.Rule.validate(); err != nil {
 		return fmt.Errorf("settings.rule.%w", err)
 	}
+	if r.Settings.Budget < 0 {
+		return fmt.Errorf("settings.budget: %d is negative", r.Settings.Budget)
+	}
+	if p := r.Settings.Plant; p != nil && (p.Impl == "" || !natural(p.Share)) {
+		return fmt.Errorf("settings.plant: %+v, want the name of a store and a share of 0 or more", *p)
+	}
+	for i, l := range r.Looks {
+		if l.Forks < r.Settings.Forks {
+			return fmt.Errorf("looks[%d].forks: %d, want settings.forks or more", i, l.Forks)
+		}
+	}
 	for i, w := range r.Workloads {
 		if w.Key == "" || w.Name == "" {
 			return fmt.Errorf("workloads[%d]: key and name must be set", i)

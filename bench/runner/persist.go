@@ -22,27 +22,27 @@ const tries = 3
 
 // persistently measures one fork, again where a signal ended its process. Each
 // such end leaves a warning in the record.
-func persistently(ctx context.Context, j *measure.Journal, next measure.Planned, limit time.Duration) (measure.Fork, error) {
+func persistently(ctx context.Context, next task, limit time.Duration) (measure.Fork, error) {
 	for try := 1; ; try++ {
-		f, err := fork(ctx, j, next, limit)
+		f, err := fork(ctx, next, limit)
 		if !errors.Is(err, measure.ErrKilled) || try == tries || ctx.Err() != nil {
 			return f, err
 		}
-		if err := j.Warn(fmt.Sprintf("%s: fork %d was measured again: %s", next.Cell.ID(), next.Index, err)); err != nil {
+		if err := next.Warn(fmt.Sprintf("%s: fork %d was measured again: %s", next.Cell.ID(), next.Index, err)); err != nil {
 			return f, err
 		}
 	}
 }
 
 // fork measures one fork in a process of its own.
-func fork(ctx context.Context, j *measure.Journal, next measure.Planned, limit time.Duration) (measure.Fork, error) {
-	req, err := request(j, next)
+func fork(ctx context.Context, next task, limit time.Duration) (measure.Fork, error) {
+	req, err := request(next)
 	if err != nil {
 		return measure.Fork{}, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not end within %s", limit))
 	defer cancel()
-	f, err := measure.ForkProcess(ctx, next.Cell.Procs, req, ForkCommand)
+	f, err := measure.ForkProcess(ctx, next.exe, next.Cell.Procs, req, ForkCommand)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure"
 )
@@ -33,8 +34,10 @@ type Options struct {
 	Procs      int    // 0 means all cores
 	Out        string // folder of the results; "" makes one under results/
 	SkipVerify bool
-	Command    []string // as typed, for the record
-	WorkTree   string   // a folder in the git work tree of this program, for the record
+	Budget     time.Duration  // may be spent on forks that are added to what is inconclusive
+	Plant      *measure.Plant // a slowdown on purpose
+	Command    []string       // as typed, for the record
+	WorkTree   string         // a folder in the git work tree of this program, for the record
 }
 
 // DefaultForks is how many processes measure each cell.
@@ -70,6 +73,11 @@ func NewPlan(o Options) (*Plan, error) {
 	}
 	if err := p.checkRanges(); err != nil {
 		return nil, err
+	}
+	if plant := o.Plant; plant != nil && !slices.ContainsFunc(p.entries, func(e catalog.Entry) bool {
+		return e.Component == contract.ComponentStore && e.Name == plant.Impl
+	}) {
+		return nil, fmt.Errorf("--plant %s: no such store is measured; benchrun list --component store shows them", plant.Impl)
 	}
 	for _, w := range workloads {
 		if !slices.ContainsFunc(p.entries, func(e catalog.Entry) bool { return e.Component == w.Component }) {
@@ -107,6 +115,8 @@ func (p *Plan) checkRanges() error {
 		return fmt.Errorf("--duration %s: want more than 0", o.Duration)
 	case o.Duration > 0 && o.Trace != "":
 		return errors.New("--duration: a trace has a duration of its own; import it again with another --compress")
+	case o.Budget < 0:
+		return fmt.Errorf("--budget %s: want 0 or more", o.Budget)
 	case o.Procs < 1:
 		return fmt.Errorf("--procs %d: want 1 or more", o.Procs)
 	}
@@ -207,16 +217,18 @@ func params(v load.Variant) []measure.Param {
 	return ps
 }
 
-// begin verifies the implementations and makes the run's folder. Nothing is
-// written before the last check has passed.
-func (p *Plan) begin(ctx context.Context, out io.Writer) (*measure.Journal, error) {
+// record verifies the implementations and makes the record of a run that has not
+// begun. It writes nothing.
+func (p *Plan) record(ctx context.Context, out io.Writer) (*measure.Run, error) {
 	o := p.options
 	run := &measure.Run{
 		Schema: measure.Schema, Name: filepath.Base(o.Out), Preset: p.preset, Command: o.Command, Started: time.Now(),
-		Settings:    measure.Settings{Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, Rule: measure.DefaultRule},
+		Settings: measure.Settings{
+			Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, Rule: measure.DefaultRule,
+			Budget: o.Budget, Plant: o.Plant,
+		},
 		Environment: measure.ReadEnvironment(o.WorkTree),
 	}
-	run.Environment.Procs = o.Procs
 	for _, v := range p.variants {
 		text, err := p.text(v)
 		if err != nil {
@@ -230,7 +242,7 @@ func (p *Plan) begin(ctx context.Context, out io.Writer) (*measure.Journal, erro
 	}
 	run.Impls = impls
 	run.Cells = p.cells(sound)
-	return measure.CreateJournal(o.Out, run)
+	return run, nil
 }
 
 func (p *Plan) text(v load.Variant) (measure.WorkloadText, error) {

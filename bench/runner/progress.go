@@ -28,21 +28,22 @@ type progress struct {
 	printed  int // tenths
 }
 
-func newProgress(out io.Writer, run *measure.Run, left []measure.Planned) (*progress, error) {
+func newProgress(out io.Writer, left []task) (*progress, error) {
 	p := &progress{out: out, expected: map[string]time.Duration{}, started: time.Now()}
-	for _, c := range run.Cells {
-		text, err := run.Workload(c)
-		if err != nil {
-			return nil, err
+	for _, t := range left {
+		id := t.Cell.ID()
+		if p.expected[id] == 0 {
+			text, err := t.Run().Workload(t.Cell)
+			if err != nil {
+				return nil, err
+			}
+			w, err := load.ParseWorkload(text.Name, []byte(text.YAML))
+			if err != nil {
+				return nil, err
+			}
+			p.expected[id] = expected(w)
 		}
-		w, err := load.ParseWorkload(text.Name, []byte(text.YAML))
-		if err != nil {
-			return nil, err
-		}
-		p.expected[c.ID()] = expected(w)
-	}
-	for _, f := range left {
-		p.total += p.expected[f.Cell.ID()]
+		p.total += p.expected[id]
 	}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.bar = progressbar.NewOptions64(int64(p.total), progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(30),

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/measure"
 	"github.com/informerbench/informerbench/report"
 )
@@ -47,14 +48,24 @@ type Result struct {
 // measured is kept, the reports are written from it, and the error wraps
 // ErrInterrupted and says how to go on.
 func Execute(ctx context.Context, p *Plan, out io.Writer) (Result, error) {
-	j, err := p.begin(ctx, out)
-	if measure.DiskFull(err) {
-		return Result{}, fmt.Errorf("%w: the disk is full, nothing was measured: %w; make room and begin again", ErrFailed, err)
+	run, err := p.record(ctx, out)
+	if err != nil {
+		return Result{}, err
 	}
+	j, err := begin(p.options.Out, run)
 	if err != nil {
 		return Result{}, err
 	}
 	return drive(ctx, j, out)
+}
+
+// begin makes the folder of a run.
+func begin(dir string, run *measure.Run) (*measure.Journal, error) {
+	j, err := measure.CreateJournal(dir, run)
+	if measure.DiskFull(err) {
+		return nil, fmt.Errorf("%w: the disk is full, nothing was measured: %w; make room and begin again", ErrFailed, err)
+	}
+	return j, err
 }
 
 // Resume goes on with the interrupted run in dir, on the machine and the code
@@ -68,6 +79,9 @@ func Resume(ctx context.Context, dir, workTree string, out io.Writer) (Result, e
 		if r.Environment.Revision != here.Revision {
 			return fmt.Errorf("the code is another: begun at commit %q, this is %q", r.Environment.Revision, here.Revision)
 		}
+		if r.Settings.Pair {
+			return errors.New("it is one half of a pair, whose forks take turns with the other half's: measure the pair again")
+		}
 		return nil
 	})
 	if err != nil {
@@ -77,10 +91,31 @@ func Resume(ctx context.Context, dir, workTree string, out io.Writer) (Result, e
 	return drive(ctx, j, out)
 }
 
-// drive measures what the journal lacks and writes the reports.
+// drive measures what a run lacks and writes the reports.
 func drive(ctx context.Context, j *measure.Journal, out io.Writer) (Result, error) {
-	run := j.Run()
-	err := forks(ctx, j, out)
+	sides := []*side{{Journal: j}}
+	return sides[0].finish(measureAll(ctx, sides, out))
+}
+
+// side is one of the runs whose forks take turns: a run by itself has one side, a
+// pair two.
+type side struct {
+	*measure.Journal
+	exe string // the program that measures it; "" is this one
+}
+
+// goOn says how to go on with a run that did not end, after the given words.
+func (s *side) goOn(words string) string {
+	if s.Run().Settings.Pair {
+		return "a pair cannot be gone on with; what was measured is kept in " + s.Dir()
+	}
+	return words + ": benchrun run --resume " + s.Dir()
+}
+
+// finish completes the record of a side and writes its reports; err is how the
+// measuring ended.
+func (s *side) finish(err error) (Result, error) {
+	run := s.Run()
 	if err == nil || errors.Is(err, ErrFailed) {
 		run.Complete = true
 		run.Checks = checks(run)
@@ -91,17 +126,17 @@ func drive(ctx context.Context, j *measure.Journal, out io.Writer) (Result, erro
 	}
 	run.Environment.Finish(run.Forks)
 	if !measure.DiskFull(err) {
-		err = errors.Join(err, finish(j))
+		err = errors.Join(err, write(s.Journal))
 	}
 	if measure.DiskFull(err) {
-		return Result{}, fmt.Errorf("%w: the disk is full: %w; what was measured is kept: make room and go on with: benchrun run --resume %s", ErrFailed, err, j.Dir())
+		return Result{}, fmt.Errorf("%w: the disk is full: %w; what was measured is kept: make room and %s", ErrFailed, err, s.goOn("go on with"))
 	}
-	return Result{j.Dir(), run}, errors.Join(err, failures(run))
+	return Result{s.Dir(), run}, errors.Join(err, failures(run))
 }
 
-// finish writes the record and the reports, in the order that lets --resume do
+// write writes the record and the reports, in the order that lets --resume do
 // what an interruption leaves undone.
-func finish(j *measure.Journal) error {
+func write(j *measure.Journal) error {
 	if err := j.Save(); err != nil {
 		return err
 	}
@@ -111,57 +146,105 @@ func finish(j *measure.Journal) error {
 	return j.Close()
 }
 
+// measureAll measures what the sides lack, and then more of what is inconclusive
+// as long as the budget lasts.
+func measureAll(ctx context.Context, sides []*side, out io.Writer) error {
+	for {
+		if err := forks(ctx, sides, out); err != nil {
+			return err
+		}
+		looks, err := look(sides, out)
+		if err != nil || len(looks) == 0 {
+			return err
+		}
+		for _, s := range sides {
+			s.Run().Looks = append(s.Run().Looks, looks...)
+			if err := s.Save(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// task is a fork to be done for one side.
+type task struct {
+	*side
+	measure.Planned
+}
+
+func (t task) done() bool { return t.Journal.Done(t.Planned) }
+
+// schedule lets the sides take turns, each first in every other turn.
+func schedule(sides []*side) []task {
+	run := sides[0].Run()
+	var plan []task
+	for i, p := range measure.Schedule(run.Cells, run.ForksOf, run.Settings.Profile, run.Settings.Seed) {
+		for k := range sides {
+			plan = append(plan, task{sides[(i+k)%len(sides)], p})
+		}
+	}
+	return plan
+}
+
 // forks runs one process after the other through the schedule. A cell whose
 // process fails or hangs is given up, with a warning in the record; the others go on.
-func forks(ctx context.Context, j *measure.Journal, out io.Writer) error {
-	run := j.Run()
-	plan := measure.Schedule(run.Cells, run.ForksOf, run.Settings.Profile, run.Settings.Seed)
-	left := slices.DeleteFunc(slices.Clone(plan), j.Done)
-	bar, err := newProgress(out, run, left)
+func forks(ctx context.Context, sides []*side, out io.Writer) error {
+	plan := schedule(sides)
+	left := slices.DeleteFunc(slices.Clone(plan), task.done)
+	if len(left) == 0 {
+		return nil
+	}
+	bar, err := newProgress(out, left)
 	if err != nil {
 		return err
 	}
 	defer bar.finish()
 	// What is measured again is not given up any more.
-	run.Warnings = slices.DeleteFunc(run.Warnings, func(w string) bool {
-		return slices.ContainsFunc(left, func(p measure.Planned) bool { return strings.HasPrefix(w, givenUp(p.Cell.ID())) })
-	})
+	for _, s := range sides {
+		s.Run().Warnings = slices.DeleteFunc(s.Run().Warnings, func(w string) bool {
+			return slices.ContainsFunc(left, func(t task) bool { return strings.HasPrefix(w, givenUp(t.Cell.ID())) })
+		})
+	}
 	given := map[string]error{} // up, by cell
 	for i, next := range left {
 		id := next.Cell.ID()
 		if given[id] != nil {
 			continue
 		}
-		bar.begin(next)
-		f, err := persistently(ctx, j, next, patience*bar.expected[id]+leastPatience)
+		bar.begin(next.Planned)
+		f, err := persistently(ctx, next, patience*bar.expected[id]+leastPatience)
 		if err == nil {
-			if err := j.Keep(f); err != nil {
+			if err := next.Keep(f); err != nil {
 				return err
 			}
 		}
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return fmt.Errorf("%w after %d of %d forks; go on with: benchrun run --resume %s", ErrInterrupted, len(plan)-len(left)+i, len(plan), j.Dir())
+			return fmt.Errorf("%w after %d of %d forks; %s", ErrInterrupted, len(plan)-len(left)+i, len(plan), next.goOn("go on with"))
 		case measure.DiskFull(err):
 			return err
 		case err != nil:
-			err = fmt.Errorf("%s%w\nto measure it again: benchrun run --resume %s", givenUp(id), err, j.Dir())
+			err = fmt.Errorf("%s%w\n%s", givenUp(id), err, next.goOn("to measure it again"))
 			given[id] = fmt.Errorf("%w: %w", ErrFailed, err)
-			if err := j.Warn(err.Error()); err != nil {
+			if err := next.Warn(err.Error()); err != nil {
 				return err
 			}
 		}
-		bar.end(next)
+		bar.end(next.Planned)
 	}
 	return errors.Join(slices.Collect(maps.Values(given))...)
 }
 
 // request is what the process of one fork is asked for.
-func request(j *measure.Journal, next measure.Planned) (bench.Request, error) {
-	w, err := j.Run().Workload(next.Cell)
-	r := bench.Request{Cell: next.Cell, Index: next.Index, Block: next.Block, Workload: w.YAML, Trace: j.Run().Settings.Trace}
-	if next.Profile {
-		r.ProfileDir = filepath.Join(j.Dir(), "profiles", next.Cell.FileName())
+func request(t task) (bench.Request, error) {
+	settings := t.Run().Settings
+	w, err := t.Run().Workload(t.Cell)
+	r := bench.Request{Cell: t.Cell, Index: t.Index, Block: t.Block, Workload: w.YAML, Trace: settings.Trace}
+	if t.Profile {
+		r.ProfileDir = filepath.Join(t.Dir(), "profiles", t.Cell.FileName())
+	}
+	if p := settings.Plant; p != nil && p.Impl == t.Cell.Impl && t.Cell.Component == contract.ComponentStore {
+		r.Plant = &p.Share
 	}
 	return r, err
 }

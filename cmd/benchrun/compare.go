@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,20 +15,12 @@ import (
 )
 
 // versusFormats are the writers by the name that --format takes.
-var versusFormats = []struct {
-	name  string
-	write func(cmd *cobra.Command, r *compare.Result) error
-}{
-	{"text", func(cmd *cobra.Command, r *compare.Result) error { return report.WriteVersusText(cmd.OutOrStdout(), r) }},
-	{"markdown", func(cmd *cobra.Command, r *compare.Result) error {
-		return report.WriteVersusMarkdown(cmd.OutOrStdout(), r)
-	}},
-	{"json", func(cmd *cobra.Command, r *compare.Result) error { return report.WriteVersusJSON(cmd.OutOrStdout(), r) }},
+var versusFormats = map[string]func(io.Writer, *compare.Result) error{
+	"text": report.WriteVersusText, "markdown": report.WriteVersusMarkdown, "json": report.WriteVersusJSON,
 }
 
 func newCompare() *cobra.Command {
-	var gates []string
-	var gateFile, format, inconclusive string
+	var v verdictFlags
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "compare BASE HEAD",
@@ -37,31 +29,14 @@ func newCompare() *cobra.Command {
 benchmark format (go test -bench prints it). Every verdict is corrected for how many
 there are; what the data cannot tell is called inconclusive.
 
-A gate bounds what may happen: 'PATTERN <= +5%', where the pattern is matched against
-component/workload/series/implementation/metric and * stands for anything. A change has a
-sign and %; without them the bound is a value of HEAD ('<= 50ms', '>= 95'). A gate that
-matches nothing is an error. Without gates nothing may be worse.
-
-Exit codes: 0 pass; 1 regression; 3 inconclusive (see --inconclusive); 2 the input is wrong.`,
+` + gateHelp,
 		Example: `  benchrun compare results/20261121T101500Z-quick results/20261121T142000Z-quick
   benchrun compare base head --gate 'store/*/p99 <= +5%' --gate 'store/*/allocs/op <= +0%'
   benchrun compare base head --gates gates.txt --format markdown >> "$GITHUB_STEP_SUMMARY"
   benchrun compare old.txt new.txt --format json`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f := slices.IndexFunc(versusFormats, func(f struct {
-				name  string
-				write func(*cobra.Command, *compare.Result) error
-			}) bool {
-				return f.name == format
-			})
-			if f < 0 {
-				return fmt.Errorf("--format %q: want text, markdown or json", format)
-			}
-			if inconclusive != "pass" && inconclusive != "fail" {
-				return fmt.Errorf("--inconclusive %q: want pass or fail", inconclusive)
-			}
-			parsed, err := parseGates(gates, gateFile)
+			gates, err := v.check()
 			if err != nil {
 				return err
 			}
@@ -69,43 +44,52 @@ Exit codes: 0 pass; 1 regression; 3 inconclusive (see --inconclusive); 2 the inp
 			if err != nil {
 				return err
 			}
-			if err := r.Judge(parsed); err != nil {
-				return err
-			}
-			if err := versusFormats[f].write(cmd, r); err != nil {
-				return err
-			}
-			switch outcome := r.Outcome(); {
-			case outcome == compare.Regression:
-				return broken(errors.New(report.Summary(r)))
-			case outcome == compare.Undetermined && inconclusive == "fail":
-				return fmt.Errorf("%w: %s", errInconclusive, strings.TrimPrefix(report.Summary(r), "inconclusive: "))
-			}
-			return nil
+			return v.judge(cmd, r, gates)
 		},
 	}
-	f := cmd.Flags()
-	f.StringArrayVar(&gates, "gate", nil, "a `GATE` such as 'store/*/p99 <= +5%'; may be given again")
-	f.StringVar(&gateFile, "gates", "", "a `FILE` of gates, one a line, # begins a comment")
-	f.StringVar(&format, "format", "text", "text, markdown or json")
-	f.StringVar(&inconclusive, "inconclusive", "fail", "what weak data come to: `pass` exits with 0, fail with 3")
-	f.BoolVar(&force, "force", false, "compare runs of different machines, schemas or workloads all the same; the output says so")
+	v.add(cmd)
+	cmd.Flags().BoolVar(&force, "force", false, "compare runs of different machines, schemas or workloads all the same; the output says so")
 	return cmd
 }
 
-// errInconclusive is wrapped by the error of a comparison whose data are too weak.
-var errInconclusive = errors.New("inconclusive")
+const gateHelp = `A gate bounds what may happen: 'PATTERN <= +5%', where the pattern is matched against
+component/workload/series/implementation/metric and * stands for anything. A change has a
+sign and %; without them the bound is a value of HEAD ('<= 50ms', '>= 95'). A gate that
+matches nothing is an error. Without gates nothing may be worse.
 
-func parseGates(texts []string, file string) ([]compare.Gate, error) {
+Exit codes: 0 pass; 1 regression; 3 inconclusive (see --inconclusive); 2 the input is wrong.`
+
+// verdictFlags say what is asked of a comparison and how it is shown.
+type verdictFlags struct {
+	gates                          []string
+	gateFile, format, inconclusive string
+}
+
+func (v *verdictFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&v.gates, "gate", nil, "a `GATE` such as 'store/*/p99 <= +5%'; may be given again")
+	f.StringVar(&v.gateFile, "gates", "", "a `FILE` of gates, one a line, # begins a comment")
+	f.StringVar(&v.format, "format", "text", "text, markdown or json")
+	f.StringVar(&v.inconclusive, "inconclusive", "fail", "what weak data come to: `pass` exits with 0, fail with 3")
+}
+
+// check reads the gates; everything that can be wrong with the flags is found here.
+func (v *verdictFlags) check() ([]compare.Gate, error) {
+	if versusFormats[v.format] == nil {
+		return nil, fmt.Errorf("--format %q: want text, markdown or json", v.format)
+	}
+	if v.inconclusive != "pass" && v.inconclusive != "fail" {
+		return nil, fmt.Errorf("--inconclusive %q: want pass or fail", v.inconclusive)
+	}
 	var out []compare.Gate
-	if file != "" {
-		read, err := compare.ReadGates(file)
+	if v.gateFile != "" {
+		read, err := compare.ReadGates(v.gateFile)
 		if err != nil {
 			return nil, err
 		}
 		out = read
 	}
-	for _, text := range texts {
+	for _, text := range v.gates {
 		g, err := compare.ParseGate(text)
 		if err != nil {
 			return nil, err
@@ -114,6 +98,26 @@ func parseGates(texts []string, file string) ([]compare.Gate, error) {
 	}
 	return out, nil
 }
+
+// judge prints the comparison; its error carries the exit code.
+func (v *verdictFlags) judge(cmd *cobra.Command, r *compare.Result, gates []compare.Gate) error {
+	if err := r.Judge(gates); err != nil {
+		return err
+	}
+	if err := versusFormats[v.format](cmd.OutOrStdout(), r); err != nil {
+		return err
+	}
+	switch outcome := r.Outcome(); {
+	case outcome == compare.Regression:
+		return broken(errors.New(report.Summary(r)))
+	case outcome == compare.Undetermined && v.inconclusive == "fail":
+		return fmt.Errorf("%w: %s", errInconclusive, strings.TrimPrefix(report.Summary(r), "inconclusive: "))
+	}
+	return nil
+}
+
+// errInconclusive is wrapped by the error of a comparison whose data are too weak.
+var errInconclusive = errors.New("inconclusive")
 
 // versus reads and compares two folders or two files.
 func versus(base, head string, force bool) (*compare.Result, error) {

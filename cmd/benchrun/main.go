@@ -123,7 +123,7 @@ without its interval.`,
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newCompare(), newList(), newVerify(), newTrace(), newReport(), newVersion(), newFork())
+	root.AddCommand(newRun(), newCompare(), newPair(), newSelfCheck(), newList(), newVerify(), newTrace(), newReport(), newVersion(), newFork(), newRecord())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +17,7 @@ import (
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -34,13 +37,13 @@ Ctrl-C keeps what was measured; --resume goes on with it.`,
 		Example: `  benchrun run
   benchrun run --preset lock-starvation --impl 'clientgo*,mutexmap'
   benchrun run --component store,queue --forks 10 --duration 1s
+  benchrun run --component store --budget 10m      # more processes where 6 do not settle it
   benchrun run -f workload.yaml -o results/mine
   benchrun run --trace openb.trace --component store
   benchrun run --resume results/20261121T101500Z-quick`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.Command = append([]string{"benchrun"}, os.Args[1:]...)
-			o.WorkTree = workTree()
+			o.Command, o.WorkTree = commandLine(), workTree()
 			var result runner.Result
 			var err error
 			if resume != "" {
@@ -71,6 +74,14 @@ Ctrl-C keeps what was measured; --resume goes on with it.`,
 			return err
 		},
 	}
+	addRunFlags(cmd, &o)
+	cmd.Flags().BoolVar(&o.Profile, "profile", true, "measure one more process per cell to take CPU, heap, allocs, mutex and block profiles")
+	cmd.Flags().StringVar(&resume, "resume", "", "`FOLDER` of an interrupted run to go on with")
+	return cmd
+}
+
+// addRunFlags adds what all commands that measure take.
+func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f := cmd.Flags()
 	f.StringVar(&o.Preset, "preset", "", "`NAME` of a preset (default "+load.DefaultPreset+"); benchrun list shows them")
 	f.StringVarP(&o.File, "file", "f", "", "workload `FILE` (YAML) instead of a preset")
@@ -78,14 +89,36 @@ Ctrl-C keeps what was measured; --resume goes on with it.`,
 	f.StringSliceVar(&o.Components, "component", nil, "only these components: store, fifo, delay, queue")
 	f.StringSliceVar(&o.Impls, "impl", nil, "only these implementations: names or globs such as 'clientgo*'")
 	f.IntVar(&o.Forks, "forks", runner.DefaultForks, "processes per cell")
+	f.DurationVar(&o.Budget, "budget", 0, "`TIME` to spend on more processes for what is still inconclusive after these, such as 10m")
 	f.DurationVar(&o.Duration, "duration", 0, "how long one process measures each operation or all groups (default: the workload's)")
-	f.BoolVar(&o.Profile, "profile", true, "measure one more process per cell to take CPU, heap, allocs, mutex and block profiles")
 	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-<preset>)")
 	f.Uint64Var(&o.Seed, "seed", 1, "of objects, order and schedule")
 	f.IntVar(&o.Procs, "procs", 0, "GOMAXPROCS of each process (default: all cores)")
 	f.BoolVar(&o.SkipVerify, "skip-verify", false, "measure without running the conformance suites; every report says so")
-	f.StringVar(&resume, "resume", "", "`FOLDER` of an interrupted run to go on with")
-	return cmd
+	f.Var(plantFlag{&o.Plant}, "plant", "slow one store down on purpose, `STORE=10%`, to see whether your gates find it")
+}
+
+// plantFlag reads "mutexmap=10%".
+type plantFlag struct{ into **measure.Plant }
+
+func (plantFlag) Type() string { return "plant" }
+
+func (f plantFlag) String() string {
+	if f.into == nil || *f.into == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s=%g%%", (*f.into).Impl, 100*(*f.into).Share)
+}
+
+func (f plantFlag) Set(text string) error {
+	impl, share, ok := strings.Cut(text, "=")
+	number, percent := strings.CutSuffix(share, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if !ok || !percent || err != nil || impl == "" || !(v >= 0 && v <= 1000) {
+		return errors.New("want STORE=PERCENT%, such as mutexmap=10%, from 0 to 1000")
+	}
+	*f.into = &measure.Plant{Impl: impl, Share: v / 100}
+	return nil
 }
 
 // changedBeside returns a flag that was given beside the named one, or "".
@@ -98,6 +131,9 @@ func changedBeside(cmd *cobra.Command, name string) string {
 	})
 	return other
 }
+
+// commandLine is what was typed, for the record.
+func commandLine() []string { return append([]string{"benchrun"}, os.Args[1:]...) }
 
 // workTree is the folder to ask git about: the one above the working directory
 // that holds this module's go.mod; "" where benchrun runs elsewhere.
@@ -136,6 +172,19 @@ func newFork() *cobra.Command {
 				return broken(err)
 			}
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(f)
+		},
+	}
+}
+
+// newRecord is what a pair asks the benchrun of its base for.
+func newRecord() *cobra.Command {
+	return &cobra.Command{
+		Use:    runner.RecordCommand,
+		Short:  "Say what a run would measure: options as JSON on standard input, a record as JSON on standard output",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runner.WriteRecord(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 }

@@ -1,0 +1,117 @@
+package runner
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// look decides where more forks are worth their time: in workloads with
+// comparisons that are inconclusive and that so many more forks would settle. It
+// returns none when nothing is left to settle or the budget does not reach.
+//
+// A workload grows by half at least, so that a verdict is looked at a few times and
+// not after each fork: each look is charged (measure.Rule.AtLook). The cheapest come
+// first.
+func look(sides []*side, out io.Writer) ([]measure.Look, error) {
+	run := sides[0].Run()
+	left := run.Settings.Budget - spent(sides)
+	if left <= 0 {
+		return nil, nil
+	}
+	judged, err := judge(sides)
+	if err != nil {
+		return nil, err
+	}
+	type addition struct {
+		measure.Look
+		cost    time.Duration
+		settles int
+	}
+	var wanted []addition
+	for workload, open := range openOf(judged) {
+		have := run.ForksOf(workload)
+		need := max(slices.Min(open), have/2)
+		settles := 0
+		for _, n := range open {
+			if n <= need {
+				settles++
+			}
+		}
+		wanted = append(wanted, addition{measure.Look{Workload: workload, Forks: have + need}, time.Duration(need) * costOf(sides, workload), settles})
+	}
+	slices.SortFunc(wanted, func(a, b addition) int {
+		return cmp.Or(cmp.Compare(a.cost/time.Duration(a.settles), b.cost/time.Duration(b.settles)), cmp.Compare(a.Workload, b.Workload))
+	})
+	var looks []measure.Look
+	for _, a := range wanted {
+		if a.cost > left {
+			continue
+		}
+		left -= a.cost
+		looks = append(looks, a.Look)
+		fmt.Fprintf(out, "%s: %d forks in all of each, to settle %d comparisons\n", a.Workload, a.Forks, a.settles)
+	}
+	return looks, nil
+}
+
+// judge gives the verdicts so far: within a run, or between the sides of a pair.
+func judge(sides []*side) ([]*compare.Comparison, error) {
+	if len(sides) == 1 {
+		return compare.Judged(compare.Within(sides[0].Run())), nil
+	}
+	r, err := compare.Runs(sides[0].Run(), sides[1].Run(), true)
+	if err != nil {
+		return nil, err
+	}
+	return r.Judged(), r.Judge(nil)
+}
+
+// openOf collects, by workload, how many more forks would settle each of its
+// inconclusive comparisons.
+func openOf(judged []*compare.Comparison) map[string][]int {
+	open := map[string][]int{}
+	for _, c := range judged {
+		if c.Verdict == measure.Inconclusive && c.MoreForks > 0 {
+			key := c.Cell.WorkloadKey()
+			open[key] = append(open[key], c.MoreForks)
+		}
+	}
+	return open
+}
+
+// spent is the time that went into forks beyond the settled number.
+func spent(sides []*side) time.Duration {
+	total := 0.0
+	for _, s := range sides {
+		for _, f := range s.Run().Forks {
+			if f.Index >= s.Run().Settings.Forks && f.Index < measure.ProfileIndex {
+				total += f.Seconds
+			}
+		}
+	}
+	return time.Duration(total * float64(time.Second))
+}
+
+// costOf is what one more fork of every cell of a workload takes.
+func costOf(sides []*side, workload string) time.Duration {
+	total := 0.0
+	for _, s := range sides {
+		seconds := map[string][]float64{}
+		for _, f := range s.Run().Forks {
+			if f.Cell.WorkloadKey() == workload && len(f.Profiles) == 0 {
+				seconds[f.Cell.ID()] = append(seconds[f.Cell.ID()], f.Seconds)
+			}
+		}
+		for of := range maps.Values(seconds) {
+			total += measure.MedianOf(of)
+		}
+	}
+	return time.Duration(total * float64(time.Second))
+}

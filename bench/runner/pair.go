@@ -1,0 +1,161 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// RecordCommand is the hidden command by which another benchrun is asked what it
+// would run: it reads Options as JSON from standard input, verifies, and writes the
+// record of a run that has not begun to standard output.
+const RecordCommand = "record-process"
+
+// The folders of a pair.
+const (
+	BaseDir = "base"
+	HeadDir = "head"
+)
+
+// Pair measures the plan twice, as base and as head, into two folders below the
+// plan's. Their forks take turns, so that whatever drifts in the machine hits both
+// alike. base is the program that measures the base, "" being this one: then the
+// code is the same, and only a planted slowdown, which base does not have, tells
+// them apart. The results are base's and head's.
+func Pair(ctx context.Context, p *Plan, base string, out io.Writer) ([2]Result, error) {
+	var results [2]Result
+	headRun, err := p.record(ctx, out)
+	if err != nil {
+		return results, err
+	}
+	baseRun, err := p.baseRecord(ctx, base, headRun, out)
+	if err != nil {
+		return results, err
+	}
+	if err := sameCells(baseRun, headRun); err != nil {
+		return results, err
+	}
+	var sides []*side
+	for _, s := range []struct {
+		run *measure.Run
+		dir string
+		exe string
+	}{{baseRun, BaseDir, base}, {headRun, HeadDir, ""}} {
+		s.run.Name = filepath.Join(filepath.Base(p.options.Out), s.dir)
+		s.run.Settings.Pair = true
+		j, err := begin(filepath.Join(p.options.Out, s.dir), s.run)
+		if err != nil {
+			return results, err
+		}
+		sides = append(sides, &side{Journal: j, exe: s.exe})
+	}
+	measured := measureAll(ctx, sides, out)
+	for i, s := range sides {
+		var e error
+		results[i], e = s.finish(measured)
+		err = errors.Join(err, e)
+	}
+	return results, err
+}
+
+// baseRecord is the record that base will fill.
+func (p *Plan) baseRecord(ctx context.Context, base string, head *measure.Run, out io.Writer) (*measure.Run, error) {
+	if base != "" {
+		o := p.options
+		o.Plant = nil
+		run, err := recordOf(ctx, base, o, out)
+		if err == nil {
+			run.Environment.Resume(&head.Environment)
+		}
+		return run, err
+	}
+	run := *head
+	if plant := head.Settings.Plant; plant != nil {
+		run.Settings.Plant = &measure.Plant{Impl: plant.Impl}
+	}
+	return &run, nil
+}
+
+// recordOf asks another program what it would run.
+func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*measure.Run, error) {
+	in, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, exe, RecordCommand)
+	var stdout bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &stdout, out
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("asking %s what it would run: %w; is it a benchrun that knows pairs?", exe, err)
+	}
+	var run measure.Run
+	if err := json.Unmarshal(stdout.Bytes(), &run); err != nil {
+		return nil, fmt.Errorf("reading what %s would run: %w", exe, err)
+	}
+	return &run, nil
+}
+
+// WriteRecord is what RecordCommand does.
+func WriteRecord(ctx context.Context, in io.Reader, out, progress io.Writer) error {
+	var o Options
+	if err := json.NewDecoder(in).Decode(&o); err != nil {
+		return fmt.Errorf("reading the options: %w", err)
+	}
+	p, err := NewPlan(o)
+	if err != nil {
+		return err
+	}
+	run, err := p.record(ctx, progress)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(run)
+}
+
+// sameCells reports an error unless both would measure the same cells by the same
+// workloads.
+func sameCells(base, head *measure.Run) error {
+	ids := func(r *measure.Run) []string {
+		var out []string
+		for _, c := range r.Cells {
+			w, err := r.Workload(c)
+			if err != nil {
+				return nil
+			}
+			out = append(out, c.ID()+"\n"+w.YAML)
+		}
+		return out
+	}
+	if base.Schema != head.Schema {
+		return fmt.Errorf("base writes schema %d, head %d: measure them apart, and hold them against each other with benchrun compare --force", base.Schema, head.Schema)
+	}
+	if !slices.Equal(ids(base), ids(head)) {
+		return errors.New("base and head do not measure the same: choose with --impl and --component what both have")
+	}
+	return nil
+}
+
+// Executable checks that path can be run, and makes it absolute.
+func Executable(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(abs)
+	switch {
+	case err != nil:
+		return "", err
+	case info.IsDir() || info.Mode()&0o111 == 0:
+		return "", fmt.Errorf("%s is no program; build one with: go build -o %s ./cmd/benchrun", path, path)
+	}
+	return abs, nil
+}

@@ -1,0 +1,169 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/report"
+)
+
+// SelfCheckOptions say how much is checked.
+type SelfCheckOptions struct {
+	Rounds     int           // comparisons of the same code
+	PlantForks int           // forks per cell of the pairs with a planted slowdown
+	Budget     time.Duration // for more of them
+	Out        string        // folder that keeps the runs; "" keeps none
+	Command    []string
+	WorkTree   string
+}
+
+// selfCheckImpls are this project's own implementations, one of each component.
+var selfCheckImpls = []string{"mutexmap", "deltafifo", "binaryheap", "workqueue"}
+
+// plantedStore is the store that is slowed down.
+const plantedStore = "mutexmap"
+
+// SelfCheck shows on this machine that verdicts hold, and writes what it saw as
+// Markdown to out. The error wraps ErrFailed if one does not.
+func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer) error {
+	if o.Rounds < 1 || o.PlantForks < measure.FewestForks {
+		return fmt.Errorf("--rounds %d, --forks %d: want 1 or more, and %d or more", o.Rounds, o.PlantForks, measure.FewestForks)
+	}
+	if o.Out == "" {
+		dir, err := os.MkdirTemp("", "benchrun-selfcheck-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		o.Out = dir
+	} else if err := measure.EmptyDir(o.Out); err != nil {
+		return err
+	}
+	env := measure.ReadEnvironment(o.WorkTree)
+	fmt.Fprintf(out, "# Does benchrun hold what it says? A check on this machine\n\n`%s`, %s, %s, %d cores, %s, commit %s\n\n",
+		strings.Join(o.Command, " "), time.Now().UTC().Format(time.DateOnly), env.CPU, env.Cores, env.GoVersion, orNone(env.Revision))
+	c := &selfCheck{o: o, out: out, progress: progress}
+	return errors.Join(c.sameCode(ctx), c.planted(ctx, 0.10), c.planted(ctx, 0.01))
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+type selfCheck struct {
+	o             SelfCheckOptions
+	out, progress io.Writer
+	verified      bool
+}
+
+// pair measures and compares one pair. The suites are run once.
+func (c *selfCheck) pair(ctx context.Context, name string, o Options) (*compare.Result, error) {
+	o.Command, o.WorkTree, o.Out = c.o.Command, c.o.WorkTree, filepath.Join(c.o.Out, name)
+	o.SkipVerify = c.verified
+	fmt.Fprintf(c.progress, "%s\n", name)
+	p, err := NewPlan(o)
+	if err != nil {
+		return nil, err
+	}
+	results, err := Pair(ctx, p, "", c.progress)
+	if err != nil {
+		return nil, err
+	}
+	c.verified = true
+	return compare.Runs(results[0].Run, results[1].Run, false)
+}
+
+// sameCode compares the same code under two names, again and again.
+func (c *selfCheck) sameCode(ctx context.Context) error {
+	fmt.Fprintf(c.out, "## The same code under two names\n\nThe default preset over %s, %d forks of each cell as base and as head, in turns: a false verdict would be any better or worse.\n\n", strings.Join(selfCheckImpls, ", "), DefaultForks)
+	fmt.Fprintf(c.out, "| comparison | verdicts | same | inconclusive | better | worse | noise, median over the rows |\n|---|---|---|---|---|---|---|\n")
+	var wrong []string
+	total := 0
+	for round := range c.o.Rounds {
+		r, err := c.pair(ctx, fmt.Sprintf("same-code-%02d", round+1), Options{Impls: selfCheckImpls, Seed: uint64(round + 1)})
+		if err != nil {
+			return err
+		}
+		if err := r.Judge(nil); err != nil {
+			return err
+		}
+		count := map[measure.Verdict]int{}
+		var floors []float64
+		for _, v := range r.Judged() {
+			count[v.Verdict]++
+			floors = append(floors, max(0, v.Floor))
+			if v.Verdict == measure.Better || v.Verdict == measure.Worse {
+				wrong = append(wrong, fmt.Sprintf("comparison %d: %s is called %s (%.3gx, q=%.2g)", round+1, v.Name, v.Verdict, v.Ratio.Estimate, v.Ratio.Q))
+			}
+		}
+		total += len(r.Judged())
+		fmt.Fprintf(c.out, "| %d | %d | %d | %d | %d | %d | ±%.1f%% |\n", round+1, len(r.Judged()), count[measure.Same], count[measure.Inconclusive], count[measure.Better], count[measure.Worse], 100*measure.MedianOf(floors))
+	}
+	return c.conclude(fmt.Sprintf("%d false verdicts among %d, in %d comparisons.", len(wrong), total, c.o.Rounds), wrong)
+}
+
+// gateBound is what the gate of the planted pairs allows, in percent.
+const gateBound = 3
+
+// planted slows a store down and asks whether a gate finds it, it alone, and
+// whether what is too small to be told is left untold.
+func (c *selfCheck) planted(ctx context.Context, share float64) error {
+	fmt.Fprintf(c.out, "## A slowdown of %g percent in the store %s\n\n", 100*share, plantedStore)
+	r, err := c.pair(ctx, fmt.Sprintf("planted-%g", 100*share), Options{
+		Components: []string{string(contract.ComponentStore)}, Impls: []string{plantedStore},
+		Forks: c.o.PlantForks, Budget: c.o.Budget, Plant: &measure.Plant{Impl: plantedStore, Share: share},
+	})
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("store/store-ops/*/%s/ns/op <= +%d%%", plantedStore, gateBound)
+	gate, err := compare.ParseGate(text)
+	if err != nil {
+		return err
+	}
+	if err := r.Judge([]compare.Gate{gate}); err != nil {
+		return err
+	}
+	if err := report.WriteVersusMarkdown(c.out, r); err != nil {
+		return err
+	}
+	proven := 0
+	for _, v := range r.Judged() {
+		if v.Verdict == measure.Worse {
+			proven++
+		}
+	}
+	var wrong []string
+	found := r.Outcome() == compare.Regression
+	if big := share > float64(gateBound)/100; big != found {
+		wrong = append(wrong, fmt.Sprintf("the gate %q says %s", text, r.Outcome()))
+	}
+	if share < r.Rule.Threshold && proven > 0 {
+		wrong = append(wrong, fmt.Sprintf("%d verdicts call it proven", proven))
+	}
+	return c.conclude(fmt.Sprintf("`%s`: %s; %d of %d verdicts are worse.", text, r.Outcome(), proven, len(r.Judged())), wrong)
+}
+
+// conclude writes a section's last line.
+func (c *selfCheck) conclude(seen string, wrong []string) error {
+	fmt.Fprintf(c.out, "\n**%s**\n\n", seen)
+	for _, w := range wrong {
+		fmt.Fprintf(c.out, "- FAILED: %s\n", w)
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("%w: %s", ErrFailed, strings.Join(wrong, "; "))
+	}
+	return nil
+}
