@@ -41,7 +41,7 @@ func Groups(r *measure.Run) []Group {
 	for _, c := range r.Cells {
 		i := slices.IndexFunc(groups, func(g Group) bool { return g.Cells[0].SameExceptImpl(c) })
 		if i < 0 {
-			groups = append(groups, Group{Title: title(c)})
+			groups = append(groups, Group{Title: title(c) + procsSegment(r, c)})
 			i = len(groups) - 1
 		}
 		groups[i].Cells = append(groups[i].Cells, c)
