@@ -37,11 +37,11 @@ type Growth struct {
 	B float64 `json:"b"`
 	// Shifted means that log2(1+n) stands for log2(n), because an n below 1 was measured.
 	Shifted bool `json:"shifted,omitempty"`
-	// R2 is the share of the flat model's squared relative residuals that this one
-	// explains; 0 for the flat model itself.
+	// R2 is the share of the flat model's squared residuals, relative ones, that this
+	// one explains; 0 for the flat model itself.
 	R2 float64 `json:"r2"`
 	// Spread is the standard deviation of the residuals, and Noise that of the
-	// values about the mean at their n, both in percent of the median at that n.
+	// values about the mean at their n, both relative (of logarithms), in percent.
 	// Much more spread than noise means that the curve has another shape. Noise is
 	// NaN where no n has two values.
 	Spread float64 `json:"spread"`
@@ -69,14 +69,20 @@ const (
 	// resolution is the relative deviation below which values are held to be
 	// equal: no timing repeats better.
 	resolution = 0.001
+	// slight is the rise over all sizes up to which growth is held to be none; it
+	// is what two implementations that are the same may differ by (Rule.Equivalence).
+	slight = 1.05
+	// level is the ratio of medians up to which a cost that follows no curve counts as flat.
+	level = 1.5
+	// The fit ends after so many steps, or when one makes the squares smaller by less.
+	maxSteps, smallestStep, settled = 100, 1e-6, 1e-12
 	// lackOfFit is the level of the test whether the residuals belong to n.
 	lackOfFit = 0.01
 )
 
 // GrowthOf finds how the values grow with n. It fits each model by least squares
-// of the relative residuals: noise of a timing is proportional to it, so a value
-// has the weight 1/m^2, m being the median of the values at its n. (The value's
-// own square would favour those that happen to be low.) A model with b < 0 is left out.
+// of the relative residuals, because the noise of a timing is proportional to it:
+// weighted regression with 1/y^2, repeated (see fitter.fit). A model with b < 0 is left out.
 //
 // The models are compared by Akaike's criterion with the correction for small
 // samples (AICc), from 10 points on; below that without the correction. The
@@ -84,7 +90,9 @@ const (
 // model are more than the scatter of values at the same n: then the values at one n
 // are wrong together, repeating them proves nothing about the curve, and the
 // points counted are the different n. Flat is taken unless another model is better by
-// more than 4, else the best one; those within 2 of the best are listed too.
+// more than 4 and rises by 5 percent or more, else the best one; those within 2 of the best are listed too. Where
+// the medians differ by more than half, and by more than the scatter, and still no model
+// is clear, none is taken.
 //
 // The cost is some microseconds for a hundred points.
 func GrowthOf(points []Point) Growth {
@@ -92,11 +100,14 @@ func GrowthOf(points []Point) Growth {
 	if len(sizes) < fewestSizes {
 		return Growth{Reason: fmt.Sprintf("%d sizes: a fit needs %d", len(sizes), fewestSizes)}
 	}
-	f := fitter{points: points, sizes: sizes, shifted: sizes[0].n < 1}
+	f := fitter{sizes: sizes, shifted: sizes[0].n < 1}
 	for _, s := range sizes {
-		if !(s.median > 0) || math.IsInf(s.median, 0) || s.n < 0 {
-			return Growth{Reason: fmt.Sprintf("the median at %g is %g: a relative fit needs values above 0", s.n, s.median)}
+		for _, v := range s.values {
+			if !(v > 0) || math.IsInf(v, 0) || s.n < 0 {
+				return Growth{Reason: fmt.Sprintf("a value at %g is %g: a relative fit needs values above 0", s.n, v)}
+			}
 		}
+		f.y = append(f.y, s.values...)
 	}
 	candidates := make([]candidate, len(models))
 	for i, m := range models {
@@ -106,10 +117,14 @@ func GrowthOf(points []Point) Growth {
 	f.count(best)
 	rising := slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool { return c.b < 0 })
 	flat := candidates[0]
-	if chosen := slices.MinFunc(rising, f.byCriterion); best.b < 0 && f.criterion(chosen) > f.criterion(best)+clear {
+	if chosen := slices.MinFunc(rising, f.byCriterion); f.rise(best) < 1/slight && f.criterion(chosen) > f.criterion(best)+clear {
 		return Growth{Reason: "it falls as n grows: none of the models does"}
 	}
-	return f.growth(flat, rising)
+	g := f.growth(flat, rising)
+	if g.Model == Flat && f.counted == len(sizes) && f.contrast() > level {
+		return Growth{Reason: "it changes with n, by none of the models clearly"}
+	}
+	return g
 }
 
 // size is one n, with what was measured there.
@@ -134,10 +149,10 @@ func sizesOf(points []Point) []size {
 }
 
 type fitter struct {
-	points  []Point
 	sizes   []size
 	shifted bool
-	counted int // points of the criterion
+	y       []float64 // all values, by rising n
+	counted int       // points of the criterion
 }
 
 // candidate is a model with its coefficients and its sum of squared relative residuals.
@@ -157,31 +172,75 @@ func (c candidate) coefficients() int {
 	return 2
 }
 
+// fit minimises the squares of ln(y/fitted), which are the relative residuals. The
+// usual weights 1/y^2 alone would not do: a value far above the curve would miss
+// it by 1 at most, and a level line along the fastest sizes would pass for a fit.
+// So each step is a weighted regression with 1/fitted^2 on the residuals'
+// linearisation (Gauss and Newton's method), halved until it leads downwards
+// with every fitted value above 0.
 func (f *fitter) fit(m Model) candidate {
-	c := candidate{model: m}
-	x, y, w := f.columns(m)
-	if m == Flat {
-		c.a = stat.Mean(y, w)
-	} else {
-		c.a, c.b = stat.LinearRegression(x, y, w, false)
+	x := f.column(m)
+	logs := make([]float64, len(f.y))
+	for i, y := range f.y {
+		logs[i] = math.Log(y)
 	}
-	for i := range y {
-		d := y[i] - c.a - c.b*x[i]
-		c.squares += w[i] * d * d
+	c := f.judged(candidate{model: m, a: math.Exp(stat.Mean(logs, nil))}, x)
+	if m == Flat {
+		return c
+	}
+	w := make([]float64, len(f.y))
+	for i, y := range f.y {
+		w[i] = 1 / (y * y)
+	}
+	first := candidate{model: m}
+	first.a, first.b = stat.LinearRegression(x, f.y, w, false)
+	if first = f.judged(first, x); first.squares < c.squares {
+		c = first
+	}
+	z := make([]float64, len(f.y))
+	for range maxSteps {
+		for i, y := range f.y {
+			fitted := c.a + c.b*x[i]
+			w[i], z[i] = 1/(fitted*fitted), fitted*(1+math.Log(y/fitted))
+		}
+		a, b := stat.LinearRegression(x, z, w, false)
+		next := c
+		for step := 1.0; step > smallestStep; step /= 2 {
+			next.a, next.b = c.a+step*(a-c.a), c.b+step*(b-c.b)
+			if next = f.judged(next, x); next.squares < c.squares {
+				break
+			}
+		}
+		if !(next.squares < c.squares*(1-settled)) {
+			break
+		}
+		c = next
 	}
 	return c
 }
 
-// columns are the transformed n, the values and their weights.
-func (f *fitter) columns(m Model) (x, y, w []float64) {
+// judged sums the squares; a candidate that is not above 0 everywhere fits nothing.
+func (f *fitter) judged(c candidate, x []float64) candidate {
+	c.squares = 0
+	for i, y := range f.y {
+		d := math.Log(y / (c.a + c.b*x[i]))
+		c.squares += d * d
+	}
+	if math.IsNaN(c.squares) {
+		c.squares = math.Inf(1)
+	}
+	return c
+}
+
+// column is what b is multiplied with, for each value.
+func (f *fitter) column(m Model) []float64 {
+	x := make([]float64, 0, len(f.y))
 	for _, s := range f.sizes {
-		for _, v := range s.values {
+		for range s.values {
 			x = append(x, transformed(m, s.n, f.shifted))
-			y = append(y, v)
-			w = append(w, 1/(s.median*s.median))
 		}
 	}
-	return x, y, w
+	return x
 }
 
 // transformed is what b is multiplied with.
@@ -204,9 +263,9 @@ func transformed(m Model, n float64, shifted bool) float64 {
 // count decides how many points the criterion counts, by the test for lack of
 // fit (Draper and Smith, "Applied Regression Analysis", 1998, section 2.1).
 func (f *fitter) count(best candidate) {
-	f.counted = len(f.points)
+	f.counted = len(f.y)
 	within, lack := f.scatter(), float64(len(f.sizes)-best.coefficients())
-	free := float64(len(f.points) - len(f.sizes))
+	free := float64(len(f.y) - len(f.sizes))
 	if free == 0 || lack == 0 {
 		return
 	}
@@ -221,17 +280,25 @@ func (f *fitter) count(best candidate) {
 func (f *fitter) scatter() float64 {
 	sum := 0.0
 	for _, s := range f.sizes {
-		mean := stat.Mean(s.values, nil)
-		for _, v := range s.values {
-			sum += (v - mean) * (v - mean) / (s.median * s.median)
+		logs := make([]float64, len(s.values))
+		for i, v := range s.values {
+			logs[i] = math.Log(v)
 		}
+		_, variance := stat.PopMeanVariance(logs, nil)
+		sum += variance * float64(len(logs))
 	}
 	return sum
 }
 
+// contrast is the ratio of the greatest median to the least.
+func (f *fitter) contrast() float64 {
+	by := func(a, b size) int { return cmp.Compare(a.median, b.median) }
+	return slices.MaxFunc(f.sizes, by).median / slices.MinFunc(f.sizes, by).median
+}
+
 func (f *fitter) criterion(c candidate) float64 {
 	n, p := float64(f.counted), float64(c.coefficients()+1)
-	aic := n*math.Log(c.squares/float64(len(f.points))+resolution*resolution) + 2*p
+	aic := n*math.Log(c.squares/float64(len(f.y))+resolution*resolution) + 2*p
 	if f.counted < enoughForAICc {
 		return aic
 	}
@@ -244,10 +311,10 @@ func (f *fitter) byCriterion(a, b candidate) int { return cmp.Compare(f.criterio
 func (f *fitter) growth(flat candidate, rising []candidate) Growth {
 	best := slices.MinFunc(rising, f.byCriterion)
 	c := best
-	if f.criterion(flat) <= f.criterion(best)+clear {
+	if f.criterion(flat) <= f.criterion(best)+clear || f.rise(best) < slight {
 		c = flat
 	}
-	n := float64(len(f.points))
+	n := float64(len(f.y))
 	g := Growth{
 		Model: c.model, A: c.a, B: c.b, Shifted: f.shifted,
 		Spread: 100 * math.Sqrt(c.squares/(n-float64(c.coefficients()))),
@@ -261,8 +328,14 @@ func (f *fitter) growth(flat candidate, rising []candidate) Growth {
 			g.AlsoFits = append(g.AlsoFits, other.model)
 		}
 	}
-	g.Rise = g.At(f.sizes[len(f.sizes)-1].n) / g.At(f.sizes[0].n)
+	g.Rise = f.rise(c)
 	return g
+}
+
+// rise is the fitted value at the greatest n by that at the least.
+func (f *fitter) rise(c candidate) float64 {
+	at := func(s size) float64 { return c.a + c.b*transformed(c.model, s.n, f.shifted) }
+	return at(f.sizes[len(f.sizes)-1]) / at(f.sizes[0])
 }
 
 // At is the fitted model's value, in the unit of the values; NaN without a model.

@@ -111,9 +111,10 @@ func TestGrowthSaysWhatItCannotTell(t *testing.T) {
 	}{
 		{"nothing", nil, "0 sizes"},
 		{"two sizes", noisy(1, 2), "2 sizes: a fit needs 3"},
-		{"no time at all", noisy(0, 1, 2), "the median at 1 is 0"},
+		{"no time at all", noisy(0, 1, 2), "a value at 1 is 0"},
 		{"below nothing", []Point{{-1, 1}, {0, 1}, {1, 1}}, "-1"},
 		{"faster with more", noisy(400, 200, 100, 50), "it falls"},
+		{"up and down", noisy(100, 300, 100, 300), "by none of the models clearly"},
 	} {
 		if g := GrowthOf(c.points); g.Model != "" || !strings.Contains(g.Reason, c.want) || !math.IsNaN(g.At(1)) || g.Formula("n", nil) != "" {
 			t.Errorf("%s: %+v; want no model, and %q", c.name, g, c.want)
@@ -124,6 +125,21 @@ func TestGrowthSaysWhatItCannotTell(t *testing.T) {
 	step := GrowthOf(noisy(100, 100, 150, 150))
 	if step.Spread < 3*step.Noise || len(step.AlsoFits) == 0 {
 		t.Errorf("a step: %+v; want a spread far above the noise, and more than one model", step)
+	}
+}
+
+// A cost that grows much, and not quite along any curve, is not called flat for
+// want of a better one: List of 1,000 to 1,000,000 pods, whose cost per pod rises with every cache that
+// they outgrow.
+func TestGrowthOfMuchIsNotFlat(t *testing.T) {
+	t.Parallel()
+	var points []Point
+	for n, y := range map[float64]float64{1e3: 17.8e3, 1e4: 86.2e3, 1e5: 1.5e6, 1e6: 57.1e6} {
+		points = append(points, Point{n, 0.95 * y}, Point{n, y}, Point{n, 1.05 * y})
+	}
+	g := GrowthOf(points)
+	if g.Model != Linearithmic || !slices.Contains(g.AlsoFits, Linear) || slices.Contains(g.AlsoFits, Flat) {
+		t.Errorf("%+v; want n log n, or linear, and nothing slower", g)
 	}
 }
 

@@ -23,6 +23,7 @@ h1 { font-size: 1.5rem } h2 { margin-top: 2.2rem; border-bottom: 1px solid var(-
 table { border-collapse: collapse; display: block; overflow-x: auto; font-variant-numeric: tabular-nums }
 th, td { border: 1px solid var(--line); padding: .2rem .6rem; text-align: left; vertical-align: top; white-space: nowrap }
 td:nth-child(n+4):nth-last-child(n+3) { white-space: normal }
+td:last-child:nth-child(n+7) { white-space: normal }
 th { background: var(--soft) } tr:nth-child(even) td { background: var(--soft) }
 pre { background: var(--soft); padding: .8rem; overflow-x: auto; font-size: 13px }
 blockquote { border-left: 4px solid #c60; margin-left: 0; padding-left: 1rem }

@@ -198,13 +198,13 @@ func formula(metric, vary string, g measure.Growth) string {
 // growth is the model and how many times the cost at the first size that at the
 // last one is: "log, 1.4x".
 func (l Line) growth(metric string) string {
-	model := cmp.Or(string(l.Growth.Model), "?")
+	model := cmp.Or(string(l.Growth.Model), "no fit")
 	first, last := l.Points[0], l.Points[len(l.Points)-1]
 	rise := cost(metric, last.Estimate.Median) / cost(metric, first.Estimate.Median)
 	if math.IsNaN(rise) || math.IsInf(rise, 0) {
 		return model
 	}
-	return fmt.Sprintf("%s, %.3gx", model, rise)
+	return fmt.Sprintf("%s, %sx", model, number("", rise))
 }
 
 // fit is the formula and how well it holds, or why there is none.
@@ -213,7 +213,11 @@ func (l Line) fit(metric, vary string) string {
 	if g.Model == "" {
 		return "no fit: " + g.Reason
 	}
-	s := fmt.Sprintf("%s; R² %.3f; spread %.2g%%", formula(metric, vary, g), g.R2, g.Spread)
+	s := formula(metric, vary, g)
+	if g.Model != measure.Flat {
+		s += fmt.Sprintf("; R² %.3f", g.R2)
+	}
+	s += fmt.Sprintf("; spread %.2g%%", g.Spread)
 	if !math.IsNaN(g.Noise) {
 		s += fmt.Sprintf(", of forks %.2g%%", g.Noise)
 	}
@@ -294,6 +298,9 @@ func writeScalingText(w io.Writer, r *measure.Run) error {
 		}
 		t.AppendHeader(header)
 		for _, c := range s.Curves {
+			if !worthShort(s.group(), Row{Series: c.Series, Metric: c.Metric}) {
+				continue
+			}
 			row := table.Row{cmp.Or(c.Series, processSeries), c.Metric}
 			for _, im := range impls {
 				cell := ""
@@ -313,6 +320,15 @@ func writeScalingText(w io.Writer, r *measure.Run) error {
 	}
 	_, err := fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(scalingLegend, ". ", ".\n"))
 	return err
+}
+
+// group is the curves as rows, for worthShort.
+func (s Scaling) group() Group {
+	var g Group
+	for _, c := range s.Curves {
+		g.Rows = append(g.Rows, Row{Series: c.Series, Metric: c.Metric})
+	}
+	return g
 }
 
 // impls are the implementations in the order of the run.
