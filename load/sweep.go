@@ -26,7 +26,7 @@ func ParseSweep(text string) (Sweep, error) {
 	for field := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(field)
 		if err != nil {
-			return Sweep{}, fmt.Errorf("%q: %q is no whole number: use %s=N,N,...", text, field, vary)
+			return Sweep{}, fmt.Errorf("%q: %q is no whole number: use %s=N,N,... with whole numbers", text, field, vary)
 		}
 		s.Values = append(s.Values, n)
 	}

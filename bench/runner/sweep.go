@@ -14,7 +14,7 @@ import (
 // cannot vary that is left out, with a note; if that is all of them it is an error.
 func (p *Plan) sweep(workloads []load.Workload) ([]load.Workload, error) {
 	if len(p.options.Sweep) > 1 {
-		return nil, errors.New("--sweep: a run sweeps one number: give it once, as WHAT=N,N,...")
+		return nil, errors.New("--sweep: a run sweeps one number: give it once, with all its values")
 	}
 	if len(p.options.Sweep) == 0 || len(workloads) == 0 {
 		return workloads, p.checkProcs(workloads)
