@@ -59,8 +59,16 @@ func offsets(ahead time.Duration) []time.Duration {
 func (s *delaySubject) Stop()     { s.stopped.Store(true) }
 func (s *delaySubject) Held() int { return s.waiting }
 
-// delayChunk bounds how far one batch changes the number of waiting items.
-const delayChunk = 4096
+// delayChunk and smallestShare bound how far one batch changes the number of
+// waiting items: a heap of 1,000 that is emptied by each batch would not be
+// measured at 1,000. leastChunk keeps reading the clock out of the numbers.
+const (
+	delayChunk    = 4096
+	smallestShare = 16
+	leastChunk    = 64
+)
+
+func (s *delaySubject) chunk() int { return min(delayChunk, max(leastChunk, s.waiting/smallestShare)) }
 
 func (s *delaySubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	if g.Name != "" {
@@ -79,7 +87,7 @@ func (s *delaySubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	switch op {
 	case load.OpAdd:
 		return Actor{
-			Chunk: min(delayChunk, len(s.keys)),
+			Chunk: min(s.chunk(), len(s.keys)),
 			Prepare: func(n int) {
 				for heap.Len() > min(s.waiting, len(s.keys)-n) {
 					s.idle = append(s.idle, s.popEarliest())
@@ -100,7 +108,7 @@ func (s *delaySubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 		}, nil
 	case load.OpPop:
 		return Actor{
-			Chunk: min(delayChunk, max(1, s.waiting)),
+			Chunk: min(s.chunk(), max(1, s.waiting)),
 			Prepare: func(int) {
 				for heap.Len() < s.waiting && len(s.idle) > 0 {
 					last := len(s.idle) - 1

@@ -2,6 +2,8 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/informerbench/informerbench/measure"
@@ -37,14 +39,18 @@ func (n Name) String() string {
 }
 
 // nameOf names a metric of a series of a cell.
-func nameOf(c measure.Cell, series, metric string) Name {
-	return Name{Component: string(c.Component), Workload: workloadOf(c), Procs: c.Procs, Series: cmp.Or(series, ProcessSeries), Impl: c.Label(), Metric: metric}
+func nameOf(r *measure.Run, c measure.Cell, series, metric string) Name {
+	return Name{Component: string(c.Component), Workload: workloadOf(r, c), Procs: c.Procs, Series: cmp.Or(series, ProcessSeries), Impl: c.Label(), Metric: metric}
 }
 
-func workloadOf(c measure.Cell) string {
+// workloadOf names what a cell runs, with GOMAXPROCS where the run has several.
+func workloadOf(r *measure.Run, c measure.Cell) string {
 	parts := []string{c.Workload}
 	for _, p := range c.Params {
 		parts = append(parts, p.Key+"="+p.Value)
+	}
+	if slices.ContainsFunc(r.Cells, func(o measure.Cell) bool { return o.Procs != c.Procs }) {
+		parts = append(parts, fmt.Sprintf("procs=%d", c.Procs))
 	}
 	return strings.Join(parts, "/")
 }

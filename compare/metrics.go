@@ -8,11 +8,12 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// isKey reports whether a metric decides: it is shown in short tables and gets a
-// verdict. has says which other metrics the series has: what another says better is
-// left out, such as the rate of a group whose share of the offer is known, and the
-// service time of one whose delay is.
-func isKey(metric string, has func(metric string) bool) bool {
+// IsKey reports whether a metric decides: it is shown in short tables and gets a
+// verdict. all are the metrics that the series has: what another says better is left
+// out, such as the rate of a group whose share of the offer is known, and the service
+// time of one whose delay is.
+func IsKey(metric string, all []string) bool {
+	has := func(m string) bool { return slices.Contains(all, m) }
 	switch metric {
 	case measure.NsPerOp, measure.AchievedPct, measure.HeapPerObject, p99("delay"), p99("stale"):
 		return true

@@ -124,8 +124,8 @@ func runsCell(base, head *measure.Run, c measure.Cell, control bool) []*Comparis
 	reference := referenceOf(base, group)
 	look := max(base.LookAt(c.WorkloadKey()), head.LookAt(c.WorkloadKey()))
 	var out []*Comparison
-	for _, series := range seriesNames(base, []measure.Cell{c}) {
-		names := metricNames(base, []measure.Cell{c}, series)
+	for _, series := range SeriesOf(base, []measure.Cell{c}) {
+		names := MetricsOf(base, []measure.Cell{c}, series)
 		for _, metric := range names {
 			of := func(r *measure.Run, c measure.Cell) sample { return sampleOf(r, c, series, metric) }
 			b, h := of(base, c), of(head, c)
@@ -144,10 +144,10 @@ func runsCell(base, head *measure.Run, c measure.Cell, control bool) []*Comparis
 			if control && c.ID() != reference.ID() {
 				widen(of(base, reference), of(head, reference))
 			}
-			n := newComparison(nameOf(c, series, metric), b, h, floor, look)
+			n := newComparison(nameOf(base, c, series, metric), b, h, floor, look)
 			n.Warnings = append(n.Warnings, slices.Compact(drifts)...)
 			n.Cell = c
-			n.judged = isKey(metric, func(m string) bool { return slices.Contains(names, m) })
+			n.judged = IsKey(metric, names)
 			out = append(out, n)
 		}
 	}

@@ -44,7 +44,7 @@ func Within(r *measure.Run) []Group {
 	for _, c := range r.Cells {
 		i := slices.IndexFunc(groups, func(g Group) bool { return g.Cells[0].SameExceptImpl(c) })
 		if i < 0 {
-			groups = append(groups, Group{Title: workloadOf(c)})
+			groups = append(groups, Group{Title: workloadOf(r, c)})
 			i = len(groups) - 1
 		}
 		groups[i].Cells = append(groups[i].Cells, c)
@@ -84,10 +84,10 @@ func Judged(groups []Group) []*Comparison {
 func rows(r *measure.Run, cells []measure.Cell) []Row {
 	reference := referenceOf(r, cells)
 	var out []Row
-	for _, series := range seriesNames(r, cells) {
-		names := metricNames(r, cells, series)
+	for _, series := range SeriesOf(r, cells) {
+		names := MetricsOf(r, cells, series)
 		for _, metric := range names {
-			key := isKey(metric, func(m string) bool { return slices.Contains(names, m) })
+			key := IsKey(metric, names)
 			out = append(out, row(r, cells, reference, series, metric, key))
 		}
 	}
@@ -127,7 +127,7 @@ func row(r *measure.Run, cells []measure.Cell, reference measure.Cell, series, m
 		}
 		v := Value{Impl: c.Label(), Estimate: own.estimate()}
 		if key && c.ID() != reference.ID() {
-			v.Against = newComparison(nameOf(c, series, metric), base, own, out.Floor, look)
+			v.Against = newComparison(nameOf(r, c, series, metric), base, own, out.Floor, look)
 			v.Against.Cell = c
 			v.Against.judged = c.Role == ""
 			v.Against.Warnings = append(v.Against.Warnings, drifts...)
@@ -175,9 +175,15 @@ func sampleOf(r *measure.Run, c measure.Cell, series, metric string) sample {
 	return s
 }
 
-// seriesNames are the series in the order in which they were measured, then ""
-// for the process.
-func seriesNames(r *measure.Run, cells []measure.Cell) []string {
+// EstimateOf is the median of a metric over the forks of a cell, with what taints
+// it; the series "" is the process.
+func EstimateOf(r *measure.Run, c measure.Cell, series, metric string) measure.Estimate {
+	return sampleOf(r, c, series, metric).estimate()
+}
+
+// SeriesOf are the series of some cells in the order in which they were measured,
+// then "" for the process.
+func SeriesOf(r *measure.Run, cells []measure.Cell) []string {
 	var names []string
 	for _, c := range cells {
 		for _, f := range r.Measured(c) {
@@ -191,7 +197,9 @@ func seriesNames(r *measure.Run, cells []measure.Cell) []string {
 	return append(names, "")
 }
 
-func metricNames(r *measure.Run, cells []measure.Cell, series string) []string {
+// MetricsOf are the metrics that a series has in any of the cells, as tables order
+// them.
+func MetricsOf(r *measure.Run, cells []measure.Cell, series string) []string {
 	var names []string
 	add := func(values map[string]float64) {
 		for m := range values {

@@ -132,7 +132,7 @@ func TestKeyMetrics(t *testing.T) {
 		{"service-p99-ns", []string{"delay-p99-ns"}, false},
 		{"delay-p99.9-ns", nil, false},
 	} {
-		if got := isKey(c.metric, func(m string) bool { return slices.Contains(c.others, m) }); got != c.want {
+		if got := IsKey(c.metric, c.others); got != c.want {
 			t.Errorf("%s beside %v: %v, want %v", c.metric, c.others, got, c.want)
 		}
 	}

@@ -19,6 +19,7 @@ func Presets() []Preset {
 		lockStarvation(), informerReaders(), kcm150k(), indexSelectivity(), relist(),
 		fifoFlood(), slowHandler(),
 		delayMillion(), requeueStorm(),
+		scaling(),
 	}
 	for i := range presets {
 		p := &presets[i]

@@ -22,6 +22,7 @@ const (
 const (
 	maxObjects    = 50_000_000
 	maxGoroutines = 100_000
+	maxProcs      = 1024
 	maxDuration   = 24 * time.Hour
 )
 

@@ -89,8 +89,8 @@ type Group struct {
 // Sweep repeats a workload with one number changed. The zero Sweep changes nothing.
 type Sweep struct {
 	// Vary names the number: "objects" (Objects.Count), "waiting" (Waiting and,
-	// if smaller, Objects.Count), "GROUP.goroutines", "GROUP.rate" or
-	// "GROUP.batch".
+	// if smaller, Objects.Count), "GROUP.goroutines", "GROUP.rate",
+	// "GROUP.batch" or "procs" (GOMAXPROCS of the measuring process).
 	Vary string `yaml:"vary"`
 	// Values are what it takes, one after the other.
 	Values []int `yaml:"values,flow"`
@@ -160,9 +160,11 @@ type Fault struct {
 type Variant struct {
 	Workload Workload // its Sweep is zero
 	// Key and Value are a segment of the benchmark's name: {"listers", 10},
-	// {"objects", 1000}. Key is "" if the workload sweeps nothing.
+	// {"objects", 1000}. Key is "" if the workload sweeps nothing, or procs.
 	Key   string
 	Value int
+	// Procs is the GOMAXPROCS to measure with; 0 leaves it to the run.
+	Procs int
 }
 
 // Preset is one or more workloads under a name, with the place they come from.

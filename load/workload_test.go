@@ -101,8 +101,10 @@ func TestParseErrors(t *testing.T) {
 		{"delay without a delay", validYAML + "faults:\n- {kind: delay}\n", []string{"f.yaml:15: faults[0].delay: a delay fault with a delay of 0s..."}},
 		{"fault by both clocks", validYAML + "faults:\n- {kind: close, after: 1s, every_events: 2}\n", []string{"f.yaml:15: faults[0].kind: the fault counts both events and time..."}},
 		{"sweep of nothing", validYAML + "sweep: {vary: readers.goroutines, values: []}\n", []string{
-			`f.yaml:14: sweep.vary: cannot vary "readers.goroutines": use one of objects, writer.goroutines, writer.rate, writer.batch, listers.goroutines, ...`,
+			`f.yaml:14: sweep.vary: cannot vary "readers.goroutines": use one of objects, procs, writer.goroutines, writer.rate, writer.batch, listers.goroutines, ...`,
 			"f.yaml:14: sweep.values: there are no values..."}},
+		{"sweep of no processors", validYAML + "sweep:\n  vary: procs\n  values: [1, 0, 5000]\n", []string{"f.yaml:16: sweep.values[1]: 0 is out of range: use 1 to 1024", "f.yaml:16: sweep.values[2]: 5000 is out of range..."}},
+		{"sweep of what does not wait", validYAML + "sweep: {vary: waiting, values: [1]}\n", []string{`f.yaml:14: sweep.vary: cannot vary "waiting"...`}},
 		{"sweep values", validYAML + "sweep: {vary: objects, values: [0, 5, 5]}\n", []string{"f.yaml:14: sweep.values[0]: 0 is out of range...", "f.yaml:14: sweep.values[2]: 5 stands there twice..."}},
 		{"several at once", "name: x\ncomponent: store\nobjects: {count: 0, color: red}\ngroups:\n  - {name: a, op: lst, goroutines: -1}\n", []string{
 			"f.yaml:3: objects.color: unknown field...", "f.yaml:3: objects.count: 0 is out of range...",
@@ -184,7 +186,7 @@ func TestPresets(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"quick", "lock-starvation", "informer-readers", "kcm-150k", "index-selectivity",
-		"relist", "fifo-flood", "slow-handler", "delay-million", "requeue-storm"} {
+		"relist", "fifo-flood", "slow-handler", "delay-million", "requeue-storm", "scaling"} {
 		if p, err := LookupPreset(name); err != nil || p.Name != name {
 			t.Errorf("LookupPreset(%s): %v", name, err)
 		}
@@ -262,6 +264,44 @@ func TestVariants(t *testing.T) {
 		}
 		if w.Groups[0].Goroutines != 1 || w.Objects.Count != 10 {
 			t.Fatalf("%s: Variants changed the workload itself", c.vary)
+		}
+	}
+}
+
+// GOMAXPROCS is no part of the workload itself, so its variants differ in nothing else.
+func TestVariantsOfProcs(t *testing.T) {
+	t.Parallel()
+	w := Workload{Name: "v", Component: contract.ComponentStore, Objects: ObjectSpec{Count: 10}, Ops: []Op{OpGet}}.WithDefaults()
+	want := w
+	w.Sweep = Sweep{Vary: VaryProcs, Values: []int{1, 4}}
+	if err := w.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range w.Variants() {
+		if v.Procs != w.Sweep.Values[i] || v.Key != "" || !reflect.DeepEqual(v.Workload, want) {
+			t.Errorf("procs=%d: %+v", w.Sweep.Values[i], v)
+		}
+	}
+}
+
+func TestParseSweep(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		want Sweep
+		err  string
+	}{
+		{"objects=1000,10000", Sweep{"objects", []int{1000, 10000}}, ""},
+		{"listers.goroutines=0", Sweep{"listers.goroutines", []int{0}}, ""},
+		{"objects", Sweep{}, "no sweep"},
+		{"objects=", Sweep{}, "no sweep"},
+		{"=1", Sweep{}, "no sweep"},
+		{"objects=1,,2", Sweep{}, `"" is no whole number`},
+		{"objects=1k", Sweep{}, `"1k" is no whole number`},
+	} {
+		got, err := ParseSweep(c.text)
+		if !reflect.DeepEqual(got, c.want) || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %+v, %v; want %+v, %q", c.text, got, err, c.want, c.err)
 		}
 	}
 }

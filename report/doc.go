@@ -7,4 +7,5 @@
 //
 // The flow: model.go groups forks into tables of estimates, ratios and verdicts;
 // text.go, markdown.go and html.go render them; benchtxt.go writes the raw values.
+// scaling.go does the same along the values of a sweep, and curves.go draws them.
 package report

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"html"
 	"io"
@@ -22,16 +23,23 @@ h1 { font-size: 1.5rem } h2 { margin-top: 2.2rem; border-bottom: 1px solid var(-
 table { border-collapse: collapse; display: block; overflow-x: auto; font-variant-numeric: tabular-nums }
 th, td { border: 1px solid var(--line); padding: .2rem .6rem; text-align: left; vertical-align: top; white-space: nowrap }
 td:nth-child(n+4):nth-last-child(n+3) { white-space: normal }
+td:last-child:nth-child(n+7) { white-space: normal }
 th { background: var(--soft) } tr:nth-child(even) td { background: var(--soft) }
 pre { background: var(--soft); padding: .8rem; overflow-x: auto; font-size: 13px }
 blockquote { border-left: 4px solid #c60; margin-left: 0; padding-left: 1rem }
+img { max-width: 100%; margin: .3rem }
 summary { cursor: pointer; color: #06c }
 `
 
-// WriteHTML turns the Markdown report into a page of its own.
-func WriteHTML(out io.Writer, title string, markdown []byte) error {
+// WriteHTML turns the Markdown report into a page of its own. Pictures are the
+// files that it refers to, by their path; they become part of the page.
+func WriteHTML(out io.Writer, title string, markdown []byte, pictures map[string][]byte) error {
+	for path, svg := range pictures {
+		uri := "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg)
+		markdown = bytes.ReplaceAll(markdown, []byte("]("+path+")"), []byte("]("+uri+")"))
+	}
 	var body bytes.Buffer
-	// The Markdown is this package's own and holds <details>, so raw HTML is let through.
+	// The Markdown is this package's own and holds <details> and pictures, so raw HTML and data URIs are let through.
 	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(gmhtml.WithUnsafe()))
 	if err := md.Convert(markdown, &body); err != nil {
 		return fmt.Errorf("rendering %s: %w", HTMLFile, err)

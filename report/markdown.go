@@ -39,6 +39,7 @@ func WriteMarkdown(out io.Writer, r *measure.Run, top string) error {
 	for _, g := range compare.Within(r) {
 		writeGroup(w, r, g)
 	}
+	writeScaling(w, r)
 	writeImplementations(w, r)
 	writeEnvironment(w, r)
 	if top != "" {

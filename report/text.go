@@ -28,6 +28,9 @@ func WriteText(w io.Writer, r *measure.Run) error {
 			return err
 		}
 	}
+	if err := writeScalingText(w, r); err != nil {
+		return err
+	}
 	_, err := fmt.Fprintln(w, legend(r))
 	return err
 }

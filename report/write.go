@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/informerbench/informerbench/measure"
@@ -15,8 +16,8 @@ const (
 	BenchTextFile = "bench.txt"
 )
 
-// Write makes report.md, report.html and bench.txt in the run's folder from its
-// run.json and its profiles, each whole or not at all.
+// Write makes report.md with its curves, report.html and bench.txt in the run's
+// folder from its run.json and its profiles, each whole or not at all.
 func Write(dir string) error {
 	r, err := measure.ReadRun(dir)
 	if err != nil {
@@ -37,11 +38,34 @@ func Write(dir string) error {
 	if err := WriteMarkdown(&md, r, top); err != nil {
 		return err
 	}
+	pictures, err := Curves(r)
+	if err != nil {
+		return err
+	}
+	if err := writePictures(dir, pictures); err != nil {
+		return err
+	}
 	return errors.Join(
 		measure.WriteFile(filepath.Join(dir, MarkdownFile), md.Bytes()),
-		writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WriteHTML(w, r.Preset+" "+r.Name, md.Bytes()) }),
+		writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WriteHTML(w, r.Preset+" "+r.Name, md.Bytes(), pictures) }),
 		writeFile(filepath.Join(dir, BenchTextFile), func(w io.Writer) error { return WriteBenchText(w, r) }),
 	)
+}
+
+// writePictures writes the files that report.md refers to.
+func writePictures(dir string, pictures map[string][]byte) error {
+	if len(pictures) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Join(dir, CurvesDir), 0o755); err != nil {
+		return err
+	}
+	for path, svg := range pictures {
+		if err := measure.WriteFile(filepath.Join(dir, filepath.FromSlash(path)), svg); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writeFile(path string, write func(io.Writer) error) error {

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,9 @@ type Options struct {
 	Duration   time.Duration
 	Profile    bool
 	Seed       uint64
-	Procs      int    // 0 means all cores
+	Procs      int // 0 means all cores, or what a sweep over procs says
+	// Sweep replaces the sweep of each workload, as WHAT=N,N,...; at most one.
+	Sweep      []string
 	Out        string // folder of the results; "" makes one under results/
 	SkipVerify bool
 	Budget     time.Duration  // may be spent on forks that are added to what is inconclusive
@@ -49,6 +52,7 @@ type Plan struct {
 	preset   string
 	variants []load.Variant
 	entries  []catalog.Entry
+	notes    []string // printed when the run begins
 }
 
 // NewPlan checks everything that can be checked before anything is written:
@@ -59,9 +63,6 @@ func NewPlan(o Options) (*Plan, error) {
 	}
 	if o.Seed == 0 {
 		o.Seed = 1
-	}
-	if o.Procs == 0 {
-		o.Procs = runtime.GOMAXPROCS(0)
 	}
 	p := &Plan{options: o}
 	workloads, err := p.workloads()
@@ -79,17 +80,23 @@ func NewPlan(o Options) (*Plan, error) {
 	}) {
 		return nil, fmt.Errorf("--plant %s: no such store is measured; benchrun list --component store shows them", plant.Impl)
 	}
-	for _, w := range workloads {
-		if !slices.ContainsFunc(p.entries, func(e catalog.Entry) bool { return e.Component == w.Component }) {
-			continue
-		}
+	chosen, err := p.sweep(slices.DeleteFunc(slices.Clone(workloads), func(w load.Workload) bool {
+		return !slices.ContainsFunc(p.entries, func(e catalog.Entry) bool { return e.Component == w.Component })
+	}))
+	if err != nil {
+		return nil, err
+	}
+	if p.options.Procs == 0 {
+		p.options.Procs = runtime.GOMAXPROCS(0)
+	}
+	for _, w := range chosen {
 		if o.Duration > 0 {
 			w.Duration = o.Duration
 		}
 		w.Seed = o.Seed
 		for _, v := range w.Variants() {
 			if err := v.Workload.Validate(); err != nil {
-				return nil, fmt.Errorf("workload %s: %w", w.Name, err)
+				return nil, fmt.Errorf("workload %s %s: %w", w.Name, segment(v), err)
 			}
 			p.variants = append(p.variants, v)
 		}
@@ -117,7 +124,7 @@ func (p *Plan) checkRanges() error {
 		return errors.New("--duration: a trace has a duration of its own; import it again with another --compress")
 	case o.Budget < 0:
 		return fmt.Errorf("--budget %s: want 0 or more", o.Budget)
-	case o.Procs < 1:
+	case o.Procs < 0:
 		return fmt.Errorf("--procs %d: want 1 or more", o.Procs)
 	}
 	return nil
@@ -205,7 +212,13 @@ func (p *Plan) cells(entries []catalog.Entry) []measure.Cell {
 }
 
 func (p *Plan) cell(e catalog.Entry, v load.Variant) measure.Cell {
-	return measure.Cell{Component: e.Component, Impl: e.Name, Workload: v.Workload.Name, Procs: p.options.Procs, Params: params(v)}
+	return measure.Cell{Component: e.Component, Impl: e.Name, Workload: v.Workload.Name, Procs: cmp.Or(v.Procs, p.options.Procs), Params: params(v)}
+}
+
+// segment names what a variant has of its own, for messages.
+func segment(v load.Variant) string {
+	ps := params(v)
+	return ps[len(ps)-1].Key + "=" + ps[len(ps)-1].Value
 }
 
 // params are the segments of a benchmark's name that a variant has.
@@ -242,6 +255,10 @@ func (p *Plan) record(ctx context.Context, out io.Writer) (*measure.Run, error) 
 	}
 	run.Impls = impls
 	run.Cells = p.cells(sound)
+	run.Warnings = overcommitted(run.Cells, run.Environment.Cores)
+	for _, note := range p.notes {
+		fmt.Fprintln(out, note)
+	}
 	return run, nil
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
+const traceLister = "lister"
+
 // traceWorkload describes the replay of a trace, which must be whole: the
 // stores take its events while one goroutine lists everything.
 func traceWorkload(path string) (load.Workload, error) {
@@ -26,7 +28,7 @@ func traceWorkload(path string) (load.Workload, error) {
 		Description: fmt.Sprintf("%d events of %d pods in %s", info.Total, info.Pods, info.Span),
 		Component:   contract.ComponentStore,
 		Objects:     load.ObjectSpec{Kind: load.KindPod, Count: max(1, info.PeakLive), Namespaces: max(1, info.Namespaces), Nodes: max(1, info.Nodes)},
-		Groups:      []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 1}},
+		Groups:      []load.Group{{Name: traceLister, Op: load.OpList, Goroutines: 1}},
 		Duration:    info.Span,
 	}
 	return w.WithDefaults(), nil

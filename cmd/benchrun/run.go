@@ -36,6 +36,9 @@ Without flags it runs the preset ` + load.DefaultPreset + ` over everything, in 
 Ctrl-C keeps what was measured; --resume goes on with it.`,
 		Example: `  benchrun run
   benchrun run --preset lock-starvation --impl 'clientgo*,mutexmap'
+  benchrun run --preset lock-starvation --sweep listers.goroutines=0,1,10,80
+  benchrun run --preset scaling --component store      # how cost grows with the objects
+  benchrun run --preset quick --sweep procs=1,2,4
   benchrun run --component store,queue --forks 10 --duration 1s
   benchrun run --component store --budget 10m      # more processes where 6 do not settle it
   benchrun run -f workload.yaml -o results/mine
@@ -94,6 +97,7 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-<preset>)")
 	f.Uint64Var(&o.Seed, "seed", 1, "of objects, order and schedule")
 	f.IntVar(&o.Procs, "procs", 0, "GOMAXPROCS of each process (default: all cores)")
+	f.StringArrayVar(&o.Sweep, "sweep", nil, "repeat each workload for several values: `WHAT=N,N,...`, WHAT being objects, waiting, procs, or GROUP.goroutines, GROUP.rate, GROUP.batch of a workload's group; what lacks it is left out")
 	f.BoolVar(&o.SkipVerify, "skip-verify", false, "measure without running the conformance suites; every report says so")
 	f.Var(plantFlag{&o.Plant}, "plant", "slow one store down on purpose, `STORE=10%`, to see whether your gates find it")
 }

@@ -1,0 +1,77 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// sweep replaces the sweeps of the workloads by the one that was asked for. What
+// cannot vary that is left out, with a note; if that is all of them it is an error.
+func (p *Plan) sweep(workloads []load.Workload) ([]load.Workload, error) {
+	if len(p.options.Sweep) > 1 {
+		return nil, errors.New("--sweep: a run sweeps one number: give it once, with all its values")
+	}
+	if len(p.options.Sweep) == 0 || len(workloads) == 0 {
+		return workloads, p.checkProcs(workloads)
+	}
+	text := p.options.Sweep[0]
+	sweep, err := load.ParseSweep(text)
+	if err != nil {
+		return nil, fmt.Errorf("--sweep %w", err)
+	}
+	if p.options.Trace != "" && !slices.Contains(ofTraces, sweep.Vary) {
+		return nil, fmt.Errorf("--sweep %s: a trace says itself what is written: use one of %s", text, strings.Join(ofTraces, ", "))
+	}
+	var swept []load.Workload
+	var without, allowed []string
+	for _, w := range workloads {
+		if !slices.Contains(w.Sweepable(), sweep.Vary) {
+			without = append(without, w.Name)
+			allowed = append(allowed, w.Sweepable()...)
+			continue
+		}
+		w.Sweep = sweep
+		if err := w.Validate(); err != nil {
+			return nil, fmt.Errorf("--sweep %s: workload %s: %w", text, w.Name, err)
+		}
+		swept = append(swept, w)
+	}
+	if len(swept) == 0 {
+		slices.Sort(allowed)
+		return nil, fmt.Errorf("--sweep %s: nothing that is measured can vary %q: use one of %s", text, sweep.Vary, strings.Join(slices.Compact(allowed), ", "))
+	}
+	if len(without) > 0 {
+		p.notes = append(p.notes, fmt.Sprintf("left out, for they have no %s to vary: %s", sweep.Vary, strings.Join(without, ", ")))
+	}
+	return swept, p.checkProcs(swept)
+}
+
+// ofTraces is what the replay of a trace takes from its workload.
+var ofTraces = []string{load.VaryProcs, traceLister + ".goroutines"}
+
+// checkProcs refuses two answers to the question of GOMAXPROCS.
+func (p *Plan) checkProcs(workloads []load.Workload) error {
+	for _, w := range workloads {
+		if w.Sweep.Vary == load.VaryProcs && p.options.Procs != 0 {
+			return fmt.Errorf("--procs %d: workload %s is swept over procs: leave out one of the two", p.options.Procs, w.Name)
+		}
+	}
+	return nil
+}
+
+// overcommitted warns of cells with more running goroutines than cores.
+func overcommitted(cells []measure.Cell, cores int) []string {
+	most := 0
+	for _, c := range cells {
+		most = max(most, c.Procs)
+	}
+	if most <= cores {
+		return nil
+	}
+	return []string{fmt.Sprintf("GOMAXPROCS is up to %d on %d cores: beyond %d the operating system's scheduler is measured too", most, cores, cores)}
+}

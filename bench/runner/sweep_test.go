@@ -1,0 +1,78 @@
+package runner
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/measure"
+)
+
+func plan(t *testing.T, o Options) *Plan {
+	t.Helper()
+	o.Out = filepath.Join(t.TempDir(), "run")
+	p, err := NewPlan(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestSweepOfAGroup(t *testing.T) {
+	t.Parallel()
+	p := plan(t, Options{Preset: "quick", Components: []string{"store", "fifo"}, Sweep: []string{"listers.goroutines=0,3"}})
+	if len(p.variants) != 2 {
+		t.Fatalf("%d variants, want store-contended with 0 and 3 listers", len(p.variants))
+	}
+	for i, want := range []int{0, 3} {
+		v := p.variants[i]
+		if v.Workload.Name != "store-contended" || v.Key != "listers" || v.Value != want || v.Workload.Groups[1].Goroutines != want {
+			t.Errorf("variant %d: %+v", i, v)
+		}
+	}
+	if len(p.notes) != 1 || !strings.Contains(p.notes[0], "store-ops, fifo-ops, fifo-contended") {
+		t.Errorf("the notes do not say what was left out: %q", p.notes)
+	}
+}
+
+// A smaller number of objects takes what waits along.
+func TestSweepOfObjectsThatWait(t *testing.T) {
+	t.Parallel()
+	p := plan(t, Options{Preset: "quick", Components: []string{"delay"}, Sweep: []string{"objects=1000,1000000"}})
+	for _, v := range p.variants {
+		if w := v.Workload; w.Waiting > w.Objects.Count || w.Waiting == 0 || w.Objects.Count != v.Value {
+			t.Errorf("%s: %d of %d wait", w.Name, w.Waiting, w.Objects.Count)
+		}
+	}
+}
+
+func TestSweepOfProcs(t *testing.T) {
+	t.Parallel()
+	p := plan(t, Options{Preset: "quick", Components: []string{"store"}, Sweep: []string{"procs=1,3"}})
+	cells := p.cells(p.entries)
+	seen, names, procs := map[string]bool{}, map[string]bool{}, map[int]int{}
+	for _, c := range cells {
+		seen[c.ID()], names[c.BenchmarkName(measure.Series{Op: "get"})] = true, true
+		procs[c.Procs]++
+	}
+	if len(seen) != len(cells) || len(names) != len(cells) || procs[1] != procs[3] || procs[1] == 0 {
+		t.Errorf("%d cells, %d IDs, %d names, by procs %v", len(cells), len(seen), len(names), procs)
+	}
+	text, err := p.text(p.variants[1])
+	if err != nil || !strings.HasSuffix(text.Key, "/p3") {
+		t.Errorf("the text of a variant is not found by its cells: %q, %v", text.Key, err)
+	}
+	if w := overcommitted(cells, 2); len(w) != 1 || !strings.Contains(w[0], "up to 3 on 2 cores") {
+		t.Errorf("3 procs on 2 cores: %q", w)
+	}
+	if w := overcommitted(cells, 3); len(w) != 0 {
+		t.Errorf("3 procs on 3 cores: %q", w)
+	}
+	one := plan(t, Options{Components: []string{string(contract.ComponentDelay)}, Procs: 1})
+	for _, c := range one.cells(one.entries) {
+		if c.Procs != 1 {
+			t.Errorf("--procs 1: %+v", c)
+		}
+	}
+}

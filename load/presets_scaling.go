@@ -1,0 +1,37 @@
+package load
+
+import (
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// scaling uses whole pods, as the other presets do: they share their templates, so
+// that a million take 1.4 GB, hardly more than those of metadata only (1.3 GB).
+// Each node has 30 of them at every size, so that what ByIndex finds stays the same.
+func scaling() Preset {
+	sizes := []int{1_000, 10_000, 100_000, 1_000_000}
+	return Preset{
+		Name:        "scaling",
+		Description: "How the cost of each operation grows with 1,000 to 1,000,000 objects or waiting items.",
+		Source:      "k8s.io/client-go@v0.37.2/tools/cache/listers_test.go BenchmarkLister_Match_1k_100 to _1M_100 for the sizes; the law that each structure promises: flat for maps, log for heaps",
+		Workloads: []Workload{
+			{
+				Name: "store-scaling", Description: "Each operation of a store with nothing else going on.",
+				Component: contract.ComponentStore,
+				Objects:   ObjectSpec{Kind: KindPod, Count: sizes[0]},
+				Ops:       []Op{OpGet, OpList, OpByIndex, OpUpdate, OpUpdateIndex, OpAddDelete},
+				Sweep:     Sweep{Vary: varyObjects, Values: sizes},
+				Duration:  100 * time.Millisecond,
+			},
+			{
+				Name: "delay-scaling", Description: "A heap of waiting items, one goroutine.",
+				Component: contract.ComponentDelay,
+				Objects:   ObjectSpec{Kind: KindKey, Count: sizes[0]}, Waiting: sizes[0], Ahead: 10 * time.Minute,
+				Ops:      []Op{OpAdd, OpPop},
+				Sweep:    Sweep{Vary: varyWaiting, Values: sizes},
+				Duration: 100 * time.Millisecond,
+			},
+		},
+	}
+}

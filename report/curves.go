@@ -1,0 +1,298 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"image/color"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// CurvesDir is the folder, within a run's, that holds the pictures of report.md.
+const CurvesDir = "curves"
+
+// Curves draws every curve of a run as SVG, by its path within the run's folder.
+// Equal runs give equal bytes.
+func Curves(r *measure.Run) (map[string][]byte, error) {
+	pictures := map[string][]byte{}
+	for _, s := range Scalings(r) {
+		for _, c := range s.Curves {
+			if !c.drawable() {
+				continue
+			}
+			svg, err := s.draw(c)
+			if err != nil {
+				return nil, fmt.Errorf("drawing %s: %w", s.title(c), err)
+			}
+			pictures[s.file(c)] = svg
+		}
+	}
+	return pictures, nil
+}
+
+// drawable reports whether there is a line to draw on axes that have no zero.
+func (c Curve) drawable() bool {
+	return slices.ContainsFunc(c.Lines, func(l Line) bool { return len(l.positive()) > 1 })
+}
+
+func (l Line) positive() []SizePoint {
+	return slices.DeleteFunc(slices.Clone(l.Points), func(p SizePoint) bool { return !(p.Estimate.Median > 0) })
+}
+
+func (s Scaling) title(c Curve) string {
+	return fmt.Sprintf("%s, %s: %s", s.Workload, cmp.Or(c.Series, compare.ProcessSeries), c.Metric)
+}
+
+// file is unique, for names and keys have no underscore.
+func (s Scaling) file(c Curve) string {
+	name := strings.Join([]string{s.Workload, s.Vary, cmp.Or(c.Series, "process"), c.Metric}, "_")
+	return path.Join(CurvesDir, strings.NewReplacer("/", "-", ":", "_", "%", "percent").Replace(name)+".svg")
+}
+
+// The palette of Okabe and Ito ("Color Universal Design", 2008), which people with
+// any colour vision tell apart, without the yellow, which is too pale for a line.
+// With the marks, whose number has no factor in common with it, 56 lines differ.
+var (
+	palette = []color.Color{rgb(0x0072B2), rgb(0xD55E00), rgb(0x009E73), rgb(0xCC79A7), rgb(0x000000), rgb(0xE69F00), rgb(0x56B4E9)}
+	marks   = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.PlusGlyph{}}
+)
+
+func rgb(hex uint32) color.Color {
+	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}
+}
+
+const (
+	pictureWidth  = 5.8 * vg.Inch
+	pictureHeight = 3.4 * vg.Inch
+	fontSize      = 9
+	labelSpacing  = 12 // between the lines' names
+)
+
+func (s Scaling) draw(c Curve) ([]byte, error) {
+	p := plot.New()
+	p.Title.Text = s.title(c)
+	p.X.Label.Text = axisOf(s.Vary)
+	p.Y.Label.Text = axisOf(c.Metric)
+	for _, style := range []*font.Font{&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font, &p.X.Tick.Label.Font, &p.Y.Tick.Label.Font} {
+		style.Variant, style.Size = "Sans", fontSize
+	}
+	p.Title.TextStyle.Font.Size = fontSize + 2
+	p.X.Scale, p.Y.Scale = logFrom(s.Sizes[0]), plot.LogScale{}
+	p.X.Tick.Marker = sizeTicks(s.Sizes)
+	p.X.Padding, p.Y.Padding = vg.Points(6), 0
+	grid := plotter.NewGrid()
+	grid.Horizontal.Color, grid.Vertical.Color = color.Gray{0xe4}, color.Gray{0xe4}
+	p.Add(grid)
+	lo, hi := c.extent()
+	impls := s.impls()
+	for _, l := range c.Lines {
+		if err := addLine(p, l, slices.Index(impls, l.Impl), lo); err != nil {
+			return nil, err
+		}
+	}
+	p.X.Min, p.X.Max = s.Sizes[0], s.Sizes[len(s.Sizes)-1]
+	p.Y.Min, p.Y.Max = axisRange(lo, hi)
+	p.Y.Tick.Marker = valueTicks(c.Metric)
+
+	canvas := vgsvg.New(pictureWidth, pictureHeight)
+	whole := draw.New(canvas)
+	names := p.X.Tick.Label
+	names.YAlign, names.XAlign = draw.YCenter, draw.XLeft
+	margin := vg.Length(0)
+	for _, l := range c.Lines {
+		margin = max(margin, names.Width(l.Impl))
+	}
+	inner := draw.Crop(whole, 4, -margin-24, 4, -4)
+	p.Draw(inner)
+	nameLines(p, whole, inner, names, c, impls)
+
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return nil, err
+	}
+	// The widths are Liberation Sans's, which are Arial's; where neither is, any other will do.
+	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
+}
+
+// extent is the range of the medians and of those ends of their intervals that are above 0.
+func (c Curve) extent() (lo, hi float64) {
+	lo = math.Inf(1)
+	for _, l := range c.Lines {
+		for _, p := range l.positive() {
+			for _, v := range []float64{p.Estimate.Lo, p.Estimate.Median, p.Estimate.Hi} {
+				if v > 0 {
+					lo, hi = min(lo, v), max(hi, v)
+				}
+			}
+		}
+	}
+	return lo, hi
+}
+
+// axisRange leaves a margin, and shows at least a range of four, so that noise
+// does not look like growth.
+func axisRange(lo, hi float64) (from, to float64) {
+	const margin, least = 1.2, 4
+	from, to = lo/margin, hi*margin
+	if widen := math.Sqrt(least * from / to); widen > 1 {
+		from, to = from/widen, to*widen
+	}
+	return from, to
+}
+
+// bars are points with their intervals.
+type bars struct {
+	plotter.XYs
+	plotter.YErrors
+}
+
+func addLine(p *plot.Plot, l Line, style int, lowest float64) error {
+	var b bars
+	for _, pt := range l.positive() {
+		e := pt.Estimate
+		b.XYs = append(b.XYs, plotter.XY{X: pt.Size, Y: e.Median})
+		b.YErrors = append(b.YErrors, struct{ Low, High float64 }{e.Median - max(e.Lo, lowest), e.Hi - e.Median})
+	}
+	if len(b.XYs) == 0 {
+		return nil
+	}
+	line, points, err := plotter.NewLinePoints(b.XYs)
+	if err != nil {
+		return err
+	}
+	errorBars, err := plotter.NewYErrorBars(b)
+	if err != nil {
+		return err
+	}
+	c := palette[style%len(palette)]
+	line.Color, line.Width = c, vg.Points(1.4)
+	points.Color, points.Shape, points.Radius = c, marks[style%len(marks)], vg.Points(3)
+	errorBars.Color, errorBars.Width = c, vg.Points(0.8)
+	p.Add(line, points, errorBars)
+	return nil
+}
+
+// nameLines writes each implementation's name beside the end of its line, moved
+// apart where the lines end close together.
+func nameLines(p *plot.Plot, whole, inner draw.Canvas, style draw.TextStyle, c Curve, impls []string) {
+	data := p.DataCanvas(inner)
+	x, y := p.Transforms(&data)
+	type label struct {
+		end   vg.Point
+		at    vg.Length
+		name  string
+		style int
+	}
+	var labels []label
+	for _, l := range c.Lines {
+		if points := l.positive(); len(points) > 0 {
+			last := points[len(points)-1]
+			end := vg.Point{X: x(last.Size), Y: y(last.Estimate.Median)}
+			labels = append(labels, label{end, end.Y, l.Impl, slices.Index(impls, l.Impl)})
+		}
+	}
+	slices.SortStableFunc(labels, func(a, b label) int { return cmp.Compare(a.end.Y, b.end.Y) })
+	// Upwards each keeps its distance from the one below; if that leads out of the
+	// picture, downwards from the top once more.
+	for i := 1; i < len(labels); i++ {
+		labels[i].at = max(labels[i].at, labels[i-1].at+labelSpacing)
+	}
+	top := whole.Max.Y - 2*labelSpacing
+	for i := len(labels) - 1; i >= 0; i-- {
+		labels[i].at = min(labels[i].at, top)
+		top = labels[i].at - labelSpacing
+	}
+	for _, l := range labels {
+		style.Color = palette[l.style%len(palette)]
+		to := vg.Point{X: inner.Max.X + 12, Y: l.at}
+		whole.StrokeLine2(draw.LineStyle{Color: style.Color, Width: vg.Points(0.5)}, l.end.X+4, l.end.Y, to.X-3, to.Y)
+		whole.FillText(style, to, l.name)
+	}
+}
+
+// logFrom is a logarithmic scale; over sizes from 0 on, that of 1+n.
+func logFrom(smallest float64) plot.Normalizer {
+	if smallest >= 1 {
+		return plot.LogScale{}
+	}
+	return onePlus{}
+}
+
+type onePlus struct{}
+
+func (onePlus) Normalize(lo, hi, x float64) float64 {
+	return (math.Log1p(x) - math.Log1p(lo)) / (math.Log1p(hi) - math.Log1p(lo))
+}
+
+// sizeTicks are the sizes that were measured.
+type sizeTicks []float64
+
+func (t sizeTicks) Ticks(_, _ float64) []plot.Tick {
+	var out []plot.Tick
+	for _, n := range t {
+		out = append(out, plot.Tick{Value: n, Label: sizeText(n)})
+	}
+	return out
+}
+
+// valueTicks are round values, written in the unit of the metric.
+type valueTicks string
+
+func (metric valueTicks) Ticks(lo, hi float64) []plot.Tick {
+	labelled := []int{1}
+	if hi/lo < 300 {
+		labelled = []int{1, 2, 5}
+	}
+	var out []plot.Tick
+	for decade := math.Floor(math.Log10(lo)); decade <= math.Ceil(math.Log10(hi)); decade++ {
+		for d := 1; d < 10; d++ {
+			tick := plot.Tick{Value: float64(d) * math.Pow(10, decade)}
+			if slices.Contains(labelled, d) {
+				tick.Label = number(string(metric), tick.Value)
+			}
+			if tick.Value >= lo && tick.Value <= hi {
+				out = append(out, tick)
+			}
+		}
+	}
+	return out
+}
+
+var axisNames = map[string]string{
+	measure.NsPerOp:       "time per operation (ns/op)",
+	measure.Achieved:      "operations done (1/s)",
+	measure.AchievedPct:   "done of what was offered (%)",
+	measure.HeapPerObject: "heap kept beyond the objects (B/object)",
+	"delay-p99-ns":        "delay from the due time, p99 (ns)",
+	"service-p99-ns":      "time of an operation, p99 (ns)",
+	"objects":             "objects (count)",
+	"waiting":             "waiting items (count)",
+	varyProcs:             "GOMAXPROCS (count)",
+}
+
+// axisOf names what an axis shows, with its unit.
+func axisOf(what string) string {
+	if name, ok := axisNames[what]; ok {
+		return name
+	}
+	if group, ok := strings.CutSuffix(what, "-rate"); ok {
+		return group + " (operations offered per second)"
+	}
+	if group, ok := strings.CutSuffix(what, "-batch"); ok {
+		return group + " (objects per operation)"
+	}
+	return what + " (goroutines)"
+}

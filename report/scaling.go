@@ -1,0 +1,324 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// Scaling is a workload that was measured at several values of one number.
+type Scaling struct {
+	Workload string
+	Vary     string    // "objects", "listers" or another key of a name, or "procs"
+	Sizes    []float64 // the values, rising
+	Curves   []Curve
+}
+
+// Curve is one metric of one series along the sizes, for every implementation.
+type Curve struct {
+	Series string // "get", "writer:update", or "" for the process
+	Metric string
+	Lines  []Line
+}
+
+// Line is one implementation's numbers along the sizes.
+type Line struct {
+	Impl   string
+	Points []SizePoint // rising; a size without values is left out
+	// Growth is that of the cost: of the metric itself, or of its reciprocal where
+	// more is better (see rateWhole), so that it always says how the work grows.
+	Growth measure.Growth
+}
+
+// SizePoint is what was measured at one size.
+type SizePoint struct {
+	Size     float64
+	Estimate measure.Estimate
+}
+
+// Scalings evaluates the sweeps of a run, in the order in which it measured
+// them. It is empty for a run that sweeps nothing.
+func Scalings(r *measure.Run) []Scaling {
+	var out []Scaling
+	for _, cells := range byWorkload(r) {
+		vary := varying(cells)
+		if vary == "" {
+			continue
+		}
+		s := Scaling{Workload: cells[0].Workload, Vary: vary}
+		for _, c := range cells {
+			s.Sizes = append(s.Sizes, sizeOf(c, vary))
+		}
+		slices.Sort(s.Sizes)
+		s.Sizes = slices.Compact(s.Sizes)
+		for _, series := range compare.SeriesOf(r, cells) {
+			metrics := compare.MetricsOf(r, cells, series)
+			for _, metric := range metrics {
+				if compare.IsKey(metric, metrics) {
+					s.Curves = append(s.Curves, curve(r, cells, vary, series, metric))
+				}
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// byWorkload gathers the cells that a workload was measured in. A workload has
+// one sweep, so these differ in what is swept and in the implementation only.
+func byWorkload(r *measure.Run) [][]measure.Cell {
+	var out [][]measure.Cell
+	for _, c := range r.Cells {
+		if c.Role != "" {
+			continue
+		}
+		i := slices.IndexFunc(out, func(have []measure.Cell) bool {
+			return have[0].Component == c.Component && have[0].Workload == c.Workload
+		})
+		if i < 0 {
+			i, out = len(out), append(out, nil)
+		}
+		out[i] = append(out[i], c)
+	}
+	return out
+}
+
+const varyProcs = "procs"
+
+// varying names the number in which the cells differ, "" if they do in none. It
+// is the last of the name's: the number of objects comes first, and may have to
+// follow that of the waiting items.
+func varying(cells []measure.Cell) string {
+	for i := len(cells[0].Params) - 1; i >= 0; i-- {
+		key := cells[0].Params[i].Key
+		if slices.ContainsFunc(cells, func(c measure.Cell) bool { return sizeOf(c, key) != sizeOf(cells[0], key) }) {
+			return key
+		}
+	}
+	if severalProcs(cells) {
+		return varyProcs
+	}
+	return ""
+}
+
+func severalProcs(cells []measure.Cell) bool {
+	return slices.ContainsFunc(cells, func(c measure.Cell) bool { return c.Procs != cells[0].Procs })
+}
+
+func sizeOf(c measure.Cell, vary string) float64 {
+	for _, p := range c.Params {
+		if p.Key == vary {
+			n, _ := strconv.ParseFloat(p.Value, 64) // benchrun's own, and numbers all
+			return n
+		}
+	}
+	return float64(c.Procs)
+}
+
+func curve(r *measure.Run, cells []measure.Cell, vary, series, metric string) Curve {
+	out := Curve{Series: series, Metric: metric}
+	fits := map[string][]measure.Point{}
+	for _, c := range cells {
+		values := r.Values(c, series, metric)
+		if series == "" {
+			values = r.ProcessValues(c, metric)
+		}
+		if len(values) == 0 {
+			continue
+		}
+		i := slices.IndexFunc(out.Lines, func(l Line) bool { return l.Impl == c.Label() })
+		if i < 0 {
+			i, out.Lines = len(out.Lines), append(out.Lines, Line{Impl: c.Label()})
+		}
+		size := sizeOf(c, vary)
+		out.Lines[i].Points = append(out.Lines[i].Points, SizePoint{size, compare.EstimateOf(r, c, series, metric)})
+		for _, v := range values {
+			fits[c.Label()] = append(fits[c.Label()], measure.Point{N: size, Y: cost(metric, v)})
+		}
+	}
+	for i := range out.Lines {
+		l := &out.Lines[i]
+		slices.SortFunc(l.Points, func(a, b SizePoint) int { return cmp.Compare(a.Size, b.Size) })
+		l.Growth = measure.GrowthOf(fits[l.Impl])
+	}
+	return out
+}
+
+// rateWhole is what a metric of which more is better is divided into to make a
+// cost: operations per second become ns per operation, a share of the offer the
+// factor that is lacking. 0 says that the metric is a cost already.
+func rateWhole(metric string) float64 {
+	switch {
+	case measure.DirectionOf(metric) != measure.HigherIsBetter:
+		return 0
+	case strings.HasSuffix(metric, "-%"):
+		return 100
+	}
+	return 1e9
+}
+
+func cost(metric string, v float64) float64 {
+	if whole := rateWhole(metric); whole > 0 {
+		return whole / v
+	}
+	return v
+}
+
+// formula writes a fit out in the unit of its metric.
+func formula(metric, vary string, g measure.Growth) string {
+	whole := rateWhole(metric)
+	switch {
+	case whole == 0:
+		return g.Formula(vary, func(v float64) string { return number(metric, v) })
+	case g.Model == measure.Flat:
+		return number(metric, whole/g.A)
+	case whole == 100:
+		return fmt.Sprintf("100%% / (%s)", g.Formula(vary, func(v float64) string { return fmt.Sprintf("%.3g", v) }))
+	}
+	return fmt.Sprintf("1s / (%s)", g.Formula(vary, duration))
+}
+
+// growth is the model and how many times the cost at the first size that at the
+// last one is: "log, 1.4x".
+func (l Line) growth(metric string) string {
+	model := cmp.Or(string(l.Growth.Model), "no fit")
+	first, last := l.Points[0], l.Points[len(l.Points)-1]
+	rise := cost(metric, last.Estimate.Median) / cost(metric, first.Estimate.Median)
+	if math.IsNaN(rise) || math.IsInf(rise, 0) {
+		return model
+	}
+	return fmt.Sprintf("%s, %sx", model, number("", rise))
+}
+
+// fit is the formula and how well it holds, or why there is none.
+func (l Line) fit(metric, vary string) string {
+	g := l.Growth
+	if g.Model == "" {
+		return "no fit: " + g.Reason
+	}
+	s := formula(metric, vary, g)
+	if g.Model != measure.Flat {
+		s += fmt.Sprintf("; R² %.3f", g.R2)
+	}
+	s += fmt.Sprintf("; spread %.2g%%", g.Spread)
+	if !math.IsNaN(g.Noise) {
+		s += fmt.Sprintf(", of forks %.2g%%", g.Noise)
+	}
+	if len(g.AlsoFits) > 0 {
+		var names []string
+		for _, m := range g.AlsoFits {
+			names = append(names, string(m))
+		}
+		s += "; also fits: " + strings.Join(names, ", ")
+	}
+	return s
+}
+
+const scalingLegend = "Growth is the law that the cost follows within the sizes measured, and how many times that of the first size the last one costs. " +
+	"Of what is better when it is more (ops/s, achieved-%), the cost is the reciprocal."
+
+// writeScaling writes a table and the curves for each workload that is swept.
+func writeScaling(w *writer, r *measure.Run) {
+	scalings := Scalings(r)
+	if len(scalings) == 0 {
+		return
+	}
+	w.printf("## Scaling\n\n%s The fit is least squares of the relative residuals over all forks, the model chosen by AICc: "+
+		"R² is against the flat model, the spread is that of the residuals. Much more spread than among the forks of one size means that the curve has another shape, "+
+		"such as a step where a cache is full. The bars are the medians' intervals.\n\n", scalingLegend)
+	for _, s := range scalings {
+		w.printf("### %s over %s\n\n", s.Workload, s.Vary)
+		t, notes := table.NewWriter(), &footnotes{}
+		header := table.Row{"operation", "metric", "implementation"}
+		for _, n := range s.Sizes {
+			header = append(header, sizeText(n))
+		}
+		t.AppendHeader(append(header, "growth", "fit"))
+		for _, c := range s.Curves {
+			name, metric := cmp.Or(c.Series, compare.ProcessSeries), c.Metric
+			for _, l := range c.Lines {
+				row := table.Row{name, metric, l.Impl}
+				for _, n := range s.Sizes {
+					row = append(row, l.at(n, c.Metric, notes))
+				}
+				t.AppendRow(append(row, l.growth(c.Metric), l.fit(c.Metric, s.Vary)))
+				name, metric = "", ""
+			}
+		}
+		w.printf("%s\n\n%s\n", t.RenderMarkdown(), markdownLines(notes.text()))
+		for _, c := range s.Curves {
+			if c.drawable() {
+				w.printf("![%s over %s](%s)\n", s.title(c), s.Vary, s.file(c))
+			}
+		}
+		w.printf("\n")
+	}
+}
+
+func (l Line) at(size float64, metric string, notes *footnotes) string {
+	for _, p := range l.Points {
+		if p.Size == size {
+			return number(metric, p.Estimate.Median) + notes.mark(p.Estimate.Warnings)
+		}
+	}
+	return ""
+}
+
+func sizeText(n float64) string { return humanize.Commaf(n) }
+
+// writeScalingText writes the growth alone, for a terminal.
+func writeScalingText(w io.Writer, r *measure.Run) error {
+	scalings := Scalings(r)
+	for _, s := range scalings {
+		t := table.NewWriter()
+		forTerminal(t, fmt.Sprintf("%s: growth over %s from %s to %s", s.Workload, s.Vary, sizeText(s.Sizes[0]), sizeText(s.Sizes[len(s.Sizes)-1])))
+		header := table.Row{"operation", "metric"}
+		impls := s.impls()
+		for _, im := range impls {
+			header = append(header, im)
+		}
+		t.AppendHeader(header)
+		for _, c := range s.Curves {
+			row := table.Row{cmp.Or(c.Series, compare.ProcessSeries), c.Metric}
+			for _, im := range impls {
+				cell := ""
+				if i := slices.IndexFunc(c.Lines, func(l Line) bool { return l.Impl == im }); i >= 0 {
+					cell = c.Lines[i].growth(c.Metric)
+				}
+				row = append(row, cell)
+			}
+			t.AppendRow(row)
+		}
+		if _, err := fmt.Fprintf(w, "%s\n\n", t.Render()); err != nil {
+			return err
+		}
+	}
+	if len(scalings) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(scalingLegend, ". ", ".\n"))
+	return err
+}
+
+// impls are the implementations in the order of the run.
+func (s Scaling) impls() []string {
+	var out []string
+	for _, c := range s.Curves {
+		for _, l := range c.Lines {
+			if !slices.Contains(out, l.Impl) {
+				out = append(out, l.Impl)
+			}
+		}
+	}
+	return out
+}

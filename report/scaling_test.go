@@ -1,0 +1,238 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// sweptRun has one workload at several sizes: an operation of a cost by law, for a
+// reference and for an implementation of twice its cost, 2 percent of noise, six forks.
+func sweptRun(vary string, sizes []int, law func(n float64) float64) *measure.Run {
+	rng := rand.New(rand.NewPCG(9, 9))
+	r := sampleRun(6)
+	r.Cells, r.Forks, r.Workloads = nil, nil, nil
+	for _, n := range sizes {
+		for i, impl := range []string{"reference", "slow", "reference"} {
+			c := measure.Cell{Component: contract.ComponentStore, Impl: impl, Workload: "swept", Procs: 2}
+			c.Params = []measure.Param{{Key: "objects", Value: strconv.Itoa(max(10, n))}}
+			switch vary {
+			case "objects":
+			case varyProcs:
+				c.Procs, c.Params[0].Value = n, "10"
+			default:
+				c.Params = append(c.Params, measure.Param{Key: vary, Value: strconv.Itoa(n)})
+			}
+			factor := 1.0
+			if impl == "slow" {
+				factor = 2
+			}
+			if i == 2 {
+				c.Role, factor = measure.AARole, 50 // would show, if it were taken for an implementation
+			}
+			r.Cells = append(r.Cells, c)
+			for fork := range 6 {
+				y := factor * law(float64(n)) * (1 + 0.02*rng.NormFloat64())
+				r.Forks = append(r.Forks, measure.Fork{Cell: c, Index: fork, Started: time.Unix(0, 0), Process: map[string]float64{measure.HeapPerObject: 100},
+					Series: []measure.Series{{Op: "get", Values: map[string]float64{measure.NsPerOp: y, measure.Achieved: 1e9 / y, measure.AllocsPerOp: 3}}}})
+			}
+		}
+		w := measure.WorkloadText{Key: r.Cells[len(r.Cells)-1].WorkloadKey(), Name: "swept", YAML: "name: swept\n"}
+		r.Workloads = append(r.Workloads, w)
+	}
+	return r
+}
+
+func TestScalings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		vary  string
+		sizes []int
+		law   func(n float64) float64
+		want  measure.Model
+	}{
+		{"objects", []int{1000, 10_000, 100_000}, func(n float64) float64 { return 100 + 2*n }, measure.Linear},
+		{"waiting", []int{1000, 10_000, 100_000}, func(n float64) float64 { return 20 * math.Log2(n) }, measure.Logarithmic},
+		{"listers", []int{0, 1, 10, 80}, func(n float64) float64 { return 100 + 50*n }, measure.Linear},
+		{varyProcs, []int{1, 2, 4}, func(float64) float64 { return 40 }, measure.Flat},
+	} {
+		t.Run(c.vary, func(t *testing.T) {
+			t.Parallel()
+			scalings := Scalings(sweptRun(c.vary, c.sizes, c.law))
+			if len(scalings) != 1 || scalings[0].Vary != c.vary || len(scalings[0].Sizes) != len(c.sizes) {
+				t.Fatalf("%+v", scalings)
+			}
+			if len(scalings[0].Curves) != 3 {
+				t.Fatalf("%d curves, want ns/op, ops/s and heap", len(scalings[0].Curves))
+			}
+			for _, curve := range scalings[0].Curves {
+				if len(curve.Lines) != 2 {
+					t.Errorf("%s: %d implementations, want 2", curve.Metric, len(curve.Lines))
+				}
+				want := c.want
+				if curve.Series == "" {
+					want = measure.Flat
+				}
+				for _, l := range curve.Lines {
+					if l.Growth.Model != want {
+						t.Errorf("%s %s: %+v, want %s", curve.Metric, l.Impl, l.Growth, want)
+					}
+					if len(l.Points) != len(c.sizes) || l.Points[0].Size != float64(c.sizes[0]) {
+						t.Errorf("%s %s: points %+v", curve.Metric, l.Impl, l.Points)
+					}
+				}
+			}
+		})
+	}
+	if s := Scalings(sampleRun(6)); len(s) != 0 {
+		t.Errorf("a run that sweeps nothing scales: %+v", s)
+	}
+}
+
+// The rate of what costs 100 ns + 2 ns x objects is one second by that.
+func TestFormulas(t *testing.T) {
+	t.Parallel()
+	g := measure.Growth{Model: measure.Linear, A: 100, B: 2}
+	flat := measure.Growth{Model: measure.Flat, A: 2}
+	for _, c := range []struct {
+		metric string
+		g      measure.Growth
+		want   string
+	}{
+		{measure.NsPerOp, g, "100ns + 2ns × objects"},
+		{measure.Achieved, g, "1s / (100ns + 2ns × objects)"},
+		{measure.AchievedPct, g, "100% / (100 + 2 × objects)"},
+		{measure.AchievedPct, flat, "50%"},
+		{measure.HeapPerObject, g, "100 B + 2 B × objects"},
+	} {
+		if got := formula(c.metric, "objects", c.g); got != c.want {
+			t.Errorf("%s: %q, want %q", c.metric, got, c.want)
+		}
+	}
+}
+
+// The report has the tables and refers to the curves; the page holds them; the folder too.
+func TestScalingInTheReports(t *testing.T) {
+	t.Parallel()
+	r := sweptRun("listers", []int{0, 1, 10, 80}, func(n float64) float64 { return 100 + 50*n })
+	dir := t.TempDir()
+	if err := measure.WriteRun(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	const file = "curves/swept_listers_get_ns-op.svg"
+	md, page := read(t, dir, MarkdownFile), read(t, dir, HTMLFile)
+	for _, want := range []string{"## Scaling", "swept over listers", "linear, ", "ns × listers; R² ", "1s / (", "](" + file + ")"} {
+		if !strings.Contains(md, want) {
+			t.Errorf("report.md lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "curves/") || strings.Count(page, "data:image/svg+xml;base64,") != 3 {
+		t.Error("report.html does not hold its three curves itself")
+	}
+	svg := read(t, dir, filepath.FromSlash(file))
+	texts := textsOf(t, svg)
+	for _, want := range []string{"reference", "slow", "0", "1", "10", "80", "listers (goroutines)", "time per operation (ns/op)", "1µs", "swept, get: ns/op"} {
+		if !texts[want] {
+			t.Errorf("the curve lacks the text %q: %v", want, texts)
+		}
+	}
+	if texts["reference@aa"] {
+		t.Error("the second copy of the reference is drawn")
+	}
+	again, err := Curves(r)
+	if err != nil || string(again[file]) != svg {
+		t.Errorf("the same run gives another picture: %v", err)
+	}
+	var text bytes.Buffer
+	if err := WriteText(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"growth over listers from 0 to 80", "linear, 4"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the text lacks %q:\n%s", want, text.String())
+		}
+	}
+}
+
+// Two sizes make no fit, and say so; nothing measured at a size leaves it out.
+func TestScalingOfLittle(t *testing.T) {
+	t.Parallel()
+	r := sweptRun("objects", []int{1000, 10_000}, func(n float64) float64 { return n })
+	var md bytes.Buffer
+	if err := WriteMarkdown(&md, r, ""); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(md.String(), "no fit: 2 sizes") {
+		t.Error("two sizes are fitted")
+	}
+	r.Forks = nil
+	if pictures, err := Curves(r); err != nil || len(pictures) != 0 {
+		t.Errorf("%d pictures of nothing, %v", len(pictures), err)
+	}
+	if err := WriteMarkdown(&md, r, ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// A run over procs has a table for each, under titles that differ.
+func TestTitlesOfProcs(t *testing.T) {
+	t.Parallel()
+	titles := map[string]bool{}
+	for _, g := range compare.Within(sweptRun(varyProcs, []int{1, 2, 4}, func(float64) float64 { return 1 })) {
+		titles[g.Title] = true
+	}
+	if len(titles) != 3 || !titles["swept/objects=10/procs=4"] {
+		t.Errorf("%v", titles)
+	}
+}
+
+func read(t *testing.T, dir, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// textsOf parses an SVG and returns what its text elements say.
+func textsOf(t *testing.T, svg string) map[string]bool {
+	t.Helper()
+	texts := map[string]bool{}
+	inText := false
+	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return texts
+		}
+		if err != nil {
+			t.Fatalf("no XML: %v", err)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			inText = e.Name.Local == "text"
+		case xml.CharData:
+			if inText {
+				texts[string(e)] = true
+			}
+		case xml.EndElement:
+			inText = false
+		}
+	}
+}
