@@ -239,20 +239,27 @@ func checkGoesOn(t *testing.T, dir string, kept int, args []string) {
 }
 
 // The first Ctrl-C says that it is stopping, the second ends the process although
-// a conformance suite is under way.
+// a conformance suite is under way. The suite may end of its own accord between the
+// two, and the process with it; then it is tried again.
 func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	t.Parallel()
-	p := start(t, []string{"run", "--component", "store", "-o", filepath.Join(t.TempDir(), "run")})
-	p.until(func() bool { return strings.Contains(p.said.String(), "ok  ") }) // the first suite is done, the second has begun
-	p.signal(syscall.SIGINT)
-	p.until(func() bool { return strings.Contains(p.said.String(), "stopping") })
-	if !strings.Contains(p.said.String(), "second") {
-		t.Errorf("it does not say what a second signal does:\n%s", p.said.String())
+	const tries = 10
+	for range tries {
+		p := start(t, []string{"run", "--component", "store", "-o", filepath.Join(t.TempDir(), "run")})
+		p.until(func() bool { return strings.Contains(p.said.String(), "ok  ") }) // the first suite is done, the second has begun
+		p.signal(syscall.SIGINT)
+		p.until(func() bool { return strings.Contains(p.said.String(), "stopping") })
+		if !strings.Contains(p.said.String(), "second") {
+			t.Errorf("it does not say what a second signal does:\n%s", p.said.String())
+		}
+		p.signal(syscall.SIGINT)
+		if s := p.status(); s.Signal() == syscall.SIGINT {
+			return
+		} else if s.ExitStatus() != exitInterrupted {
+			t.Fatalf("ended with exit code %d, signal %v\n%s", s.ExitStatus(), s.Signal(), p.said.String())
+		}
 	}
-	p.signal(syscall.SIGINT)
-	if s := p.status(); s.Signal() != syscall.SIGINT {
-		t.Errorf("ended with exit code %d, signal %v, want SIGINT\n%s", s.ExitStatus(), s.Signal(), p.said.String())
-	}
+	t.Errorf("the second signal ended none of %d processes", tries)
 }
 
 // syncBuffer is what a process says while it is read.

@@ -33,7 +33,8 @@ interleaved in shuffled blocks, and writes a folder under results/ with run.json
 offline) and profiles/ (for go tool pprof).
 
 Without flags it runs the preset ` + load.DefaultPreset + ` over everything, in under 3 minutes on 2 cores.
-Ctrl-C keeps what was measured; --resume goes on with it.`,
+Ctrl-C keeps what was measured and writes the reports, a second one ends at once;
+--resume goes on.`,
 		Example: `  benchrun run
   benchrun run --preset lock-starvation --impl 'clientgo*,mutexmap'
   benchrun run --preset lock-starvation --sweep listers.goroutines=0,1,10,80
