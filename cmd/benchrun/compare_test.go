@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/measuretest"
+)
+
+// aRun writes a made-up run of the store "mine" beside a reference.
+func aRun(t *testing.T, seed uint64, forks int, ns float64, change ...func(*measure.Run)) string {
+	t.Helper()
+	r := measuretest.Run(measuretest.Spec{Name: "run", Forks: forks, Seed: seed, Impls: []measuretest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: ns}}})
+	for _, c := range change {
+		c(r)
+	}
+	dir := t.TempDir()
+	if err := measure.WriteRun(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestCompareExitCodes(t *testing.T) {
+	t.Parallel()
+	base, same, slower, few := aRun(t, 1, 12, 100), aRun(t, 2, 12, 100), aRun(t, 3, 12, 115), aRun(t, 4, 3, 115)
+	gates := write(t, "gates.txt", "# all stores\nstore/*/mine/ns/op <= +5%\nstore/*/mine/p99 <= +5%\n")
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		want []string
+	}{
+		{"the same", []string{base, same}, 0, []string{"pass", "same"}},
+		{"slower", []string{base, slower}, exitBroken, []string{"regression", "worse", "get/mine/ns/op"}},
+		{"slower within the gate", []string{base, slower, "--gate", "store/*/mine/ns/op <= +25%"}, 0, []string{"pass"}},
+		{"slower beyond the gate", []string{base, slower, "--gates", gates}, exitBroken, []string{"regression", "store/*/mine/p99 <= +5%"}},
+		{"too few forks", []string{base, few}, exitInconclusive, []string{"inconclusive", "could not be told"}},
+		{"too few forks, passed", []string{base, few, "--inconclusive=pass"}, 0, []string{"inconclusive"}},
+		{"two files", []string{write(t, "a.txt", strings.Repeat("BenchmarkX 1 100 ns/op\n", 6)), write(t, "b.txt", strings.Repeat("BenchmarkX 1 200 ns/op\n", 6))}, exitBroken, []string{"2x", "no A/A"}},
+	} {
+		code, out, errOut := benchrun(t, append([]string{"compare"}, c.args...)...)
+		if code != c.code {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", c.name, code, c.code, out, errOut)
+		}
+		for _, w := range c.want {
+			if !strings.Contains(out+errOut, w) {
+				t.Errorf("%s: lacks %q\n%s%s", c.name, w, out, errOut)
+			}
+		}
+	}
+}
+
+func TestCompareFormats(t *testing.T) {
+	t.Parallel()
+	warn := func(r *measure.Run) {
+		r.Forks[0].Series[0].Warnings = []string{"no steady state after warm-up"}
+		r.Environment.Race = true
+	}
+	base, head := aRun(t, 1, 12, 100, warn), aRun(t, 3, 12, 115)
+	_, md, _ := benchrun(t, "compare", base, head, "--format", "markdown", "--gate", "store/*/mine/ns/op <= +5%")
+	for _, want := range []string{"### regression: store/store-ops/objects=10/get/mine/ns/op", "| store/store-ops/objects=10/get/mine | ns/op |", "(a) no steady state after warm-up (1 of 12 forks)", "> warning: base: built with -race", "| store/*/mine/ns/op <= +5% |"} {
+		if !strings.Contains(md, want) {
+			t.Errorf("the Markdown lacks %q:\n%s", want, md)
+		}
+	}
+	code, out, _ := benchrun(t, "compare", base, head, "--format", "json")
+	var got struct {
+		Schema      int
+		Outcome     compare.Outcome
+		Warnings    []string
+		Gates       []compare.GateResult
+		Comparisons []compare.Comparison
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if code != exitBroken || got.Schema != 1 || got.Outcome != compare.Regression || len(got.Gates) == 0 || len(got.Warnings) == 0 {
+		t.Errorf("exit code %d, %+v", code, got)
+	}
+	i := slices.IndexFunc(got.Comparisons, func(c compare.Comparison) bool { return c.Name.Impl == "reference" && c.Name.Series == "get" })
+	if i < 0 || len(got.Comparisons[i].Base.Warnings) != 1 {
+		t.Errorf("a number's warning is not with it in JSON: %+v", got.Comparisons)
+	}
+}
+
+func TestCompareBadInput(t *testing.T) {
+	t.Parallel()
+	base, same := aRun(t, 1, 6, 100), aRun(t, 2, 6, 100)
+	file := write(t, "a.txt", "BenchmarkX 1 100 ns/op\n")
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"one argument", []string{base}, "arg"},
+		{"nowhere", []string{base, "nowhere"}, "nowhere"},
+		{"a folder and a file", []string{base, file}, "two folders"},
+		{"no run there", []string{base, t.TempDir()}, "no run.json"},
+		{"another machine", []string{base, aRun(t, 2, 6, 100, func(r *measure.Run) { r.Environment.CPU = "another" })}, "--force"},
+		{"a gate that matches nothing", []string{base, same, "--gate", "stroe/* <= +5%"}, "matches nothing"},
+		{"a gate misspelt", []string{base, same, "--gate", "store/* < 5"}, "not a pattern"},
+		{"a file of gates misspelt", []string{base, same, "--gates", write(t, "g.txt", "store/*\n")}, "g.txt:1"},
+		{"a format", []string{base, same, "--format", "yaml"}, "markdown"},
+		{"inconclusive", []string{base, same, "--inconclusive=maybe"}, "pass or fail"},
+	} {
+		code, out, errOut := benchrun(t, append([]string{"compare"}, c.args...)...)
+		if code != exitBadInput || !strings.Contains(errOut, c.want) || out != "" {
+			t.Errorf("%s: exit code %d, want %d and %q\n%s%s", c.name, code, exitBadInput, c.want, out, errOut)
+		}
+	}
+}
+
+// tiny is a workload whose forks take some tens of milliseconds.
+const tiny = "name: tiny\ncomponent: store\nobjects:\n  count: 100\nops: [get, update]\nduration: 3ms\n"
+
+// A pair leaves two whole runs of the same cells, and compares them; head alone is
+// slowed down by what is planted.
+func TestPair(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "pair")
+	code, table, errOut := benchrun(t, "pair", "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap", "--forks", "6", "--skip-verify", "--plant", "mutexmap=400%", "--gate", "store/*/mutexmap/ns/op <= +50%", "-o", out)
+	if code != exitBroken || !strings.Contains(errOut, "regression") || !strings.Contains(table, "planted: the store mutexmap is 400% slower") {
+		t.Errorf("exit code %d\n%s%s", code, table, errOut)
+	}
+	for _, side := range []string{runner.BaseDir, runner.HeadDir} {
+		r, err := measure.ReadRun(filepath.Join(out, side))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Complete || len(r.Forks) != 6*len(r.Cells) || !r.Settings.Pair {
+			t.Errorf("%s: complete %v, %d forks of %d cells", side, r.Complete, len(r.Forks), len(r.Cells))
+		}
+		if code, _, errOut := benchrun(t, "run", "--resume", filepath.Join(out, side)); code != exitBadInput || !strings.Contains(errOut, "complete") {
+			t.Errorf("resume of half a pair: exit code %d\n%s", code, errOut)
+		}
+	}
+}
+
+// The base of a pair may be another program: here the same one, built anew.
+func TestPairWithAnotherProgram(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds benchrun")
+	}
+	dir := t.TempDir()
+	exe := filepath.Join(dir, "benchrun.base")
+	if b, err := exec.Command("go", "build", "-o", exe, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	out := filepath.Join(dir, "pair")
+	code, _, errOut := benchrun(t, "pair", "--base", exe, "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap", "--forks", "2", "--skip-verify", "--inconclusive=pass", "-o", out)
+	if code != 0 {
+		t.Errorf("exit code %d\n%s", code, errOut)
+	}
+	if _, err := measure.ReadRun(filepath.Join(out, runner.BaseDir)); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct{ base, want string }{
+		{filepath.Join(dir, "nowhere"), "nowhere"},
+		{write(t, "prose.txt", "hello"), "no program"},
+		{"/bin/true", "reading what /bin/true would run"},
+	} {
+		if code, _, errOut := benchrun(t, "pair", "--base", c.base, "-f", write(t, "tiny.yaml", tiny), "--skip-verify"); code == 0 || !strings.Contains(errOut, c.want) {
+			t.Errorf("%s: exit code %d, want %q\n%s", c.base, code, c.want, errOut)
+		}
+	}
+}
+
+// A budget adds forks to what more forks would settle, all cells alike, and the
+// record says when.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	code, out, errOut := benchrun(t, "run", "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap,clientgo", "--forks", "6", "--budget", "3s", "--skip-verify", "--profile=false", "-o", dir)
+	if code != 0 {
+		t.Fatalf("exit code %d\n%s", code, errOut)
+	}
+	r, err := measure.ReadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Looks) == 0 || !strings.Contains(errOut, "to settle") {
+		t.Fatalf("no forks were added in 3 s, of which one takes 20 ms\n%s", errOut)
+	}
+	want := r.Looks[len(r.Looks)-1].Forks
+	for _, c := range r.Cells {
+		if n := len(r.Measured(c)); n != want || n <= 6 {
+			t.Errorf("%s: %d forks, want %d like all others", c.ID(), n, want)
+		}
+	}
+	if !strings.Contains(out, "each such look is charged") {
+		t.Errorf("the legend does not say that looks are charged:\n%s", out)
+	}
+	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != exitBadInput || !strings.Contains(errOut, "complete") {
+		t.Errorf("resume of what is complete: exit code %d\n%s", code, errOut)
+	}
+}
