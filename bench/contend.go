@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -36,9 +37,9 @@ type worker struct {
 
 // contend runs the groups against each other, warmup first, and returns a series
 // per group that has goroutines. What the process used between the end of the
-// warmup and the end goes into process. begin is called when everything is made
-// and nothing runs yet. It blocks until every goroutine has returned.
-func contend(ctx context.Context, s Subject, w load.Workload, begin func() error, process map[string]float64) ([]measure.Series, error) {
+// warmup and the end goes into process. p, which may be nil, begins when everything
+// is made and nothing runs yet. It blocks until every goroutine has returned.
+func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, process map[string]float64) ([]measure.Series, error) {
 	crews := make([][]*worker, len(w.Groups))
 	for i, g := range w.Groups {
 		op, err := load.LookupOperation(w.Component, g.Op)
@@ -50,11 +51,11 @@ func contend(ctx context.Context, s Subject, w load.Workload, begin func() error
 			if err != nil {
 				return nil, err
 			}
-			crews[i] = append(crews[i], newWorker(a, g, op.Role == load.RoleConsume))
+			crews[i] = append(crews[i], newWorker(p.marked(a, seriesName(g)), g, op.Role == load.RoleConsume))
 		}
 	}
 	runtime.GC()
-	if err := begin(); err != nil {
+	if err := p.start(); err != nil {
 		return nil, err
 	}
 
@@ -69,6 +70,7 @@ func contend(ctx context.Context, s Subject, w load.Workload, begin func() error
 	}
 	time.Sleep(time.Until(from))
 	before := measure.ReadCounters()
+	untraced := p.traceUntil(end)
 	time.Sleep(time.Until(end))
 	measure.ReadCounters().Since(before, process)
 	// A consumer may block for want of items, and a producer because a channel is
@@ -82,8 +84,10 @@ func contend(ctx context.Context, s Subject, w load.Workload, begin func() error
 			series = append(series, summarise(g, crews[i], w.Duration))
 		}
 	}
-	return series, ctx.Err()
+	return series, errors.Join(ctx.Err(), untraced)
 }
+
+func seriesName(g load.Group) string { return measure.Series{Group: g.Name, Op: string(g.Op)}.Name() }
 
 func newWorker(a Actor, g load.Group, consumes bool) *worker {
 	w := &worker{actor: a, group: g, consumes: consumes}

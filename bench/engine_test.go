@@ -50,7 +50,7 @@ func contended(t *testing.T, takes func(int) time.Duration, g load.Group, warmup
 		for _, d := range warmup {
 			w.Warmup = d
 		}
-		series, err := contend(t.Context(), &stub{takes: takes}, w, func() error { return nil }, map[string]float64{})
+		series, err := contend(t.Context(), &stub{takes: takes}, w, nil, map[string]float64{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -350,7 +350,10 @@ func TestCompareFindsDifferences(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store := e.NewStore(load.Indexers())
-			writer, _ := feed(t.Context(), store, slices.Collect(trace.Replay()), load.Group{Name: "lister", Op: load.OpList, Goroutines: 1})
+			writer, _, err := feed(t.Context(), store, slices.Collect(trace.Replay()), load.Group{Name: "lister", Op: load.OpList, Goroutines: 1}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if n := writer.Values["delay-n"]; n != 4 {
 				t.Errorf("%g events applied, want 4", n)
 			}
@@ -425,7 +428,7 @@ func TestConsumersLeaveABacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := load.Workload{Component: contract.ComponentFIFO, Duration: time.Second, Groups: []load.Group{{Name: "consumer", Op: load.OpPop, Goroutines: 1}}}
 		begin := time.Now()
-		if _, err := contend(t.Context(), &stub{takes: func(int) time.Duration { return 10 * time.Millisecond }}, w, func() error { return nil }, map[string]float64{}); err != nil {
+		if _, err := contend(t.Context(), &stub{takes: func(int) time.Duration { return 10 * time.Millisecond }}, w, nil, map[string]float64{}); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(begin); took > 1100*time.Millisecond {

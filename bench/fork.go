@@ -85,7 +85,7 @@ func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measu
 		defer over.close()
 		defer over.settle(f)
 	}
-	series, err := contend(ctx, s.Subject, w, p.start, f.Process)
+	series, err := contend(ctx, s.Subject, w, p, f.Process)
 	if errors.Is(err, ErrUnsupported) {
 		f.Warnings = append(f.Warnings, err.Error())
 		s.Stop()
