@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/load"
@@ -31,6 +32,7 @@ type worker struct {
 	actor                Actor
 	group                load.Group
 	consumes             bool
+	stride               *stride // of a closed loop that can do several operations between two readings of the clock; else nil
 	delay, service, late *measure.Histogram
 	done, unfinished     int64
 }
@@ -41,7 +43,9 @@ type worker struct {
 // is made and nothing runs yet. It blocks until every goroutine has returned.
 func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, process map[string]float64) ([]measure.Series, error) {
 	crews := make([][]*worker, len(w.Groups))
+	timing := timingCost()
 	for i, g := range w.Groups {
+		var decided atomic.Int64
 		op, err := load.LookupOperation(w.Component, g.Op)
 		if err != nil {
 			return nil, err
@@ -51,7 +55,11 @@ func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, proce
 			if err != nil {
 				return nil, err
 			}
-			crews[i] = append(crews[i], newWorker(p.marked(a, seriesName(g)), g, op.Role == load.RoleConsume))
+			wk := newWorker(p.marked(a, seriesName(g)), g, op.Role == load.RoleConsume)
+			if g.Rate == 0 && g.Think == 0 && a.Prepare == nil && !wk.consumes {
+				wk.stride = &stride{timing: timing, group: &decided}
+			}
+			crews[i] = append(crews[i], wk)
 		}
 	}
 	runtime.GC()
@@ -158,18 +166,15 @@ func (w *worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 }
 
 // closedLoop begins each operation when the last one is done. One clock reading
-// serves as the end of one operation and the beginning of the next. Of a Get, which
-// costs less than the clock, one in getStride is timed.
+// serves as the end of one operation and the beginning of the next. Of operations
+// that cost little beside their timing, one in stride is timed; all count as done.
 func (w *worker) closedLoop(ctx context.Context, from, end time.Time) {
-	untimed := 0
-	if w.group.Op == load.OpGet {
-		untimed = getStride - 1
-	}
 	began := time.Now()
 	for began.Before(end) && ctx.Err() == nil {
-		if untimed > 0 || w.actor.Prepare != nil {
+		k, start := w.stride.next(), began
+		if k > 1 || w.actor.Prepare != nil {
 			w.prepare()
-			if w.actor.Loop(untimed) < untimed {
+			if w.actor.Loop(k-1) < k-1 {
 				return
 			}
 			began = time.Now()
@@ -178,12 +183,13 @@ func (w *worker) closedLoop(ctx context.Context, from, end time.Time) {
 			return
 		}
 		now := time.Now()
+		w.stride.learn(k, now.Sub(start), now.After(from))
 		if now.After(from) {
 			// Also one that ends too late to count as done: to leave out the longest
 			// would flatter.
 			w.service.Record(now.Sub(began))
 			if now.Before(end) {
-				w.done += int64(1 + untimed)
+				w.done += int64(k)
 			}
 		}
 		if w.group.Think > 0 {
@@ -193,8 +199,6 @@ func (w *worker) closedLoop(ctx context.Context, from, end time.Time) {
 		began = now
 	}
 }
-
-const getStride = 16
 
 // consume takes items out until the time is up or the subject stops. What waits
 // then is left where it is.
@@ -239,6 +243,8 @@ func summarise(g load.Group, crew []*worker, duration time.Duration) measure.Ser
 		s.Values[measure.Offered] = g.Rate
 		s.Values[measure.AchievedPct] = min(100, 100*float64(done)/duration.Seconds()/g.Rate)
 		s.Values[Unfinished] = float64(unfinished)
+	} else if !crew[0].consumes {
+		s.Values[measure.TimedOneIn] = float64(crew[0].stride.decided())
 	}
 	for name, h := range merged {
 		record(&s, name, h)

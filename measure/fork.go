@@ -72,6 +72,7 @@ const (
 	Offered     = "offered/s" // operations due per second
 	Achieved    = "ops/s"     // operations done per second
 	AchievedPct = "achieved-%"
+	TimedOneIn  = "timed-1-in" // operations to each one that was timed
 
 	HeapPerObject   = "heap-B/object" // heap kept beyond the objects themselves, after a forced GC
 	GCShare         = "gc-cpu-%"
@@ -99,7 +100,7 @@ func DirectionOf(metric string) Direction {
 	switch metric {
 	case Achieved, AchievedPct:
 		return HigherIsBetter
-	case Offered, Goroutines:
+	case Offered, Goroutines, TimedOneIn:
 		return Neither
 	}
 	return LowerIsBetter
