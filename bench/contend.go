@@ -72,6 +72,11 @@ func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, proce
 	from := start.Add(w.Warmup)
 	end := from.Add(w.Duration)
 	for _, crew := range crews {
+		for _, wk := range crew {
+			wk.actor.seen.begin(from)
+		}
+	}
+	for _, crew := range crews {
 		for who, wk := range crew {
 			running.Go(func() { wk.run(ctx, who, len(crew), start, from, end) })
 		}
@@ -85,6 +90,9 @@ func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, proce
 	// full: the stop frees them.
 	s.Stop()
 	running.Wait()
+	if stamped, ok := s.(interface{ leave(end time.Time) }); ok {
+		stamped.leave(end)
+	}
 
 	var series []measure.Series
 	for i, g := range w.Groups {
@@ -147,6 +155,7 @@ func (w *worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 		if !ok || ctx.Err() != nil {
 			break
 		}
+		w.actor.due.set(countFrom)
 		began := time.Now()
 		if w.actor.Loop(1) < 1 {
 			break
@@ -179,10 +188,14 @@ func (w *worker) closedLoop(ctx context.Context, from, end time.Time) {
 			}
 			began = time.Now()
 		}
+		if began.After(from) {
+			w.actor.due.set(began)
+		}
 		if w.actor.Loop(1) < 1 {
 			return
 		}
 		now := time.Now()
+		w.actor.due.clear()
 		w.stride.learn(k, now.Sub(start), now.After(from))
 		if now.After(from) {
 			// Also one that ends too late to count as done: to leave out the longest
@@ -249,6 +262,7 @@ func summarise(g load.Group, crew []*worker, duration time.Duration) measure.Ser
 	for name, h := range merged {
 		record(&s, name, h)
 	}
+	crew[0].actor.seen.summarise(&s)
 	return s
 }
 

@@ -32,6 +32,9 @@ type Actor struct {
 	Prepare func(n int)
 	// Chunk is the largest n that Prepare takes; 0 where there is no bound.
 	Chunk int
+
+	due  *due       // of a producer whose events are stamped, else nil
+	seen *sightings // of a consumer's group, else nil
 }
 
 // Subject is a component under load, filled and ready.

@@ -316,6 +316,11 @@ func TestFaults(t *testing.T) {
 				if s.Values[measure.Achieved] <= 0 {
 					t.Errorf("%s did nothing", s.Name())
 				}
+				// Who writes to the source knows when the store shows it.
+				n, known := s.Values[Stale+"-n"]
+				if want := c.component == contract.ComponentStore && s.Group == "writer"; known != want || want && n <= 0 {
+					t.Errorf("%s: staleness of %g events (known: %t), want it: %t", s.Name(), n, known, want)
+				}
 			}
 			if c.component == contract.ComponentStore && (len(f.Checks) != 1 || !f.Checks[0].Passed) {
 				t.Errorf("checks: %+v", f.Checks)
