@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
@@ -272,5 +275,53 @@ func TestForkShowsLocks(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "trace.out")); !os.IsNotExist(err) {
 		t.Errorf("the trace is left behind: %v", err)
 	}
-	t.Logf("%+v", *l)
+	t.Logf("%d KB of trace: %+v", p.tracer.written.Load()>>10, *l)
+}
+
+// meeting is a store whose first List and first Update are sure to meet at a lock
+// while a trace is on.
+type meeting struct {
+	contract.Store
+	mu    sync.Mutex
+	held  atomic.Bool
+	first sync.Once
+}
+
+func (s *meeting) List() []any {
+	underLock(&s.mu, func() {
+		s.first.Do(func() {
+			for !trace.IsEnabled() {
+				time.Sleep(100 * time.Microsecond)
+			}
+			s.held.Store(true)
+			until("sync.Mutex.Lock")
+		})
+	})
+	return nil
+}
+
+func (s *meeting) Update(string, any) {
+	for !s.held.Load() {
+		time.Sleep(100 * time.Microsecond)
+	}
+	underLock(&s.mu, func() {})
+}
+
+// The replay of a trace of events is traced too.
+func TestReplayShowsLocks(t *testing.T) {
+	p, err := startProfiler(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := []load.ReplayEvent{{Type: watch.Modified, Key: "a", Pod: &corev1.Pod{}}}
+	if _, _, err := feed(t.Context(), &meeting{}, events, load.Group{Name: "lister", Op: load.OpList, Goroutines: 1}, p); err != nil {
+		t.Fatal(err)
+	}
+	var f measure.Fork
+	if err := p.stop(&f); err != nil {
+		t.Fatal(err)
+	}
+	if f.Locks == nil || f.Locks.Waits == 0 || !strings.HasSuffix(f.Locks.Wait.In, "underLock") || f.Locks.Traced <= 0 {
+		t.Errorf("%+v, want a wait in underLock", f.Locks)
+	}
 }

@@ -25,6 +25,6 @@ type Locks struct {
 // LockTime is one wait or one hold.
 type LockTime struct {
 	Ns float64 `json:"ns"`
-	By string  `json:"by,omitempty"` // the series whose goroutine it was; "" for one of the component's own
+	By string  `json:"by,omitempty"` // the series whose goroutine it was; "" for one of the component's own, or if its operation began before the trace
 	In string  `json:"in,omitempty"` // the function that called Lock or Unlock; "" if it began before the trace
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -17,7 +18,7 @@ func writeLocks(w *writer, r *measure.Run) {
 		if l == nil {
 			continue
 		}
-		traced, wait := duration(l.Traced), "none"
+		traced, wait := time.Duration(l.Traced).Round(time.Millisecond).String(), "none"
 		if l.Full {
 			traced += " (full)"
 		}
@@ -36,15 +37,15 @@ func writeLocks(w *writer, r *measure.Run) {
 	w.printf("## Locks: the longest single wait and hold\n\n")
 	w.printf("From the execution trace of one more process per cell, so these numbers have no interval and no verdict rests on them. " +
 		"Counted are sync.Mutex and sync.RWMutex, the component's and the harness's; the function tells which. " +
+		"Unmarked are goroutines that the component runs itself, and operations begun before the trace. " +
 		"A hold shows only if somebody waited for it, as an upper bound. 0 waits: no goroutine had to wait for a lock.\n\n")
 	w.printf("%s\n\n", t.RenderMarkdown())
 }
 
-// lockedBy names the series and the function; one that marks no operations is
-// the component's own goroutine.
+// lockedBy names the series and the function.
 func lockedBy(l measure.LockTime) string {
 	if l.Ns == 0 {
 		return ""
 	}
-	return cmp.Or(l.By, "(own goroutine)") + ", " + cmp.Or(l.In, "before the trace")
+	return cmp.Or(l.By, "(unmarked)") + ", " + cmp.Or(l.In, "before the trace")
 }

@@ -27,7 +27,7 @@ func TestMarkdownShowsLocks(t *testing.T) {
 		Wait: measure.LockTime{Ns: 60_739_520, By: "writer:update", In: "cache.(*threadSafeMap).Update"},
 		Hold: measure.LockTime{Ns: 52_579_072, In: "cache.(*threadSafeMap).List"}}
 	md := render()
-	for _, want := range []string{heading, extra.Cell.ID(), "1s (full)", "1416", "60.7ms", "writer:update, cache.", "<= 52.6ms", "(own goroutine), cache.", "no interval"} {
+	for _, want := range []string{heading, extra.Cell.ID(), "1s (full)", "1416", "60.7ms", "writer:update, cache.", "<= 52.6ms", "(unmarked), cache.", "no interval"} {
 		if !strings.Contains(md, want) {
 			t.Errorf("the report lacks %q", want)
 		}
