@@ -2,8 +2,10 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/load"
@@ -30,17 +32,20 @@ type worker struct {
 	actor                Actor
 	group                load.Group
 	consumes             bool
+	stride               *stride // of a closed loop that can do several operations between two readings of the clock; else nil
 	delay, service, late *measure.Histogram
 	done, unfinished     int64
 }
 
 // contend runs the groups against each other, warmup first, and returns a series
 // per group that has goroutines. What the process used between the end of the
-// warmup and the end goes into process. begin is called when everything is made
-// and nothing runs yet. It blocks until every goroutine has returned.
-func contend(ctx context.Context, s Subject, w load.Workload, begin func() error, process map[string]float64) ([]measure.Series, error) {
+// warmup and the end goes into process. p, which may be nil, begins when everything
+// is made and nothing runs yet. It blocks until every goroutine has returned.
+func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, process map[string]float64) ([]measure.Series, error) {
 	crews := make([][]*worker, len(w.Groups))
+	timing := timingCost()
 	for i, g := range w.Groups {
+		var decided atomic.Int64
 		op, err := load.LookupOperation(w.Component, g.Op)
 		if err != nil {
 			return nil, err
@@ -50,11 +55,15 @@ func contend(ctx context.Context, s Subject, w load.Workload, begin func() error
 			if err != nil {
 				return nil, err
 			}
-			crews[i] = append(crews[i], newWorker(a, g, op.Role == load.RoleConsume))
+			wk := newWorker(p.marked(a, seriesName(g)), g, op.Role == load.RoleConsume)
+			if g.Rate == 0 && g.Think == 0 && a.Prepare == nil && !wk.consumes {
+				wk.stride = &stride{timing: timing, group: &decided}
+			}
+			crews[i] = append(crews[i], wk)
 		}
 	}
 	runtime.GC()
-	if err := begin(); err != nil {
+	if err := p.start(); err != nil {
 		return nil, err
 	}
 
@@ -63,18 +72,27 @@ func contend(ctx context.Context, s Subject, w load.Workload, begin func() error
 	from := start.Add(w.Warmup)
 	end := from.Add(w.Duration)
 	for _, crew := range crews {
+		for _, wk := range crew {
+			wk.actor.seen.begin(from)
+		}
+	}
+	for _, crew := range crews {
 		for who, wk := range crew {
 			running.Go(func() { wk.run(ctx, who, len(crew), start, from, end) })
 		}
 	}
 	time.Sleep(time.Until(from))
 	before := measure.ReadCounters()
+	untraced := p.traceUntil(end)
 	time.Sleep(time.Until(end))
 	measure.ReadCounters().Since(before, process)
 	// A consumer may block for want of items, and a producer because a channel is
 	// full: the stop frees them.
 	s.Stop()
 	running.Wait()
+	if stamped, ok := s.(interface{ leave(end time.Time) }); ok {
+		stamped.leave(end)
+	}
 
 	var series []measure.Series
 	for i, g := range w.Groups {
@@ -82,8 +100,10 @@ func contend(ctx context.Context, s Subject, w load.Workload, begin func() error
 			series = append(series, summarise(g, crews[i], w.Duration))
 		}
 	}
-	return series, ctx.Err()
+	return series, errors.Join(ctx.Err(), untraced)
 }
+
+func seriesName(g load.Group) string { return measure.Series{Group: g.Name, Op: string(g.Op)}.Name() }
 
 func newWorker(a Actor, g load.Group, consumes bool) *worker {
 	w := &worker{actor: a, group: g, consumes: consumes}
@@ -135,6 +155,7 @@ func (w *worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 		if !ok || ctx.Err() != nil {
 			break
 		}
+		w.actor.due.set(countFrom)
 		began := time.Now()
 		if w.actor.Loop(1) < 1 {
 			break
@@ -154,32 +175,34 @@ func (w *worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 }
 
 // closedLoop begins each operation when the last one is done. One clock reading
-// serves as the end of one operation and the beginning of the next. Of a Get, which
-// costs less than the clock, one in getStride is timed.
+// serves as the end of one operation and the beginning of the next. Of operations
+// that cost little beside their timing, one in stride is timed; all count as done.
 func (w *worker) closedLoop(ctx context.Context, from, end time.Time) {
-	untimed := 0
-	if w.group.Op == load.OpGet {
-		untimed = getStride - 1
-	}
 	began := time.Now()
 	for began.Before(end) && ctx.Err() == nil {
-		if untimed > 0 || w.actor.Prepare != nil {
+		k, start := w.stride.next(), began
+		if k > 1 || w.actor.Prepare != nil {
 			w.prepare()
-			if w.actor.Loop(untimed) < untimed {
+			if w.actor.Loop(k-1) < k-1 {
 				return
 			}
 			began = time.Now()
+		}
+		if began.After(from) {
+			w.actor.due.set(began)
 		}
 		if w.actor.Loop(1) < 1 {
 			return
 		}
 		now := time.Now()
+		w.actor.due.clear()
+		w.stride.learn(k, now.Sub(start), now.After(from))
 		if now.After(from) {
 			// Also one that ends too late to count as done: to leave out the longest
 			// would flatter.
 			w.service.Record(now.Sub(began))
 			if now.Before(end) {
-				w.done += int64(1 + untimed)
+				w.done += int64(k)
 			}
 		}
 		if w.group.Think > 0 {
@@ -189,8 +212,6 @@ func (w *worker) closedLoop(ctx context.Context, from, end time.Time) {
 		began = now
 	}
 }
-
-const getStride = 16
 
 // consume takes items out until the time is up or the subject stops. What waits
 // then is left where it is.
@@ -235,10 +256,13 @@ func summarise(g load.Group, crew []*worker, duration time.Duration) measure.Ser
 		s.Values[measure.Offered] = g.Rate
 		s.Values[measure.AchievedPct] = min(100, 100*float64(done)/duration.Seconds()/g.Rate)
 		s.Values[Unfinished] = float64(unfinished)
+	} else if !crew[0].consumes {
+		s.Values[measure.TimedOneIn] = float64(crew[0].stride.decided())
 	}
 	for name, h := range merged {
 		record(&s, name, h)
 	}
+	crew[0].actor.seen.summarise(&s)
 	return s
 }
 

@@ -24,6 +24,7 @@ const defaultAhead = 10 * time.Minute
 // CACM 29(4), 1986). Under contention a mutex guards the heap, which has one
 // owner by contract, and the time is the machine's.
 type delaySubject struct {
+	staleness[string]
 	mu      sync.Mutex
 	heap    contract.DelayHeap[string]
 	now     time.Time
@@ -156,15 +157,25 @@ const longestNap = time.Millisecond
 func (s *delaySubject) contender(op load.Op, g load.Group, who int) (Actor, error) {
 	ahead := offsets(g.Ahead)
 	w := newWalk(len(s.keys), g.Keys, who)
-	keys := along(w, func(i int) string { return s.keys[i] })
+	key := func(i int) string { return s.keys[i] }
+	keys := along(w, key)
+	s.timed = true
+	s.blind = s.blind || op == load.OpMixed
 	switch op {
 	case load.OpAdd:
+		stamps, _ := s.producer(w, key)
+		for slot, p := range w.order {
+			if p < s.waiting {
+				stamps[slot].offer(s.at(s.now.Add(s.offsets[p%len(s.offsets)])))
+			}
+		}
 		return Actor{Loop: func(n int) int {
 			for range n {
 				i := w.slot()
-				now := time.Now()
+				ready := time.Now().Add(ahead[i])
+				stamps[i].offer(s.at(ready))
 				s.mu.Lock()
-				s.heap.Add(keys[i], now.Add(ahead[i]))
+				s.heap.Add(keys[i], ready)
 				s.mu.Unlock()
 			}
 			return n
@@ -183,11 +194,14 @@ func (s *delaySubject) contender(op load.Op, g load.Group, who int) (Actor, erro
 			return n
 		}}, nil
 	case load.OpPop:
-		return Actor{Loop: func(n int) int {
+		seen := s.consumer(g.Name)
+		return Actor{seen: seen, Loop: func(n int) int {
 			for i := range n {
-				if !s.popWhenReady() {
+				item, ok := s.popWhenReady()
+				if !ok {
 					return i
 				}
+				s.saw(item, seen)
 			}
 			return n
 		}}, nil
@@ -197,15 +211,15 @@ func (s *delaySubject) contender(op load.Op, g load.Group, who int) (Actor, erro
 
 // popWhenReady waits for an item to be ready and takes it out; false once the
 // subject is stopped.
-func (s *delaySubject) popWhenReady() bool {
+func (s *delaySubject) popWhenReady() (item string, ok bool) {
 	for !s.stopped.Load() {
 		now := time.Now()
 		s.mu.Lock()
-		_, ok := s.heap.PopReady(now)
+		item, ok = s.heap.PopReady(now)
 		next, waits := s.heap.Next()
 		s.mu.Unlock()
 		if ok {
-			return true
+			return item, true
 		}
 		nap := longestNap
 		if waits {
@@ -213,5 +227,5 @@ func (s *delaySubject) popWhenReady() bool {
 		}
 		time.Sleep(nap)
 	}
-	return false
+	return "", false
 }

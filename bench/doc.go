@@ -8,7 +8,10 @@
 // each operation; alone.go times actors back to back, contend.go runs groups of
 // them at once, pace.go says when an open loop's operations are due. A workload
 // with faults runs over a list/watch source (sourced.go), a trace is replayed by
-// trace.go.
+// trace.go. Beside the times: stale.go follows an event from when it was due to
+// its consumer, stride.go says how many operations are timed, tracer.go and
+// locks.go find the longest wait for a lock and the longest hold in the extra
+// fork of profiler.go.
 package bench
 
 import (
@@ -32,6 +35,9 @@ type Actor struct {
 	Prepare func(n int)
 	// Chunk is the largest n that Prepare takes; 0 where there is no bound.
 	Chunk int
+
+	due  *due       // of a producer whose events are stamped, else nil
+	seen *sightings // of a consumer's group, else nil
 }
 
 // Subject is a component under load, filled and ready.

@@ -50,7 +50,7 @@ func contended(t *testing.T, takes func(int) time.Duration, g load.Group, warmup
 		for _, d := range warmup {
 			w.Warmup = d
 		}
-		series, err := contend(t.Context(), &stub{takes: takes}, w, func() error { return nil }, map[string]float64{})
+		series, err := contend(t.Context(), &stub{takes: takes}, w, nil, map[string]float64{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,6 +319,11 @@ func TestFaults(t *testing.T) {
 				if s.Values[measure.Achieved] <= 0 {
 					t.Errorf("%s did nothing", s.Name())
 				}
+				// Who writes to the source knows when the store shows it.
+				n, known := s.Values[Stale+"-n"]
+				if want := c.component == contract.ComponentStore && s.Group == "writer"; known != want || want && n <= 0 {
+					t.Errorf("%s: staleness of %g events (known: %t), want it: %t", s.Name(), n, known, want)
+				}
 			}
 			if c.component == contract.ComponentStore && (len(f.Checks) != 1 || !f.Checks[0].Passed) {
 				t.Errorf("checks: %+v", f.Checks)
@@ -353,7 +358,10 @@ func TestCompareFindsDifferences(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store := e.NewStore(load.Indexers())
-			writer, _ := feed(t.Context(), store, slices.Collect(trace.Replay()), load.Group{Name: "lister", Op: load.OpList, Goroutines: 1})
+			writer, _, err := feed(t.Context(), store, slices.Collect(trace.Replay()), load.Group{Name: "lister", Op: load.OpList, Goroutines: 1}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if n := writer.Values["delay-n"]; n != 4 {
 				t.Errorf("%g events applied, want 4", n)
 			}
@@ -429,7 +437,7 @@ func TestConsumersLeaveABacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := load.Workload{Component: contract.ComponentFIFO, Duration: time.Second, Groups: []load.Group{{Name: "consumer", Op: load.OpPop, Goroutines: 1}}}
 		begin := time.Now()
-		if _, err := contend(t.Context(), &stub{takes: func(int) time.Duration { return 10 * time.Millisecond }}, w, func() error { return nil }, map[string]float64{}); err != nil {
+		if _, err := contend(t.Context(), &stub{takes: func(int) time.Duration { return 10 * time.Millisecond }}, w, nil, map[string]float64{}); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(begin); took > 1100*time.Millisecond {

@@ -7,12 +7,15 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 )
 
 // fifoSubject is an empty FIFO whose known objects are the workload's.
 type fifoSubject struct {
+	staleness[runtime.Object]
 	fifo    contract.FIFO
 	objects *load.Objects
 	items   []any
@@ -44,12 +47,16 @@ func (s *fifoSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 			return s.half(op, w), nil
 		}
 	}
+	s.blind = s.blind || g.Name != "" && op != load.OpAdd && op != load.OpPop
 	switch op {
 	case load.OpAdd:
 		objects := along(w, func(i int) any { return s.objects.At(i) })
-		return Actor{Loop: func(n int) int {
+		stamps, due := s.producer(w, s.objects.At)
+		return Actor{due: due, Loop: func(n int) int {
 			for range n {
-				if fifo.Add(objects[w.slot()]) != nil {
+				i := w.slot()
+				due.stamp(stamps[i])
+				if fifo.Add(objects[i]) != nil {
 					return 0
 				}
 			}
@@ -70,7 +77,7 @@ func (s *fifoSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 			return n
 		}}, nil
 	case load.OpPop:
-		return s.consumer(g)
+		return s.popper(g)
 	case load.OpReplace:
 		return s.refill(func() error { return fifo.Replace(s.items, "1") }), nil
 	case load.OpResync:
@@ -149,29 +156,47 @@ func (h *handled) batch(deltas []contract.Delta, _ bool) error {
 	return nil
 }
 
-// consumer pops until the FIFO is closed. What it has done is counted in pops,
-// or in objects where it pops batches.
-func (s *fifoSubject) consumer(g load.Group) (Actor, error) {
+// popper pops until the FIFO is closed. What it has done is counted in pops,
+// or in objects where it pops batches. A handler sees its objects when it begins.
+func (s *fifoSubject) popper(g load.Group) (Actor, error) {
 	fifo := s.fifo
-	seen := handled{work: g.Work}
+	handler, seen := handled{work: g.Work}, s.consumer(g.Name)
+	saw := func(obj any) {
+		if o, ok := obj.(runtime.Object); ok { // and not what stands for a deletion or a whole list
+			s.saw(o, seen)
+		}
+	}
+	one := func(obj any, initial bool) error {
+		// All deltas that are popped at once are of one object.
+		if deltas, ok := obj.(contract.Deltas); ok && len(deltas) > 0 {
+			saw(deltas[0].Object)
+		}
+		return handler.one(obj, initial)
+	}
 	batcher, batches := fifo.(contract.BatchPopper)
 	if g.Batch > 1 && batches {
-		return Actor{Loop: func(n int) int {
-			before := seen.objects
+		batch := func(deltas []contract.Delta, initial bool) error {
+			for i := range deltas {
+				saw(deltas[i].Object)
+			}
+			return handler.batch(deltas, initial)
+		}
+		return Actor{seen: seen, Loop: func(n int) int {
+			before := handler.objects
 			for range n {
-				if batcher.PopBatch(seen.batch, seen.one) != nil {
+				if batcher.PopBatch(batch, one) != nil {
 					return 0
 				}
 			}
-			return seen.objects - before
+			return handler.objects - before
 		}}, nil
 	}
 	if g.Batch > 1 {
 		return Actor{}, fmt.Errorf("fifo: PopBatch: %w", ErrUnsupported)
 	}
-	return Actor{Loop: func(n int) int {
+	return Actor{seen: seen, Loop: func(n int) int {
 		for i := range n {
-			if _, err := fifo.Pop(seen.one); err != nil {
+			if _, err := fifo.Pop(one); err != nil {
 				return i
 			}
 		}

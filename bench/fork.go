@@ -94,7 +94,7 @@ func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measu
 		defer over.close()
 		defer over.settle(f)
 	}
-	series, err := contend(ctx, s.Subject, w, p.start, f.Process)
+	series, err := contend(ctx, s.Subject, w, p, f.Process)
 	if errors.Is(err, ErrUnsupported) {
 		f.Unsupported = append(f.Unsupported, err.Error())
 		s.Stop()

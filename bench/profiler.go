@@ -17,6 +17,7 @@ type profiler struct {
 	dir     string
 	cpu     *os.File
 	started bool
+	tracer  tracer
 }
 
 // Sampling of contention: one in mutexFraction contended unlocks, and blocking
@@ -75,5 +76,7 @@ func (p *profiler) stop(f *measure.Fork) error {
 		errs = append(errs, out.Close())
 		f.Profiles = append(f.Profiles, path)
 	}
+	// Last: the analysis allocates, and the heap's profile is to show the component.
+	errs = append(errs, p.locks(f))
 	return errors.Join(errs...)
 }

@@ -14,6 +14,7 @@ import (
 // queueSubject is a delaying queue with items in it: ready, or waiting for
 // their time if the workload has them lie ahead.
 type queueSubject struct {
+	staleness[string]
 	queue   contract.DelayingQueue[string]
 	keys    []string
 	waiting int
@@ -54,13 +55,22 @@ func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 			return Actor{}, fmt.Errorf("queue: %s: %w", op, err)
 		}
 	}
-	keys := along(w, func(i int) string { return s.keys[i] })
+	key := func(i int) string { return s.keys[i] }
+	keys := along(w, key)
 	queue := s.queue
+	if g.Name != "" {
+		s.blind = s.blind || op == load.OpAddGetDone
+		s.timed = s.timed || op == load.OpAddAfter
+		s.otherwise = s.otherwise || s.waiting > 0 || g.Requeue || op == load.OpAdd || op == load.OpAddRateLimited
+	}
 	switch op {
 	case load.OpAdd:
-		return Actor{Loop: func(n int) int {
+		stamps, due := s.producer(w, key)
+		return Actor{due: due, Loop: func(n int) int {
 			for range n {
-				queue.Add(keys[w.slot()])
+				i := w.slot()
+				due.stamp(stamps[i])
+				queue.Add(keys[i])
 			}
 			return n
 		}}, nil
@@ -77,12 +87,14 @@ func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 			return n
 		}}, nil
 	case load.OpGetDone:
-		return Actor{Loop: func(n int) int {
+		seen := s.consumer(g.Name)
+		return Actor{seen: seen, Loop: func(n int) int {
 			for i := range n {
 				item, shutdown := queue.Get()
 				if shutdown {
 					return i
 				}
+				s.saw(item, seen)
 				if g.Work > 0 {
 					time.Sleep(g.Work)
 				}
@@ -95,6 +107,9 @@ func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 		}}, nil
 	case load.OpAddAfter:
 		ahead, lap, shrink := offsets(g.Ahead), w.lap(), 1.0
+		if g.Name != "" {
+			return s.laterAdder(w, ahead), nil
+		}
 		return Actor{Loop: func(n int) int {
 			for range n {
 				if now := w.lap(); now != lap {
@@ -121,4 +136,26 @@ func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 		}}, nil
 	}
 	return Actor{}, fmt.Errorf("queue: %s: %w", op, ErrUnsupported)
+}
+
+// laterAdder is the actor of add-after in a group: what it does alone, with the
+// time from which each item is ready.
+func (s *queueSubject) laterAdder(w *walk, ahead []time.Duration) Actor {
+	keys := along(w, func(i int) string { return s.keys[i] })
+	stamps, _ := s.producer(w, func(i int) string { return s.keys[i] })
+	lap, shrink := w.lap(), 1.0
+	return Actor{Loop: func(n int) int {
+		for range n {
+			if now := w.lap(); now != lap {
+				lap = now
+				shrink *= lapShrink
+			}
+			i := w.slot()
+			wait := time.Duration(float64(ahead[i]) * shrink)
+			stamps[i].offer(s.at(time.Now().Add(wait)))
+			s.queue.AddAfter(keys[i], wait)
+		}
+		s.queue.Len()
+		return n
+	}}
 }

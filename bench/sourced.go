@@ -28,6 +28,7 @@ type sourced struct {
 	source  *load.Source
 	objects *load.Objects
 	store   contract.Store // nil for a FIFO
+	visible *visibility    // nil for a FIFO
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 	// version is the newest that the Reflector has seen.
@@ -47,7 +48,9 @@ func newSourced(s Subject, objects *load.Objects, w load.Workload) (*sourced, er
 	switch s := s.(type) {
 	case *storeSubject:
 		out.store = s.store
-		target = indexer.New(nil, s.store, indexer.Options{})
+		out.visible = &visibility{}
+		out.visible.at(time.Now())
+		target = watchedStore{indexer.New(nil, s.store, indexer.Options{}), out.visible}
 	case *fifoSubject:
 		target = s.fifo
 	default:
@@ -99,29 +102,41 @@ func (s *sourced) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 		return s.objects.At(i)
 	})
 	keys := along(w, s.objects.Key)
-	write := func(slot uint32) error {
-		_, err := s.source.Update(objects[slot])
-		return err
-	}
+	write := func(slot uint32) (runtime.Object, error) { return s.source.Update(objects[slot]) }
 	if op == load.OpAddDelete {
-		write = func(slot uint32) error {
+		write = func(slot uint32) (runtime.Object, error) {
 			if _, err := s.source.Delete(keys[slot]); err != nil {
-				return err
+				return nil, err
 			}
-			_, err := s.source.Create(objects[slot])
-			return err
+			return s.source.Create(objects[slot])
 		}
 	}
-	return Actor{Loop: func(n int) int {
+	a := Actor{}
+	if s.visible != nil {
+		a.due, a.seen = &due{at: s.visible.at}, s.visible.consumer(g.Name)
+	}
+	a.Loop = func(n int) int {
 		for i := range n {
+			written, err := write(w.slot())
 			// Another group may have deleted the object, or made it again, a moment
 			// ago: the write is done all the same.
-			if err := write(w.slot()); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
+			if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
 				return i
+			}
+			if err == nil && a.due != nil {
+				s.visible.wrote(load.VersionOf(written), a.due.since, a.seen)
 			}
 		}
 		return n
-	}}, nil
+	}
+	return a, nil
+}
+
+// leave ends the watch for what the writers wrote.
+func (s *sourced) leave(end time.Time) {
+	if s.visible != nil {
+		s.visible.leave(end)
+	}
 }
 
 // close ends the reflector and the source, and stops the component.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -36,10 +37,10 @@ func replay(ctx context.Context, entry catalog.Entry, w load.Workload, path stri
 		return err
 	}
 	before := measure.ReadCounters()
-	writer, reader := feed(ctx, store, events, w.Groups[0])
+	writer, reader, err := feed(ctx, store, events, w.Groups[0], p)
 	measure.ReadCounters().Since(before, f.Process)
 	f.Series = append(f.Series, writer, reader)
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), err); err != nil {
 		return err
 	}
 	f.Checks = append(f.Checks, compare(store, trace))
@@ -47,8 +48,9 @@ func replay(ctx context.Context, entry catalog.Entry, w load.Workload, path stri
 	return err
 }
 
-// feed replays the events and returns what the writer and the readers saw.
-func feed(ctx context.Context, store contract.Store, events []load.ReplayEvent, readers load.Group) (writer, reader measure.Series) {
+// feed replays the events and returns what the writer and the readers saw. The
+// error is the profiler's, which may be nil.
+func feed(ctx context.Context, store contract.Store, events []load.ReplayEvent, readers load.Group, p *profiler) (writer, reader measure.Series, err error) {
 	delay, service, late := measure.NewHistogram(), measure.NewHistogram(), measure.NewHistogram()
 	reads := make([]*measure.Histogram, readers.Goroutines)
 	var stop atomic.Bool
@@ -57,6 +59,7 @@ func feed(ctx context.Context, store contract.Store, events []load.ReplayEvent, 
 		reads[i] = measure.NewHistogram()
 		stopped.Go(func() {
 			for !stop.Load() {
+				p.mark(seriesName(readers))
 				began := time.Now()
 				store.List()
 				reads[i].Record(time.Since(began))
@@ -64,12 +67,16 @@ func feed(ctx context.Context, store contract.Store, events []load.ReplayEvent, 
 		})
 	}
 	start := time.Now()
+	if p != nil {
+		stopped.Go(func() { err = p.traceUntil(start.Add(traceTime)) })
+	}
 	var due timetable
 	for _, e := range events {
 		if ctx.Err() != nil {
 			break
 		}
 		from, lateness := due.await(start.Add(e.At))
+		p.mark("replay:apply")
 		began := time.Now()
 		load.ApplyEvent(store, e)
 		now := time.Now()
@@ -79,6 +86,7 @@ func feed(ctx context.Context, store contract.Store, events []load.ReplayEvent, 
 	}
 	took := time.Since(start)
 	stop.Store(true)
+	p.endTrace()
 	stopped.Wait()
 	allReads := measure.NewHistogram()
 	for _, h := range reads {
@@ -100,7 +108,7 @@ func feed(ctx context.Context, store contract.Store, events []load.ReplayEvent, 
 	record(&writer, Service, service)
 	record(&writer, Late, late)
 	record(&reader, Service, allReads)
-	return writer, reader
+	return writer, reader, err
 }
 
 // compare holds the store against the state that the trace leads to, object by object.

@@ -112,7 +112,7 @@ func NewSource(objects []runtime.Object, options SourceOptions) *Source {
 	s.mu.version = 1
 	for _, obj := range objects {
 		s.mu.objects[Key(obj)] = obj
-		s.mu.version = max(s.mu.version, versionOf(obj))
+		s.mu.version = max(s.mu.version, VersionOf(obj))
 	}
 	s.mu.floor = s.mu.version
 	s.defaults(objects)
@@ -311,8 +311,8 @@ func accessor(obj runtime.Object) metav1.Object {
 	return m
 }
 
-// versionOf is an object's resource version, 0 if it has none or no number.
-func versionOf(obj runtime.Object) uint64 {
+// VersionOf is an object's resource version, 0 if it has none or no number.
+func VersionOf(obj runtime.Object) uint64 {
 	v, err := strconv.ParseUint(accessor(obj).GetResourceVersion(), 10, 64)
 	if err != nil {
 		return 0

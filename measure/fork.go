@@ -31,6 +31,9 @@ type Fork struct {
 	// Profiles lists the profile files that the fork wrote. A fork with profiles
 	// is an extra one: its numbers are kept but not used.
 	Profiles []string `json:"profiles,omitempty"`
+	// Locks is what the execution trace of a fork with profiles shows; nil where
+	// nothing was traced.
+	Locks *Locks `json:"locks,omitempty"`
 }
 
 // Series is one operation, or one group of actors, within a fork.
@@ -76,6 +79,7 @@ const (
 	Offered     = "offered/s" // operations due per second
 	Achieved    = "ops/s"     // operations done per second
 	AchievedPct = "achieved-%"
+	TimedOneIn  = "timed-1-in" // operations to each one that was timed
 
 	HeapPerObject   = "heap-B/object" // heap kept beyond the objects themselves, after a forced GC
 	GCShare         = "gc-cpu-%"
@@ -111,7 +115,7 @@ func DirectionOf(metric string) Direction {
 	switch metric {
 	case AchievedPct:
 		return HigherIsBetter
-	case Offered, Goroutines, HarnessNs, StealPct, OthersCPU, MachineLoad:
+	case Offered, Goroutines, HarnessNs, TimedOneIn, StealPct, OthersCPU, MachineLoad:
 		return Neither
 	}
 	if strings.HasSuffix(metric, "/s") { // ops/s, MB/s

@@ -41,7 +41,11 @@ const mostForks = 10_000
 // distribution.
 func (r Rule) Prospect(ratio Ratio, floor, critical float64) Prospect {
 	var p Prospect
-	if ratio.Estimate <= 0 || ratio.Lo <= 0 || ratio.Hi >= FromZero || ratio.N < FewestForks {
+	if ratio.N < FewestForks {
+		// How noisy they are is not known yet.
+		return Prospect{MoreForks: FewestForks - ratio.N}
+	}
+	if ratio.Estimate <= 0 || ratio.Lo <= 0 || ratio.Hi >= FromZero {
 		return p
 	}
 	effect := math.Abs(math.Log(ratio.Estimate))

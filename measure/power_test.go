@@ -184,7 +184,7 @@ func TestProspect(t *testing.T) {
 		more  bool
 	}{
 		{"clear", Ratio{Estimate: 1.2, Lo: 1.19, Hi: 1.21, N: 20}, 0, true, true},
-		{"too few forks", Ratio{Estimate: 1.2, Lo: 1.19, Hi: 1.21, N: 5}, 0, false, false},
+		{"too few forks", Ratio{Estimate: 1.2, Lo: 1.19, Hi: 1.21, N: 5}, 0, false, true},
 		{"a ratio of nothing", Ratio{Estimate: FromZero, Lo: FromZero, Hi: FromZero, N: 20}, 0, false, false},
 		{"all noise", Ratio{Estimate: 1.04, Lo: 0.1, Hi: 9, N: 6}, 2, true, false},
 	} {

@@ -41,6 +41,7 @@ func WriteMarkdown(out io.Writer, r *measure.Run, top string) error {
 	}
 	writeScaling(w, r)
 	writeImplementations(w, r)
+	writeLocks(w, r)
 	writeEnvironment(w, r)
 	if top != "" {
 		w.printf("## Where the time went\n\nThe CPU profiles of the extra forks, merged (`profiles/`, for `go tool pprof`).\n\n```\n%s\n```\n\n", strings.TrimSpace(top))

@@ -1,0 +1,222 @@
+package bench
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// Stale is the distribution of staleness: from when an event was due to be
+// offered, or an item to be ready, until its consumer had it. It stands in the
+// consumers' series; over a list/watch source, in the writers'.
+const Stale = "stale"
+
+// What goes with it. An unseen event is in the distribution with what it had
+// waited by the end of the measured time. An early item was taken out before it
+// was ready, which is a defect; it is not in the distribution.
+const (
+	Unseen = "unseen"
+	Early  = "early"
+)
+
+// staleness knows since when the items of a subject wait to be seen, by key. The
+// actors of groups share one; nothing else has any. Of several events of one
+// item that nobody has seen yet the earliest counts.
+//
+// The actors are made, and with them the map, before any of them works; from then
+// on the map is only read. A producer pays some nanoseconds for an event, a
+// consumer a look into the map for each item and a clock reading for each that
+// is stamped.
+type staleness[K comparable] struct {
+	epoch  time.Time // of all stamps; set when the first actor is made
+	stamps map[K]*stamp
+	groups map[string]*sightings
+	first  *sightings
+	// timed: items have a ready time. otherwise: they may become ready in another
+	// way too, so that coming early is no defect.
+	timed, otherwise bool
+	// blind: an operation takes items out without looking at stamps, so nothing is told.
+	blind bool
+}
+
+// stamp is since when an item waits to be seen, in ns since the epoch; 0 if it does not.
+type stamp struct{ atomic.Int64 }
+
+// offer sets the stamp, unless there is an earlier one.
+func (s *stamp) offer(at int64) {
+	for old := s.Load(); old == 0 || at < old; old = s.Load() {
+		if s.CompareAndSwap(old, at) {
+			return
+		}
+	}
+}
+
+// at is a time as a stamp.
+func (s *staleness[K]) at(t time.Time) int64 {
+	if s.epoch.IsZero() {
+		s.epoch = time.Now()
+	}
+	return max(1, int64(t.Sub(s.epoch)))
+}
+
+// of returns the stamp of an item that an actor will offer.
+func (s *staleness[K]) of(key K) *stamp {
+	if s.stamps == nil {
+		s.stamps = map[K]*stamp{}
+	}
+	if s.stamps[key] == nil {
+		s.stamps[key] = &stamp{}
+	}
+	return s.stamps[key]
+}
+
+// producer returns the stamps of a walk, in its order, and since when the next
+// operation's event waits, which the worker sets.
+func (s *staleness[K]) producer(w *walk, key func(position int) K) ([]*stamp, *due) {
+	s.at(time.Now())
+	return along(w, func(i int) *stamp { return s.of(key(i)) }), &due{at: s.at}
+}
+
+// consumer returns what the goroutines of a group have seen.
+func (s *staleness[K]) consumer(group string) *sightings {
+	s.at(time.Now())
+	if s.groups == nil {
+		s.groups = map[string]*sightings{}
+	}
+	seen := s.groups[group]
+	if seen == nil {
+		seen = newSightings(s.at)
+		s.groups[group] = seen
+	}
+	if s.first == nil {
+		s.first = seen
+	}
+	return seen
+}
+
+// saw is called by a consumer that has the item now.
+func (s *staleness[K]) saw(key K, by *sightings) {
+	stamp := s.stamps[key]
+	if stamp == nil || stamp.Load() == 0 {
+		return
+	}
+	if since := stamp.Swap(0); since != 0 {
+		by.saw(since, s.at(time.Now()))
+	}
+}
+
+// leave is called when all actors have ended: what was due by end and nobody has
+// seen goes to the first group of consumers.
+func (s *staleness[K]) leave(end time.Time) {
+	for _, g := range s.groups {
+		g.blind, g.timed = s.blind, s.timed && !s.otherwise
+	}
+	if s.first != nil {
+		for _, stamp := range s.stamps {
+			s.first.left(stamp.Load(), s.at(end))
+		}
+	}
+}
+
+// due is since when the event waits that a producer's next operation offers, in
+// ns since the epoch; 0 if it is not to be stamped. One goroutine owns it.
+type due struct {
+	at    func(time.Time) int64
+	since int64
+}
+
+// set is called before an operation. A nil due has no events.
+func (d *due) set(t time.Time) {
+	if d != nil {
+		d.since = d.at(t)
+	}
+}
+
+func (d *due) clear() {
+	if d != nil {
+		d.since = 0
+	}
+}
+
+func (d *due) stamp(s *stamp) {
+	if d.since != 0 {
+		s.offer(d.since)
+	}
+}
+
+// sightings is what a group has seen. Any goroutine may add to it.
+type sightings struct {
+	at            func(time.Time) int64
+	from          int64 // what was due before does not count
+	early, unseen atomic.Int64
+	timed, blind  bool
+	// free are the histograms that nobody is recording in: a few for however many
+	// goroutines, and no lock, which would show among the component's.
+	free []atomic.Pointer[measure.Histogram]
+}
+
+func newSightings(at func(time.Time) int64) *sightings {
+	s := &sightings{at: at, free: make([]atomic.Pointer[measure.Histogram], 2*runtime.GOMAXPROCS(0))}
+	for i := range s.free {
+		s.free[i].Store(measure.NewHistogram())
+	}
+	return s
+}
+
+// begin is called before any goroutine begins.
+func (s *sightings) begin(from time.Time) {
+	if s != nil {
+		s.from = s.at(from)
+	}
+}
+
+func (s *sightings) saw(since, now int64) {
+	switch {
+	case since < s.from:
+	case now < since:
+		s.early.Add(1)
+	default:
+		s.record(time.Duration(now - since))
+	}
+}
+
+func (s *sightings) left(since, end int64) {
+	if since >= s.from && since > 0 && since < end {
+		s.unseen.Add(1)
+		s.record(time.Duration(end - since))
+	}
+}
+
+func (s *sightings) record(d time.Duration) {
+	for ; ; runtime.Gosched() {
+		for i := range s.free {
+			if h := s.free[i].Swap(nil); h != nil {
+				h.Record(d)
+				// Each histogram has a place of its own, and goes back to where it was.
+				s.free[i].Store(h)
+				return
+			}
+		}
+	}
+}
+
+// summarise writes the distribution into a series, if there is one.
+func (s *sightings) summarise(to *measure.Series) {
+	if s == nil || s.blind {
+		return
+	}
+	all := measure.NewHistogram()
+	for i := range s.free {
+		all.Merge(s.free[i].Load())
+	}
+	if all.Count() == 0 && s.early.Load() == 0 {
+		return
+	}
+	record(to, Stale, all)
+	to.Values[Unseen] = float64(s.unseen.Load())
+	if s.timed {
+		to.Values[Early] = float64(s.early.Load())
+	}
+}

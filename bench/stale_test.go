@@ -1,0 +1,190 @@
+package bench
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// inBubble runs groups against an implementation for a second of a bubble's time,
+// and returns the series by group.
+func inBubble(t *testing.T, c contract.Component, impl string, spoil func(Subject), groups ...load.Group) map[string]measure.Series {
+	t.Helper()
+	e, err := catalog.Lookup(c, impl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]measure.Series{}
+	synctest.Test(t, func(t *testing.T) {
+		w := load.Workload{Name: "w", Component: c, Objects: load.ObjectSpec{Count: 1024}, Groups: groups, Duration: time.Second, Warmup: 100 * time.Millisecond}.WithDefaults()
+		s, err := NewSubject(e, load.Generate(w.Objects, 1), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spoil != nil {
+			spoil(s)
+		}
+		series, err := contend(t.Context(), s, w, nil, map[string]float64{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range series {
+			out[s.Group] = s
+		}
+	})
+	return out
+}
+
+func staleMax(s measure.Series) time.Duration {
+	return time.Duration(s.Values[measure.MaxMetric(Stale)])
+}
+
+// 100 items a second and a worker that does 50: the k-th waits for k times 10 ms,
+// and at the end half of them have not been seen, the oldest for 500 ms.
+func TestStalenessOfABacklog(t *testing.T) {
+	s := inBubble(t, contract.ComponentQueue, "workqueue", nil,
+		load.Group{Name: "adder", Op: load.OpAdd, Goroutines: 1, Rate: 100},
+		load.Group{Name: "worker", Op: load.OpGetDone, Goroutines: 1, Work: 20 * time.Millisecond})["worker"]
+	if n := s.Values[Stale+"-n"]; n != 100 {
+		t.Errorf("%g events, want 100: none may be left out", n)
+	}
+	if n := s.Values[Unseen]; n < 49 || n > 56 {
+		t.Errorf("%g unseen, want about half of 100", n)
+	}
+	if got := staleMax(s); got < 490*time.Millisecond || got > 600*time.Millisecond {
+		t.Errorf("the stalest is %s, want about 500 ms", got)
+	}
+	if _, ok := s.Values[Early]; ok {
+		t.Error("nothing has a ready time here, so nothing can be early")
+	}
+}
+
+// An item that is added again before anyone has seen it counts once, from the first time.
+func TestStalenessCountsFromTheEarliestUnseen(t *testing.T) {
+	s := inBubble(t, contract.ComponentQueue, "clientgo", nil,
+		load.Group{Name: "adder", Op: load.OpAdd, Goroutines: 1, Rate: 1000, Keys: 1},
+		load.Group{Name: "worker", Op: load.OpGetDone, Goroutines: 1, Work: 50 * time.Millisecond})["worker"]
+	if n := s.Values[Stale+"-n"]; n < 18 || n > 22 {
+		t.Errorf("%g events, want about 20: one for each time that the worker took the item", n)
+	}
+	// It is added again a millisecond after it was taken, and taken again 50 ms after that.
+	if got := time.Duration(s.Values[measure.PercentileMetric(Stale, 50)]); got < 48*time.Millisecond || got > 51*time.Millisecond {
+		t.Errorf("the median is %s, want about 49 ms", got)
+	}
+}
+
+// A FIFO's consumer sees everything at once if it has nothing else to do.
+func TestStalenessOfAFIFO(t *testing.T) {
+	for _, impl := range []string{"deltafifo", "clientgo-deltafifo", "clientgo-realfifo"} {
+		s := inBubble(t, contract.ComponentFIFO, impl, nil,
+			load.Group{Name: "producer", Op: load.OpAdd, Goroutines: 2, Rate: 500},
+			load.Group{Name: "consumer", Op: load.OpPop, Goroutines: 1, Batch: 1})["consumer"]
+		if n := s.Values[Stale+"-n"]; n < 498 || n > 500 {
+			t.Errorf("%s: %g events, want 500", impl, n)
+		}
+		if got := staleMax(s); got > time.Microsecond {
+			t.Errorf("%s: the stalest is %s in a bubble, where work takes no time", impl, got)
+		}
+	}
+}
+
+// earlyHeap hands items out before they are ready.
+type earlyHeap struct{ contract.DelayHeap[string] }
+
+func (h earlyHeap) PopReady(now time.Time) (string, bool) {
+	return h.DelayHeap.PopReady(now.Add(10 * time.Millisecond))
+}
+
+func TestLatenessAndEarliness(t *testing.T) {
+	delay := []load.Group{
+		{Name: "adders", Op: load.OpAdd, Goroutines: 2, Rate: 1000, Ahead: 50 * time.Millisecond},
+		{Name: "takers", Op: load.OpPop, Goroutines: 1},
+	}
+	queue := []load.Group{
+		{Name: "adders", Op: load.OpAddAfter, Goroutines: 2, Rate: 500, Ahead: 50 * time.Millisecond},
+		{Name: "takers", Op: load.OpGetDone, Goroutines: 1},
+	}
+	for _, c := range []struct {
+		name      string
+		component contract.Component
+		impl      string
+		groups    []load.Group
+		spoil     func(Subject)
+		early     bool
+	}{
+		{"a heap", contract.ComponentDelay, "binaryheap", delay, nil, false},
+		{"a heap that is early", contract.ComponentDelay, "binaryheap", delay, func(s Subject) {
+			d := s.(*delaySubject)
+			d.heap = earlyHeap{d.heap}
+		}, true},
+		{"client-go's queue", contract.ComponentQueue, "clientgo", queue, nil, false},
+		{"this project's queue", contract.ComponentQueue, "workqueue", queue, nil, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := inBubble(t, c.component, c.impl, c.spoil, c.groups...)["takers"]
+			early, known := s.Values[Early]
+			if !known || (early > 0) != c.early {
+				t.Errorf("%g early (known: %t), want some: %t", early, known, c.early)
+			}
+			if n := s.Values[Stale+"-n"]; !c.early && n < 400 {
+				t.Errorf("%g items, want some hundred", n)
+			}
+			if got := staleMax(s); got > longestNap+10*time.Microsecond {
+				t.Errorf("the latest is %s late, want at most a nap of %s", got, longestNap)
+			}
+		})
+	}
+}
+
+// Where an operation takes items out by itself, who has seen what is not known.
+func TestNoStalenessWhereItIsNotKnown(t *testing.T) {
+	s := inBubble(t, contract.ComponentQueue, "clientgo", nil,
+		load.Group{Name: "adder", Op: load.OpAdd, Goroutines: 1, Rate: 100},
+		load.Group{Name: "both", Op: load.OpAddGetDone, Goroutines: 1, Rate: 100},
+		load.Group{Name: "worker", Op: load.OpGetDone, Goroutines: 1})["worker"]
+	if _, ok := s.Values[Stale+"-n"]; ok {
+		t.Error("staleness is told though another operation takes items out unseen")
+	}
+}
+
+// An event is visible when the store has its version or a later one, however
+// the later one came.
+func TestVisibility(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const ms = time.Millisecond
+		v := &visibility{}
+		seen := v.consumer("writer")
+		v.shows("10")
+		write := func(version uint64) { v.wrote(version, v.at(time.Now()), seen) }
+		write(11)
+		time.Sleep(ms)
+		write(12)
+		write(13)
+		time.Sleep(ms)
+		v.shows("13") // a list, say: 11 has waited 2 ms, 12 and 13 one
+		early := v.at(time.Now())
+		v.shows("14")
+		time.Sleep(ms)
+		v.wrote(14, early, seen) // the reflector was faster than the writer's return
+		v.shows("12")            // nothing becomes invisible
+		write(15)
+		time.Sleep(5 * ms)
+		v.leave(time.Now())
+		var s measure.Series
+		s.Values, s.Histograms = map[string]float64{}, map[string]string{}
+		seen.summarise(&s)
+		for metric, want := range map[string]float64{
+			Stale + "-n": 5, Unseen: 1,
+			measure.PercentileMetric(Stale, 50): float64(ms), measure.MaxMetric(Stale): float64(5 * ms),
+		} {
+			if got := s.Values[metric]; got < want || got > want*1.001 {
+				t.Errorf("%s is %g, want %g", metric, got, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package bench
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+const (
+	// timingShare is the most that timing may add to the time of a closed loop.
+	timingShare = 0.1
+	// longestStride bounds how few operations are timed.
+	longestStride = 64
+	// strideSamples is how many batches, the last ones of the warm-up, say what an
+	// operation costs, and fewestStrideSamples how many there must be.
+	strideSamples       = 1001
+	fewestStrideSamples = 11
+)
+
+// timingCost is what it costs to time one operation: two readings of the clock
+// and an entry in a histogram. It is the median of batches and takes about a
+// millisecond. In a synctest bubble it is 0.
+func timingCost() time.Duration {
+	const batches, timings = 11, 500
+	h := measure.NewHistogram()
+	costs := make([]float64, batches)
+	for i := range costs {
+		start := time.Now()
+		for range timings {
+			began := time.Now()
+			h.Record(time.Since(began))
+		}
+		costs[i] = float64(time.Since(start)) / timings
+	}
+	return time.Duration(math.Ceil(measure.MedianOf(costs)))
+}
+
+// strideFor is how many operations there are to one that is timed, given what
+// an operation and its timing cost in ns: a power of two, at most longestStride.
+func strideFor(operation, timing float64) int {
+	k := 1
+	for k < longestStride && timing > timingShare*operation*float64(k) {
+		k *= 2
+	}
+	return k
+}
+
+// stride says how many operations of a closed loop are done to one that is timed.
+// Each goroutine finds out in the warm-up what an operation costs; the first to
+// end it decides for the group, so that no goroutine's operations weigh more than
+// another's in the merged distribution. Until then each goes by its last batch.
+type stride struct {
+	timing time.Duration
+	group  *atomic.Int64 // 0 until decided
+	own    int
+	costs  []float64 // ns per operation, of the last batches
+	seen   int       // batches
+}
+
+// next is how many operations make the next batch; the last of them is timed.
+// A nil stride times each.
+func (s *stride) next() int {
+	if s == nil {
+		return 1
+	}
+	return max(1, s.own)
+}
+
+// decided is what the group times: one in so many.
+func (s *stride) decided() int {
+	if s == nil {
+		return 1
+	}
+	return max(1, int(s.group.Load()))
+}
+
+// learn takes a batch of k operations into account. decide ends the learning, if
+// enough has been seen.
+func (s *stride) learn(k int, took time.Duration, decide bool) {
+	if s == nil {
+		return
+	}
+	if decided := s.group.Load(); decided > 0 {
+		s.own = int(decided)
+		return
+	}
+	cost := float64(max(0, took-s.timing)) / float64(k)
+	if len(s.costs) < strideSamples {
+		s.costs = append(s.costs, cost)
+	} else {
+		s.costs[s.seen%strideSamples] = cost
+	}
+	s.seen++
+	s.own = strideFor(cost, float64(s.timing))
+	if decide && s.seen >= fewestStrideSamples {
+		s.group.CompareAndSwap(0, int64(strideFor(measure.MedianOf(s.costs), float64(s.timing))))
+		s.own = int(s.group.Load())
+	}
+}

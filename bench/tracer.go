@@ -1,0 +1,121 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/trace"
+	"sync/atomic"
+	"time"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// The bounds of a trace: it ends after traceTime of measured time, or soon after
+// it has grown to traceBytes. A busy machine writes some 20 MB a second;
+// analysing 64 MB takes seconds and the memory of some hundred MB.
+const (
+	traceTime  = time.Second
+	traceBytes = 64 << 20
+	// traceNap is how often the size is looked at. Sleeping leaves nothing in the
+	// block profile of the same fork, as waiting for a channel would.
+	traceNap = 5 * time.Millisecond
+)
+
+// operationMark is the category of the log event that begins an operation.
+const operationMark = "operation"
+
+// tracer collects an execution trace of part of the measured time.
+type tracer struct {
+	file    *os.File
+	written atomic.Int64
+	over    atomic.Bool // end it early
+	took    time.Duration
+}
+
+func (t *tracer) Write(b []byte) (int, error) {
+	t.written.Add(int64(len(b)))
+	return t.file.Write(b)
+}
+
+// traceUntil traces from now to end, or to one of the bounds, and returns then.
+// A nil profiler does nothing. It is called once, when the warm-up is over.
+func (p *profiler) traceUntil(end time.Time) error {
+	if p == nil {
+		return nil
+	}
+	file, err := os.Create(filepath.Join(p.dir, "trace.out"))
+	if err != nil {
+		return err
+	}
+	p.tracer.file = file
+	return p.tracer.until(end)
+}
+
+func (t *tracer) until(end time.Time) error {
+	buffered := bufio.NewWriterSize(t, 1<<20)
+	start := time.Now()
+	if err := trace.Start(buffered); err != nil {
+		return err
+	}
+	if limit := start.Add(traceTime); limit.Before(end) {
+		end = limit
+	}
+	for time.Now().Before(end) && t.written.Load() < traceBytes && !t.over.Load() {
+		time.Sleep(min(traceNap, time.Until(end)))
+	}
+	trace.Stop()
+	t.took = time.Since(start)
+	return buffered.Flush()
+}
+
+// endTrace makes traceUntil return within traceNap.
+func (p *profiler) endTrace() {
+	if p != nil {
+		p.tracer.over.Store(true)
+	}
+}
+
+// mark tells the trace that the calling goroutine begins an operation of a series.
+func (p *profiler) mark(series string) {
+	if p != nil {
+		trace.Log(context.Background(), operationMark, series)
+	}
+}
+
+// marked is an actor whose every batch is marked. A measured fork has none, so
+// that nothing is added to its loops; when no trace is on, a mark costs a nanosecond.
+func (p *profiler) marked(a Actor, series string) Actor {
+	if p == nil {
+		return a
+	}
+	loop := a.Loop
+	a.Loop = func(n int) int {
+		p.mark(series)
+		return loop(n)
+	}
+	return a
+}
+
+// locks analyses the trace, if there is one, and removes it: a run's folder is
+// kept, and the traces of sixty cells would make gigabytes.
+func (p *profiler) locks(f *measure.Fork) (err error) {
+	t := &p.tracer
+	if t.file == nil {
+		return nil
+	}
+	defer func() { err = errors.Join(err, t.file.Close(), os.Remove(t.file.Name())) }()
+	if _, err := t.file.Seek(0, 0); err != nil {
+		return err
+	}
+	locks, err := analyseLocks(bufio.NewReaderSize(t.file, 1<<20))
+	if err != nil {
+		return fmt.Errorf("reading the execution trace: %w", err)
+	}
+	locks.Traced, locks.Full = float64(t.took), t.written.Load() >= traceBytes
+	f.Locks = &locks
+	return nil
+}
