@@ -12,38 +12,42 @@ import (
 )
 
 const (
-	// minRounds is how many batches an operation is timed in at least per pass, so
-	// that their median means something.
-	minRounds = 4
+	// passes is how many times, spread over the life of the process, an operation is
+	// returned to. What disturbs a machine comes and goes within some tens of
+	// milliseconds to a second, so the passes do not suffer it alike.
+	passes = 5
+	// undisturbed is the quantile of the passes that ns/op is, in percent: others can
+	// make an operation slower and never faster, so what the lower passes say is
+	// closer to its cost (Chen and Revels, "Robust benchmarking in noisy
+	// environments", 2016, who go as far as the minimum). Each pass is a mean, so that
+	// garbage collections count with what caused them.
+	undisturbed = 25
+	// minRounds is how many batches a pass has at least.
+	minRounds = 2
 	// steadyRounds and steadyWithin: warm-up ends when the medians of two
 	// successive windows of so many batches agree to within so much.
 	steadyRounds = 3
 	steadyWithin = 0.05
-	maxWarmup    = 10 // windows, after which the operation is measured as it is, with a warning
+	maxWarmup    = 6 // windows, after which the operation is measured as it is, with a warning
 )
-
-// passes is how many times, spread over the life of the process, an operation is
-// returned to. What disturbs a machine comes in bursts of a second or so: a burst
-// that hits one pass of an operation does not move the median of its rounds, where
-// it would move everything if all rounds lay side by side.
-const passes = 3
 
 // solo measures one operation with nothing else going on, on one goroutine or
 // several, each doing the same number of operations per round.
 //
-// ns/op is the wall time of a round divided by the operations that one
+// ns/op is the wall time of a pass divided by the operations that one
 // goroutine did in it: with two goroutines that do not hinder each other it
 // stays what it was with one.
 type solo struct {
 	rounder
 	measured   heap // without calibration and warm-up
 	goroutines int
-	perRound   int // operations of each goroutine; 0 before the first pass
-	rounds     []float64
+	perRound   int       // operations of each goroutine; 0 before the first pass
+	times      []float64 // of the passes, in ns per operation
+	ops        int       // of each goroutine in all passes
 	warning    string
 }
 
-// pass adds rounds until budget is spent. The first pass also finds out how many
+// pass does rounds until budget is spent. The first pass also finds out how many
 // operations make a round and warms up until a steady state is seen. The error is
 // errStopped if an actor did less than it was asked to: its time would mean nothing.
 func (s *solo) pass(actors []Actor, budget time.Duration) error {
@@ -58,13 +62,15 @@ func (s *solo) pass(actors []Actor, budget time.Duration) error {
 	} else {
 		s.round(s.perRound) // what others left in the caches is not this operation's
 	}
-	before := s.heap
-	for start, n := time.Now(), 0; n < minRounds || time.Since(start) < budget; n++ {
-		s.rounds = append(s.rounds, float64(s.round(s.perRound))/float64(s.perRound))
+	before, done, took := s.heap, 0, time.Duration(0)
+	for start := time.Now(); done < minRounds*s.perRound || time.Since(start) < budget; done += s.perRound {
+		took += s.round(s.perRound)
 		if s.stopped {
 			return errStopped
 		}
 	}
+	s.times = append(s.times, float64(took)/float64(done))
+	s.ops += done
 	s.measured.bytes += s.bytes - before.bytes
 	s.measured.objects += s.objects - before.objects
 	return nil
@@ -72,20 +78,24 @@ func (s *solo) pass(actors []Actor, budget time.Duration) error {
 
 // series sums the passes up.
 func (s *solo) series() measure.Series {
-	ops := uint64(s.perRound * s.goroutines * len(s.rounds))
-	out := measure.Series{
+	ops := uint64(s.ops * s.goroutines)
+	return measure.Series{
 		Goroutines: s.goroutines,
-		Rounds:     s.rounds,
+		Passes:     s.times,
+		Warnings:   s.warnings(),
 		Values: map[string]float64{
-			measure.NsPerOp:     measure.MedianOf(s.rounds),
+			measure.NsPerOp:     measure.QuantileOf(s.times, undisturbed),
 			measure.BytesPerOp:  perOp(s.measured.bytes, ops, 0.1),
 			measure.AllocsPerOp: perOp(s.measured.objects, ops, 0.001),
 		},
 	}
-	if s.warning != "" {
-		out.Warnings = []string{s.warning}
+}
+
+func (s *solo) warnings() []string {
+	if s.warning == "" {
+		return nil
 	}
-	return out
+	return []string{s.warning}
 }
 
 var errStopped = errors.New("the operation did fewer than it was asked for: nothing to take out, or the component refused")

@@ -153,6 +153,7 @@ func subject(b *testing.B, e catalog.Entry, objects *load.Objects, w load.Worklo
 	if err != nil {
 		b.Fatal(err)
 	}
+	s.Fill()
 	b.Cleanup(s.Stop)
 	return s
 }

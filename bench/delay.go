@@ -37,11 +37,14 @@ type delaySubject struct {
 
 func newDelaySubject(newHeap func() contract.DelayHeap[string], objects *load.Objects, w load.Workload) *delaySubject {
 	keys := objects.Keys()
-	s := &delaySubject{heap: newHeap(), now: time.Now(), waiting: w.Waiting, idle: keys[w.Waiting:], keys: keys, offsets: offsets(w.Ahead)}
-	for i, k := range keys[:w.Waiting] {
+	return &delaySubject{heap: newHeap(), now: time.Now(), waiting: w.Waiting, idle: keys[w.Waiting:], keys: keys, offsets: offsets(w.Ahead)}
+}
+
+// Fill has the first of the items wait.
+func (s *delaySubject) Fill() {
+	for i, k := range s.keys[:s.waiting] {
 		s.heap.Add(k, s.now.Add(s.offsets[i%len(s.offsets)]))
 	}
-	return s
 }
 
 // offsets are random delays, even over the time up to ahead.

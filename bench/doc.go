@@ -40,8 +40,11 @@ type Actor struct {
 	seen *sightings // of a consumer's group, else nil
 }
 
-// Subject is a component under load, filled and ready.
+// Subject is a component under load.
 type Subject interface {
+	// Fill gives the component what the workload has it hold. It comes once, before
+	// everything else; what it adds to the heap is the component's.
+	Fill()
 	// Actor makes the actor for one operation of a group, or of an operation
 	// measured alone (the group has no name then); who numbers the group's
 	// goroutines, so that each walks the objects in an order of its own. The error

@@ -34,6 +34,7 @@ func newFIFOSubject(newFIFO func(contract.FIFOConfig) contract.FIFO, objects *lo
 
 func (s *fifoSubject) Stop()     { s.stop.Do(s.fifo.Close) }
 func (s *fifoSubject) Held() int { return 0 }
+func (s *fifoSubject) Fill()     {} // it begins empty
 
 func (s *fifoSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	if g.Goroutines > 1 && (op != load.OpAdd || g.Name == "") {

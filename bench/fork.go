@@ -70,31 +70,33 @@ func Run(ctx context.Context, req Request) (f measure.Fork, err error) {
 func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measure.Fork, p *profiler) error {
 	objects := load.Generate(w.Objects, w.Seed)
 	if len(w.Ops) > 0 {
-		s := weigh(func() (Subject, error) { return NewSubject(entry, objects, w) }, f)
-		if s.err != nil {
-			return s.err
+		s, err := NewSubject(entry, objects, w)
+		if err != nil {
+			return err
 		}
-		if err := s.ops(ctx, w, objects, f, p); err != nil {
+		weigh(s, f)
+		if err := ops(ctx, s, w, objects, f, p); err != nil {
 			return err
 		}
 	}
 	if len(w.Groups) == 0 {
 		return nil
 	}
-	s := weigh(func() (Subject, error) { return NewSubject(entry, objects, w) }, f)
-	if s.err != nil {
-		return s.err
+	s, err := NewSubject(entry, objects, w)
+	if err != nil {
+		return err
 	}
+	weigh(s, f)
 	if len(w.Faults) > 0 {
-		over, err := newSourced(s.Subject, objects, w)
+		over, err := newSourced(s, objects, w)
 		if err != nil {
 			return err
 		}
-		s.Subject = over
+		s = over
 		defer over.close()
 		defer over.settle(f)
 	}
-	series, err := contend(ctx, s.Subject, w, p, f.Process)
+	series, err := contend(ctx, s, w, p, f.Process)
 	if errors.Is(err, ErrUnsupported) {
 		f.Unsupported = append(f.Unsupported, err.Error())
 		s.Stop()
@@ -104,7 +106,7 @@ func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measu
 	return err
 }
 
-// NewSubject makes and fills the subject of the entry's component.
+// NewSubject makes the subject of the entry's component, to be filled.
 func NewSubject(entry catalog.Entry, objects *load.Objects, w load.Workload) (Subject, error) {
 	switch entry.Component {
 	case contract.ComponentStore:
@@ -119,24 +121,14 @@ func NewSubject(entry catalog.Entry, objects *load.Objects, w load.Workload) (Su
 	return nil, fmt.Errorf("no loops for component %q: have %v", entry.Component, load.Components())
 }
 
-// weighed is a subject, or why there is none.
-type weighed struct {
-	Subject
-	err error
-}
-
-// weigh makes a subject and records how much heap it keeps per object or item
-// beyond the objects themselves, which were there before.
-func weigh(build func() (Subject, error), f *measure.Fork) weighed {
+// weigh fills a subject and records how much heap it keeps for that, per object or
+// item, beyond the objects themselves, which were there before.
+func weigh(s Subject, f *measure.Fork) {
 	before := liveHeap()
-	s, err := build()
-	if err != nil {
-		return weighed{err: err}
-	}
+	s.Fill()
 	if n := s.Held(); n > 0 {
 		f.Process[measure.HeapPerObject] = max(0, float64(liveHeap())-float64(before)) / float64(n)
 	}
-	return weighed{Subject: s}
 }
 
 // liveHeap is what is in use after a forced collection; the second one takes
@@ -151,7 +143,7 @@ func liveHeap() uint64 {
 
 // ops measures each operation by itself, on each number of goroutines asked for,
 // in passes that take turns.
-func (s weighed) ops(ctx context.Context, w load.Workload, objects *load.Objects, f *measure.Fork, p *profiler) error {
+func ops(ctx context.Context, s Subject, w load.Workload, objects *load.Objects, f *measure.Fork, p *profiler) error {
 	defer s.Stop()
 	var harness solo
 	if err := harness.pass([]Actor{empty(objects.Keys())}, harnessBudget); err != nil {
@@ -182,7 +174,7 @@ func (s weighed) ops(ctx context.Context, w load.Workload, objects *load.Objects
 			}
 			// New actors for each pass: they begin with what the component must hold
 			// for them, whatever the others left.
-			actors, err := crew(s.Subject, t.op, t.goroutines)
+			actors, err := crew(s, t.op, t.goroutines)
 			if errors.Is(err, ErrUnsupported) {
 				f.Unsupported = append(f.Unsupported, err.Error())
 				all[i] = nil

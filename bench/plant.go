@@ -3,6 +3,7 @@ package bench
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -176,7 +177,7 @@ func turnsPerNs() float64 {
 	best := math.Inf(1)
 	for range 10 {
 		start := time.Now()
-		idle(turns)
+		runtime.KeepAlive(idle(turns))
 		best = min(best, float64(time.Since(start)))
 	}
 	return turns / best

@@ -18,22 +18,29 @@ type queueSubject struct {
 	queue   contract.DelayingQueue[string]
 	keys    []string
 	waiting int
+	ahead   []time.Duration // of the waiting items; nil if they are ready
 	stop    sync.Once
 }
 
 func newQueueSubject(newQueue func(clock.WithTicker) contract.DelayingQueue[string], objects *load.Objects, w load.Workload) *queueSubject {
 	s := &queueSubject{queue: newQueue(clock.RealClock{}), keys: objects.Keys(), waiting: w.Waiting}
-	ahead := offsets(w.Ahead)
-	for i, k := range s.keys[:w.Waiting] {
-		if w.Ahead > 0 {
-			s.queue.AddAfter(k, ahead[i%len(ahead)])
+	if w.Ahead > 0 {
+		s.ahead = offsets(w.Ahead)
+	}
+	return s
+}
+
+// Fill has the first of the items wait for their time, or lie ready.
+func (s *queueSubject) Fill() {
+	for i, k := range s.keys[:s.waiting] {
+		if s.ahead != nil {
+			s.queue.AddAfter(k, s.ahead[i%len(s.ahead)])
 		} else {
 			s.queue.Add(k)
 		}
 	}
 	// Len makes a queue that takes items in behind its caller's back catch up.
 	s.queue.Len()
-	return s
 }
 
 // Stop shuts the queue down, once: controller-runtime's panics at a second time.

@@ -26,6 +26,7 @@ func inBubble(t *testing.T, c contract.Component, impl string, spoil func(Subjec
 		if err != nil {
 			t.Fatal(err)
 		}
+		s.Fill()
 		if spoil != nil {
 			spoil(s)
 		}

@@ -20,9 +20,11 @@ type storeSubject struct {
 
 func newStoreSubject(newStore func(contract.Indexers) contract.Store, objects *load.Objects, w load.Workload) *storeSubject {
 	s := &storeSubject{store: newStore(load.Indexers()), objects: objects, index: w.Index, later: map[load.Op]map[int]any{}}
-	s.store.Replace(objects.Map(), "1")
 	return s
 }
+
+// Fill gives the store all objects.
+func (s *storeSubject) Fill() { s.store.Replace(s.objects.Map(), "1") }
 
 func (s *storeSubject) Stop()     {}
 func (s *storeSubject) Held() int { return s.objects.Len() }

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync"
 )
 
 // walk visits positions in an order that looks random to the machine's caches.
@@ -42,9 +43,11 @@ func ownWalk(n, keys, who, goroutines int) (*walk, error) {
 		return nil, fmt.Errorf("%d goroutines cannot have objects of their own among %d: %w", goroutines, n, ErrUnsupported)
 	}
 	w := circle(n/goroutines, 0)
+	own := make([]int, len(w.order))
 	for i, p := range w.order {
-		w.order[i] = p*goroutines + who%goroutines
+		own[i] = p*goroutines + who%goroutines
 	}
+	w.order = own
 	return w, nil
 }
 
@@ -56,9 +59,17 @@ func circle(n, who int) *walk {
 		w.bits++
 	}
 	w.mask = uint32(size - 1)
-	w.order = rand.New(rand.NewPCG(uint64(n), 0x9e3779b9)).Perm(n)[:size:size]
+	order, ok := orders.Load(n)
+	if !ok {
+		order, _ = orders.LoadOrStore(n, rand.New(rand.NewPCG(uint64(n), 0x9e3779b9)).Perm(n)[:size:size])
+	}
+	w.order = order.([]int)
 	return w
 }
+
+// orders keeps the circles by their n: actors are made anew for each pass, and all
+// walk the same ones. None is written to.
+var orders sync.Map
 
 // slot returns where the walk is and goes on.
 func (w *walk) slot() uint32 {

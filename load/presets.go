@@ -48,7 +48,7 @@ const (
 	quickListers  = 4
 	quickRate     = 5_000
 	quickDuration = 300 * time.Millisecond
-	quickOp       = 50 * time.Millisecond
+	quickOp       = 30 * time.Millisecond
 	quickWarmup   = 50 * time.Millisecond
 )
 

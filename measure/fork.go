@@ -47,8 +47,9 @@ type Series struct {
 	Values map[string]float64 `json:"values"`
 	// Warnings taint the numbers of this series.
 	Warnings []string `json:"warnings,omitempty"`
-	// Rounds are the times of the batches that ns/op is the median of, in ns per operation.
-	Rounds []float64 `json:"rounds,omitempty"`
+	// Passes are the times, in ns per operation, of the passes that ns/op is a
+	// quantile of.
+	Passes []float64 `json:"passes,omitempty"`
 	// Histograms holds the merged latency distributions by name ("delay",
 	// "service", "late"), compressed (HdrHistogram V2).
 	Histograms map[string]string `json:"histograms,omitempty"`
@@ -73,7 +74,7 @@ func (s Series) Params() []Param {
 
 // Metrics that a series or a process may have. A name is a benchfmt unit.
 const (
-	NsPerOp     = "ns/op"     // median over the rounds of a series
+	NsPerOp     = "ns/op"     // of an operation alone: a low quantile over its passes
 	BytesPerOp  = "B/op"      // heap bytes allocated
 	AllocsPerOp = "allocs/op" // heap objects allocated
 	Offered     = "offered/s" // operations due per second

@@ -80,3 +80,13 @@ func MedianOf(values []float64) float64 {
 	}
 	return m
 }
+
+// QuantileOf is the value that p percent of values do not exceed (nearest rank),
+// NaN of none.
+func QuantileOf(values []float64, p float64) float64 {
+	v, err := stats.PercentileNearestRank(values, p)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
+}

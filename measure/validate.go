@@ -177,9 +177,9 @@ func (s *Series) validate() error {
 	if err := validateValues("values", s.Values); err != nil {
 		return err
 	}
-	for i, v := range s.Rounds {
+	for i, v := range s.Passes {
 		if !natural(v) {
-			return fmt.Errorf("rounds[%d]: %v, want a number of 0 or more", i, v)
+			return fmt.Errorf("passes[%d]: %v, want a number of 0 or more", i, v)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Histograms)) {

@@ -33,7 +33,7 @@ func written(t *testing.T) (dir, text string) {
 	for i := range 2 {
 		f := sampleFork(r, i)
 		f.Started, f.Seconds, f.Process = time.Unix(1, 5), 0.25, map[string]float64{PeakRSS: 4096}
-		f.Series[0].Rounds, f.Series[0].Histograms = []float64{39, 41}, map[string]string{"delay": encoded}
+		f.Series[0].Passes, f.Series[0].Histograms = []float64{39, 41}, map[string]string{"delay": encoded}
 		if err := j.Keep(f); err != nil {
 			t.Fatal(err)
 		}
@@ -56,8 +56,8 @@ func TestReadRunNamesThePath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, old, new, want string }{
-		{"schema as a string", `"schema": 1`, `"schema": "1"`, "schema: want int, have string"},
-		{"schema missing", `"schema": 1,`, ``, "schema: 0"},
+		{"schema as a string", `"schema": 2`, `"schema": "1"`, "schema: want int, have string"},
+		{"schema missing", `"schema": 2,`, ``, "schema: 0"},
 		{"time that is none", `"finished": "1970-01-01T00:00:02Z"`, `"finished": "soon"`, "finished: "},
 		{"time as a number", `"started": "1970-01-01T00:00:01.000000005Z"`, `"started": 17`, "forks[0].started: "},
 		{"times out of order", `"finished": "1970-01-01T00:00:02Z"`, `"finished": "1970-01-01T00:00:00Z"`, "finished: "},
@@ -71,8 +71,8 @@ func TestReadRunNamesThePath(t *testing.T) {
 		{"unit with a space", `"ns/op": 41`, `"ns op": 41`, `forks[1].series[0].values["ns op"]`},
 		{"negative process value", `"peak-rss-B": 4096`, `"peak-rss-B": -1`, `forks[0].process["peak-rss-B"]: -1`},
 		{"negative time", `"seconds": 0.25`, `"seconds": -1`, "forks[0].seconds: -1"},
-		{"negative round", "39,", "-39,", "forks[0].series[0].rounds[0]: -39"},
-		{"text for a round", "39,", `"39",`, "forks[0].series[0].rounds[0]: want float64, have string"},
+		{"negative pass", "39,", "-39,", "forks[0].series[0].passes[0]: -39"},
+		{"text for a pass", "39,", `"39",`, "forks[0].series[0].passes[0]: want float64, have string"},
 		{"negative goroutines", `"goroutines": 1`, `"goroutines": -1`, "forks[0].series[0].goroutines: -1"},
 		{"negative block", `"block": 0`, `"block": -1`, "forks[0].block: -1"},
 		{"negative seed", `"seed": 0`, `"seed": -1`, "forks[0].seed: want uint64"},

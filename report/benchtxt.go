@@ -59,9 +59,9 @@ func WriteBenchText(w io.Writer, r *measure.Run) error {
 }
 
 // iterations is the number that the format wants after the name: how many
-// rounds or operations the values rest on.
+// passes or operations the values rest on.
 func iterations(s measure.Series) int {
-	if n := len(s.Rounds); n > 0 {
+	if n := len(s.Passes); n > 0 {
 		return n
 	}
 	for _, d := range []string{"delay", "service"} {

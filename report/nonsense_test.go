@@ -87,7 +87,7 @@ func smallRecord(t *testing.T) []byte {
 	}
 	for _, f := range forks[:2] {
 		f.Started, f.Seconds = run.Started, 1
-		f.Series[0].Rounds, f.Series[0].Histograms = []float64{1}, map[string]string{"delay": encoded}
+		f.Series[0].Passes, f.Series[0].Histograms = []float64{1}, map[string]string{"delay": encoded}
 		if err := j.Keep(f); err != nil {
 			t.Fatal(err)
 		}

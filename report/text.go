@@ -77,7 +77,7 @@ func comparison(r *measure.Run, g compare.Group) (table.Writer, *footnotes) {
 				if v.Impl == c.Label() {
 					cells[3] = interval(row.Metric, v.Estimate) + notes.mark(v.Estimate.Warnings)
 					if a := v.Against; a != nil {
-						cells[4], cells[5], cells[7] = effect(a)+notes.mark(a.Warnings), verdict(a), percent(a.Detectable)
+						cells[4], cells[5], cells[7] = effect(a)+notes.mark(a.Warnings), verdict(a), factor(a.Detectable)
 					}
 				}
 			}
@@ -94,6 +94,14 @@ func percent(relative float64) string {
 		return ""
 	}
 	return fmt.Sprintf("±%.3g%%", 100*relative)
+}
+
+// factor formats the smallest difference that is found, either way, as a ratio.
+func factor(relative float64) string {
+	if relative <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.3gx", 1+relative)
 }
 
 // footnotes carries warnings with the numbers that they taint: a letter beside
@@ -164,6 +172,6 @@ func ruleText(rule measure.Rule) string {
 		fmt.Sprintf("better, worse: the whole interval lies beyond %.0f%% and beyond the noise (the same code against itself), and the Mann-Whitney test has q <= %g, where", 100*rule.Threshold, rule.Alpha),
 		"q is p corrected for the number of verdicts given here (Benjamini and Hochberg 1995): where nothing differs, the chance of any false better or worse is at most that.",
 		fmt.Sprintf("same: the whole interval lies within %.0f%%. inconclusive: neither is shown; in brackets how many more forks (--forks, --budget) would settle it, if so many can.", 100*rule.Equivalence),
-		fmt.Sprintf("finds: the smallest difference that so many forks with so much noise find %.0f times in 100; empty where they find none.", 100*measure.Power),
+		fmt.Sprintf("finds: the smallest ratio, or one by it, that so many forks with so much noise find %.0f times in 100; empty where they find none.", 100*measure.Power),
 	}, "\n")
 }

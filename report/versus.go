@@ -76,7 +76,7 @@ func versus(r *compare.Result) (table.Writer, *footnotes) {
 		t.AppendRow(table.Row{
 			strings.TrimSuffix(c.Name.String(), "/"+metric), metric,
 			interval(metric, c.Base) + notes.mark(c.Base.Warnings), interval(metric, c.Head) + notes.mark(c.Head.Warnings),
-			effect(c) + notes.mark(c.Warnings), verdict(c), percent(c.Floor), percent(c.Detectable),
+			effect(c) + notes.mark(c.Warnings), verdict(c), percent(c.Floor), factor(c.Detectable),
 		})
 	}
 	return t, notes

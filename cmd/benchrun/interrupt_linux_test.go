@@ -225,7 +225,8 @@ func checkGoesOn(t *testing.T, dir string, kept int, args []string) {
 		t.Errorf("report: exit code %d\n%s", code, errOut)
 	}
 	code, _, errOut := benchrun(t, "run", "--resume", dir)
-	if code != 0 && !(code == exitBadInput && part.Complete && strings.Contains(errOut, "is complete")) {
+	nothingLeft := code == exitBadInput && part.Complete && strings.Contains(errOut, "is complete")
+	if code != 0 && !nothingLeft {
 		t.Fatalf("resume: exit code %d\n%s", code, errOut)
 	}
 	checkWhole(t, dir)

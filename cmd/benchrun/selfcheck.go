@@ -32,8 +32,8 @@ It prints a page in Markdown and exits with 1 if one of these does not hold.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.Rounds, "rounds", 20, "comparisons of the same code")
-	f.IntVar(&o.PlantForks, "forks", 24, "processes per cell where a slowdown is planted, at first")
-	f.DurationVar(&o.Budget, "budget", 5*time.Minute, "`TIME` for more processes where a slowdown is planted")
+	f.IntVar(&o.PlantForks, "forks", 16, "processes per cell where a slowdown is planted, at first")
+	f.DurationVar(&o.Budget, "budget", 4*time.Minute, "`TIME` for more processes where a slowdown is planted")
 	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` to keep the runs in (default: none are kept)")
 	return cmd
 }
