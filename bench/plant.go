@@ -16,7 +16,8 @@ import (
 // Sampling and counting cost the same with a share of 0, which is what a planted
 // store must be compared with.
 //
-// The share is met to within about a tenth of itself. Safe for concurrent use if
+// The share is met to within about a tenth of itself by operations that take some
+// hundred ns or more; of shorter ones the clock does not tell as much. Safe for concurrent use if
 // the store is. Of the optional powers it has Transaction where the store does.
 func plant(newStore func(contract.Indexers) contract.Store, share float64) func(contract.Indexers) contract.Store {
 	return func(ix contract.Indexers) contract.Store {

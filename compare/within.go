@@ -139,12 +139,14 @@ func row(r *measure.Run, cells []measure.Cell, reference measure.Cell, series, m
 
 // floorOf is the noise floor that two samples of the same code show, -1 where
 // there are none. They should not be told apart: where the rule does tell them
-// apart, the machine drifts, and the warning says so.
+// apart, the machine drifts, and the warning says so. Every row asks this, some
+// several times, so it asks for a tenth of alpha.
 func floorOf(rule measure.Rule, base, again []float64) (floor float64, warnings []string) {
 	aa, err := measure.RatioOf(base, again)
 	if err != nil {
 		return -1, nil
 	}
+	rule.Alpha /= 10
 	if v := rule.Judge(measure.LowerIsBetter, aa, 0); v == measure.Better || v == measure.Worse {
 		warnings = append(warnings, "the same code measured twice differs beyond chance: the machine drifts")
 	}
