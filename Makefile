@@ -46,6 +46,6 @@ verify: ## Run the conformance suites over the catalog
 report: ## Run the default preset and write a report under results/
 	$(GO) run ./cmd/benchrun run
 
-selfcheck: ## Show on this machine that verdicts hold, into docs/selfcheck.md (three quarters of an hour)
+selfcheck: ## Show on this machine that verdicts hold, into docs/selfcheck.md (an hour)
 	$(GO) build -o benchrun ./cmd/benchrun
 	./benchrun selfcheck > selfcheck.out && mv selfcheck.out docs/selfcheck.md

@@ -31,20 +31,21 @@ func look(sides []*side, out io.Writer) ([]measure.Look, error) {
 	}
 	type addition struct {
 		measure.Look
+		of      string // the workload, for people
 		cost    time.Duration
 		settles int
 	}
 	var wanted []addition
 	for workload, open := range openOf(judged) {
 		have := run.ForksOf(workload)
-		need := max(slices.Min(open), have/2)
-		settles := 0
-		for _, n := range open {
-			if n <= need {
-				settles++
+		need := max(have/2, slices.MinFunc(open, byMoreForks).MoreForks)
+		a := addition{measure.Look{Workload: workload, Forks: have + need}, open[0].Name.Component + "/" + open[0].Name.Workload, time.Duration(need) * costOf(sides, workload), 0}
+		for _, c := range open {
+			if c.MoreForks <= need {
+				a.settles++
 			}
 		}
-		wanted = append(wanted, addition{measure.Look{Workload: workload, Forks: have + need}, time.Duration(need) * costOf(sides, workload), settles})
+		wanted = append(wanted, a)
 	}
 	slices.SortFunc(wanted, func(a, b addition) int {
 		return cmp.Or(cmp.Compare(a.cost/time.Duration(a.settles), b.cost/time.Duration(b.settles)), cmp.Compare(a.Workload, b.Workload))
@@ -56,7 +57,7 @@ func look(sides []*side, out io.Writer) ([]measure.Look, error) {
 		}
 		left -= a.cost
 		looks = append(looks, a.Look)
-		fmt.Fprintf(out, "%s: %d forks in all of each, to settle %d comparisons\n", a.Workload, a.Forks, a.settles)
+		fmt.Fprintf(out, "%s: %d forks of each instead of %d, to settle %d comparisons (about %s)\n", a.of, a.Forks, run.ForksOf(a.Workload), a.settles, a.cost.Round(time.Second))
 	}
 	return looks, nil
 }
@@ -73,18 +74,20 @@ func judge(sides []*side) ([]*compare.Comparison, error) {
 	return r.Judged(), r.Judge(nil)
 }
 
-// openOf collects, by workload, how many more forks would settle each of its
-// inconclusive comparisons.
-func openOf(judged []*compare.Comparison) map[string][]int {
-	open := map[string][]int{}
+// openOf collects, by workload, the inconclusive comparisons that more forks would
+// settle.
+func openOf(judged []*compare.Comparison) map[string][]*compare.Comparison {
+	open := map[string][]*compare.Comparison{}
 	for _, c := range judged {
 		if c.Verdict == measure.Inconclusive && c.MoreForks > 0 {
 			key := c.Cell.WorkloadKey()
-			open[key] = append(open[key], c.MoreForks)
+			open[key] = append(open[key], c)
 		}
 	}
 	return open
 }
+
+func byMoreForks(a, b *compare.Comparison) int { return cmp.Compare(a.MoreForks, b.MoreForks) }
 
 // spent is the time that went into forks beyond the settled number.
 func spent(sides []*side) time.Duration {

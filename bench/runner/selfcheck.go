@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 // SelfCheckOptions say how much is checked.
 type SelfCheckOptions struct {
 	Rounds     int           // comparisons of the same code
+	Plants     []float64     // slowdowns to plant, in percent
 	PlantForks int           // forks per cell of the pairs with a planted slowdown
 	Budget     time.Duration // for more of them
 	Out        string        // folder that keeps the runs; "" keeps none
@@ -35,8 +37,11 @@ const plantedStore = "mutexmap"
 // SelfCheck shows on this machine that verdicts hold, and writes what it saw as
 // Markdown to out. The error wraps ErrFailed if one does not.
 func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer) error {
-	if o.Rounds < 1 || o.PlantForks < measure.FewestForks {
-		return fmt.Errorf("--rounds %d, --forks %d: want 1 or more, and %d or more", o.Rounds, o.PlantForks, measure.FewestForks)
+	if o.Rounds < 0 || o.PlantForks < measure.FewestForks {
+		return fmt.Errorf("--rounds %d, --forks %d: want 0 or more, and %d or more", o.Rounds, o.PlantForks, measure.FewestForks)
+	}
+	if i := slices.IndexFunc(o.Plants, func(p float64) bool { return !(p > 0 && p <= 1000) }); i >= 0 {
+		return fmt.Errorf("--plant %g: want percent, above 0 and up to 1000", o.Plants[i])
 	}
 	if o.Out == "" {
 		dir, err := os.MkdirTemp("", "benchrun-selfcheck-")
@@ -52,7 +57,14 @@ func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer)
 	fmt.Fprintf(out, "# Does benchrun hold what it says? A check on this machine\n\n`%s`, %s, %s, %d cores, %s, commit %s\n\n",
 		strings.Join(o.Command, " "), time.Now().UTC().Format(time.DateOnly), env.CPU, env.Cores, env.GoVersion, orNone(env.Revision))
 	c := &selfCheck{o: o, out: out, progress: progress}
-	return errors.Join(c.sameCode(ctx), c.planted(ctx, 0.10), c.planted(ctx, 0.01))
+	var errs []error
+	if o.Rounds > 0 {
+		errs = append(errs, c.sameCode(ctx))
+	}
+	for _, percent := range o.Plants {
+		errs = append(errs, c.planted(ctx, percent/100))
+	}
+	return errors.Join(errs...)
 }
 
 func orNone(s string) string {
@@ -117,7 +129,7 @@ func (c *selfCheck) sameCode(ctx context.Context) error {
 // gateBound is what the gate of the planted pairs allows, in percent.
 const gateBound = 3
 
-// planted slows one of two stores down and asks whether a gate over both finds it, it
+// planted slows one of two stores down and asks whether gates over both find it, it
 // alone, and whether what is too small to be told is left untold.
 func (c *selfCheck) planted(ctx context.Context, share float64) error {
 	fmt.Fprintf(c.out, "## A slowdown of %g percent in the store %s\n\nMeasured beside clientgo, which has none: `benchrun pair --component store --impl clientgo,%s --forks %d --budget %s --plant %s=%g%%`\n\n",
@@ -129,12 +141,15 @@ func (c *selfCheck) planted(ctx context.Context, share float64) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("store/store-ops/*/ns/op <= +%d%%", gateBound)
-	gate, err := compare.ParseGate(text)
-	if err != nil {
-		return err
+	var gates []compare.Gate
+	for _, metric := range []string{"ns/op", "delay-p99"} {
+		gate, err := compare.ParseGate(fmt.Sprintf("store/*/%s <= +%d%%", metric, gateBound))
+		if err != nil {
+			return err
+		}
+		gates = append(gates, gate)
 	}
-	if err := r.Judge([]compare.Gate{gate}); err != nil {
+	if err := r.Judge(gates); err != nil {
 		return err
 	}
 	if err := report.WriteVersusMarkdown(c.out, r); err != nil {
@@ -149,17 +164,17 @@ func (c *selfCheck) planted(ctx context.Context, share float64) error {
 	var wrong []string
 	found := r.Outcome() == compare.Regression
 	if big := share > float64(gateBound)/100; big != found {
-		wrong = append(wrong, fmt.Sprintf("the gate %q says %s", text, r.Outcome()))
+		wrong = append(wrong, fmt.Sprintf("the gates say %s", r.Outcome()))
 	}
 	for _, g := range r.Gates {
 		if g.Outcome == compare.Regression && !strings.Contains(g.Name, "/"+plantedStore+"/") {
-			wrong = append(wrong, "the gate accuses "+g.Name)
+			wrong = append(wrong, "a gate accuses "+g.Name)
 		}
 	}
 	if share < r.Rule.Threshold && proven > 0 {
 		wrong = append(wrong, fmt.Sprintf("%d verdicts call it proven", proven))
 	}
-	return c.conclude(fmt.Sprintf("`%s`: %s; %d of %d verdicts are worse.", text, r.Outcome(), proven, len(r.Judged())), wrong)
+	return c.conclude(fmt.Sprintf("The gates say %s; %d of %d verdicts are worse.", r.Outcome(), proven, len(r.Judged())), wrong)
 }
 
 // conclude writes a section's last line.

@@ -17,13 +17,14 @@ func newSelfCheck() *cobra.Command {
 
   1. The same code under two names, the default preset, compared many times: no
      verdict may be better or worse.
-  2. A store slowed down by 10% on purpose: the gate must find it and name it, and
+  2. A store slowed down by 10% on purpose: gates of +3% must find it and name it, and
      nothing else.
   3. A store slowed down by 1%: no verdict may call it proven.
 
 It prints a page in Markdown and exits with 1 if one of these does not hold.`,
-		Example: `  benchrun selfcheck                 # about three quarters of an hour on 2 cores
-  benchrun selfcheck --rounds 3 --budget 1m`,
+		Example: `  benchrun selfcheck                 # about an hour on 2 cores
+  benchrun selfcheck --rounds 3 --forks 16
+  benchrun selfcheck --rounds 0 --plant 20`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.WorkTree, o.Command = workTree(), commandLine()
@@ -32,7 +33,8 @@ It prints a page in Markdown and exits with 1 if one of these does not hold.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.Rounds, "rounds", 20, "comparisons of the same code")
-	f.IntVar(&o.PlantForks, "forks", 16, "processes per cell where a slowdown is planted, at first")
+	f.Float64SliceVar(&o.Plants, "plant", []float64{10, 1}, "slowdowns to plant, in percent")
+	f.IntVar(&o.PlantForks, "forks", 40, "processes per cell where a slowdown is planted, at first")
 	f.DurationVar(&o.Budget, "budget", 4*time.Minute, "`TIME` for more processes where a slowdown is planted")
 	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` to keep the runs in (default: none are kept)")
 	return cmd
