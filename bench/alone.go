@@ -28,7 +28,7 @@ const (
 	// successive windows of so many batches agree to within so much.
 	steadyRounds = 3
 	steadyWithin = 0.05
-	maxWarmup    = 6 // windows, after which the operation is measured as it is, with a warning
+	maxWarmup    = 4 // windows, after which the operation is measured as it is, with a warning
 )
 
 // solo measures one operation with nothing else going on, on one goroutine or

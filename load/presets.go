@@ -47,8 +47,8 @@ const (
 	quickWaiting  = 100_000
 	quickListers  = 4
 	quickRate     = 5_000
-	quickDuration = 300 * time.Millisecond
-	quickOp       = 30 * time.Millisecond
+	quickDuration = 250 * time.Millisecond
+	quickOp       = 25 * time.Millisecond
 	quickWarmup   = 50 * time.Millisecond
 )
 
