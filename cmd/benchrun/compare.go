@@ -70,7 +70,7 @@ func (v *verdictFlags) add(cmd *cobra.Command) {
 	f.StringArrayVar(&v.gates, "gate", nil, "a `GATE` such as 'store/*/p99 <= +5%'; may be given again")
 	f.StringVar(&v.gateFile, "gates", "", "a `FILE` of gates, one a line, # begins a comment")
 	f.StringVar(&v.format, "format", "text", "text, markdown or json")
-	f.StringVar(&v.inconclusive, "inconclusive", "fail", "what weak data come to: `pass` exits with 0, fail with 3")
+	f.StringVar(&v.inconclusive, "inconclusive", "fail", "`WORD` for data too weak to tell: pass exits with 0, fail with 3")
 }
 
 // check reads the gates; everything that can be wrong with the flags is found here.

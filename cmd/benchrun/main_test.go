@@ -307,7 +307,7 @@ func TestListNamesEverything(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	code, out, _ := benchrun(t, "version")
-	if code != 0 || !strings.Contains(out, "schema 1") {
+	if code != 0 || !strings.Contains(out, fmt.Sprintf("schema %d", measure.Schema)) {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 }
