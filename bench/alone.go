@@ -51,6 +51,11 @@ type solo struct {
 // operations make a round and warms up until a steady state is seen. The error is
 // errStopped if an actor did less than it was asked to: its time would mean nothing.
 func (s *solo) pass(actors []Actor, budget time.Duration) error {
+	for _, a := range actors {
+		if a.Begin != nil {
+			a.Begin()
+		}
+	}
 	runtime.GC()
 	s.actors, s.goroutines = actors, len(actors)
 	if s.perRound == 0 {

@@ -30,6 +30,9 @@ type Actor struct {
 	// than n only when the subject was stopped meanwhile. The loop is part of the
 	// actor, so that no indirect call stands between two operations.
 	Loop func(n int) int
+	// Begin puts the component into the state that the operation needs, when
+	// others have had their turn; nil where nothing is needed.
+	Begin func()
 	// Prepare gets ready for the next n operations, outside the timing; nil
 	// where nothing is needed.
 	Prepare func(n int)

@@ -411,6 +411,21 @@ func TestUpdatesChangeSomething(t *testing.T) {
 	}
 }
 
+// Nor when an operation is returned to in passes.
+func TestPassesGoOnWhereTheyWere(t *testing.T) {
+	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 5000}, Ops: []load.Op{load.OpUpdateIndex}, Duration: time.Millisecond}.WithDefaults()
+	objects := load.Generate(w.Objects, 1)
+	spy := &spyStore{last: map[string]any{}}
+	s := newStoreSubject(func(contract.Indexers) contract.Store { return spy }, objects, w)
+	s.Fill()
+	if err := ops(t.Context(), s, w, objects, &measure.Fork{Process: map[string]float64{}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if spy.writes == 0 || spy.again != 0 {
+		t.Errorf("%d of %d updates stored what was there", spy.again, spy.writes)
+	}
+}
+
 // spyStore looks at updates only.
 type spyStore struct {
 	contract.Store

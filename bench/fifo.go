@@ -40,6 +40,14 @@ func (s *fifoSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	if g.Goroutines > 1 && (op != load.OpAdd || g.Name == "") {
 		return Actor{}, fmt.Errorf("fifo: %s on several goroutines: %w: a FIFO has one consumer", op, ErrUnsupported)
 	}
+	a, err := s.actor(op, g, who)
+	if g.Name == "" {
+		a.Begin = s.drain // what an actor that only adds has left
+	}
+	return a, err
+}
+
+func (s *fifoSubject) actor(op load.Op, g load.Group, who int) (Actor, error) {
 	w := newWalk(s.objects.Len(), g.Keys, who)
 	fifo := s.fifo
 	if g.Name == "" {

@@ -156,6 +156,7 @@ func ops(ctx context.Context, s Subject, w load.Workload, objects *load.Objects,
 	type timed struct {
 		op         load.Op
 		goroutines int
+		actors     []Actor
 		solo       solo
 	}
 	var all []*timed
@@ -172,18 +173,21 @@ func ops(ctx context.Context, s Subject, w load.Workload, objects *load.Objects,
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			// New actors for each pass: they begin with what the component must hold
-			// for them, whatever the others left.
-			actors, err := crew(s, t.op, t.goroutines)
-			if errors.Is(err, ErrUnsupported) {
-				f.Unsupported = append(f.Unsupported, err.Error())
-				all[i] = nil
-				continue
+			if t.actors == nil {
+				// Once: an actor goes on in a later pass where it was, or its updates
+				// would store what is there already.
+				actors, err := crew(s, t.op, t.goroutines)
+				if errors.Is(err, ErrUnsupported) {
+					f.Unsupported = append(f.Unsupported, err.Error())
+					all[i] = nil
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				t.actors = actors
 			}
-			if err != nil {
-				return err
-			}
-			if err := t.solo.pass(actors, w.Duration/passes); err != nil {
+			if err := t.solo.pass(t.actors, w.Duration/passes); err != nil {
 				return fmt.Errorf("%s: %w", t.op, err)
 			}
 		}

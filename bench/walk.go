@@ -67,8 +67,8 @@ func circle(n, who int) *walk {
 	return w
 }
 
-// orders keeps the circles by their n: actors are made anew for each pass, and all
-// walk the same ones. None is written to.
+// orders keeps the circles by their n: all actors of a process walk the same ones.
+// None is written to.
 var orders sync.Map
 
 // slot returns where the walk is and goes on.

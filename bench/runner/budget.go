@@ -71,7 +71,8 @@ func judge(sides []*side) ([]*compare.Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.Judged(), r.Judge(nil)
+	err = r.Judge(nil)
+	return r.Judged(), err
 }
 
 // openOf collects, by workload, the inconclusive comparisons that more forks would

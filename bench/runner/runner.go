@@ -5,7 +5,9 @@
 //
 // The flow: plan.go (what is asked for -> Plan, everything that can be wrong is
 // found here, before anything is written), verify.go (conformance), runner.go
-// (the forks), progress.go (what a person sees meanwhile).
+// (the forks, of one run or of two that take turns), budget.go (more forks for what
+// is inconclusive), progress.go (what a person sees meanwhile). pair.go and
+// selfcheck.go stand on these.
 package runner
 
 import (
