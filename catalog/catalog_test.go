@@ -38,8 +38,8 @@ func TestEveryWaiverIsNeeded(t *testing.T) {
 			t.Run(e.ID()+"/"+w.Clause, func(t *testing.T) {
 				strict := e
 				strict.Waivers = slices.Delete(slices.Clone(e.Waivers), i, i+1)
-				err := suite.UntilCaught(func() error {
-					return Verify(strict, suite.Only(w.Clause), suite.WithCaseTimeout(5*time.Second))
+				err := suite.UntilCaught(func(seed suite.Option) error {
+					return Verify(strict, seed, suite.Only(w.Clause), suite.WithCaseTimeout(5*time.Second))
 				})
 				if err == nil || !strings.Contains(err.Error(), w.Clause) {
 					t.Errorf("the clause is kept: drop the waiver (%v)", err)

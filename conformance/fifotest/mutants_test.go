@@ -126,7 +126,7 @@ func wantCaught(t *testing.T, clause string, construct newFIFO, opts ...Option) 
 			caught = append(caught, r.Clause.ID)
 		}
 	}))
-	err := suite.UntilCaught(func() error { return Check(construct, opts...) })
+	err := suite.UntilCaught(func(seed Option) error { return Check(construct, append(opts, seed)...) })
 	var failure *suite.Failure
 	if !errors.As(err, &failure) || !slices.Contains(caught, clause) {
 		t.Fatalf("%s is not among the clauses that failed: %v (%v)", clause, caught, err)

@@ -21,7 +21,7 @@ func failedClauses(t *testing.T, newStore storetest.NewStore, opts ...storetest.
 			failed[r.Clause.ID] = r.Case + ": " + r.Reason
 		}
 	}))
-	err := suite.UntilCaught(func() error { return storetest.Check(newStore, opts...) })
+	err := suite.UntilCaught(func(seed suite.Option) error { return storetest.Check(newStore, append(opts, seed)...) })
 	var failure *suite.Failure
 	if (err != nil) != (len(failed) > 0) || err != nil && !errors.As(err, &failure) {
 		t.Fatalf("Check returned %v where %d clauses failed", err, len(failed))

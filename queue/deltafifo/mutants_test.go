@@ -110,10 +110,10 @@ func TestMutantsOfKeyedQueue(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			var caught []string
-			err := suite.UntilCaught(func() error {
+			err := suite.UntilCaught(func(seed suite.Option) error {
 				return fifotest.Check(func(cfg contract.FIFOConfig) contract.FIFO {
 					return m.breakIt(deltafifo.New(cfg, deltafifo.Options{}))
-				}, suite.Only(m.clause), suite.WithCaseTimeout(20*time.Second), suite.WithObserver(func(r suite.Result) {
+				}, seed, suite.Only(m.clause), suite.WithCaseTimeout(20*time.Second), suite.WithObserver(func(r suite.Result) {
 					if r.Outcome == suite.Fail {
 						caught = append(caught, r.Clause.ID)
 					}
