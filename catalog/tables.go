@@ -6,6 +6,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/lockfree"
 	"github.com/informerbench/informerbench/impl/mutexmap"
 	"github.com/informerbench/informerbench/impl/upstream"
 	"github.com/informerbench/informerbench/queue/delay"
@@ -38,6 +39,12 @@ func stores() []Entry {
 			Description: "the same algorithm, our own code: the honest baseline; readers that list hold the writer up",
 			Guarantees:  "the whole contract: nothing half written when an IndexFunc fails",
 			NewStore:    func(ix contract.Indexers) contract.Store { return mutexmap.New(ix) },
+		},
+		{
+			Component: contract.ComponentStore, Name: "lockfree", Module: own,
+			Description: "dense chunks of objects with the versions that open snapshots see, and a table that readers search without a lock: nobody waits for readers, lists are copies; a write copies a few chunks of 16",
+			Guarantees:  "the whole contract; readers never wait; a stalled reader keeps one version of each chunk",
+			NewStore:    func(ix contract.Indexers) contract.Store { return lockfree.New(ix) },
 		},
 	}
 }

@@ -1,0 +1,218 @@
+package lockfree
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// record says where in the arrays the object of a key lies. It is made once per key
+// and outlives the key's versions. Readers look at key only.
+type record struct {
+	key string
+	pos uint32 // in the store's array; of an indexed value, in its index's
+	// The places in the buckets of the indexes: the first few here, all of them in
+	// more when they are too many. Most objects have one value in each of two indexes.
+	few    [2]posting
+	fewLen uint32
+	more   *[]posting
+}
+
+// posting is one place of an object in a bucket.
+type posting struct {
+	bucket uint32 // its id
+	pos    uint32
+}
+
+func (r *record) postings() []posting {
+	if r.more != nil {
+		return *r.more
+	}
+	return r.few[:r.fewLen]
+}
+
+func (r *record) addPosting(p posting) {
+	switch {
+	case r.more != nil:
+		*r.more = append(*r.more, p)
+	case int(r.fewLen) < len(r.few):
+		r.few[r.fewLen] = p
+		r.fewLen++
+	default:
+		all := append(slices.Clone(r.few[:]), p)
+		r.more = &all
+	}
+}
+
+// dropPosting puts the last posting in the place of the i-th.
+func (r *record) dropPosting(i int) {
+	all := r.postings()
+	last := len(all) - 1
+	all[i] = all[last]
+	if r.more != nil {
+		*r.more = all[:last]
+	} else {
+		r.fewLen--
+	}
+}
+
+// index is one secondary index: a table from values to buckets, and an array of the
+// values that objects have. ordinal is its place among the store's indexes.
+type index struct {
+	name    string
+	compute contract.IndexFunc
+	ordinal int
+	buckets *table
+	values  array // of no objects, and the records of the buckets
+}
+
+func newIndex(name string, compute contract.IndexFunc, ordinal int) *index {
+	return &index{name: name, compute: compute, ordinal: ordinal, buckets: newTable()}
+}
+
+// valuesOf computes the values of a storable object. It panics if the IndexFunc
+// fails, so it must run before anything is touched. A nil object has no values, as
+// in client-go.
+func (x *index) valuesOf(key string, obj any) []string {
+	if obj == nil {
+		return nil
+	}
+	values, err := x.compute(obj)
+	if err != nil {
+		panic(fmt.Errorf("indexing %q in %q: %w", key, x.name, err))
+	}
+	return values
+}
+
+// bucket holds the objects that have one value in an index. It stays in the index's
+// table, empty, until no snapshot is open that saw objects in it.
+type bucket struct {
+	record  // key is the value
+	objects array
+	index   *index
+	id      uint32
+	born    uint64 // the write that put it in the table
+	died    uint64 // the write that emptied it last
+	waiting bool   // to be dropped, when no snapshot sees anything in it
+}
+
+// bucketOf finds the bucket of a value, for a reader with a snapshot: one that the
+// snapshot sees objects in is found.
+func (x *index) bucketOf(value string) *bucket {
+	if n := x.buckets.get(value); n != nil && n.rec != nil {
+		return n.obj.(*bucket)
+	}
+	return nil
+}
+
+// list returns the objects of snapshot seq in a new slice; of no bucket, none.
+func (b *bucket) list(seq uint64) []any {
+	if b == nil {
+		return []any{}
+	}
+	return b.objects.objects(seq)
+}
+
+// enter puts an object in the bucket of value, unless it is there.
+func (c *core) enter(w *write, x *index, value string, obj any, rec *record) {
+	for _, p := range rec.postings() {
+		if b := c.buckets[p.bucket]; b.index == x && b.key == value {
+			return
+		}
+	}
+	hash := x.buckets.hash(value)
+	part, e := x.buckets.find(hash, value)
+	var b *bucket
+	if e != nil {
+		b, _ = e.node.Load().obj.(*bucket)
+	}
+	if b == nil {
+		b = &bucket{record: record{key: value}, index: x, id: c.newBucketID(), born: w.seq}
+		c.buckets[b.id] = b
+		x.buckets.putAt(hash, &node{key: value, obj: b, rec: &b.record, seq: w.seq}, part, e)
+	}
+	if b.objects.n == 0 {
+		b.pos = x.values.push(w, nil, &b.record)
+	}
+	rec.addPosting(posting{b.id, b.objects.push(w, obj, rec)})
+}
+
+// leave takes the object with the given record out of its i-th bucket.
+func (c *core) leave(w *write, rec *record, i int) {
+	p := rec.postings()[i]
+	rec.dropPosting(i)
+	b := c.buckets[p.bucket]
+	if moved := b.objects.remove(w, p.pos); moved != nil {
+		at := slices.IndexFunc(moved.postings(), func(q posting) bool { return q.bucket == b.id })
+		moved.postings()[at].pos = p.pos
+	}
+	if b.objects.n > 0 {
+		return
+	}
+	if moved := b.index.values.remove(w, b.pos); moved != nil {
+		moved.pos = b.pos
+	}
+	b.died = w.seq
+	w.emptied = append(w.emptied, b)
+}
+
+// dropUnseen takes a bucket out of its table if it is empty and none of the open
+// snapshots sees objects in it. It reports false if the bucket must wait on.
+func (c *core) dropUnseen(b *bucket, open []uint64) (done bool) {
+	if b.objects.n > 0 {
+		b.waiting = false
+		return true
+	}
+	if anyWithin(open, b.born, b.died) {
+		return false
+	}
+	hash := b.index.buckets.hash(b.key)
+	b.index.buckets.put(hash, &node{key: b.key, seq: c.committed.Load()})
+	c.buckets[b.id] = nil
+	c.freeIDs = append(c.freeIDs, b.id)
+	return true
+}
+
+func (c *core) newBucketID() uint32 {
+	if last := len(c.freeIDs) - 1; last >= 0 {
+		id := c.freeIDs[last]
+		c.freeIDs = c.freeIDs[:last]
+		return id
+	}
+	c.buckets = append(c.buckets, nil)
+	return uint32(len(c.buckets) - 1)
+}
+
+// reindex makes the object with the given record, which has these values in the
+// indexes now, be found under them and under no others. Cost: its values, old and
+// new, against each other.
+func (c *core) reindex(w *write, rec *record, obj any, indexes []*index, values [][]string) {
+	for i := 0; i < len(rec.postings()); {
+		p := rec.postings()[i]
+		b := c.buckets[p.bucket]
+		if slices.Contains(values[b.index.ordinal], b.key) {
+			b.objects.set(w, p.pos, obj)
+			i++
+		} else {
+			c.leave(w, rec, i)
+		}
+	}
+	given := 0
+	for _, v := range values {
+		given += len(v)
+	}
+	if given == len(rec.postings()) && atMostOne(values) {
+		return // each of them was found above
+	}
+	for i, x := range indexes {
+		for _, value := range values[i] {
+			c.enter(w, x, value, obj, rec)
+		}
+	}
+}
+
+// atMostOne reports whether no index has more than one value, so none twice.
+func atMostOne(values [][]string) bool {
+	return !slices.ContainsFunc(values, func(v []string) bool { return len(v) > 1 })
+}

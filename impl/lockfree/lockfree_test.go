@@ -1,0 +1,85 @@
+package lockfree_test
+
+import (
+	"fmt"
+	"testing"
+
+	"go.uber.org/goleak"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/conformance/storetest"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/lockfree"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestConformance(t *testing.T) {
+	storetest.Run(t, func(ix contract.Indexers) contract.Store { return lockfree.New(ix) })
+}
+
+// The IndexFunc of an object may read the store that indexes it: nothing is locked.
+func TestIndexFuncMayReadItsOwnStore(t *testing.T) {
+	t.Parallel()
+	var s *lockfree.Store
+	s = lockfree.New(contract.Indexers{"company": func(any) ([]string, error) {
+		return []string{fmt.Sprint(len(s.List()))}, nil
+	}})
+	s.Add("a", 1)
+	s.Add("b", 2)
+	if got, err := s.IndexKeys("company", "1"); err != nil || len(got) != 1 || got[0] != "b" {
+		t.Errorf("added beside one: %q, %v; want b", got, err)
+	}
+}
+
+// As in client-go: a nil object is kept under its key and is in no index.
+func TestNilObject(t *testing.T) {
+	t.Parallel()
+	s := lockfree.New(contract.Indexers{"length": func(obj any) ([]string, error) {
+		return []string{fmt.Sprint(len(obj.(string)))}, nil
+	}})
+	s.Add("k", "abc")
+	s.Add("k", nil)
+	if got, ok := s.Get("k"); got != nil || !ok {
+		t.Errorf("Get gave %v, %v; want nil, true", got, ok)
+	}
+	if got := s.ListIndexFuncValues("length"); len(got) != 0 {
+		t.Errorf("a nil object has index values %q", got)
+	}
+	s.Delete("k")
+	if _, ok := s.Get("k"); ok {
+		t.Error("the nil object remains")
+	}
+}
+
+// What a read or a write allocates is what the package promises: the result, or a
+// node and a chunk for each array.
+func TestAllocations(t *testing.T) {
+	s := lockfree.New(contract.Indexers{"namespace": cache.MetaNamespaceIndexFunc})
+	for i := range 100 {
+		s.Add(fmt.Sprint("ns/", i), versioned(fmt.Sprint(i)))
+	}
+	obj := versioned("x")
+	const (
+		indexFunc = 1 // the slice of values
+		write     = 4 // node, resource version, a chunk of all, a chunk of the namespace
+	)
+	for name, c := range map[string]struct {
+		f    func()
+		most float64
+	}{
+		"Get":     {func() { s.Get("ns/7") }, 0},
+		"List":    {func() { s.List() }, 1},
+		"ByIndex": {func() { _, _ = s.ByIndex(cache.NamespaceIndex, "ns") }, 1},
+		"Update":  {func() { s.Update("ns/7", obj) }, indexFunc + write},
+	} {
+		if got := testing.AllocsPerRun(100, c.f); got > c.most {
+			t.Errorf("%s allocates %v times; want %v at most", name, got, c.most)
+		}
+	}
+}
+
+func versioned(rv string) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n", ResourceVersion: rv}}
+}

@@ -1,0 +1,264 @@
+package lockfree
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// thing is what these tests store: each version of it is told from the others, and
+// it has one value in the index "group".
+type thing struct {
+	version int
+	group   string
+}
+
+func byGroup(obj any) ([]string, error) { return []string{obj.(thing).group}, nil }
+
+const things, groups = 1000, 20
+
+func filled() *Store {
+	s := New(contract.Indexers{"group": byGroup})
+	for i := range things {
+		s.Add(fmt.Sprint(i), thing{0, fmt.Sprint("g", i%groups)})
+	}
+	return s
+}
+
+// churn makes n writes of every kind, some of which move objects to groups that come
+// and go. It returns how many.
+func churn(s *Store, n int, rnd *rand.Rand) {
+	for i := range n {
+		key := fmt.Sprint(rnd.IntN(things))
+		switch rnd.IntN(10) {
+		case 0:
+			s.Delete(key)
+		case 1:
+			s.Update(key, thing{i, fmt.Sprint("passing", i)})
+		default:
+			s.Update(key, thing{i, fmt.Sprint("g", rnd.IntN(groups))})
+		}
+	}
+}
+
+// kept counts the old versions of chunks that are still linked, and the buckets.
+func kept(s *Store) (versions, buckets int) {
+	v := s.view.Load()
+	count := func(a *array) {
+		if p := a.cells.Load(); p != nil {
+			for i := range *p {
+				for c := (*p)[i].Load().prev.Load(); c != nil; c = c.prev.Load() {
+					versions++
+				}
+			}
+		}
+	}
+	count(&v.objects)
+	for _, x := range v.indexes {
+		count(&x.values)
+	}
+	for _, b := range v.buckets {
+		if b != nil {
+			buckets++
+			count(&b.objects)
+		}
+	}
+	return versions, buckets
+}
+
+// chunks counts the chunks of all arrays: what one snapshot can keep, at most.
+func chunks(s *Store) (n int) {
+	v := s.view.Load()
+	n = len(*v.objects.cells.Load())
+	for _, x := range v.indexes {
+		n += len(*x.values.cells.Load())
+	}
+	for _, b := range v.buckets {
+		if b != nil {
+			n += len(*b.objects.cells.Load())
+		}
+	}
+	return n
+}
+
+func sorted(list []any) []int {
+	out := make([]int, len(list))
+	for i, obj := range list {
+		out[i] = obj.(thing).version
+	}
+	slices.Sort(out)
+	return out
+}
+
+// A reader that stands still inside its snapshot keeps one version of each chunk at
+// most, however many writes come, and reads on as if none had come.
+func TestAStalledReaderKeepsOneVersionOfEachChunk(t *testing.T) {
+	t.Parallel()
+	s := filled()
+	v := s.view.Load()
+	slot, seq := v.readers.enter(&v.committed)
+	all, group := sorted(v.objects.objects(seq)), sorted(v.indexes[0].bucketOf("g3").list(seq))
+	values := v.indexes[0].values.keys(seq)
+	atMost := 0
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		churn(s, 2000, rnd)
+		// What one snapshot sees, and what may come between two looks at the slots.
+		bound := chunks(s) + things/chunkSize + groups
+		versions, _ := kept(s)
+		atMost = max(atMost, versions)
+		if allowed := 3*bound + 2*leastPatience; versions > allowed {
+			t.Fatalf("%d old versions are kept; want %d at most", versions, allowed)
+		}
+		if _, buckets := kept(s); buckets > groups+things+2*leastPatience {
+			t.Fatalf("%d buckets are kept", buckets)
+		}
+	}
+	if !slices.Equal(all, sorted(v.objects.objects(seq))) {
+		t.Error("the snapshot of all objects changed")
+	}
+	if !slices.Equal(group, sorted(v.indexes[0].bucketOf("g3").list(seq))) {
+		t.Error("the snapshot of a group changed")
+	}
+	if !slices.Equal(values, v.indexes[0].values.keys(seq)) {
+		t.Error("the snapshot of the index values changed")
+	}
+	slot.leave()
+	s.Add("last", thing{})
+	wantNothingKept(t, s)
+	t.Logf("at most %d old versions of %d chunks, in 40,000 writes", atMost, chunks(s))
+}
+
+// A reader that is stopped between announcing itself and taking its snapshot must not
+// keep every version since: the writer takes the snapshot for it.
+func TestAReaderStoppedBeforeItsSnapshotIsGivenOne(t *testing.T) {
+	t.Parallel()
+	s := filled()
+	v := s.view.Load()
+	slot := &v.readers.slots[0]
+	slot.state.Store(slotPending)
+	churn(s, 20000, rand.New(rand.NewPCG(3, 4)))
+	if versions, _ := kept(s); versions > 3*chunks(s)+2*leastPatience {
+		t.Errorf("%d old versions are kept", versions)
+	}
+	if slot.state.Load() < slotBase {
+		t.Error("the slot was given no snapshot")
+	}
+	slot.leave()
+	s.Add("last", thing{})
+	wantNothingKept(t, s)
+}
+
+// Without readers a write leaves nothing behind.
+func TestNothingIsKeptWithoutReaders(t *testing.T) {
+	t.Parallel()
+	s := filled()
+	rnd := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		churn(s, 50, rnd)
+		wantNothingKept(t, s)
+	}
+	for i := range things {
+		s.Delete(fmt.Sprint(i))
+	}
+	wantNothingKept(t, s)
+	if n := chunks(s); n != 0 {
+		t.Errorf("the empty store has %d chunks", n)
+	}
+}
+
+func wantNothingKept(t *testing.T, s *Store) {
+	t.Helper()
+	v := s.view.Load()
+	versions, buckets := kept(s)
+	if values := len(s.ListIndexFuncValues("group")); versions != 0 || buckets != values {
+		t.Fatalf("%d old versions are kept, and %d buckets for %d values; want none, and as many", versions, buckets, values)
+	}
+	if n := len(v.waitingPlaces) + len(v.waitingBuckets); n != 0 {
+		t.Fatalf("%d places wait to be cleaned up", n)
+	}
+}
+
+// Reads come through while a write is under way for ever, and writes while a
+// snapshot is open for ever.
+func TestNobodyWaits(t *testing.T) {
+	t.Parallel()
+	s := filled()
+	s.writer.Lock()
+	s.Get("1")
+	s.List()
+	s.ListKeys()
+	s.ListIndexFuncValues("group")
+	s.GetIndexers()
+	s.LastStoreSyncResourceVersion()
+	for _, err := range []error{
+		second(s.Index("group", thing{0, "g1"})), second(s.IndexKeys("group", "g1")), second(s.ByIndex("group", "g1")),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	s.writer.Unlock()
+
+	v := s.view.Load()
+	slot, _ := v.readers.enter(&v.committed)
+	churn(s, 100, rand.New(rand.NewPCG(7, 8)))
+	s.Replace(map[string]any{"k": thing{}}, "1")
+	if err := s.AddIndexers(contract.Indexers{"other": byGroup}); err != nil {
+		t.Error(err)
+	}
+	slot.leave()
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// More readers than slots find room, and each its own.
+func TestMoreReadersThanSlots(t *testing.T) {
+	t.Parallel()
+	s := filled()
+	v := s.view.Load()
+	seen := map[*slot]bool{}
+	for i := range 500 {
+		sl, seq := v.readers.enter(&v.committed)
+		if seen[sl] {
+			t.Fatal("two snapshots have one slot")
+		}
+		seen[sl] = true
+		if open := v.readers.open(nil, seq); len(open) != i+1 {
+			t.Fatalf("%d snapshots are open; want %d", len(open), i+1)
+		}
+		s.Update("1", thing{i, "g1"})
+	}
+	for sl := range seen {
+		sl.leave()
+	}
+	if !v.readers.idle() {
+		t.Error("snapshots are open after the last was left")
+	}
+}
+
+// The work of a write does not grow with the store: so many chunks are copied.
+func TestAWriteCopiesFewChunks(t *testing.T) {
+	t.Parallel()
+	s := filled()
+	v := s.view.Load()
+	for name, c := range map[string]struct {
+		write func(w *write)
+		most  int
+	}{
+		"update":       {func(w *write) { v.put(w, "5", thing{1, "g5"}, v.indexes, [][]string{{"g5"}}) }, 2},
+		"update index": {func(w *write) { v.put(w, "6", thing{1, "g5"}, v.indexes, [][]string{{"g5"}}) }, 4},
+		"add":          {func(w *write) { v.put(w, "new", thing{1, "g5"}, v.indexes, [][]string{{"g5"}}) }, 2},
+		"delete":       {func(w *write) { v.remove(w, "7") }, 4},
+	} {
+		w := v.begin()
+		c.write(w)
+		if w.versions > c.most {
+			t.Errorf("%s made %d versions; want %d at most", name, w.versions, c.most)
+		}
+		v.commit()
+	}
+}

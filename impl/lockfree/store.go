@@ -1,0 +1,227 @@
+package lockfree
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Store is a contract.Store and has every optional power: it satisfies
+// cache.ThreadSafeStoreWithTransaction. All methods may be called by any number of
+// goroutines at once. An IndexFunc may read the store that it indexes; it must not
+// write to it. Make one with New.
+type Store struct {
+	writer sync.Mutex // held by whoever writes; no reader takes it
+	view   atomic.Pointer[view]
+}
+
+// view is what readers see of the store: the content, and the indexes over it. It
+// never changes. Replace publishes another core, AddIndexers another list of indexes
+// over the same core; indexes are only ever added, at the end.
+type view struct {
+	*core
+	indexes []*index
+	byName  map[string]*index
+}
+
+var (
+	_ cache.ThreadSafeStoreWithTransaction = (*Store)(nil)
+	_ contract.Store                       = (*Store)(nil)
+	_ contract.Transactor                  = (*Store)(nil)
+	_ contract.ObjectDeleter               = (*Store)(nil)
+	_ contract.ResourceVersioner           = (*Store)(nil)
+)
+
+// New returns an empty store with the given indexers, which may be nil. The map is
+// copied.
+func New(indexers contract.Indexers) *Store {
+	v := &view{core: newCore()}
+	for name, compute := range indexers {
+		v = v.with(newIndex(name, compute, len(v.indexes)))
+	}
+	s := &Store{}
+	s.view.Store(v)
+	return s
+}
+
+// with returns v and one more index.
+func (v *view) with(x *index) *view {
+	byName := make(map[string]*index, len(v.byName)+1)
+	maps.Copy(byName, v.byName)
+	byName[x.name] = x
+	return &view{core: v.core, indexes: append(slices.Clip(v.indexes), x), byName: byName}
+}
+
+func (v *view) find(indexName string) (*index, error) {
+	x, ok := v.byName[indexName]
+	if !ok {
+		return nil, fmt.Errorf("the store has no index %q: give it to the constructor or to AddIndexers", indexName)
+	}
+	return x, nil
+}
+
+// Get returns the object under key. O(1), no allocation, no waiting. It is
+// linearized at its load of the committed number, or where that is older than the
+// node found, at the same place for the node before it.
+func (s *Store) Get(key string) (item any, exists bool) {
+	c := s.view.Load().core
+	n := c.nodes.get(key)
+	if n == nil {
+		return nil, false
+	}
+	if n.seq > c.committed.Load() {
+		// The write of n is under way, and the node before it is what there is. None
+		// there: either n was committed meanwhile, or the key is new.
+		if before := n.prev.Load(); before != nil {
+			n = before
+		} else if n.seq > c.committed.Load() {
+			return nil, false
+		}
+	}
+	return n.obj, n.rec != nil
+}
+
+// List returns all objects, in no order, in a slice that is the caller's. O(n), no
+// waiting.
+func (s *Store) List() []any {
+	v := s.view.Load()
+	slot, seq := v.readers.enter(&v.committed)
+	list := v.objects.objects(seq)
+	slot.leave()
+	return list
+}
+
+// ListKeys returns all keys, in no order, in a slice that is the caller's. O(n), no
+// waiting.
+func (s *Store) ListKeys() []string {
+	v := s.view.Load()
+	slot, seq := v.readers.enter(&v.committed)
+	keys := v.objects.keys(seq)
+	slot.leave()
+	return keys
+}
+
+// ByIndex returns the objects that have the value in the index, in no order, in a
+// slice that is the caller's. An index that the store does not have is an error; a
+// value that no object has is not. O(matches), no waiting.
+func (s *Store) ByIndex(indexName, indexedValue string) ([]any, error) {
+	v := s.view.Load()
+	x, err := v.find(indexName)
+	if err != nil {
+		return nil, err
+	}
+	slot, seq := v.readers.enter(&v.committed)
+	list := x.bucketOf(indexedValue).list(seq)
+	slot.leave()
+	return list, nil
+}
+
+// Index returns the objects that share a value of the index with obj, each once. The
+// errors are those of ByIndex and of the IndexFunc. O(matches), no waiting.
+func (s *Store) Index(indexName string, obj any) ([]any, error) {
+	v := s.view.Load()
+	x, err := v.find(indexName)
+	if err != nil {
+		return nil, err
+	}
+	values, err := x.compute(obj)
+	if err != nil {
+		return nil, err
+	}
+	slot, seq := v.readers.enter(&v.committed)
+	defer slot.leave()
+	if len(values) == 1 {
+		return x.bucketOf(values[0]).list(seq), nil
+	}
+	list := []any{}
+	seen := map[*record]bool{}
+	for _, value := range values {
+		b := x.bucketOf(value)
+		if b == nil {
+			continue
+		}
+		objects := b.objects.objects(seq)
+		for i, rec := range b.objects.records(nil, seq) {
+			if !seen[rec] {
+				seen[rec] = true
+				list = append(list, objects[i])
+			}
+		}
+	}
+	return list, nil
+}
+
+// IndexKeys returns the keys of the objects that have the value in the index,
+// sorted. The errors are those of ByIndex. O(matches log matches), no waiting.
+func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
+	v := s.view.Load()
+	x, err := v.find(indexName)
+	if err != nil {
+		return nil, err
+	}
+	slot, seq := v.readers.enter(&v.committed)
+	keys := []string{}
+	if b := x.bucketOf(indexedValue); b != nil {
+		keys = b.objects.keys(seq)
+	}
+	slot.leave()
+	slices.Sort(keys)
+	return keys, nil
+}
+
+// ListIndexFuncValues returns the values that stored objects have in the index, in no
+// order; an index that the store does not have has none. O(values), no waiting.
+func (s *Store) ListIndexFuncValues(indexName string) []string {
+	v := s.view.Load()
+	x, err := v.find(indexName)
+	if err != nil {
+		return []string{}
+	}
+	slot, seq := v.readers.enter(&v.committed)
+	values := x.values.keys(seq)
+	slot.leave()
+	return values
+}
+
+// GetIndexers returns a copy of the indexers, which is the caller's.
+func (s *Store) GetIndexers() contract.Indexers {
+	v := s.view.Load()
+	indexers := make(contract.Indexers, len(v.indexes))
+	for _, x := range v.indexes {
+		indexers[x.name] = x.compute
+	}
+	return indexers
+}
+
+// LastStoreSyncResourceVersion returns the resource version of the newest write that
+// had one (STORE-40). Unlike client-go's it heeds no feature gate.
+func (s *Store) LastStoreSyncResourceVersion() string {
+	v := s.view.Load()
+	newest := v.version.newest.Load()
+	if newest.seq > v.committed.Load() {
+		newest = v.version.committed.Load() // the write of newest was under way
+	}
+	return newest.value
+}
+
+// Resync does nothing; it is there for cache.ThreadSafeStore.
+func (s *Store) Resync() error { return nil }
+
+// versionOf returns the resource version of an object that has metadata.
+func versionOf(obj any) (version string, known bool) {
+	if obj == nil {
+		return "", false
+	}
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return "", false
+	}
+	return m.GetResourceVersion(), true
+}

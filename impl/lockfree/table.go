@@ -1,0 +1,224 @@
+package lockfree
+
+import (
+	"hash/maphash"
+	"sync/atomic"
+)
+
+// node is what a table holds under a key: one version of one object. It never
+// changes once the write with its number is committed; before that, readers look at
+// no more than key, seq and prev.
+type node struct {
+	key  string
+	obj  any
+	rec  *record // nil in a tombstone: the key is absent
+	seq  uint64
+	prev atomic.Pointer[node] // the version before, until this one is committed
+}
+
+// table is a hash table from keys to nodes that one writer fills and any number of
+// readers search, without waiting: extendible hashing (Fagin, Nievergelt, Pippenger
+// and Strong 1979). The upper bits of a hash choose a part through a directory, the
+// lower ones a place in it, from which entries are searched one by one. A part that is full is
+// copied to a larger one, or to two; so the longest stop of a write is bounded,
+// however many keys there are.
+//
+// A reader that still searches a part that was copied meanwhile sees the table as it
+// was at that moment, which lies within its call.
+type table struct {
+	seed maphash.Seed
+	dir  atomic.Pointer[directory]
+}
+
+// directory maps the upper depth bits of a hash to parts. It is never changed, but
+// replaced: its parts slice has one entry per value of these bits.
+type directory struct {
+	depth int
+	parts []*part
+}
+
+// part is a table of fixed size. An entry, once it has a key, is that key's for good.
+type part struct {
+	entries []entry
+	depth   int // how many upper bits its keys share
+
+	used int // entries with a key; writer only
+	live int // of these, without tombstones; writer only
+}
+
+// entry is one place in a part. hash is zero as long as it is free; it is written
+// after node, so who sees the hash sees a node.
+type entry struct {
+	hash atomic.Uint64
+	node atomic.Pointer[node]
+}
+
+const (
+	smallestPart = 8
+	largestPart  = 1024 // entries, unless the hashes are bad
+)
+
+func newTable() *table {
+	t := &table{seed: maphash.MakeSeed()}
+	t.dir.Store(&directory{parts: []*part{newPart(0, 0)}})
+	return t
+}
+
+// newPart returns a part for live keys and about as many more as a half.
+func newPart(depth, live int) *part {
+	return &part{depth: depth, entries: make([]entry, max(smallestPart, live*8/5))}
+}
+
+func (p *part) full() bool { return p.used+1 > len(p.entries)*4/5 }
+
+func (t *table) hash(key string) uint64 {
+	if h := hashOf(t.seed, key); h != 0 {
+		return h
+	}
+	return 1
+}
+
+func (d *directory) part(hash uint64) *part { return d.parts[hash>>(64-d.depth)] }
+
+// home is where the search for a hash begins: the lower half of it, spread over the
+// entries by a multiplication, so that a part may have any size.
+func (p *part) home(hash uint64) int {
+	return int(uint64(uint32(hash)) * uint64(len(p.entries)) >> 32)
+}
+
+// get returns the newest node of key, committed or not; nil if it has none. It may be
+// a tombstone. Any goroutine may call it.
+func (t *table) get(key string) *node {
+	hash := t.hash(key)
+	p := t.dir.Load().part(hash)
+	for i := p.home(hash); ; {
+		e := &p.entries[i]
+		switch e.hash.Load() {
+		case hash:
+			if n := e.node.Load(); n.key == key {
+				return n
+			}
+		case 0:
+			return nil
+		}
+		if i++; i == len(p.entries) {
+			i = 0
+		}
+	}
+}
+
+// find returns the entry of key for the writer to change, and the part that it lies
+// in; a nil entry if there is none.
+func (t *table) find(hash uint64, key string) (*part, *entry) {
+	p := t.dir.Load().part(hash)
+	for i := p.home(hash); ; {
+		e := &p.entries[i]
+		switch e.hash.Load() {
+		case hash:
+			if e.node.Load().key == key {
+				return p, e
+			}
+		case 0:
+			return p, nil
+		}
+		if i++; i == len(p.entries) {
+			i = 0
+		}
+	}
+}
+
+// put makes n the newest node of its key. The writer keeps the former in n.prev.
+func (t *table) put(hash uint64, n *node) {
+	p, e := t.find(hash, n.key)
+	t.putAt(hash, n, p, e)
+}
+
+// putAt is put for a writer that has called find.
+func (t *table) putAt(hash uint64, n *node, p *part, e *entry) {
+	if e == nil {
+		for p.full() {
+			t.rebuild(p, hash, n.seq)
+			p = t.dir.Load().part(hash)
+		}
+		p.insert(hash, n)
+		return
+	}
+	p.live += alive(n) - alive(e.node.Load())
+	e.node.Store(n)
+	if len(p.entries) > smallestPart && p.live < p.used/8 {
+		t.rebuild(p, hash, n.seq)
+	}
+}
+
+func (p *part) insert(hash uint64, n *node) {
+	i := p.home(hash)
+	for p.entries[i].hash.Load() != 0 {
+		if i++; i == len(p.entries) {
+			i = 0
+		}
+	}
+	p.entries[i].node.Store(n)
+	p.entries[i].hash.Store(hash)
+	p.used++
+	p.live += alive(n)
+}
+
+// rebuild replaces p, in which hash lies, by a part without old tombstones, or by two
+// where that would be too large. A tombstone of the write under way stays: until it
+// is committed, readers find the version before through it.
+func (t *table) rebuild(p *part, hash, writing uint64) {
+	keep, upper := 0, 0
+	bit := uint64(1) << (63 - p.depth)
+	kept := func(n *node) bool { return n.rec != nil || n.seq == writing }
+	for i := range p.entries {
+		if h := p.entries[i].hash.Load(); h != 0 && kept(p.entries[i].node.Load()) {
+			keep++
+			if h&bit != 0 {
+				upper++
+			}
+		}
+	}
+	halves := []*part{newPart(p.depth, keep)}
+	// Hashes of which nearly all fall into one half would be split without end.
+	if keep*8/5 > largestPart && min(upper, keep-upper) > keep/8 {
+		halves = []*part{newPart(p.depth+1, keep-upper), newPart(p.depth+1, upper)}
+	}
+	for i := range p.entries {
+		h, n := p.entries[i].hash.Load(), p.entries[i].node.Load()
+		if h == 0 || !kept(n) {
+			continue
+		}
+		half := halves[0]
+		if h&bit != 0 {
+			half = halves[len(halves)-1]
+		}
+		half.insert(h, n)
+	}
+	t.dir.Store(t.dir.Load().with(p, hash, halves))
+}
+
+// with returns a directory in which parts stand for p.
+func (d *directory) with(p *part, hash uint64, parts []*part) *directory {
+	depth := max(d.depth, parts[0].depth)
+	next := &directory{depth: depth, parts: make([]*part, 1<<depth)}
+	for i := range next.parts {
+		next.parts[i] = d.parts[i>>(depth-d.depth)]
+	}
+	// p has all values of the upper bits that begin with its own.
+	first := 0
+	if p.depth > 0 {
+		first = int(hash>>(64-p.depth)) << (depth - p.depth)
+	}
+	span := 1 << (depth - p.depth)
+	for i := range span {
+		next.parts[first+i] = parts[i*len(parts)/span]
+	}
+	return next
+}
+
+func alive(n *node) int {
+	if n.rec == nil {
+		return 0
+	}
+	return 1
+}

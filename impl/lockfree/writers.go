@@ -1,0 +1,222 @@
+package lockfree
+
+import (
+	"fmt"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// stackIndexes is of how many indexes a write holds the values without allocating.
+const stackIndexes = 4
+
+// Add stores obj under key; it is Update by another name (STORE-2).
+func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
+
+// Update stores obj under key and takes its resource version if it has metadata. It
+// panics, with nothing written, if an IndexFunc fails (STORE-27, STORE-28).
+// O(indexes), and a copy of one chunk for the store and for each index value that obj
+// has. It waits for other writers only.
+func (s *Store) Update(key string, obj any) {
+	version, known := versionOf(obj)
+	var room [stackIndexes][]string
+	values := s.view.Load().appendValues(room[:0], 0, key, obj)
+
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	v := s.view.Load()
+	values = v.appendValues(values, len(values), key, obj) // for an AddIndexers in between
+	w := v.begin()
+	v.put(w, key, obj, v.indexes, values)
+	if known {
+		v.setVersion(version)
+	}
+	v.commit()
+}
+
+// appendValues appends the values of obj in the indexes from the n-th on.
+func (v *view) appendValues(values [][]string, n int, key string, obj any) [][]string {
+	for _, x := range v.indexes[n:] {
+		values = append(values, x.valuesOf(key, obj))
+	}
+	return values
+}
+
+// Delete removes key, if it is there. The resource version stays as it was:
+// DeleteWithObject moves it. O(indexes).
+func (s *Store) Delete(key string) { s.DeleteWithObject(key, nil) }
+
+// DeleteWithObject removes key, if it is there, and takes the resource version of
+// obj, the object in its last state; obj may be nil. O(indexes). It waits for other
+// writers only.
+func (s *Store) DeleteWithObject(key string, obj any) {
+	version, known := versionOf(obj)
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	v := s.view.Load()
+	w := v.begin()
+	v.remove(w, key)
+	if known {
+		v.setVersion(version)
+	}
+	v.commit()
+}
+
+// Transaction applies the writes in their order, at one instant, and takes the
+// resource version of the last one's object. A write of unknown type does nothing, as
+// in client-go. If an IndexFunc fails it panics with none of the writes applied.
+// O(len(txns)*indexes); a chunk that several of them change is copied once. It waits
+// for other writers only.
+func (s *Store) Transaction(txns ...contract.StoreTransaction) {
+	if len(txns) == 0 {
+		return
+	}
+	version, known := versionOf(txns[len(txns)-1].Object)
+	before := s.view.Load()
+	values := make([][]string, 0, len(txns)*len(before.indexes))
+	for _, t := range txns {
+		values = before.appendTransactionValues(values, 0, t)
+	}
+
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	v := s.view.Load()
+	if len(v.indexes) > len(before.indexes) { // an AddIndexers came in between
+		values = values[:0]
+		for _, t := range txns {
+			values = v.appendTransactionValues(values, 0, t)
+		}
+	}
+	w := v.begin()
+	for i, t := range txns {
+		switch t.Type {
+		case contract.TransactionTypeAdd, contract.TransactionTypeUpdate:
+			v.put(w, t.Key, t.Object, v.indexes, values[i*len(v.indexes):][:len(v.indexes)])
+		case contract.TransactionTypeDelete:
+			v.remove(w, t.Key)
+		}
+	}
+	if known {
+		v.setVersion(version)
+	}
+	v.commit()
+}
+
+// appendTransactionValues is appendValues for one write of a batch; a deletion has no
+// values, whatever its object.
+func (v *view) appendTransactionValues(values [][]string, n int, t contract.StoreTransaction) [][]string {
+	switch t.Type {
+	case contract.TransactionTypeAdd, contract.TransactionTypeUpdate:
+		return v.appendValues(values, n, t.Key, t.Object)
+	}
+	return v.appendValues(values, n, t.Key, nil)
+}
+
+// Replace makes items the whole content of the store, at one instant, and takes the
+// map over; nil stands for an empty one. It panics, with nothing changed, if an
+// IndexFunc fails. O(n*indexes) beside the store, in which readers and writers go on;
+// only the exchange at the end waits for other writers.
+func (s *Store) Replace(items map[string]any, resourceVersion string) {
+	v := s.view.Load().over(newCore())
+	v.fill(items)
+	v.setVersion(resourceVersion)
+	v.commit()
+
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	for _, x := range s.view.Load().indexes[len(v.indexes):] { // of an AddIndexers in between
+		x = newIndex(x.name, x.compute, x.ordinal)
+		v = v.withFilled(x, v.valuesOfAll(x))
+	}
+	s.view.Store(v)
+}
+
+// over returns a view with the same indexers over an empty core.
+func (v *view) over(c *core) *view {
+	empty := &view{core: c}
+	for _, x := range v.indexes {
+		empty = empty.with(newIndex(x.name, x.compute, x.ordinal))
+	}
+	return empty
+}
+
+// fill puts items in a core that nobody else sees yet.
+func (v *view) fill(items map[string]any) {
+	w := v.begin()
+	var room [stackIndexes][]string
+	for key, obj := range items {
+		v.put(w, key, obj, v.indexes, v.appendValues(room[:0], 0, key, obj))
+	}
+}
+
+// AddIndexers adds indexes and fills them with what is stored, at one instant. It
+// returns an error, with nothing added, if the store has an index of one of the
+// names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers)),
+// for which other writers wait; readers do not.
+func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	v := s.view.Load()
+	for name := range newIndexers {
+		if _, taken := v.byName[name]; taken {
+			return fmt.Errorf("adding indexers: the store has an index %q already: choose another name", name)
+		}
+	}
+	// All values are computed before a record is touched: records are shared with the
+	// indexes that stand.
+	var added []*index
+	var values [][][]string
+	for name, compute := range newIndexers {
+		x := newIndex(name, compute, len(v.indexes)+len(added))
+		added, values = append(added, x), append(values, v.valuesOfAll(x))
+	}
+	for i, x := range added {
+		v = v.withFilled(x, values[i])
+	}
+	s.view.Store(v)
+	return nil
+}
+
+// valuesOfAll computes the values of what is stored, in the order of the array.
+func (v *view) valuesOfAll(x *index) [][]string {
+	all := make([][]string, 0, v.objects.n)
+	v.eachObject(func(rec *record, obj any) { all = append(all, x.valuesOf(rec.key, obj)) })
+	return all
+}
+
+// withFilled returns v with one more index, of what is stored, which has these
+// values. The index is of the newest committed write: who loads the view that has it
+// opens a snapshot of that write or of a later one.
+func (v *view) withFilled(x *index, values [][]string) *view {
+	w := &v.write
+	w.seq = v.committed.Load()
+	i := 0
+	v.eachObject(func(rec *record, obj any) {
+		for _, value := range values[i] {
+			v.enter(w, x, value, obj, rec)
+		}
+		i++
+	})
+	return v.with(x)
+}
+
+// eachObject calls f with what is stored, for the writer.
+func (v *view) eachObject(f func(rec *record, obj any)) {
+	seq := v.committed.Load()
+	cells, _ := v.objects.view(seq)
+	for i := range cells {
+		c := at(&cells[i], seq)
+		for j, rec := range c.recs {
+			f(rec, c.items[j])
+		}
+	}
+}
+
+// Bookmark sets the resource version. It waits for other writers only.
+func (s *Store) Bookmark(rv string) {
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	v := s.view.Load()
+	v.begin()
+	v.setVersion(rv)
+	v.commit()
+}
