@@ -34,8 +34,8 @@
 // histories do not show what only shows without such a synchronisation; the race
 // detector over storetest does.
 //
-// Cost: some tens to hundreds of microseconds for a history; see
-// BenchmarkHistories. suite.WithEffort multiplies their number. A case ends by
+// Cost: some 200 microseconds for a short history and a millisecond for a long one,
+// on two cores; see BenchmarkHistories. suite.WithEffort multiplies their number. A case ends by
 // itself when half of the time that suite.WithCaseTimeout grants is over, and says
 // so: a run of minutes is WithEffort(1e6) with WithCaseTimeout(10 * time.Minute).
 package linear

@@ -131,38 +131,41 @@ func (c *call) touched() bits {
 // droppable reports whether call i may be left out.
 func (h *history) droppable(i int) bool {
 	w := h.ops[i]
-	c := w.Input.(*call)
-	if !c.kind.writes {
+	if !w.Input.(*call).kind.writes {
 		return true
 	}
-	for j, r := range h.ops {
-		if j == i || r.Return < w.Call {
-			continue
-		}
-		got := r.Output.(result)
-		for _, left := range c.writes {
-			if left.object != nil && !h.hidden.has(left.key) && got.at[left.key] == left.object {
-				return false
-			}
-			if h.couldSeeWrite(w, r, left.key, left.object) || couldSeeVersion(r, left.object.version()) || couldSeeVersion(r, left.last.version()) {
-				return false
-			}
-		}
-		for k := range h.keys {
-			if c.whole && !c.names().has(k) && h.couldSeeWrite(w, r, k, nil) {
-				return false
-			}
-		}
-		for x := range maxIndexes {
-			if c.adds.has(x) && couldSeeIndex(r, x) && !(w.Output.(result).failed && h.added(x, i)) {
-				return false
-			}
-		}
-		if couldSeeVersion(r, c.version) {
-			return false
+	return !slices.ContainsFunc(h.ops, func(r porcupine.Operation) bool {
+		return r.Return >= w.Call && r.Call != w.Call && (h.mayShowWrites(r, w) || h.mayShowIndexes(r, w))
+	})
+}
+
+// mayShowWrites reports whether r's result may come of what w wrote, or names it.
+func (h *history) mayShowWrites(r, w porcupine.Operation) bool {
+	c, got := w.Input.(*call), r.Output.(result)
+	for _, left := range c.writes {
+		named := left.object != nil && !h.hidden.has(left.key) && got.at[left.key] == left.object
+		if named || h.couldSeeWrite(w, r, left.key, left.object) || couldSeeVersion(r, left.object.version()) || couldSeeVersion(r, left.last.version()) {
+			return true
 		}
 	}
-	return true
+	for k := range h.keys {
+		if c.whole && !c.names().has(k) && h.couldSeeWrite(w, r, k, nil) {
+			return true
+		}
+	}
+	return couldSeeVersion(r, c.version)
+}
+
+// mayShowIndexes is the same for the indexes that w added. One that w was refused
+// and another call was not is that other call's.
+func (h *history) mayShowIndexes(r, w porcupine.Operation) bool {
+	refused := w.Output.(result).failed
+	for x := range maxIndexes {
+		if w.Input.(*call).adds.has(x) && couldSeeIndex(r, x) && (!refused || !h.added(x, w)) {
+			return true
+		}
+	}
+	return false
 }
 
 // couldSeeWrite is couldSee for what w left under the key, unless w was a deletion
@@ -177,17 +180,11 @@ func couldSeeVersion(r porcupine.Operation, version int) bool {
 	return version != 0 && r.Input.(*call).kind.sees == seesVersion && r.Output.(result).version == version
 }
 
-// added reports whether a call other than i, or the constructor, was given the index.
-func (h *history) added(x, i int) bool {
-	if h.start.has(x) {
-		return true
-	}
-	for j, op := range h.ops {
-		if j != i && op.Input.(*call).adds.has(x) {
-			return true
-		}
-	}
-	return false
+// added reports whether a call other than w, or the constructor, was given the index.
+func (h *history) added(x int, w porcupine.Operation) bool {
+	return h.start.has(x) || slices.ContainsFunc(h.ops, func(op porcupine.Operation) bool {
+		return op.Call != w.Call && op.Input.(*call).adds.has(x)
+	})
 }
 
 // couldSee reports whether the call, which returned what it did, may have looked at
@@ -213,12 +210,12 @@ func couldSee(r porcupine.Operation, k int, o *object) bool {
 // looked while the index was there.
 func couldSeeIndex(r porcupine.Operation, x int) bool {
 	c, got := r.Input.(*call), r.Output.(result)
-	switch {
-	case c.kind == addIndexers:
+	switch c.kind {
+	case addIndexers:
 		return c.adds.has(x) && got.failed
-	case c.kind == getIndexers:
+	case getIndexers:
 		return got.set.has(x)
-	case c.kind == listValues:
+	case listValues:
 		return c.index == x
 	}
 	return c.kind.indexed && c.index == x && !got.failed
