@@ -46,7 +46,7 @@ func (f finding) draw(dir, clause string) (path string, err error) {
 	if err := porcupine.Visualize(m, info, file); err != nil {
 		return "", err
 	}
-	_, err = fmt.Fprintf(file, "<h2>%s</h2>\n<pre>%s</pre>\n<h2>The whole history that these are left of</h2>\n<pre>%s</pre>\n", clause,
+	_, err = fmt.Fprintf(file, "<h2>%s</h2>\n<pre>%s</pre>\n<h2>The whole history that these are left of</h2>\n<pre>%s</pre>\n", clause+f.small.hiddenText(),
 		html.EscapeString(f.small.listing()), html.EscapeString(f.whole.listing()))
 	return file.Name(), err
 }
