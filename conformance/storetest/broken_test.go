@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/conformance/linear"
 	"github.com/informerbench/informerbench/conformance/storetest"
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
@@ -16,7 +17,7 @@ import (
 func failedClauses(t *testing.T, newStore storetest.NewStore, opts ...storetest.Option) map[string]string {
 	t.Helper()
 	failed := map[string]string{}
-	opts = append(opts, suite.WithObserver(func(r suite.Result) {
+	opts = append(opts, linear.WithDrawings(t.TempDir()), suite.WithObserver(func(r suite.Result) {
 		if r.Outcome == suite.Fail {
 			failed[r.Clause.ID] = r.Case + ": " + r.Reason
 		}

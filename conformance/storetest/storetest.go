@@ -9,8 +9,9 @@
 // compared after every step with a plain map (rapid, shrinking); and concurrent
 // runs, judged by what was possible and not by luck. In those, a single writer
 // counts its writes, so each result of a reader must be the whole content after
-// one of the writes that were under way during the call; and short histories of
-// many goroutines are checked for linearizability (porcupine).
+// one of the writes that were under way during the call; and histories of several
+// goroutines are checked for linearizability (package linear, with a small part of
+// its budget).
 //
 // A power that the store lacks (contract.Transactor and the others) is skipped
 // and said so. The constructor must return a store of its own each time; the map
@@ -23,9 +24,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/informerbench/informerbench/conformance/linear"
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
+
+// linearHistories is the number of histories of each linear case, at effort 1. A
+// store that is to be trusted with threads runs package linear by itself.
+const linearHistories = 200
 
 // NewStore constructs the store under test, with the given indexers.
 type NewStore = func(contract.Indexers) contract.Store
@@ -60,6 +66,6 @@ func Check(newStore NewStore, opts ...Option) error {
 func Cases() []suite.Case[NewStore] {
 	return slices.Concat(
 		basicCases, sliceCases, indexCases, replaceCases, indexerCases, failureCases, callCases,
-		instantCases(), historyCases, linearCases, restCases, transactionCases, versionCases,
+		instantCases(), historyCases, linear.Cases(linearHistories), restCases, transactionCases, versionCases,
 	)
 }

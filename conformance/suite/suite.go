@@ -48,6 +48,7 @@ type Result struct {
 	Case    string
 	Outcome Outcome
 	Reason  string // failure text, or why it was skipped or waived
+	Note    string // what the case says of how it went, whatever the outcome; see T.Notef
 	Seed    uint64 // WithSeed(Seed) repeats the case's random choices
 	Elapsed time.Duration
 }
@@ -78,6 +79,9 @@ type Config struct {
 	// NewTransforming constructs the FIFO that fifotest tests with a transformer;
 	// nil skips the clauses of contract.CapTransform.
 	NewTransforming func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO
+	// Drawings is the directory of the pages that package linear draws violations
+	// in; "" means os.TempDir().
+	Drawings string
 	// OwnClock says that a queue reads the system's clock whatever clock its
 	// constructor is given (controller-runtime's priority queue does).
 	OwnClock bool
@@ -218,6 +222,9 @@ func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around fun
 				dog.Stop()
 			}
 			report(cfg, r)
+			if r.Note != "" {
+				t.Log(r.Note)
+			}
 			switch r.Outcome {
 			case Fail:
 				t.Error((&Failure{r}).Error())
@@ -278,6 +285,7 @@ func execute[F any](c Case[F], newImpl F, cfg Config, r Result, bound time.Durat
 		<-done
 	}
 	r.Elapsed = time.Since(start)
+	r.Note = t.note()
 	switch failed, skipped, text := t.verdict(); {
 	case failed:
 		r.Outcome, r.Reason = Fail, strings.TrimSpace(text)

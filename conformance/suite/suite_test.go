@@ -76,6 +76,17 @@ func TestCleanupsRunBackwards(t *testing.T) {
 	}
 }
 
+func TestNotesAreKept(t *testing.T) {
+	t.Parallel()
+	results, _ := check(func(t *T, broken bool) {
+		t.Logf("seen %d", 1)
+		t.Notef("looked at %d", 3)
+	}, false)
+	if len(results) != 1 || results[0].Note != "looked at 3" || results[0].Reason != "" {
+		t.Errorf("%+v; want the note and not the log", results)
+	}
+}
+
 func TestOnlyRunsWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	results, err := check(func(t *T, _ bool) { t.Error("run") }, false, Only("STORE-8"))

@@ -27,7 +27,7 @@ type T struct {
 	mu struct {
 		sync.Mutex
 		failed, skipped bool
-		text            strings.Builder
+		text, notes     strings.Builder
 		cleanups        []func()
 	}
 }
@@ -61,6 +61,14 @@ func (t *T) Logf(format string, args ...any) { t.write(fmt.Sprintf(format, args.
 
 // Log is Logf with the defaults' format.
 func (t *T) Log(args ...any) { t.write(fmt.Sprintln(args...)) }
+
+// Notef adds a line to what the case says of how it went (Result.Note), such as how
+// much it looked at; unlike Logf's it is kept if the case passes.
+func (t *T) Notef(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(&t.mu.notes, format+"\n", args...)
+}
 
 // Errorf marks the case failed and goes on.
 func (t *T) Errorf(format string, args ...any) { t.write(fmt.Sprintf(format, args...)); t.Fail() }
@@ -185,6 +193,12 @@ func (t *T) verdict() (failed, skipped bool, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.mu.failed, t.mu.skipped, t.mu.text.String()
+}
+
+func (t *T) note() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(t.mu.notes.String())
 }
 
 func (t *T) recoverPanic() {
