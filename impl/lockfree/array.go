@@ -1,140 +1,151 @@
 package lockfree
 
-import "sync/atomic"
-
-const (
-	chunkSize = 1 << chunkShift
-	chunkMask = chunkSize - 1
+import (
+	"slices"
+	"sync/atomic"
 )
 
-// chunk is one version of up to chunkSize neighbours in an array. Its items and
-// records never change once the write with its number is committed; before that,
-// readers look at no more than seq and prev.
-type chunk struct {
-	seq   uint64
-	prev  atomic.Pointer[chunk] // the version before, while a reader may need it
-	items []any
-	recs  []*record // the same length and capacity as items
-}
+const (
+	blockSize = 1 << blockShift
+	blockMask = blockSize - 1
+)
 
-// fullChunk is a chunk and the room for its items in one allocation.
-type fullChunk struct {
-	chunk
-	room [chunkSize]any
-}
+// cell is one place of an array. It points to
+//
+//   - the newest node of the object that lies there (Store's table has the same one),
+//     if the object has lain there as far back as any open snapshot goes;
+//   - otherwise a stand-in: a copy of that node, stamped with the write that put the
+//     object there, or a tombstone stamped with the write that took it away. Its prev
+//     is what the cell pointed to before.
+//
+// Either way a snapshot finds what it sees by going back to the first node that is
+// not newer than it.
+type cell = atomic.Pointer[node]
 
-func newChunk(seq uint64, capacity int) *chunk {
-	if capacity == chunkSize {
-		f := &fullChunk{}
-		f.seq, f.items = seq, f.room[:0]
-		return &f.chunk
+// at returns the node that snapshot seq sees in a cell, nil if it sees none.
+func at(c *cell, seq uint64) *node {
+	n := c.Load()
+	for n != nil && n.seq > seq {
+		n = n.prev.Load()
 	}
-	return &chunk{seq: seq, items: make([]any, 0, capacity)}
-}
-
-// cell holds the newest version of one chunk.
-type cell = atomic.Pointer[chunk]
-
-// at returns the version of a chunk that snapshot seq sees; nil stands for no items.
-func at(c *cell, seq uint64) *chunk {
-	v := c.Load()
-	for v != nil && v.seq > seq {
-		v = v.prev.Load()
+	if n == nil || n.rec == nil {
+		return nil
 	}
-	return v
+	return n
 }
 
-// array is a dense sequence of objects and their records, in chunks. At every
-// instant all chunks but the last non-empty one are full. Readers call view,
-// objects, keys; everything else is the writer's.
+// array is a dense sequence of objects: for every snapshot there is a length below
+// which it sees an object in each cell, and none from there on. Readers call length,
+// objects, keys, nodes; everything else is the writer's.
+//
+// The cells lie in blocks of blockSize; a lone first block is smaller, and doubles. A
+// block or a row of blocks that was replaced does not change any more, and whoever
+// reads it has a snapshot from before.
 type array struct {
-	// cells points to the cells in use. Its length changes by a new slice header;
-	// a reader that holds an old one finds there what it needs: cells that came
-	// later are later than its snapshot, and cells are cut off only when no open
-	// snapshot sees anything in them.
-	cells atomic.Pointer[[]cell]
-	n     int // how many objects, for the writer
+	blocks atomic.Pointer[[][]cell]
+	used   atomic.Uint32 // no open snapshot sees anything from here on
+	n      uint32        // the length, for the writer
 }
 
-// view returns the cells that snapshot seq sees and the number of objects in them.
-func (a *array) view(seq uint64) (cells []cell, n int) {
-	if p := a.cells.Load(); p != nil {
-		cells = *p
+// length returns the blocks and how many objects snapshot seq sees in them.
+func (a *array) length(seq uint64) (blocks [][]cell, n int) {
+	p := a.blocks.Load()
+	if p == nil {
+		return nil, 0
 	}
-	for last := len(cells) - 1; last >= 0; last-- {
-		if v := at(&cells[last], seq); v != nil && len(v.items) > 0 {
-			return cells[:last+1], last<<chunkShift + len(v.items)
-		}
+	blocks = *p
+	// After the blocks were loaded there may have come more cells, of later writes.
+	n = min(int(a.used.Load()), capacity(blocks))
+	for n > 0 && at(&blocks[(n-1)>>blockShift][(n-1)&blockMask], seq) == nil {
+		n--
 	}
-	return nil, 0
+	return blocks, n
+}
+
+func capacity(blocks [][]cell) int {
+	if len(blocks) == 1 {
+		return len(blocks[0])
+	}
+	return len(blocks) << blockShift
 }
 
 // objects returns the objects of snapshot seq in a new slice.
 func (a *array) objects(seq uint64) []any {
-	cells, n := a.view(seq)
+	blocks, n := a.length(seq)
 	list := make([]any, n)
-	for i := range cells {
-		copy(list[i<<chunkShift:], at(&cells[i], seq).items)
+	for rest := list; len(rest) > 0; blocks = blocks[1:] {
+		block := blocks[0]
+		part := rest[:min(len(block), len(rest))]
+		for i := range part {
+			// As at, but for the tombstone: no cell below the length has one.
+			n := block[i].Load()
+			for n.seq > seq {
+				n = n.prev.Load()
+			}
+			part[i] = n.obj
+		}
+		rest = rest[len(part):]
 	}
 	return list
 }
 
-// records appends the records of snapshot seq to dst.
-func (a *array) records(dst []*record, seq uint64) []*record {
-	cells, _ := a.view(seq)
-	for i := range cells {
-		dst = append(dst, at(&cells[i], seq).recs...)
-	}
-	return dst
-}
-
 // keys returns the keys of snapshot seq in a new slice.
 func (a *array) keys(seq uint64) []string {
-	cells, n := a.view(seq)
-	keys := make([]string, 0, n)
-	for i := range cells {
-		for _, rec := range at(&cells[i], seq).recs {
-			keys = append(keys, rec.key)
-		}
+	blocks, n := a.length(seq)
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = at(&blocks[i>>blockShift][i&blockMask], seq).key
 	}
 	return keys
 }
 
-// set stores obj at pos.
-func (a *array) set(w *write, pos uint32, obj any) {
-	a.edit(w, int(pos>>chunkShift), false).items[pos&chunkMask] = obj
+// nodes appends the nodes of snapshot seq to dst.
+func (a *array) nodes(dst []*node, seq uint64) []*node {
+	blocks, n := a.length(seq)
+	for i := range n {
+		dst = append(dst, at(&blocks[i>>blockShift][i&blockMask], seq))
+	}
+	return dst
 }
 
-// push appends an object and returns its position. Where the last chunk has room,
-// the new version takes the next place of the room that the version before has, too:
-// no version reads beyond its own length, and nothing else ever leads two versions to
-// the same place, because whatever shortens a chunk gives it new room.
-func (a *array) push(w *write, obj any, rec *record) uint32 {
-	i := a.n >> chunkShift
-	var cells []cell
-	if p := a.cells.Load(); p != nil {
-		cells = *p
+func (a *array) cell(pos uint32) *cell {
+	return &(*a.blocks.Load())[pos>>blockShift][pos&blockMask]
+}
+
+// set makes n, the successor of former, what lies at pos.
+func (a *array) set(w *write, pos uint32, former, n *node) {
+	c := a.cell(pos)
+	switch standIn := c.Load(); {
+	case standIn == former:
+		c.Store(n)
+	case standIn.seq == w.seq:
+		standIn.obj = n.obj // nobody reads it before w is committed
+	default:
+		c.Store(n.standIn(w, standIn))
 	}
-	if i == len(cells) {
-		cells = a.extend(cells)
-	}
-	v := cells[i].Load()
-	switch {
-	case v == nil:
-		v = newChunk(w.seq, firstCapacity(i))
-		v.recs = make([]*record, 0, cap(v.items))
-		cells[i].Store(v)
-	case len(v.items) == cap(v.items):
-		wider := newChunk(v.seq, nextCapacity(i, cap(v.items)))
-		wider.items = append(wider.items, v.items...)
-		wider.recs = append(make([]*record, 0, cap(wider.items)), v.recs...)
-		v = a.succeed(w, &cells[i], i, v, wider)
-	case v.seq != w.seq:
-		v = a.succeed(w, &cells[i], i, v, &chunk{items: v.items, recs: v.recs})
-	}
-	v.items, v.recs = append(v.items, obj), append(v.recs, rec)
+}
+
+// push puts the object of n behind the last one and returns its position. asIs says
+// that n itself may lie there: every snapshot that will read the cell, and is not
+// older than n, sees the object in this array.
+func (a *array) push(w *write, n *node, asIs bool) uint32 {
+	pos := a.n
 	a.n++
-	return uint32(a.n - 1)
+	if a.n > a.used.Load() {
+		a.reserve(int(a.n))
+		a.used.Store(a.n)
+	}
+	c := a.cell(pos)
+	before := c.Load()
+	if before == nil && asIs {
+		c.Store(n)
+		return pos
+	}
+	c.Store(n.standIn(w, before))
+	if before == nil {
+		w.changed = append(w.changed, place{a, pos})
+	}
+	return pos
 }
 
 // remove takes out the object at pos and puts the last one in its place. It returns
@@ -142,151 +153,130 @@ func (a *array) push(w *write, obj any, rec *record) uint32 {
 // sees an object twice or not at all.
 func (a *array) remove(w *write, pos uint32) (moved *record) {
 	a.n--
-	last := uint32(a.n)
-	tail := a.edit(w, int(last>>chunkShift), true)
-	off := last & chunkMask
-	obj, rec := tail.items[off], tail.recs[off]
-	if off == 0 {
-		tail.items, tail.recs = nil, nil
-	} else {
-		tail.items[off], tail.recs[off] = nil, nil // spare room keeps nothing alive
-		tail.items, tail.recs = tail.items[:off], tail.recs[:off]
-	}
-	if pos == last {
+	tail := a.cell(a.n)
+	last := tail.Load()
+	w.note(a, a.n, last)
+	w.made++
+	dead := &node{seq: w.seq}
+	dead.prev.Store(w.before(last))
+	tail.Store(dead)
+	if pos == a.n {
 		return nil
 	}
-	hole := a.edit(w, int(pos>>chunkShift), true)
-	hole.items[pos&chunkMask], hole.recs[pos&chunkMask] = obj, rec
-	return rec
+	hole := a.cell(pos)
+	w.note(a, pos, hole.Load())
+	hole.Store(last.standIn(w, hole.Load()))
+	return last.rec
 }
 
-// edit returns the version of chunk i that w may change: its items and, for a change
-// of membership, its records are in room that no other version shares.
-func (a *array) edit(w *write, i int, membership bool) *chunk {
-	c := &(*a.cells.Load())[i]
-	v := c.Load()
-	if v.seq != w.seq {
-		next := newChunk(w.seq, cap(v.items))
-		next.items, next.recs = append(next.items, v.items...), v.recs
-		if membership {
-			next.recs = clone(v.recs)
-		}
-		return a.succeed(w, c, i, v, next)
-	}
-	// What w has made already shares room with the version before at most.
-	if before := v.prev.Load(); before != nil {
-		if sameRoom(before.items, v.items) {
-			v.items = clone(v.items)
-		}
-		if membership && sameRoom(before.recs, v.recs) {
-			v.recs = clone(v.recs)
-		}
-	}
-	return v
+// standIn returns a copy of n of this write, for a cell with another past than n's.
+func (n *node) standIn(w *write, before *node) *node {
+	w.made++
+	s := &node{key: n.key, obj: n.obj, rec: n.rec, seq: w.seq}
+	s.prev.Store(w.before(before))
+	return s
 }
 
-// succeed makes next the newest version in c, whose newest is v. Where w made v
-// itself, v takes over what next holds: one write leaves one version.
-func (a *array) succeed(w *write, c *cell, i int, v, next *chunk) *chunk {
-	if v.seq == w.seq {
-		v.items, v.recs = next.items, next.recs
-		return v
+// before returns the newest from n back that w did not make: no past leads over a
+// node of the same write, whose own may be cut off when it is committed.
+func (w *write) before(n *node) *node {
+	for n != nil && n.seq == w.seq {
+		n = n.prev.Load()
 	}
-	next.seq = w.seq
-	next.prev.Store(v)
-	c.Store(next)
-	w.versions++
-	if v.prev.Load() == nil { // else the chunk waits already
-		w.changed = append(w.changed, place{a, i})
-	}
-	return next
+	return n
 }
 
-// extend adds a cell and returns the cells.
-func (a *array) extend(cells []cell) []cell {
-	n := len(cells)
-	if n == cap(cells) {
-		cells = moveCells(cells, 2*n)
+// note remembers that a cell, in which n lay so far, is given a stand-in, unless it
+// had one: then it waits already.
+func (w *write) note(a *array, pos uint32, n *node) {
+	if n.rec != nil && n.rec.newest == n {
+		w.changed = append(w.changed, place{a, pos})
 	}
-	cells = cells[:n+1]
-	a.cells.Store(&cells)
-	return cells
 }
 
-// moveCells copies cells to room for more. Readers go on with the old ones, which
-// change no more.
-func moveCells(cells []cell, room int) []cell {
-	moved := make([]cell, len(cells), max(room, 1))
-	for i := range cells {
-		moved[i].Store(cells[i].Load())
+// settle ends the time of a stand-in: when no open snapshot is older than it, the
+// cell gets the object's newest node, or nothing. It reports false if it must wait,
+// and drops then what the snapshots do not see.
+func (p place) settle(open []uint64) bool {
+	a := p.array
+	if p.pos >= a.used.Load() {
+		return true
 	}
-	return moved
+	c := a.cell(p.pos)
+	n := c.Load()
+	switch {
+	case n == nil:
+	case len(open) > 0 && open[0] < n.seq:
+		n.prune(open)
+		return false
+	case n.rec != nil:
+		c.Store(n.rec.newest)
+	default:
+		c.Store(nil)
+		a.trim()
+	}
+	return true
 }
 
-// prune drops the versions of chunk i that none of the open snapshots sees, and
-// reports whether an old version is left. Cost: the versions there were.
-func (a *array) prune(i int, open []uint64) (left bool) {
-	cells := *a.cells.Load()
-	if i >= len(cells) {
-		return false // cut off since
-	}
-	newer := cells[i].Load()
-	// v was the newest from its own number to that of the version after it. If that
-	// one is gone, no snapshot was open between the two, and none will be.
-	for v := newer.prev.Load(); v != nil; v = v.prev.Load() {
-		if anyWithin(open, v.seq, newer.seq) {
-			newer.prev.Store(v)
-			newer, left = v, true
+// prune drops the versions before n that none of the open snapshots sees, and
+// reports whether one is left. Cost: the versions there were.
+func (n *node) prune(open []uint64) (left bool) {
+	// A version was what there is from its own number to that of the one after it. If
+	// that one is gone, no snapshot was open between the two, and none will be.
+	for v := n.prev.Load(); v != nil; v = v.prev.Load() {
+		if anyWithin(open, v.seq, n.seq) {
+			n.prev.Store(v)
+			n, left = v, true
 		}
 	}
-	newer.prev.Store(nil)
-	if !left {
-		a.trim(cells)
-	}
+	n.prev.Store(nil)
 	return left
 }
 
-// trim cuts off the cells at the end in which no snapshot sees anything.
-func (a *array) trim(cells []cell) {
-	n := len(cells)
-	for n > 0 {
-		v := cells[n-1].Load()
-		if v == nil || len(v.items) > 0 || v.prev.Load() != nil {
-			break
-		}
-		n--
-		cells[n].Store(nil)
+// reserve makes room for n cells.
+func (a *array) reserve(n int) {
+	var blocks [][]cell
+	if p := a.blocks.Load(); p != nil {
+		blocks = *p
 	}
-	if n == len(cells) {
+	if n <= capacity(blocks) {
 		return
 	}
-	rest := cells[:n]
-	if cap(rest) > 8 && n < cap(rest)/4 {
-		rest = moveCells(rest, 2*n)
+	if len(blocks) <= 1 && n <= blockSize {
+		first := make([]cell, max(n, min(2*capacity(blocks), blockSize)))
+		for _, block := range blocks {
+			moveCells(first, block)
+		}
+		a.blocks.Store(&[][]cell{first})
+		return
 	}
-	a.cells.Store(&rest)
+	if len(blocks) == 1 && len(blocks[0]) < blockSize {
+		first := make([]cell, blockSize)
+		moveCells(first, blocks[0])
+		blocks = [][]cell{first}
+	}
+	for capacity(blocks) < n {
+		blocks = append(blocks, make([]cell, blockSize))
+	}
+	a.blocks.Store(&blocks)
 }
 
-// firstCapacity and nextCapacity are the room of chunk i: little at the start of an
-// array, since most values of some indexes have one object.
-func firstCapacity(i int) int {
-	switch {
-	case i == 0:
-		return 1
-	case i < 4:
-		return min(4, chunkSize)
+func moveCells(to, from []cell) {
+	for i := range from {
+		to[i].Store(from[i].Load())
 	}
-	return chunkSize
 }
 
-func nextCapacity(i, capacity int) int {
-	if capacity == 0 {
-		return firstCapacity(i)
+// trim gives up the cells at the end in which no snapshot sees anything.
+func (a *array) trim() {
+	used := a.used.Load()
+	for used > 0 && a.cell(used-1).Load() == nil {
+		used--
 	}
-	return min(2*capacity, chunkSize)
+	a.used.Store(used)
+	blocks := *a.blocks.Load()
+	if whole := int(used)>>blockShift + 2; len(blocks) >= 2*whole {
+		rest := slices.Clone(blocks[:whole])
+		a.blocks.Store(&rest)
+	}
 }
-
-func sameRoom[T any](a, b []T) bool { return len(a) > 0 && len(b) > 0 && &a[0] == &b[0] }
-
-// clone copies s to room of its own, of the same capacity.
-func clone[T any](s []T) []T { return append(make([]T, 0, cap(s)), s...) }

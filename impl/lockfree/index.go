@@ -8,14 +8,14 @@ import (
 )
 
 // record says where in the arrays the object of a key lies. It is made once per key
-// and outlives the key's versions. Readers look at key only.
+// and outlives the key's versions. It is the writer's; readers compare its address.
 type record struct {
-	key string
-	pos uint32 // in the store's array; of an indexed value, in its index's
+	newest *node
+	pos    uint32 // in the store's array; of an indexed value, in its index's
 	// The places in the buckets of the indexes: the first few here, all of them in
 	// more when they are too many. Most objects have one value in each of two indexes.
-	few    [2]posting
 	fewLen uint32
+	few    [2]posting
 	more   *[]posting
 }
 
@@ -64,7 +64,7 @@ type index struct {
 	compute contract.IndexFunc
 	ordinal int
 	buckets *table
-	values  array // of no objects, and the records of the buckets
+	values  array // of the buckets' nodes
 }
 
 func newIndex(name string, compute contract.IndexFunc, ordinal int) *index {
@@ -88,14 +88,15 @@ func (x *index) valuesOf(key string, obj any) []string {
 // bucket holds the objects that have one value in an index. It stays in the index's
 // table, empty, until no snapshot is open that saw objects in it.
 type bucket struct {
-	record  // key is the value
+	record  // whose newest node has the value as its key, and the bucket as its object
 	objects array
 	index   *index
 	id      uint32
-	born    uint64 // the write that put it in the table
-	died    uint64 // the write that emptied it last
 	waiting bool   // to be dropped, when no snapshot sees anything in it
+	died    uint64 // the write that emptied it last
 }
+
+func (b *bucket) value() string { return b.newest.key }
 
 // bucketOf finds the bucket of a value, for a reader with a snapshot: one that the
 // snapshot sees objects in is found.
@@ -114,10 +115,12 @@ func (b *bucket) list(seq uint64) []any {
 	return b.objects.objects(seq)
 }
 
-// enter puts an object in the bucket of value, unless it is there.
-func (c *core) enter(w *write, x *index, value string, obj any, rec *record) {
+// enter puts the object of n, whose record is rec, in the bucket of value, unless it
+// is there. For asIs see push.
+func (c *core) enter(w *write, x *index, value string, n *node, asIs bool) {
+	rec := n.rec
 	for _, p := range rec.postings() {
-		if b := c.buckets[p.bucket]; b.index == x && b.key == value {
+		if b := c.buckets[p.bucket]; b.index == x && b.value() == value {
 			return
 		}
 	}
@@ -127,15 +130,17 @@ func (c *core) enter(w *write, x *index, value string, obj any, rec *record) {
 	if e != nil {
 		b, _ = e.node.Load().obj.(*bucket)
 	}
-	if b == nil {
-		b = &bucket{record: record{key: value}, index: x, id: c.newBucketID(), born: w.seq}
+	born := b == nil
+	if born {
+		b = &bucket{index: x, id: c.newBucketID()}
+		b.newest = &node{key: value, obj: b, rec: &b.record, seq: w.seq}
 		c.buckets[b.id] = b
-		x.buckets.putAt(hash, &node{key: value, obj: b, rec: &b.record, seq: w.seq}, part, e)
+		x.buckets.putAt(hash, b.newest, part, e)
 	}
 	if b.objects.n == 0 {
-		b.pos = x.values.push(w, nil, &b.record)
+		b.pos = x.values.push(w, b.newest, born)
 	}
-	rec.addPosting(posting{b.id, b.objects.push(w, obj, rec)})
+	rec.addPosting(posting{b.id, b.objects.push(w, n, asIs)})
 }
 
 // leave takes the object with the given record out of its i-th bucket.
@@ -154,21 +159,24 @@ func (c *core) leave(w *write, rec *record, i int) {
 		moved.pos = b.pos
 	}
 	b.died = w.seq
-	w.emptied = append(w.emptied, b)
+	if !b.waiting {
+		b.waiting = true
+		w.emptied = append(w.emptied, b)
+	}
 }
 
-// dropUnseen takes a bucket out of its table if it is empty and none of the open
-// snapshots sees objects in it. It reports false if the bucket must wait on.
-func (c *core) dropUnseen(b *bucket, open []uint64) (done bool) {
+// settle takes b out of its table if it is empty and none of the open snapshots sees
+// objects in it. It reports false if b must wait on.
+func (b *bucket) settle(c *core, open []uint64) bool {
 	if b.objects.n > 0 {
 		b.waiting = false
 		return true
 	}
-	if anyWithin(open, b.born, b.died) {
+	if anyWithin(open, b.newest.seq, b.died) {
 		return false
 	}
-	hash := b.index.buckets.hash(b.key)
-	b.index.buckets.put(hash, &node{key: b.key, seq: c.committed.Load()})
+	value := b.value()
+	b.index.buckets.put(b.index.buckets.hash(value), &node{key: value, seq: c.committed.Load()})
 	c.buckets[b.id] = nil
 	c.freeIDs = append(c.freeIDs, b.id)
 	return true
@@ -184,35 +192,32 @@ func (c *core) newBucketID() uint32 {
 	return uint32(len(c.buckets) - 1)
 }
 
-// reindex makes the object with the given record, which has these values in the
-// indexes now, be found under them and under no others. Cost: its values, old and
-// new, against each other.
-func (c *core) reindex(w *write, rec *record, obj any, indexes []*index, values [][]string) {
+// reindex makes the object of n, which has these values in the indexes now, be found
+// under them and under no others. former is the node before n, nil for a new object.
+// Cost: the object's values, old and new, against each other.
+func (c *core) reindex(w *write, former, n *node, indexes []*index, values [][]string) {
+	rec := n.rec
 	for i := 0; i < len(rec.postings()); {
 		p := rec.postings()[i]
 		b := c.buckets[p.bucket]
-		if slices.Contains(values[b.index.ordinal], b.key) {
-			b.objects.set(w, p.pos, obj)
+		if slices.Contains(values[b.index.ordinal], b.value()) {
+			b.objects.set(w, p.pos, former, n)
 			i++
 		} else {
 			c.leave(w, rec, i)
 		}
 	}
-	given := 0
+	given, several := 0, false
 	for _, v := range values {
 		given += len(v)
+		several = several || len(v) > 1 // so that one may be there twice
 	}
-	if given == len(rec.postings()) && atMostOne(values) {
+	if given == len(rec.postings()) && !several {
 		return // each of them was found above
 	}
 	for i, x := range indexes {
 		for _, value := range values[i] {
-			c.enter(w, x, value, obj, rec)
+			c.enter(w, x, value, n, n.isNew())
 		}
 	}
-}
-
-// atMostOne reports whether no index has more than one value, so none twice.
-func atMostOne(values [][]string) bool {
-	return !slices.ContainsFunc(values, func(v []string) bool { return len(v) > 1 })
 }

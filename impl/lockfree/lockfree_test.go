@@ -54,7 +54,7 @@ func TestNilObject(t *testing.T) {
 }
 
 // What a read or a write allocates is what the package promises: the result, or a
-// node and a chunk for each array.
+// node and a resource version.
 func TestAllocations(t *testing.T) {
 	s := lockfree.New(contract.Indexers{"namespace": cache.MetaNamespaceIndexFunc})
 	for i := range 100 {
@@ -63,7 +63,7 @@ func TestAllocations(t *testing.T) {
 	obj := versioned("x")
 	const (
 		indexFunc = 1 // the slice of values
-		write     = 4 // node, resource version, a chunk of all, a chunk of the namespace
+		write     = 2 // node, resource version
 	)
 	for name, c := range map[string]struct {
 		f    func()

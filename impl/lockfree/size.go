@@ -4,8 +4,8 @@ package lockfree
 
 import "hash/maphash"
 
-// chunkShift is the binary logarithm of how many objects a full chunk holds.
-const chunkShift = 4
+// blockShift is the binary logarithm of how many cells a full block has.
+const blockShift = 8
 
 // hashOf spreads keys over a table.
 func hashOf(seed maphash.Seed, key string) uint64 { return maphash.String(seed, key) }

@@ -44,17 +44,23 @@ func churn(s *Store, n int, rnd *rand.Rand) {
 	}
 }
 
-// kept counts the old versions of chunks that are still linked, and the buckets.
-func kept(s *Store) (versions, buckets int) {
+// kept counts the nodes of the past that are still linked, the cells with a stand-in,
+// and the buckets.
+func kept(s *Store) (past, standIns, buckets int) {
 	v := s.view.Load()
+	seen := map[*node]bool{}
 	count := func(a *array) {
-		if p := a.cells.Load(); p != nil {
-			for i := range *p {
-				for c := (*p)[i].Load().prev.Load(); c != nil; c = c.prev.Load() {
-					versions++
-				}
+		blocks, _ := a.length(v.committed.Load())
+		for i := range a.used.Load() {
+			n := blocks[i>>blockShift][i&blockMask].Load()
+			if n != nil && (n.rec == nil || n.rec.newest != n) {
+				standIns++
+			}
+			for ; n != nil; n = n.prev.Load() {
+				seen[n] = true
 			}
 		}
+		past -= int(a.n)
 	}
 	count(&v.objects)
 	for _, x := range v.indexes {
@@ -66,22 +72,8 @@ func kept(s *Store) (versions, buckets int) {
 			count(&b.objects)
 		}
 	}
-	return versions, buckets
-}
-
-// chunks counts the chunks of all arrays: what one snapshot can keep, at most.
-func chunks(s *Store) (n int) {
-	v := s.view.Load()
-	n = len(*v.objects.cells.Load())
-	for _, x := range v.indexes {
-		n += len(*x.values.cells.Load())
-	}
-	for _, b := range v.buckets {
-		if b != nil {
-			n += len(*b.objects.cells.Load())
-		}
-	}
-	return n
+	// An object's newest node lies in several arrays.
+	return past + len(seen) + len(v.indexes)*int(v.objects.n), standIns, buckets
 }
 
 func sorted(list []any) []int {
@@ -93,28 +85,26 @@ func sorted(list []any) []int {
 	return out
 }
 
-// A reader that stands still inside its snapshot keeps one version of each chunk at
+// A reader that stands still inside its snapshot keeps one version of each object at
 // most, however many writes come, and reads on as if none had come.
-func TestAStalledReaderKeepsOneVersionOfEachChunk(t *testing.T) {
+func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
 	slot, seq := v.readers.enter(&v.committed)
 	all, group := sorted(v.objects.objects(seq)), sorted(v.indexes[0].bucketOf("g3").list(seq))
 	values := v.indexes[0].values.keys(seq)
-	atMost := 0
+	most := 0
 	rnd := rand.New(rand.NewPCG(1, 2))
+	// One version of each object that the snapshot sees; a stand-in with one node of
+	// the past for each cell of each array; and as much again between two looks.
+	const bound = 2 * (things + 2*2*(2*things+groups))
 	for range 20 {
 		churn(s, 2000, rnd)
-		// What one snapshot sees, and what may come between two looks at the slots.
-		bound := chunks(s) + things/chunkSize + groups
-		versions, _ := kept(s)
-		atMost = max(atMost, versions)
-		if allowed := 3*bound + 2*leastPatience; versions > allowed {
-			t.Fatalf("%d old versions are kept; want %d at most", versions, allowed)
-		}
-		if _, buckets := kept(s); buckets > groups+things+2*leastPatience {
-			t.Fatalf("%d buckets are kept", buckets)
+		past, standIns, buckets := kept(s)
+		most = max(most, past+standIns)
+		if past+standIns > bound || buckets > 2*(things+groups) {
+			t.Fatalf("%d nodes of the past, %d stand-ins and %d buckets are kept", past, standIns, buckets)
 		}
 	}
 	if !slices.Equal(all, sorted(v.objects.objects(seq))) {
@@ -129,7 +119,7 @@ func TestAStalledReaderKeepsOneVersionOfEachChunk(t *testing.T) {
 	slot.leave()
 	s.Add("last", thing{})
 	wantNothingKept(t, s)
-	t.Logf("at most %d old versions of %d chunks, in 40,000 writes", atMost, chunks(s))
+	t.Logf("at most %d nodes and stand-ins are kept for a snapshot of %d objects, in 40,000 writes; the bound is %d", most, things, bound)
 }
 
 // A reader that is stopped between announcing itself and taking its snapshot must not
@@ -141,8 +131,8 @@ func TestAReaderStoppedBeforeItsSnapshotIsGivenOne(t *testing.T) {
 	slot := &v.readers.slots[0]
 	slot.state.Store(slotPending)
 	churn(s, 20000, rand.New(rand.NewPCG(3, 4)))
-	if versions, _ := kept(s); versions > 3*chunks(s)+2*leastPatience {
-		t.Errorf("%d old versions are kept", versions)
+	if past, _, _ := kept(s); past > 12*things {
+		t.Errorf("%d nodes of the past are kept", past)
 	}
 	if slot.state.Load() < slotBase {
 		t.Error("the slot was given no snapshot")
@@ -165,20 +155,20 @@ func TestNothingIsKeptWithoutReaders(t *testing.T) {
 		s.Delete(fmt.Sprint(i))
 	}
 	wantNothingKept(t, s)
-	if n := chunks(s); n != 0 {
-		t.Errorf("the empty store has %d chunks", n)
+	if v := s.view.Load(); v.objects.used.Load() != 0 || v.indexes[0].values.used.Load() != 0 {
+		t.Error("the empty store has cells in use")
 	}
 }
 
 func wantNothingKept(t *testing.T, s *Store) {
 	t.Helper()
 	v := s.view.Load()
-	versions, buckets := kept(s)
-	if values := len(s.ListIndexFuncValues("group")); versions != 0 || buckets != values {
-		t.Fatalf("%d old versions are kept, and %d buckets for %d values; want none, and as many", versions, buckets, values)
+	past, standIns, buckets := kept(s)
+	if values := len(s.ListIndexFuncValues("group")); past != 0 || standIns != 0 || buckets != values {
+		t.Fatalf("%d nodes of the past, %d stand-ins and %d buckets for %d values are kept; want none, and as many", past, standIns, buckets, values)
 	}
-	if n := len(v.waitingPlaces) + len(v.waitingBuckets); n != 0 {
-		t.Fatalf("%d places wait to be cleaned up", n)
+	if n := v.waiting.len(); n != 0 {
+		t.Fatalf("%d things wait to be cleaned up", n)
 	}
 }
 
@@ -240,8 +230,8 @@ func TestMoreReadersThanSlots(t *testing.T) {
 	}
 }
 
-// The work of a write does not grow with the store: so many chunks are copied.
-func TestAWriteCopiesFewChunks(t *testing.T) {
+// The work of a write does not grow with the store: so many cells are given a past.
+func TestAWriteTouchesFewCells(t *testing.T) {
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
@@ -249,15 +239,15 @@ func TestAWriteCopiesFewChunks(t *testing.T) {
 		write func(w *write)
 		most  int
 	}{
-		"update":       {func(w *write) { v.put(w, "5", thing{1, "g5"}, v.indexes, [][]string{{"g5"}}) }, 2},
-		"update index": {func(w *write) { v.put(w, "6", thing{1, "g5"}, v.indexes, [][]string{{"g5"}}) }, 4},
-		"add":          {func(w *write) { v.put(w, "new", thing{1, "g5"}, v.indexes, [][]string{{"g5"}}) }, 2},
+		"update":       {func(w *write) { v.put(w, "5", thing{1, "g5"}, v.indexes, [][]string{{"g5"}}) }, 0},
+		"update index": {func(w *write) { v.put(w, "6", thing{1, "g5"}, v.indexes, [][]string{{"g5"}}) }, 3},
+		"add":          {func(w *write) { v.put(w, "new", thing{1, "g5"}, v.indexes, [][]string{{"g5"}}) }, 0},
 		"delete":       {func(w *write) { v.remove(w, "7") }, 4},
 	} {
 		w := v.begin()
 		c.write(w)
-		if w.versions > c.most {
-			t.Errorf("%s made %d versions; want %d at most", name, w.versions, c.most)
+		if len(w.changed) > c.most {
+			t.Errorf("%s gave %d cells a stand-in; want %d at most", name, len(w.changed), c.most)
 		}
 		v.commit()
 	}

@@ -147,11 +147,10 @@ func (s *Store) Index(indexName string, obj any) ([]any, error) {
 		if b == nil {
 			continue
 		}
-		objects := b.objects.objects(seq)
-		for i, rec := range b.objects.records(nil, seq) {
-			if !seen[rec] {
-				seen[rec] = true
-				list = append(list, objects[i])
+		for _, n := range b.objects.nodes(nil, seq) {
+			if !seen[n.rec] {
+				seen[n.rec] = true
+				list = append(list, n.obj)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func TestTable(t *testing.T) {
 			seq++
 			n := &node{key: fmt.Sprint(rnd.IntN(keys)), seq: seq}
 			if rnd.IntN(10) < adds {
-				n.rec = &record{key: n.key}
+				n.rec = &record{}
 				model[n.key] = seq
 			} else {
 				if _, there := model[n.key]; !there {
@@ -44,7 +44,7 @@ func TestTable(t *testing.T) {
 			}
 			seen[p] = true
 			live += p.live
-			if chunkShift > 1 && len(p.entries) > 2*largestPart {
+			if blockShift > 1 && len(p.entries) > 2*largestPart {
 				t.Errorf("phase %d: a part has %d entries", phase, len(p.entries))
 			}
 		}
@@ -83,10 +83,17 @@ func TestArray(t *testing.T) {
 	var a array
 	var model []any
 	var states []state
-	c := newCore()
+	w := &newCore().write
 	rnd := rand.New(rand.NewPCG(3, 4))
-	w := &c.write
-	var changed []place
+	waiting := map[place]bool{}
+	replace := func(pos int, obj any) {
+		former := a.cell(uint32(pos)).Load().rec.newest
+		n := &node{obj: obj, rec: former.rec, seq: w.seq}
+		n.prev.Store(w.before(former))
+		a.set(w, uint32(pos), former, n)
+		n.rec.newest = n
+		model[pos] = obj
+	}
 	for i := range 5000 {
 		w.seq = uint64(firstSeq + 1 + i)
 		for range 1 + rnd.IntN(3) { // several changes by one write
@@ -96,7 +103,9 @@ func TestArray(t *testing.T) {
 			}
 			switch k := rnd.IntN(10); {
 			case k < grow:
-				a.push(w, i, &record{})
+				n := &node{obj: i, rec: &record{}, seq: w.seq}
+				a.push(w, n, true)
+				n.rec.newest = n
 				model = append(model, i)
 			case len(model) == 0:
 			case k < 8:
@@ -108,36 +117,35 @@ func TestArray(t *testing.T) {
 				model[pos] = model[last]
 				model = model[:last]
 			default:
-				pos := rnd.IntN(len(model))
-				a.set(w, uint32(pos), -i)
-				model[pos] = -i
+				if pos := rnd.IntN(len(model)); a.cell(uint32(pos)).Load().rec.newest.seq != w.seq {
+					replace(pos, -i)
+				}
 			}
 		}
-		changed = append(changed, w.changed...)
+		for _, p := range w.changed {
+			if waiting[p] {
+				t.Fatalf("cell %d waits twice", p.pos)
+			}
+			waiting[p] = true
+		}
 		w.changed = nil
-		if rnd.IntN(50) == 0 {
-			states = append(states, state{w.seq, append([]any(nil), model...)})
+		if rnd.IntN(30) > 0 {
+			continue
 		}
-		if rnd.IntN(20) == 0 {
-			if len(states) > 5 {
-				states = states[1:]
+		states = append(states, state{w.seq, append([]any(nil), model...)})
+		states = states[max(0, len(states)-5):]
+		var open []uint64
+		for _, s := range states {
+			open = append(open, s.seq)
+		}
+		for p := range waiting {
+			if p.settle(open) {
+				delete(waiting, p)
 			}
-			var open []uint64
-			for _, s := range states {
-				open = append(open, s.seq)
-			}
-			var left []place
-			for _, p := range changed {
-				if p.array.prune(p.chunk, open) {
-					left = append(left, p)
-				}
-			}
-			changed = left
-			states = append(states, state{w.seq, append([]any(nil), model...)})
-			for _, s := range states {
-				if got := a.objects(s.seq); fmt.Sprint(got) != fmt.Sprint(s.objs) {
-					t.Fatalf("write %d: snapshot %d is %v; want %v", w.seq, s.seq, got, s.objs)
-				}
+		}
+		for _, s := range states {
+			if got := a.objects(s.seq); fmt.Sprint(got) != fmt.Sprint(s.objs) {
+				t.Fatalf("write %d: snapshot %d is %v; want %v", w.seq, s.seq, got, s.objs)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // everything else belongs to the writer, who holds the store's lock.
 type core struct {
 	committed atomic.Uint64
-	_         [56]byte // readers' pointers below do not share its cache line
+	_         [56]byte // what readers load only does not share its cache line
 
 	readers *readers
 	nodes   *table
@@ -23,28 +23,35 @@ type core struct {
 	write   write
 
 	// What waits for open snapshots to close. It is looked at when none is open, and
-	// when patience versions have come since the last time: twice as many as waited
-	// then, so that the writes in between pay for the look.
-	waitingPlaces  []place // chunks with old versions, each once
-	waitingBuckets []*bucket
-	unsifted       int // versions since the last look
-	patience       int
-	open           []uint64 // room for the open snapshots
+	// when patience nodes with a past have been made since the last time: as many as
+	// things waited then, so that the writes in between pay for the look.
+	waiting   waiting
+	unsettled int // nodes with a past, made since the last look
+	patience  int
+	open      []uint64 // room for the open snapshots
 }
 
 // write is one write under way: its number, and what it leaves to clean up.
 type write struct {
-	seq      uint64
-	versions int       // of chunks, made by this write
-	changed  []place   // chunks that have a version before, and had none
-	nodes    []*node   // nodes that have a version before
-	emptied  []*bucket // buckets that lost their last object
+	seq  uint64
+	made int     // nodes with a past
+	cut  []*node // of these, those whose prev serves until the write is committed
+	waiting
 }
 
-// place is one chunk of an array.
+// waiting is what has a past that open snapshots may see, each thing once.
+type waiting struct {
+	updated []*record // whose newest node has one before it
+	changed []place   // cells with a stand-in
+	emptied []*bucket
+}
+
+func (w *waiting) len() int { return len(w.updated) + len(w.changed) + len(w.emptied) }
+
+// place is one cell of an array.
 type place struct {
 	array *array
-	chunk int
+	pos   uint32
 }
 
 // version is the resource version that a write set.
@@ -78,19 +85,45 @@ func (c *core) begin() *write {
 func (c *core) put(w *write, key string, obj any, indexes []*index, values [][]string) {
 	hash := c.nodes.hash(key)
 	part, e := c.nodes.find(hash, key)
-	var rec *record
+	var former *node
 	if e != nil {
-		rec = e.node.Load().rec
+		former = e.node.Load()
 	}
-	if rec != nil {
-		c.objects.set(w, rec.pos, obj)
+	n := former
+	switch {
+	case former == nil:
+		n = &node{key: key, obj: obj, seq: w.seq}
+	case former.seq == w.seq:
+		// A reader may have found the node and see it committed later, so it must say
+		// then what the whole write says.
+		part.live += 1 - alive(n)
+		n.obj = obj
+	default:
+		n = &node{key: former.key, obj: obj, rec: former.rec, seq: w.seq}
+		if former.rec != nil {
+			n.prev.Store(former)
+			w.made++
+			if former.prev.Load() == nil { // else the record waits already
+				w.updated = append(w.updated, n.rec)
+			}
+		}
+	}
+	if n.rec != nil {
+		c.objects.set(w, n.rec.pos, former, n)
 	} else {
-		rec = &record{key: key}
-		rec.pos = c.objects.push(w, obj, rec)
+		n.rec = &record{}
+		n.rec.pos = c.objects.push(w, n, n.isNew())
 	}
-	c.reindex(w, rec, obj, indexes, values)
-	c.succeed(w, rec.key, obj, rec, hash, part, e)
+	c.reindex(w, former, n, indexes, values)
+	n.rec.newest = n
+	if n != former {
+		c.nodes.putAt(hash, n, part, e)
+	}
 }
+
+// isNew reports whether there was nothing under the key before the write of n, so
+// that every snapshot before it may be led to n and find nothing.
+func (n *node) isNew() bool { return n.prev.Load() == nil }
 
 // remove takes key out, if it is there.
 func (c *core) remove(w *write, key string) {
@@ -99,32 +132,24 @@ func (c *core) remove(w *write, key string) {
 	if e == nil || e.node.Load().rec == nil {
 		return
 	}
-	rec := e.node.Load().rec
+	former := e.node.Load()
+	rec := former.rec
 	for n := len(rec.postings()); n > 0; n-- {
 		c.leave(w, rec, n-1)
 	}
 	if moved := c.objects.remove(w, rec.pos); moved != nil {
 		moved.pos = rec.pos
 	}
-	c.succeed(w, rec.key, nil, nil, hash, part, e)
-}
-
-// succeed gives key its node of this write; without a record it is a tombstone.
-func (c *core) succeed(w *write, key string, obj any, rec *record, hash uint64, p *part, e *entry) {
-	n := &node{key: key, obj: obj, rec: rec, seq: w.seq}
-	if e != nil {
-		former := e.node.Load()
-		if former.seq == w.seq {
-			// A reader may have found former and see it committed later, so that it
-			// must say then what the whole write says.
-			p.live += alive(n) - alive(former)
-			former.obj, former.rec = obj, rec
-			return
-		}
-		n.prev.Store(former)
-		w.nodes = append(w.nodes, n)
+	dead := former
+	if former.seq == w.seq {
+		dead.obj, dead.rec = nil, nil // see put
+		part.live--
+	} else {
+		dead = &node{key: former.key, seq: w.seq}
+		dead.prev.Store(former)
+		c.nodes.putAt(hash, dead, part, e)
 	}
-	c.nodes.putAt(hash, n, p, e)
+	w.cut = append(w.cut, dead)
 }
 
 // setVersion is part of the write under way.
@@ -139,40 +164,44 @@ func (c *core) commit() {
 	if v := c.version.newest.Load(); v.seq == w.seq {
 		c.version.committed.Store(v)
 	}
-	for _, n := range w.nodes {
+	for _, n := range w.cut {
 		n.prev.Store(nil)
 	}
-	c.waitingPlaces = append(c.waitingPlaces, w.changed...)
-	for _, b := range w.emptied {
-		if !b.waiting {
-			b.waiting = true
-			c.waitingBuckets = append(c.waitingBuckets, b)
-		}
-	}
-	c.unsifted += w.versions + len(w.emptied)
-	clear(w.nodes)
-	clear(w.changed)
-	clear(w.emptied)
-	*w = write{changed: w.changed[:0], nodes: w.nodes[:0], emptied: w.emptied[:0]}
+	c.waiting.updated = append(c.waiting.updated, w.updated...)
+	c.waiting.changed = append(c.waiting.changed, w.changed...)
+	c.waiting.emptied = append(c.waiting.emptied, w.emptied...)
+	c.unsettled += w.made
+	w.made = 0
+	w.cut, w.updated, w.changed, w.emptied = emptied(w.cut), emptied(w.updated), emptied(w.changed), emptied(w.emptied)
 
 	switch {
-	case len(c.waitingPlaces)+len(c.waitingBuckets) == 0:
+	case c.waiting.len() == 0:
+		c.unsettled = 0
 	case c.readers.idle():
-		c.sift(nil)
-	case c.unsifted > c.patience:
+		c.settle(nil)
+	case c.unsettled > c.patience:
 		c.open = c.readers.open(c.open[:0], c.committed.Load())
-		c.sift(c.open)
+		c.settle(c.open)
 	}
 }
 
-// sift drops what waits and is seen by none of the open snapshots.
-func (c *core) sift(open []uint64) {
-	c.waitingPlaces = slices.DeleteFunc(c.waitingPlaces, func(p place) bool {
-		return !p.array.prune(p.chunk, open)
-	})
-	c.waitingBuckets = slices.DeleteFunc(c.waitingBuckets, func(b *bucket) bool {
-		return c.dropUnseen(b, open)
-	})
-	c.unsifted = 0
-	c.patience = max(leastPatience, 2*(len(c.waitingPlaces)+len(c.waitingBuckets)))
+// settle cleans up what is seen by none of the open snapshots.
+func (c *core) settle(open []uint64) {
+	w := &c.waiting
+	w.updated = slices.DeleteFunc(w.updated, func(r *record) bool { return !r.newest.prune(open) })
+	w.changed = slices.DeleteFunc(w.changed, func(p place) bool { return p.settle(open) })
+	w.emptied = slices.DeleteFunc(w.emptied, func(b *bucket) bool { return b.settle(c, open) })
+	c.unsettled = 0
+	c.patience = max(leastPatience, w.len())
+}
+
+// emptied returns s without elements, for reuse: little room for the next write, and
+// nothing kept alive.
+func emptied[T any](s []T) []T {
+	const most = 1024
+	if cap(s) > most {
+		return nil
+	}
+	clear(s)
+	return s[:0]
 }

@@ -179,7 +179,9 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 // valuesOfAll computes the values of what is stored, in the order of the array.
 func (v *view) valuesOfAll(x *index) [][]string {
 	all := make([][]string, 0, v.objects.n)
-	v.eachObject(func(rec *record, obj any) { all = append(all, x.valuesOf(rec.key, obj)) })
+	for _, n := range v.objects.nodes(nil, v.committed.Load()) {
+		all = append(all, x.valuesOf(n.key, n.obj))
+	}
 	return all
 }
 
@@ -189,26 +191,12 @@ func (v *view) valuesOfAll(x *index) [][]string {
 func (v *view) withFilled(x *index, values [][]string) *view {
 	w := &v.write
 	w.seq = v.committed.Load()
-	i := 0
-	v.eachObject(func(rec *record, obj any) {
+	for i, n := range v.objects.nodes(nil, w.seq) {
 		for _, value := range values[i] {
-			v.enter(w, x, value, obj, rec)
-		}
-		i++
-	})
-	return v.with(x)
-}
-
-// eachObject calls f with what is stored, for the writer.
-func (v *view) eachObject(f func(rec *record, obj any)) {
-	seq := v.committed.Load()
-	cells, _ := v.objects.view(seq)
-	for i := range cells {
-		c := at(&cells[i], seq)
-		for j, rec := range c.recs {
-			f(rec, c.items[j])
+			v.enter(w, x, value, n.rec.newest, true)
 		}
 	}
+	return v.with(x)
 }
 
 // Bookmark sets the resource version. It waits for other writers only.
