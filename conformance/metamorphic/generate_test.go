@@ -23,7 +23,7 @@ func TestHistoriesAreRich(t *testing.T) {
 			for i, op := range h.operations {
 				before, indexes := len(m.items), len(m.indexNames())
 				want := m.apply(op)
-				how := [...]string{returns: "", errs: " errs", panics: " panics", passesOn: " passes on a panic", anyway: " is left out"}[want.how]
+				how := [...]string{returns: "", errs: " errs", errsOn: " errs on it", panics: " panics", passesOn: " passes on a panic", anyway: " is left out"}[want.how]
 				count[methods[op.kind].name+how]++
 				most = max(most, len(m.items))
 				if before > 0 && len(m.items) == 0 {
@@ -41,7 +41,7 @@ func TestHistoriesAreRich(t *testing.T) {
 			}
 			for _, failing := range []string{
 				"Add panics", "Add passes on a panic", "Update panics", "Update passes on a panic", "Replace panics", "Replace passes on a panic",
-				"Transaction panics", "Transaction passes on a panic", "AddIndexers errs", "Index errs", "Index passes on a panic", "ByIndex errs", "IndexKeys errs",
+				"Transaction panics", "Transaction passes on a panic", "AddIndexers errs", "Index errs", "Index errs on it", "Index passes on a panic", "ByIndex errs", "IndexKeys errs",
 			} {
 				if count[failing] == 0 {
 					t.Errorf("%s never comes", failing)

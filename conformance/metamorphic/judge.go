@@ -60,7 +60,7 @@ func (s *scales) weighObjects(got []any, want []*object) string {
 			s.objects[o.id] = 0
 		}
 	}
-	return difference(names(got), texts(want, (*object).name))
+	return difference(texts(got, nameOf), texts(want, (*object).name))
 }
 
 // weighKeys does the same for keys.
@@ -85,18 +85,18 @@ func (s *scales) weighKeys(got, want []string) string {
 	return difference(got, want)
 }
 
-// names are those of objects that a store returned; what is none is told as it is.
-func names(got []any) []string {
-	return texts(got, func(g any) string {
-		o := objectOf(g)
-		switch {
-		case o == nil:
-			return fmt.Sprintf("%T(%v)", g, g)
-		case o.stored != g:
-			return "a copy of " + o.name()
-		}
-		return o.name()
-	})
+// nameOf names an object that a store returned; what is none is told as it is.
+func nameOf(got any) string {
+	o := objectOf(got)
+	switch {
+	case got == nil:
+		return "nil"
+	case o == nil:
+		return fmt.Sprintf("%T(%v)", got, got)
+	case o.stored != got:
+		return "a copy of " + o.name()
+	}
+	return o.name()
 }
 
 func texts[T any](of []T, text func(T) string) []string {
@@ -192,15 +192,16 @@ func ended(op *operation, how outcome, panicked bool, value any, err error) *pro
 
 // endedAsk is ended for Index, whose IndexFunc may fail on what it is asked with.
 func endedAsk(op *operation, how outcome, panicked bool, value any, err error) *problem {
-	fails := op.object != nil && op.object.poison >= 0 && indexNames[op.object.poison] == op.index
 	_, own := value.(errIndex)
 	switch {
 	case how == passesOn && (!panicked || !own):
 		return problemf("STORE-31", "Index does not pass on the panic of the IndexFunc: panic %v, error %v", value, err)
 	case how == passesOn:
 		return nil
-	case how == errs && fails && (panicked || !errors.As(err, new(errIndex))):
+	case how == errsOn && (panicked || !errors.As(err, new(errIndex))):
 		return problemf("STORE-31", "Index does not return the error of the IndexFunc: panic %v, error %v", value, err)
+	case how == errsOn:
+		return nil
 	case how == errs && !panicked && err == nil:
 		return problemf("STORE-17", "%s gave no error where there is no index %q", methods[op.kind].name, op.index)
 	}

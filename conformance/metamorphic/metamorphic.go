@@ -41,7 +41,7 @@ type Config struct {
 	Calls int    // the history's length; 0 means DefaultCalls
 	Keys  int    // the most that there are at once; 0 means DefaultKeys
 	// Patience is how long one call may take; 0 means DefaultPatience. Reducing a
-	// history in which one hangs waits for it up to 20 times.
+	// history in which one hangs waits for it up to 20 times, a second or two each.
 	Patience time.Duration
 	// Replays bounds the work of reducing a history that fails: how many calls may be
 	// made for it. 0 means DefaultReplays, which takes some seconds.

@@ -29,6 +29,7 @@ type outcome int
 const (
 	returns  outcome = iota
 	errs             // it returns an error
+	errsOn           // it returns the error of the IndexFunc
 	panics           // because an IndexFunc failed
 	passesOn         // it passes on the panic of an IndexFunc
 	anyway           // the contract does not say; no store is given the call
@@ -191,7 +192,7 @@ func (m *model) ask(op *operation) answer {
 	case op.kind == opIndex && op.object.poison == n && op.object.panics:
 		return answer{how: passesOn}
 	case op.kind == opIndex && op.object.poison == n:
-		return answer{how: errs}
+		return answer{how: errsOn}
 	}
 	var a answer
 	for key, o := range m.items {

@@ -78,12 +78,7 @@ func objectOf(obj any) *object {
 }
 
 // name is how answers name the object.
-func (o *object) name() string {
-	if o == nil {
-		return "nothing"
-	}
-	return fmt.Sprintf("o%d", o.id)
-}
+func (o *object) name() string { return fmt.Sprintf("o%d", o.id) }
 
 // String is how calls give the object: its name and what it has.
 func (o *object) String() string {

@@ -68,7 +68,7 @@ func explain(h history, stores []Store, cfg Config, d *dissent) *Failure {
 			one = []Store{s}
 		}
 	}
-	r := &reduction{h: h, stores: one, patience: cfg.Patience, calls: cfg.Replays, hangs: hangs}
+	r := &reduction{h: h, stores: one, patience: min(cfg.Patience, time.Second), calls: cfg.Replays, hangs: hangs}
 	f.Repeats = r.fails(ops)
 	if !f.Repeats && len(stores) > 1 {
 		r.stores = stores // what one store does may hang on the others
@@ -82,7 +82,7 @@ func explain(h history, stores []Store, cfg Config, d *dissent) *Failure {
 		d = r.last
 		// All stores on the reduced history, to tell who agrees.
 		h.operations = ops
-		if all := play(h, stores, cfg.Patience); all != nil {
+		if all := play(h, stores, r.patience); all != nil {
 			d = all
 		}
 		ops = ops[:d.at+1]
