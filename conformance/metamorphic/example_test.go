@@ -32,8 +32,8 @@ func ExampleCheck() {
 
 	var f *metamorphic.Failure
 	if errors.As(err, &f) {
-		fmt.Printf("%v disagree, %v agree, after %d calls\n", f.Stores, f.Agree, len(f.Calls))
+		fmt.Printf("%v disagree, %v agree; %d calls became three or fewer: %v\n", f.Stores, f.Agree, f.At, len(f.Calls) <= 3)
 	}
 	// Output:
-	// [forgetful] disagree, [clientgo] agree, after 3 calls
+	// [forgetful] disagree, [clientgo] agree; 16 calls became three or fewer: true
 }

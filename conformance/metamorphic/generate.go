@@ -66,6 +66,7 @@ type generator struct {
 	doomed []int   // keys still to be deleted, of a period that empties the store
 	recent []write // what was given to stores last, so that values and objects come again
 	next   int     // place in recent
+	queued []*operation
 }
 
 // remembered is how many of the last objects calls come back to.
@@ -110,6 +111,11 @@ func (g *generator) begin() {
 
 // operation draws one call.
 func (g *generator) operation() *operation {
+	if len(g.queued) > 0 {
+		op := g.queued[0]
+		g.queued = g.queued[1:]
+		return op
+	}
 	op := &operation{kind: g.kind()}
 	switch op.kind {
 	case opAdd, opUpdate:
@@ -128,6 +134,9 @@ func (g *generator) operation() *operation {
 	case opTransaction:
 		op.writes = g.batch()
 	case opAddIndexers:
+		if later := g.eligible(); later < indexCount && g.rng.IntN(3) == 0 {
+			return g.obstacle(later)
+		}
 		op.adds = g.someIndexes()
 	case opBookmark:
 		op.version = g.newVersion()
@@ -288,6 +297,15 @@ func (g *generator) someIndexes() []int {
 	return g.rng.Perm(g.eligible())[:[]int{0, 1, 1, 1, 2, 2}[g.rng.IntN(6)]]
 }
 
+// obstacle stores an object that keeps an index from being added, tries to add it,
+// and takes the object away.
+func (g *generator) obstacle(index int) *operation {
+	bad := &operation{kind: opUpdate, key: g.key(), object: g.object()}
+	bad.object.poison, bad.object.panics = index, g.rng.IntN(2) == 0
+	g.queued = []*operation{{kind: opAddIndexers, adds: []int{index}}, {kind: opDelete, key: bad.key}}
+	return bad
+}
+
 // indexAndValue draws what an index is asked: mostly a value that an object had lately.
 func (g *generator) indexAndValue() (index, value string) {
 	if g.rng.IntN(30) == 0 {
@@ -325,7 +343,7 @@ func (g *generator) object() *object {
 }
 
 // poison makes an index fail on one object in rarity; 0 is never. Mostly it is an
-// index that is there: an object that fails in a later one keeps that from being added.
+// index that is there, else the write would not fail.
 func (g *generator) poison(o *object, rarity int) {
 	if rarity == 0 || g.rng.IntN(rarity) > 0 {
 		return

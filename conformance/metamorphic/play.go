@@ -314,7 +314,7 @@ func (x *subject) lastVersion(want string) string {
 		return ""
 	}
 	if got := x.version.LastStoreSyncResourceVersion(); got != want {
-		return difference([]string{"version " + got}, []string{"version " + want})
+		return fmt.Sprintf("gave %q; right is %q", got, want)
 	}
 	return ""
 }

@@ -159,24 +159,22 @@ func (r *reduction) reduce(ops []*operation) []*operation {
 // simplify takes index values and failures from objects as long as the history fails.
 func (r *reduction) simplify(ops []*operation) {
 	for _, o := range objectsOf(ops) {
-		was := *o
-		try := func() {
-			if r.fails(ops) {
-				was = *o
-			} else {
-				*o = was
-			}
-		}
-		if o.poison >= 0 {
+		if poison, panics := o.poison, o.panics; poison >= 0 {
 			o.poison, o.panics = -1, false
-			try()
+			if !r.fails(ops) {
+				o.poison, o.panics = poison, panics
+			}
 		}
 		for n := range o.values {
-			// None, or else one.
-			for keep := 0; keep <= 1 && keep < len(o.values[n]); keep++ {
-				o.values[n] = o.values[n][:keep]
-				try()
-			}
+			shrink(o.values[n], func(fewer []string) bool {
+				was := o.values[n]
+				o.values[n] = fewer
+				if r.fails(ops) {
+					return true
+				}
+				o.values[n] = was
+				return false
+			})
 		}
 	}
 }
