@@ -28,8 +28,8 @@ func (s Store) waives(clauses ...string) bool {
 
 // What a Config has where it says nothing.
 const (
-	DefaultCalls    = 30_000
-	DefaultKeys     = 1_000
+	DefaultCalls    = 50_000
+	DefaultKeys     = 2_000
 	DefaultPatience = 10 * time.Second
 	DefaultReplays  = 2_000_000
 )
