@@ -111,7 +111,7 @@ func others(g compare.Group, series, impl string) string {
 			continue
 		}
 		if v, ok := valueOf(g, other, measure.Achieved, impl); ok {
-			rates = append(rates, fmt.Sprintf("%s %s/s", other, interval(measure.Achieved, v.Estimate)))
+			rates = append(rates, fmt.Sprintf("%s %s ops/s", other, interval(measure.Achieved, v.Estimate)))
 		}
 	}
 	return strings.Join(rates, ", ")

@@ -48,7 +48,7 @@ func TestContentionIsOneTable(t *testing.T) {
 	if !found {
 		t.Fatal("the report has no section about loads")
 	}
-	for _, want := range []string{"store-ops/objects=10/listers=1 |", "store-ops/objects=10/listers=10 |", "writer:update at 100/s", "reference", "slow", "listers:list 4,321/s", "delay p99"} {
+	for _, want := range []string{"store-ops/objects=10/listers=1 |", "store-ops/objects=10/listers=10 |", "writer:update at 100/s", "reference", "slow", "listers:list 4,321 ops/s", "delay p99"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table lacks %q:\n%s", want, table)
 		}
