@@ -16,7 +16,7 @@ const DefaultPreset = "quick"
 func Presets() []Preset {
 	presets := []Preset{
 		quick(), everyOperation(),
-		lockStarvation(), stores(), informerReaders(), kcm150k(), indexSelectivity(), relist(),
+		lockStarvation(), stores(), storesScaling(), informerReaders(), kcm150k(), indexSelectivity(), relist(),
 		fifoFlood(), slowHandler(),
 		delayMillion(), requeueStorm(),
 		scaling(),

@@ -84,3 +84,21 @@ func stores() Preset {
 		},
 	}
 }
+
+// storesScaling is the part of scaling that a store is held against, without
+// update-index, which would disturb update, and without List, whose law nobody doubts.
+func storesScaling() Preset {
+	return Preset{
+		Name:        "stores-scaling",
+		Description: "How the cost of Get, ByIndex of 30 objects and Update grows from 1,000 objects to 1,000,000. About 4 minutes for each store.",
+		Source:      "design: flat but for cache misses is what a hash map promises",
+		Workloads: []Workload{{
+			Name:      "stores-scaling",
+			Component: contract.ComponentStore,
+			Objects:   ObjectSpec{Kind: KindPod, Count: 1_000},
+			Ops:       []Op{OpGet, OpByIndex, OpUpdate},
+			Sweep:     Sweep{Vary: varyObjects, Values: []int{1_000, 10_000, 100_000, 1_000_000}},
+			Duration:  100 * time.Millisecond,
+		}},
+	}
+}

@@ -38,7 +38,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 		Example: `  benchrun run
   benchrun run --preset lock-starvation --impl 'clientgo*,mutexmap'
   benchrun run --preset lock-starvation --sweep listers.goroutines=0,1,10,80
-  benchrun run --preset lock-starvation,stores         # what stores are held against, in one run
+  benchrun run --preset lock-starvation,stores,stores-scaling  # what stores are held against, in one run
   benchrun run --preset scaling --component store      # how cost grows with the objects
   benchrun run --preset quick --sweep procs=1,2,4
   benchrun run --component store,queue --forks 10 --duration 1s
