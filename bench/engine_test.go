@@ -386,62 +386,6 @@ func TestCompareFindsDifferences(t *testing.T) {
 	}
 }
 
-// Every update is a real one: no version is stored twice running under one key,
-// alone and by two goroutines.
-func TestUpdatesChangeSomething(t *testing.T) {
-	for _, op := range []load.Op{load.OpUpdate, load.OpUpdateIndex} {
-		t.Run(string(op), func(t *testing.T) {
-			w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 300}}.WithDefaults()
-			spy := &spyStore{last: map[string]any{}}
-			s := newStoreSubject(func(contract.Indexers) contract.Store { return spy }, load.Generate(w.Objects, 1), w)
-			s.Fill()
-			actors, err := crew(s, op, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for range 10 {
-				for _, a := range actors {
-					a.do(77)
-				}
-			}
-			if spy.writes != 2*770 || spy.again != 0 {
-				t.Errorf("%d of %d updates stored what was there", spy.again, spy.writes)
-			}
-		})
-	}
-}
-
-// Nor when an operation is returned to in passes.
-func TestPassesGoOnWhereTheyWere(t *testing.T) {
-	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 5000}, Ops: []load.Op{load.OpUpdateIndex}, Duration: time.Millisecond}.WithDefaults()
-	objects := load.Generate(w.Objects, 1)
-	spy := &spyStore{last: map[string]any{}}
-	s := newStoreSubject(func(contract.Indexers) contract.Store { return spy }, objects, w)
-	s.Fill()
-	if err := ops(t.Context(), s, w, objects, &measure.Fork{Process: map[string]float64{}}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if spy.writes == 0 || spy.again != 0 {
-		t.Errorf("%d of %d updates stored what was there", spy.again, spy.writes)
-	}
-}
-
-// spyStore looks at updates only.
-type spyStore struct {
-	contract.Store
-	last          map[string]any
-	writes, again int
-}
-
-func (s *spyStore) Replace(items map[string]any, _ string) { s.last = items }
-func (s *spyStore) Update(key string, obj any) {
-	s.writes++
-	if s.last[key] == obj {
-		s.again++
-	}
-	s.last[key] = obj
-}
-
 // An operation that does less than it is asked for has no time worth telling.
 func TestAloneRefusesAShortLoop(t *testing.T) {
 	var o solo

@@ -16,7 +16,7 @@ const DefaultPreset = "quick"
 func Presets() []Preset {
 	presets := []Preset{
 		quick(), everyOperation(),
-		lockStarvation(), informerReaders(), kcm150k(), indexSelectivity(), relist(),
+		lockStarvation(), stores(), storesScaling(), informerReaders(), kcm150k(), indexSelectivity(), relist(),
 		fifoFlood(), slowHandler(),
 		delayMillion(), requeueStorm(),
 		scaling(),
@@ -162,25 +162,6 @@ func everyOperation() Preset {
 				Ops: single(contract.ComponentQueue), Parallel: []int{1, 2}, Duration: 100 * time.Millisecond,
 			},
 		},
-	}
-}
-
-func lockStarvation() Preset {
-	return Preset{
-		Name:        "lock-starvation",
-		Description: "Goroutines that list everything against one writer: how much of what it is offered does the writer get done?",
-		Source:      "https://github.com/kubernetes/kubernetes/issues/130767, https://github.com/kubernetes/kubernetes/issues/139526",
-		Workloads: []Workload{{
-			Name:      "lock-starvation",
-			Component: contract.ComponentStore,
-			Objects:   ObjectSpec{Kind: KindPod, Count: 100_000, Namespaces: 50},
-			Groups: []Group{
-				{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: 10_000},
-				{Name: "listers", Op: OpList, Goroutines: 1},
-			},
-			Sweep:    Sweep{Vary: "listers.goroutines", Values: []int{0, 1, 10, 80}},
-			Duration: 3 * time.Second, Warmup: 200 * time.Millisecond,
-		}},
 	}
 }
 

@@ -36,9 +36,11 @@ func WriteMarkdown(out io.Writer, r *measure.Run, top string) error {
 	writeState(w, r)
 	writeChecks(w, r)
 	w.printf("## Results\n\n%s\n\n", markdownLines(legend(r)))
-	for _, g := range compare.Within(r) {
+	groups := compare.Within(r)
+	for _, g := range groups {
 		writeGroup(w, r, g)
 	}
+	writeContention(w, groups)
 	writeScaling(w, r)
 	writeImplementations(w, r)
 	writeLocks(w, r)

@@ -16,12 +16,18 @@ import (
 // WriteText writes the table that matters: for each workload the reference's
 // numbers and how the others compare, for a terminal.
 func WriteText(w io.Writer, r *measure.Run) error {
-	for _, g := range compare.Within(r) {
+	groups := compare.Within(r)
+	for _, g := range groups {
 		t, notes := comparison(r, g)
 		forTerminal(t, g.Title)
 		if _, err := fmt.Fprintf(w, "%s\n%s\n", t.Render(), notes.text()); err != nil {
 			return err
 		}
+	}
+	load := &writer{w: w}
+	writeContentionText(load, groups)
+	if load.err != nil {
+		return load.err
 	}
 	for _, warning := range compare.RunWarnings(r) {
 		if _, err := fmt.Fprintf(w, "warning: %s\n", warning); err != nil {

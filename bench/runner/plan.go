@@ -23,7 +23,7 @@ import (
 // Options is what the flags of benchrun run say. The zero value is the default
 // preset over everything.
 type Options struct {
-	Preset     string // "" means load.DefaultPreset, unless File or Trace is given
+	Preset     string // or several, with commas between; "" means load.DefaultPreset, unless File or Trace is given
 	File       string // a workload file
 	Trace      string // a trace file
 	Components []string
@@ -160,12 +160,24 @@ func (p *Plan) workloads() ([]load.Workload, error) {
 	if o.Preset == "" {
 		o.Preset = load.DefaultPreset
 	}
-	preset, err := load.LookupPreset(o.Preset)
-	if err != nil {
-		return nil, err
+	return p.presets(strings.Split(o.Preset, ","))
+}
+
+// presets gathers the workloads of the named presets, which run as one.
+func (p *Plan) presets(names []string) ([]load.Workload, error) {
+	var workloads []load.Workload
+	for i, name := range names {
+		preset, err := load.LookupPreset(name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Index(names, name) < i {
+			return nil, fmt.Errorf("--preset: %s stands there twice", name)
+		}
+		workloads = append(workloads, preset.Workloads...)
 	}
-	p.preset = preset.Name
-	return preset.Workloads, nil
+	p.preset = strings.Join(names, "+")
+	return workloads, nil
 }
 
 func flagIf(flag, value string) string {

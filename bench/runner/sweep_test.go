@@ -76,3 +76,19 @@ func TestSweepOfProcs(t *testing.T) {
 		}
 	}
 }
+
+// Several presets are one run, under a name that is fit for a folder.
+func TestSeveralPresets(t *testing.T) {
+	t.Parallel()
+	p := plan(t, Options{Preset: "lock-starvation,index-selectivity"})
+	if p.preset != "lock-starvation+index-selectivity" {
+		t.Errorf("the run is called %s", p.preset)
+	}
+	seen := map[string]int{}
+	for _, v := range p.variants {
+		seen[v.Workload.Name]++
+	}
+	if seen["lock-starvation"] != 4 || seen["lock-starvation-by-index"] != 1 || seen["index-selectivity"] != 4 {
+		t.Errorf("variants %v", seen)
+	}
+}

@@ -85,6 +85,8 @@ func TestBadInput(t *testing.T) {
 		{"unknown command", []string{"measure"}, []string{`unknown command "measure"`, "run"}},
 		{"unknown flag", []string{"run", "--presets", "quick"}, []string{"--presets", "--help"}},
 		{"unknown preset", []string{"run", "--preset", "fast"}, []string{`"fast"`, "quick", "lock-starvation"}},
+		{"unknown preset among several", []string{"run", "--preset", "quick,fast"}, []string{`"fast"`, "lock-starvation"}},
+		{"preset twice", []string{"run", "--preset", "quick,scaling,quick"}, []string{"--preset", "quick", "twice"}},
 		{"unknown implementation", []string{"run", "--impl", "nosuch*"}, []string{`"nosuch*"`, "clientgo", "mutexmap"}},
 		{"unknown component", []string{"run", "--component", "cache"}, []string{`"cache"`, "store", "fifo"}},
 		{"bad pattern", []string{"run", "--impl", "[a"}, []string{"[a"}},
@@ -298,7 +300,7 @@ func TestListNamesEverything(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
-	for _, want := range []string{"clientgo", "mutexmap", "deltafifo", "clientgo-realfifo", "binaryheap", "controllerruntime-priority", "lock-starvation", "requeue-storm", "130767", "waived"} {
+	for _, want := range []string{"clientgo", "mutexmap", "deltafifo", "clientgo-realfifo", "binaryheap", "controllerruntime-priority", "lock-starvation", "stores", "requeue-storm", "130767", "waived"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the list lacks %q", want)
 		}

@@ -38,6 +38,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 		Example: `  benchrun run
   benchrun run --preset lock-starvation --impl 'clientgo*,mutexmap'
   benchrun run --preset lock-starvation --sweep listers.goroutines=0,1,10,80
+  benchrun run --preset lock-starvation,stores,stores-scaling  # what stores are held against, in one run
   benchrun run --preset scaling --component store      # how cost grows with the objects
   benchrun run --preset quick --sweep procs=1,2,4
   benchrun run --component store,queue --forks 10 --duration 1s
@@ -87,7 +88,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 // addRunFlags adds what all commands that measure take.
 func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f := cmd.Flags()
-	f.StringVar(&o.Preset, "preset", "", "`NAME` of a preset (default "+load.DefaultPreset+"); benchrun list shows them")
+	f.StringVar(&o.Preset, "preset", "", "`NAME` of a preset, or of several: NAME,NAME (default "+load.DefaultPreset+"); benchrun list shows them")
 	f.StringVarP(&o.File, "file", "f", "", "workload `FILE` (YAML) instead of a preset")
 	f.StringVar(&o.Trace, "trace", "", "trace `FILE` to replay instead of a preset (see benchrun trace)")
 	f.StringSliceVar(&o.Components, "component", nil, "only these components: store, fifo, delay, queue")

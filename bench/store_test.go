@@ -1,0 +1,101 @@
+package bench
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/mutexmap"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// Every update is a real one: no version is stored twice running under one key,
+// alone and by two goroutines.
+func TestUpdatesChangeSomething(t *testing.T) {
+	for _, op := range []load.Op{load.OpUpdate, load.OpUpdateIndex} {
+		t.Run(string(op), func(t *testing.T) {
+			w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 300}}.WithDefaults()
+			spy := &spyStore{last: map[string]any{}}
+			s := newStoreSubject(func(contract.Indexers) contract.Store { return spy }, load.Generate(w.Objects, 1), w)
+			s.Fill()
+			actors, err := crew(s, op, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 10 {
+				for _, a := range actors {
+					a.do(77)
+				}
+			}
+			if spy.writes != 2*770 || spy.again != 0 {
+				t.Errorf("%d of %d updates stored what was there", spy.again, spy.writes)
+			}
+		})
+	}
+}
+
+// Nor when an operation is returned to in passes.
+func TestPassesGoOnWhereTheyWere(t *testing.T) {
+	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 5000}, Ops: []load.Op{load.OpUpdateIndex}, Duration: time.Millisecond}.WithDefaults()
+	objects := load.Generate(w.Objects, 1)
+	spy := &spyStore{last: map[string]any{}}
+	s := newStoreSubject(func(contract.Indexers) contract.Store { return spy }, objects, w)
+	s.Fill()
+	if err := ops(t.Context(), s, w, objects, &measure.Fork{Process: map[string]float64{}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if spy.writes == 0 || spy.again != 0 {
+		t.Errorf("%d of %d updates stored what was there", spy.again, spy.writes)
+	}
+}
+
+// An operation whose workload names an index reads that one.
+func TestByIndexReadsTheWorkloadsIndex(t *testing.T) {
+	t.Parallel()
+	for index, matches := range map[string]int{load.IndexNamespace: 75, load.IndexNode: 15} {
+		w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 300, Namespaces: 4, Nodes: 20}, Index: index, Ops: []load.Op{load.OpByIndex}}.WithDefaults()
+		if err := w.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		spy := &spyStore{last: map[string]any{}}
+		objects := load.Generate(w.Objects, 1)
+		s := newStoreSubject(func(ix contract.Indexers) contract.Store {
+			spy.Store = mutexmap.New(ix)
+			spy.Store.Replace(objects.Map(), "1")
+			return spy
+		}, objects, w)
+		actors, err := crew(s, load.OpByIndex, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		actors[0].do(16)
+		if len(spy.found) != 16 || slices.Min(spy.found) != matches || slices.Max(spy.found) != matches {
+			t.Errorf("index %s: found %v, want %d each time", index, spy.found, matches)
+		}
+	}
+}
+
+// spyStore looks at updates and at what is found by index.
+type spyStore struct {
+	contract.Store
+	last          map[string]any
+	writes, again int
+	found         []int
+}
+
+func (s *spyStore) Replace(items map[string]any, _ string) { s.last = items }
+func (s *spyStore) Update(key string, obj any) {
+	s.writes++
+	if s.last[key] == obj {
+		s.again++
+	}
+	s.last[key] = obj
+}
+
+func (s *spyStore) ByIndex(index, value string) ([]any, error) {
+	found, err := s.Store.ByIndex(index, value)
+	s.found = append(s.found, len(found))
+	return found, err
+}

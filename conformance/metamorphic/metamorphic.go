@@ -1,0 +1,178 @@
+package metamorphic
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Store is one of the stores that are compared.
+type Store struct {
+	Name string
+	// New constructs it, empty, with the given indexers; each call gives a store of its own.
+	New func(contract.Indexers) contract.Store
+	// Waived are the numbers of the clauses that it does not keep, with the reason.
+	Waived map[string]string
+}
+
+func (s Store) waives(clauses ...string) bool {
+	return slices.ContainsFunc(clauses, func(c string) bool { return s.Waived[c] != "" })
+}
+
+// What a Config has where it says nothing.
+const (
+	DefaultCalls    = 50_000
+	DefaultKeys     = 2_000
+	DefaultPatience = 10 * time.Second
+	DefaultReplays  = 2_000_000
+)
+
+// Config says which history is played. The zero value is one of the default sizes
+// with a seed of its own.
+type Config struct {
+	Seed  uint64 // repeats the history of an earlier run of the same sizes; 0 draws one
+	Calls int    // the history's length; 0 means DefaultCalls
+	Keys  int    // the most that there are at once; 0 means DefaultKeys
+	// Patience is how long one call may take; 0 means DefaultPatience. Reducing a
+	// history in which one hangs waits for it up to 20 times, a second or two each.
+	Patience time.Duration
+	// Replays bounds the work of reducing a history that fails: how many calls may be
+	// made for it. 0 means DefaultReplays, which takes some seconds.
+	Replays int
+	// Logf is told what is left out; nil tells nobody.
+	Logf func(format string, args ...any)
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Calls < 0 || c.Keys < 0 || c.Patience < 0 || c.Replays < 0 {
+		return c, errors.New("metamorphic: the sizes of a Config are 0 (the default) or more")
+	}
+	defaults := func(n *int, d int) {
+		if *n == 0 {
+			*n = d
+		}
+	}
+	defaults(&c.Calls, DefaultCalls)
+	defaults(&c.Keys, DefaultKeys)
+	defaults(&c.Replays, DefaultReplays)
+	if c.Patience == 0 {
+		c.Patience = DefaultPatience
+	}
+	for c.Seed == 0 {
+		c.Seed = rand.Uint64()
+	}
+	if c.Logf == nil {
+		c.Logf = func(string, ...any) {}
+	}
+	return c, nil
+}
+
+// Run plays a history on the stores and fails the test if they disagree.
+func Run(t *testing.T, stores []Store, cfg Config) {
+	t.Helper()
+	if cfg.Logf == nil {
+		cfg.Logf = t.Logf
+	}
+	if err := Check(stores, cfg); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Check does so without testing.T. It returns nil if all stores agree, else a
+// *Failure, or another error where the stores or the Config are no good.
+func Check(stores []Store, cfg Config) error {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return err
+	}
+	if err := named(stores); err != nil {
+		return err
+	}
+	if stores = admit(stores, cfg.Logf); len(stores) == 0 {
+		return errors.New("metamorphic: no store is left to play on")
+	}
+	h := generate(cfg.Seed, cfg.Calls, cfg.Keys)
+	if d := play(h, stores, cfg.Patience); d != nil {
+		return explain(h, stores, cfg, d)
+	}
+	return nil
+}
+
+// named reports an error unless the stores can be told apart and made.
+func named(stores []Store) error {
+	seen := map[string]bool{}
+	for i, s := range stores {
+		switch {
+		case s.Name == "" || s.New == nil:
+			return fmt.Errorf("metamorphic: store %d (%q) lacks a name or a constructor", i, s.Name)
+		case seen[s.Name]:
+			return fmt.Errorf("metamorphic: two stores are called %q", s.Name)
+		}
+		seen[s.Name] = true
+		for clause, reason := range s.Waived {
+			if _, err := contract.LookupClause(clause); err != nil || reason == "" {
+				return fmt.Errorf("metamorphic: store %s waives %q, because %q: give a clause and a reason", s.Name, clause, reason)
+			}
+		}
+	}
+	return nil
+}
+
+// spared says what a store is spared that waives a clause, and takes part all the same.
+var spared = map[string]string{
+	"STORE-6":  "what it returns is not overwritten",
+	"STORE-14": "its IndexKeys may come in any order",
+	"STORE-21": "it is given an empty map where others are given nil",
+	"STORE-26": "the map of its GetIndexers is left as it is",
+	"STORE-27": "no IndexFunc fails on its writes",
+	"STORE-28": "no IndexFunc fails on its Adds and Updates",
+	"STORE-29": "no IndexFunc fails on its Replaces",
+	"STORE-30": "no IndexFunc fails on its AddIndexers",
+	"STORE-31": "no IndexFunc failure of its Index is looked at",
+	"STORE-33": "Resync is not called",
+	"STORE-37": "its Transactions are made write by write",
+	"STORE-39": "no IndexFunc fails on its Transactions",
+	"STORE-40": "its resource version is not asked",
+	"STORE-41": "its resource version is not asked",
+	"STORE-42": "its resource version is not asked",
+	"STORE-43": "its resource version is not asked",
+}
+
+// concurrent are the clauses that calls made one after the other cannot break.
+var concurrent = []string{
+	"STORE-7", "STORE-8", "STORE-9", "STORE-10", "STORE-11", "STORE-12", "STORE-32", "STORE-34", "STORE-35", "STORE-36", "STORE-38",
+}
+
+// admit leaves out the stores that waive what a history rests on, and says what
+// others are spared.
+func admit(stores []Store, logf func(string, ...any)) []Store {
+	var admitted []Store
+	for _, s := range stores {
+		var reasons []string
+		out := false
+		for _, clause := range slices.Sorted(maps.Keys(s.Waived)) {
+			what, known := spared[clause]
+			if slices.Contains(concurrent, clause) {
+				continue
+			}
+			if !known {
+				out, what = true, "it is left out"
+			}
+			reasons = append(reasons, fmt.Sprintf("%s waived (%s): %s", clause, s.Waived[clause], what))
+		}
+		if len(reasons) > 0 {
+			logf("%s: %s", s.Name, strings.Join(reasons, "; "))
+		}
+		if !out {
+			admitted = append(admitted, s)
+		}
+	}
+	return admitted
+}

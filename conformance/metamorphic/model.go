@@ -1,0 +1,279 @@
+package metamorphic
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// model is the dumb store: what is there is in the map, and every question is
+// answered by looking at all of it.
+type model struct {
+	items   map[string]*object
+	present [indexCount]bool
+	version string
+}
+
+func newModel() *model {
+	m := &model{items: map[string]*object{}}
+	for n := range atFirst {
+		m.present[n] = true
+	}
+	return m
+}
+
+// outcome is how a call ends.
+type outcome int
+
+const (
+	returns  outcome = iota
+	errs             // it returns an error
+	errsOn           // it returns the error of the IndexFunc
+	panics           // because an IndexFunc failed
+	passesOn         // it passes on the panic of an IndexFunc
+	anyway           // the contract does not say; no store is given the call
+)
+
+// answer is what a call must give. Only the fields of its kind are set.
+type answer struct {
+	how     outcome
+	object  *object   // nil where there is none
+	objects []*object // in any order
+	keys    []string  // sorted
+	values  []string  // sorted
+	version string    // of the store, after the call
+	all     *state
+}
+
+// apply makes the model do what the call does and returns what it must give.
+func (m *model) apply(op *operation) answer {
+	a := m.answer(op)
+	a.version = m.version
+	return a
+}
+
+func (m *model) answer(op *operation) answer {
+	switch op.kind {
+	case opAdd, opUpdate:
+		if how := m.refusal(op.object); how != returns {
+			return answer{how: how}
+		}
+		m.items[op.key] = op.object
+		m.see(op.object)
+	case opDelete:
+		delete(m.items, op.key)
+	case opDeleteWithObject:
+		delete(m.items, op.key)
+		m.see(op.object)
+	case opReplace:
+		return m.replace(op)
+	case opTransaction:
+		return m.transaction(op)
+	case opAddIndexers:
+		return m.addIndexers(op)
+	case opBookmark:
+		m.version = op.version
+	case opGet:
+		return answer{object: m.items[op.key]}
+	case opList:
+		return answer{objects: slices.Collect(maps.Values(m.items))}
+	case opListKeys:
+		return answer{keys: m.sortedKeys()}
+	case opByIndex, opIndexKeys, opIndex, opListIndexFuncValues:
+		return m.ask(op)
+	case opGetIndexers:
+		return answer{values: m.indexNames()}
+	case opCompare:
+		return answer{all: m.state()}
+	}
+	return answer{}
+}
+
+// refusal is how a write of the object ends where one of the indexes fails on it.
+func (m *model) refusal(o *object) outcome {
+	switch {
+	case o == nil || o.poison < 0 || !m.present[o.poison]:
+		return returns
+	case o.panics:
+		return passesOn
+	}
+	return panics
+}
+
+// refusalOf is how a write of all of them ends. Where several objects fail, it is
+// the store's choice which it meets first.
+func (m *model) refusalOf(writes []write) outcome {
+	all, failing := returns, 0
+	for _, w := range writes {
+		if w.kind == contract.TransactionTypeDelete {
+			continue // the object of a deletion is not indexed
+		}
+		if how := m.refusal(w.object); how != returns {
+			all = how
+			failing++
+		}
+	}
+	if failing > 1 {
+		return panics
+	}
+	return all
+}
+
+// see takes the resource version of an object that has one.
+func (m *model) see(o *object) {
+	if o != nil && o.version != "" {
+		m.version = o.version
+	}
+}
+
+func (m *model) replace(op *operation) answer {
+	if how := m.refusalOf(op.writes); how != returns {
+		return answer{how: how}
+	}
+	m.items = make(map[string]*object, len(op.writes))
+	for _, w := range op.writes {
+		m.items[w.key] = w.object
+	}
+	m.version = op.version
+	return answer{}
+}
+
+func (m *model) transaction(op *operation) answer {
+	if how := m.refusalOf(op.writes); how != returns {
+		return answer{how: how}
+	}
+	for _, w := range op.writes {
+		if w.kind == contract.TransactionTypeDelete {
+			delete(m.items, w.key)
+		} else {
+			m.items[w.key] = w.object
+		}
+	}
+	if n := len(op.writes); n > 0 {
+		m.see(op.writes[n-1].object)
+	}
+	return answer{}
+}
+
+// addIndexers: a name that is taken is an error, and an object on which a new one
+// fails a panic. Which of the two comes first where there are both is left open.
+func (m *model) addIndexers(op *operation) answer {
+	taken := slices.ContainsFunc(op.adds, func(n int) bool { return m.present[n] })
+	fails := false
+	for _, o := range m.items {
+		fails = fails || o.poison >= 0 && !m.present[o.poison] && slices.Contains(op.adds, o.poison)
+	}
+	switch {
+	case taken && fails:
+		return answer{how: anyway}
+	case taken:
+		return answer{how: errs}
+	case fails:
+		return answer{how: panics}
+	}
+	for _, n := range op.adds {
+		m.present[n] = true
+	}
+	return answer{}
+}
+
+// ask answers what an index is asked.
+func (m *model) ask(op *operation) answer {
+	n := indexNumber(op.index)
+	known := n >= 0 && m.present[n]
+	switch {
+	case op.kind == opListIndexFuncValues && !known:
+		return answer{}
+	case op.kind == opListIndexFuncValues:
+		return answer{values: m.valuesOf(n)}
+	case !known:
+		return answer{how: errs}
+	case op.kind == opIndex && op.object.poison == n && op.object.panics:
+		return answer{how: passesOn}
+	case op.kind == opIndex && op.object.poison == n:
+		return answer{how: errsOn}
+	}
+	var a answer
+	for key, o := range m.items {
+		switch op.kind {
+		case opIndex:
+			if slices.ContainsFunc(o.values[n], func(v string) bool { return slices.Contains(op.object.values[n], v) }) {
+				a.objects = append(a.objects, o)
+			}
+		case opByIndex:
+			if slices.Contains(o.values[n], op.value) {
+				a.objects = append(a.objects, o)
+			}
+		default:
+			if slices.Contains(o.values[n], op.value) {
+				a.keys = append(a.keys, key)
+			}
+		}
+	}
+	slices.Sort(a.keys)
+	return a
+}
+
+func (m *model) sortedKeys() []string { return slices.Sorted(maps.Keys(m.items)) }
+
+// valuesOf returns the values that stored objects have in an index, each once, sorted.
+func (m *model) valuesOf(n int) []string {
+	seen := map[string]bool{}
+	for _, o := range m.items {
+		for _, v := range o.values[n] {
+			seen[v] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+func (m *model) indexNames() []string {
+	var names []string
+	for n, there := range m.present {
+		if there {
+			names = append(names, indexNames[n])
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// state is everything that a store can be asked, answered.
+type state struct {
+	items   map[string]*object // a copy
+	keys    []string
+	objects []*object
+	names   []string // of the indexes that are there
+	indexes map[string]map[string]*matches
+}
+
+// matches are what has a value in an index.
+type matches struct {
+	objects []*object
+	keys    []string // sorted
+}
+
+func (m *model) state() *state {
+	s := &state{items: maps.Clone(m.items), keys: m.sortedKeys(), names: m.indexNames(), indexes: map[string]map[string]*matches{}}
+	for _, key := range s.keys {
+		s.objects = append(s.objects, m.items[key])
+	}
+	for _, name := range s.names {
+		n, sets := indexNumber(name), map[string]*matches{}
+		for i, key := range s.keys {
+			for at, v := range s.objects[i].values[n] {
+				if slices.Contains(s.objects[i].values[n][:at], v) {
+					continue // an object that has the value twice is found once
+				}
+				if sets[v] == nil {
+					sets[v] = &matches{}
+				}
+				sets[v].objects = append(sets[v].objects, s.objects[i])
+				sets[v].keys = append(sets[v].keys, key)
+			}
+		}
+		s.indexes[name] = sets
+	}
+	return s
+}

@@ -1,0 +1,222 @@
+package metamorphic
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Failure is the error of a history on which stores disagree with the model.
+type Failure struct {
+	// Config repeats the whole history.
+	Config Config
+	// Stores are those that answer otherwise than the model, Agree those that do not.
+	Stores, Agree []string
+	// Clause is the one that the first of Stores breaks.
+	Clause contract.Clause
+	// Calls is the reduced history; the last call is the one that is answered wrongly.
+	Calls []string
+	// Answers say of each of Stores how it differs.
+	Answers []string
+	// Repeats is false for a failure that did not come again when the same calls were
+	// made on new stores; then Calls are the last ones before it.
+	Repeats bool
+	// At and Of are where in the whole history it came.
+	At, Of int
+}
+
+// Error gives the calls, the answers, the clause and the seed.
+func (f *Failure) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s disagree with the model", f.Clause, strings.Join(f.Stores, ", "))
+	if len(f.Agree) > 0 {
+		fmt.Fprintf(&b, ", with which agree %s", strings.Join(f.Agree, ", "))
+	}
+	if f.Repeats {
+		fmt.Fprintf(&b, "\nat call %d of %d, reduced to %d:\n", f.At+1, f.Of, len(f.Calls))
+	} else {
+		fmt.Fprintf(&b, "\nat call %d of %d; it does not come again when the calls are repeated. The last calls:\n", f.At+1, f.Of)
+	}
+	for i, c := range f.Calls {
+		fmt.Fprintf(&b, "%4d. %s\n", i+1, c)
+	}
+	for i, a := range f.Answers {
+		fmt.Fprintf(&b, "%s: %s\n", f.Stores[i], a)
+	}
+	fmt.Fprintf(&b, "repeat it with metamorphic.Config{Seed: %d, Calls: %d, Keys: %d}; a store is made with the indexes %q",
+		f.Config.Seed, f.Config.Calls, f.Config.Keys, indexNames[:atFirst])
+	return b.String()
+}
+
+const (
+	// lastCalls is how many calls are shown of a failure that does not come again.
+	lastCalls = 20
+	// hangs is how often a call that does not return is waited for.
+	hangs = 20
+)
+
+// explain reduces a history that failed as d says.
+func explain(h history, stores []Store, cfg Config, d *dissent) *Failure {
+	f := &Failure{Config: cfg, At: d.at, Of: len(h.operations)}
+	ops := h.operations[:d.at+1]
+	var one []Store // the first that disagrees: the model stands for the others
+	for _, s := range stores {
+		if s.Name == d.names[0] {
+			one = []Store{s}
+		}
+	}
+	r := &reduction{h: h, stores: one, patience: min(cfg.Patience, time.Second), calls: cfg.Replays, hangs: hangs}
+	f.Repeats = r.fails(ops)
+	if !f.Repeats && len(stores) > 1 {
+		r.stores = stores // what one store does may hang on the others
+		f.Repeats = r.fails(ops)
+	}
+	if f.Repeats {
+		if reads := writesOnly(ops); r.fails(reads) {
+			ops = reads
+		}
+		ops = r.reduce(ops)
+		d = r.last
+		// All stores on the reduced history, to tell who agrees.
+		h.operations = ops
+		if all := play(h, stores, r.patience); all != nil {
+			d = all
+		}
+		ops = ops[:d.at+1]
+	} else {
+		ops = ops[max(0, len(ops)-lastCalls):]
+	}
+	f.Stores = d.names
+	for _, s := range stores {
+		if !slices.Contains(d.names, s.Name) && !d.hung {
+			f.Agree = append(f.Agree, s.Name)
+		}
+	}
+	for _, p := range d.problems {
+		f.Answers = append(f.Answers, p.String())
+	}
+	if clause, err := contract.LookupClause(d.problems[0].clause); err == nil {
+		f.Clause = clause
+	}
+	f.Calls = texts(ops, (*operation).String)
+	return f
+}
+
+// reduction tries parts of a history, within its bounds.
+type reduction struct {
+	h        history
+	stores   []Store
+	patience time.Duration
+	calls    int      // that may still be made
+	hangs    int      // that may still be waited for
+	last     *dissent // of the last history that failed
+}
+
+// fails plays the calls on new stores.
+func (r *reduction) fails(ops []*operation) bool {
+	if r.calls -= len(ops); r.calls < 0 || r.hangs <= 0 || len(ops) == 0 {
+		return false
+	}
+	h := r.h
+	h.operations = ops
+	d := play(h, r.stores, r.patience)
+	if d == nil {
+		return false
+	}
+	if d.hung {
+		r.hangs--
+	}
+	r.last = d
+	return true
+}
+
+// reduce leaves out calls, then entries of Replaces and Transactions, then what
+// objects have, then calls again, for fewer may be needed now.
+func (r *reduction) reduce(ops []*operation) []*operation {
+	ops = shrink(ops, r.fails)
+	for i, op := range ops {
+		shrink(op.writes, func(fewer []write) bool {
+			smaller := *op
+			smaller.writes = fewer
+			tried := slices.Clone(ops)
+			tried[i] = &smaller
+			if !r.fails(tried) {
+				return false
+			}
+			ops = tried
+			return true
+		})
+	}
+	if r.hangs == hangs { // a call that hangs still reads its objects
+		r.simplify(ops)
+	}
+	return shrink(ops, r.fails)
+}
+
+// simplify takes index values and failures from objects as long as the history fails.
+func (r *reduction) simplify(ops []*operation) {
+	for _, o := range objectsOf(ops) {
+		if poison, panics := o.poison, o.panics; poison >= 0 {
+			o.poison, o.panics = -1, false
+			if !r.fails(ops) {
+				o.poison, o.panics = poison, panics
+			}
+		}
+		for n := range o.values {
+			shrink(o.values[n], func(fewer []string) bool {
+				was := o.values[n]
+				o.values[n] = fewer
+				if r.fails(ops) {
+					return true
+				}
+				o.values[n] = was
+				return false
+			})
+		}
+	}
+}
+
+// objectsOf are the objects of some calls, each once.
+func objectsOf(ops []*operation) []*object {
+	var out []*object
+	add := func(o *object) {
+		if o != nil && !slices.Contains(out, o) {
+			out = append(out, o)
+		}
+	}
+	for _, op := range ops {
+		add(op.object)
+		for _, w := range op.writes {
+			add(w.object)
+		}
+	}
+	return out
+}
+
+// shrink leaves out parts of a list as long as what remains fails: halves, quarters
+// and so on down to single elements, of which in the end none can be spared, unless
+// fails gave up. It is the part of Zeller and Hildebrandt's ddmin (2002) that tries complements. A
+// list of which k elements are needed takes about 2k log2(n) tries, of ever fewer elements.
+func shrink[T any](list []T, fails func([]T) bool) []T {
+	for size := (len(list) + 1) / 2; size >= 1; {
+		shorter := false
+		for from := 0; from < len(list); {
+			without := slices.Concat(list[:from], list[min(from+size, len(list)):])
+			if fails(without) {
+				list, shorter = without, true
+			} else {
+				from += size
+			}
+		}
+		switch {
+		case size > 1:
+			size = min((size+1)/2, max(1, len(list)/2))
+		case !shorter:
+			return list
+		}
+	}
+	return list
+}

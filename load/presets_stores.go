@@ -1,0 +1,104 @@
+package load
+
+import (
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// The presets that stores are held against: what readers do to the one writer, and
+// what each operation costs with nothing else going on.
+
+// The index by namespace finds starvedMatches of starvedObjects, in both presets.
+const (
+	starvedObjects = 100_000
+	starvedMatches = 2_000
+	starvedRate    = 10_000
+)
+
+func lockStarvation() Preset {
+	objects := ObjectSpec{Kind: KindPod, Count: starvedObjects, Namespaces: starvedObjects / starvedMatches}
+	writer := Group{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: starvedRate}
+	return Preset{
+		Name:        "lock-starvation",
+		Description: "Goroutines that list everything, or look 2,000 objects up by index, against one writer: how much of what it is offered does the writer get done?",
+		Source:      "https://github.com/kubernetes/kubernetes/issues/130767, https://github.com/kubernetes/kubernetes/issues/139526",
+		Workloads: []Workload{
+			{
+				Name:      "lock-starvation",
+				Component: contract.ComponentStore,
+				Objects:   objects,
+				Groups:    []Group{writer, {Name: "listers", Op: OpList, Goroutines: 1}},
+				Sweep:     Sweep{Vary: "listers.goroutines", Values: []int{0, 1, 10, 80}},
+				Duration:  3 * time.Second, Warmup: 200 * time.Millisecond,
+			},
+			{
+				Name:      "lock-starvation-by-index",
+				Component: contract.ComponentStore,
+				Objects:   objects,
+				Index:     IndexNamespace,
+				Groups:    []Group{writer, {Name: "finders", Op: OpByIndex, Goroutines: 10}},
+				// One value: it puts the number into the names, and --sweep may give others.
+				Sweep:    Sweep{Vary: "finders.goroutines", Values: []int{10}},
+				Duration: 3 * time.Second, Warmup: 200 * time.Millisecond,
+			},
+		},
+	}
+}
+
+// stores measures each operation on stores that no other operation disturbs, but
+// for such as leave every object's index values as they are: Update must not find
+// objects that update-index moved, or it would move them back.
+func stores() Preset {
+	objects := ObjectSpec{Kind: KindPod, Count: starvedObjects, Namespaces: starvedObjects / starvedMatches, Nodes: 5_000}
+	alone := func(name, description, index string, parallel []int, ops ...Op) Workload {
+		return Workload{
+			Name: name, Description: description,
+			Component: contract.ComponentStore, Objects: objects, Index: index,
+			Ops: ops, Parallel: parallel, Duration: 200 * time.Millisecond,
+		}
+	}
+	one, two := []int{1}, []int{1, 2}
+	return Preset{
+		Name:        "stores",
+		Description: "What each operation of a store of 100,000 pods costs with nothing else going on, what it keeps per object, and how long a Get waits while the whole content is replaced over and over. About 3 minutes for each store.",
+		Source:      "design: the table of what was measured before this project began; https://github.com/kubernetes/kubernetes/pull/133241 for what the writes and the memory of a lock-free store may cost",
+		Workloads: []Workload{
+			alone("stores-get", "Get of one key, by one goroutine and by two.", IndexNode, two, OpGet),
+			alone("stores-list", "List of everything, and ByIndex of the 2,000 objects of a namespace.", IndexNamespace, one, OpList, OpByIndex),
+			alone("stores-by-node", "ByIndex of the 20 objects of a node.", IndexNode, one, OpByIndex),
+			alone("stores-update", "Update that leaves the index values as they are.", IndexNode, one, OpUpdate),
+			alone("stores-update-index", "Update that moves the object to another node.", IndexNode, one, OpUpdateIndex),
+			alone("stores-write", "Delete and Add of a key, a Transaction of 1,000 updates, and Replace of everything.", IndexNode, one, OpAddDelete, OpTransaction, OpReplace),
+			{
+				Name:        "stores-replace",
+				Description: "A reader that Gets at a fixed rate, by itself and beside a goroutine that replaces everything over and over: the first says what the machine adds.",
+				Component:   contract.ComponentStore, Objects: objects,
+				Groups: []Group{
+					{Name: "reader", Op: OpGet, Goroutines: 1, Rate: starvedRate},
+					{Name: "relister", Op: OpReplace, Goroutines: 1},
+				},
+				Sweep:    Sweep{Vary: "relister.goroutines", Values: []int{0, 1}},
+				Duration: 2 * time.Second, Warmup: 200 * time.Millisecond,
+			},
+		},
+	}
+}
+
+// storesScaling is the part of scaling that a store is held against, without
+// update-index, which would disturb update, and without List, whose law nobody doubts.
+func storesScaling() Preset {
+	return Preset{
+		Name:        "stores-scaling",
+		Description: "How the cost of Get, ByIndex of 30 objects and Update grows from 1,000 objects to 1,000,000. About 4 minutes for each store.",
+		Source:      "design: flat but for cache misses is what a hash map promises",
+		Workloads: []Workload{{
+			Name:      "stores-scaling",
+			Component: contract.ComponentStore,
+			Objects:   ObjectSpec{Kind: KindPod, Count: 1_000},
+			Ops:       []Op{OpGet, OpByIndex, OpUpdate},
+			Sweep:     Sweep{Vary: varyObjects, Values: []int{1_000, 10_000, 100_000, 1_000_000}},
+			Duration:  100 * time.Millisecond,
+		}},
+	}
+}

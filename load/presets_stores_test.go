@@ -1,0 +1,40 @@
+package load
+
+import (
+	"slices"
+	"testing"
+)
+
+// The presets that stores are held against keep to the sizes that their
+// descriptions state.
+func TestStorePresetsAreWhatTheySay(t *testing.T) {
+	t.Parallel()
+	seen := map[Op]int{}
+	for _, name := range []string{"lock-starvation", "stores"} {
+		p, err := LookupPreset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range p.Workloads {
+			o := w.Objects
+			if o.Kind != KindPod || o.Count != 100_000 || o.Count/o.NamespaceCount() != 2_000 {
+				t.Errorf("%s: %+v, want 100,000 pods, 2,000 to a namespace", w.Name, o)
+			}
+			if name == "stores" && o.Count/o.NodeCount() != 20 {
+				t.Errorf("%s: %d pods to a node, want 20", w.Name, o.Count/o.NodeCount())
+			}
+			if slices.Contains(w.Ops, OpUpdateIndex) && len(w.Ops) > 1 {
+				t.Errorf("%s: %v find objects that update-index moved", w.Name, w.Ops)
+			}
+			for _, op := range w.Ops {
+				seen[op] += len(w.Parallel)
+			}
+		}
+	}
+	want := map[Op]int{OpGet: 2, OpList: 1, OpByIndex: 2, OpUpdate: 1, OpUpdateIndex: 1, OpAddDelete: 1, OpTransaction: 1, OpReplace: 1}
+	for op, n := range want {
+		if seen[op] != n {
+			t.Errorf("%s is measured alone %d times, want %d", op, seen[op], n)
+		}
+	}
+}

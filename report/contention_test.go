@@ -1,0 +1,74 @@
+package report
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// underLoads is the sample run at several numbers of listers.
+func underLoads(listers ...string) *measure.Run {
+	r := sampleRun(6)
+	cells, forks, text := r.Cells, r.Forks, r.Workloads[0]
+	r.Cells, r.Forks, r.Workloads = nil, nil, nil
+	for _, n := range listers {
+		at := func(c measure.Cell) measure.Cell {
+			c.Params = append(slices.Clone(c.Params), measure.Param{Key: "listers", Value: n})
+			return c
+		}
+		for _, c := range cells {
+			r.Cells = append(r.Cells, at(c))
+		}
+		for _, f := range forks {
+			f.Cell = at(f.Cell)
+			f.Series = append(slices.Clone(f.Series), measure.Series{Group: "listers", Op: "list", Values: map[string]float64{measure.Achieved: 4321}})
+			r.Forks = append(r.Forks, f)
+		}
+		text.Key = r.Cells[len(r.Cells)-1].WorkloadKey()
+		r.Workloads = append(r.Workloads, text)
+	}
+	return r
+}
+
+func TestContentionIsOneTable(t *testing.T) {
+	t.Parallel()
+	var text, md bytes.Buffer
+	r := underLoads("1", "10")
+	if err := WriteText(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteMarkdown(&md, r, ""); err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(md.String(), "## Under load")
+	table, _, _ = strings.Cut(table, "\n## ")
+	if !found {
+		t.Fatal("the report has no section about loads")
+	}
+	for _, want := range []string{"store-ops/objects=10/listers=1 |", "store-ops/objects=10/listers=10 |", "writer:update at 100/s", "reference", "slow", "listers:list 4,321 ops/s", "delay p99"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table lacks %q:\n%s", want, table)
+		}
+	}
+	if strings.Contains(table, "@aa") {
+		t.Error("the second copy of the reference is shown as an implementation")
+	}
+	if !strings.Contains(text.String(), "store under load") || strings.Count(text.String(), "writer:update at 100/s") != 2 {
+		t.Errorf("the text lacks the table:\n%s", text.String())
+	}
+}
+
+// One load has its own table already.
+func TestOneLoadNeedsNoContention(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	if err := WriteText(&text, underLoads("1")); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(text.String(), "under load") {
+		t.Error("a run with one load repeats its table")
+	}
+}
