@@ -160,14 +160,35 @@ func (s *storeSubject) writer(op load.Op, w *walk) Actor {
 		}}
 	}
 	versions := [2][]any{s.laterVersions(op, w), s.firstVersions(w)}
-	return Actor{Loop: func(n int) int {
-		for range n {
-			v := versions[w.pass()]
-			i := w.slot()
-			store.Update(keys[i], v[i])
+	return Actor{
+		Begin: s.restorer(w, keys, versions),
+		Loop: func(n int) int {
+			for range n {
+				v := versions[w.pass()]
+				i := w.slot()
+				store.Update(keys[i], v[i])
+			}
+			return n
+		},
+	}
+}
+
+// restorer puts back what the walk left. Operations that take turns store versions of
+// their own: an update of those would move an object that it must leave where it is, or
+// store what is there.
+func (s *storeSubject) restorer(w *walk, keys []string, versions [2][]any) func() {
+	return func() {
+		done, now, before := w.at&w.mask, versions[w.pass()], versions[w.pass()^1]
+		for i, key := range keys {
+			left := before[i]
+			if uint32(i) < done {
+				left = now[i]
+			}
+			if got, _ := s.store.Get(key); got != left {
+				s.store.Update(key, left)
+			}
 		}
-		return n
-	}}
+	}
 }
 
 // replacer gives the store whole new maps; making them is not timed.
@@ -205,6 +226,7 @@ func (s *storeSubject) transactor(w *walk, batch int) (Actor, error) {
 	versions := [2][]any{s.laterVersions(load.OpUpdate, w), s.firstVersions(w)}
 	var batches [][]contract.StoreTransaction
 	return Actor{
+		Begin: s.restorer(w, keys, versions),
 		Chunk: batchChunk,
 		Prepare: func(n int) {
 			batches = batches[:0]

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/mutexmap"
 	"github.com/informerbench/informerbench/load"
@@ -51,6 +53,34 @@ func TestPassesGoOnWhereTheyWere(t *testing.T) {
 	}
 }
 
+// Nor when others have had their turn: update leaves each object on its node,
+// update-index moves each.
+func TestTurnsDoNotDisturbUpdates(t *testing.T) {
+	t.Parallel()
+	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 300}}.WithDefaults()
+	spy := &spyStore{last: map[string]any{}}
+	s := newStoreSubject(func(contract.Indexers) contract.Store { return spy }, load.Generate(w.Objects, 1), w)
+	s.Fill()
+	actor := map[load.Op]Actor{}
+	for _, op := range []load.Op{load.OpUpdate, load.OpUpdateIndex} {
+		actors, err := crew(s, op, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		actor[op] = actors[0]
+	}
+	for n := range 20 {
+		for op, a := range actor {
+			a.Begin()
+			spy.writes, spy.again, spy.moved = 0, 0, 0
+			a.do(100 + 7*n)
+			if want := map[load.Op]int{load.OpUpdate: 0, load.OpUpdateIndex: spy.writes}[op]; spy.moved != want || spy.again != 0 {
+				t.Errorf("%s moved %d of %d objects, and stored what was there for %d", op, spy.moved, spy.writes, spy.again)
+			}
+		}
+	}
+}
+
 // An operation whose workload names an index reads that one.
 func TestByIndexReadsTheWorkloadsIndex(t *testing.T) {
 	t.Parallel()
@@ -80,9 +110,9 @@ func TestByIndexReadsTheWorkloadsIndex(t *testing.T) {
 // spyStore looks at updates and at what is found by index.
 type spyStore struct {
 	contract.Store
-	last          map[string]any
-	writes, again int
-	found         []int
+	last                 map[string]any
+	writes, again, moved int
+	found                []int
 }
 
 func (s *spyStore) Replace(items map[string]any, _ string) { s.last = items }
@@ -91,7 +121,15 @@ func (s *spyStore) Update(key string, obj any) {
 	if s.last[key] == obj {
 		s.again++
 	}
+	if was, ok := s.last[key].(*corev1.Pod); ok && was.Spec.NodeName != obj.(*corev1.Pod).Spec.NodeName {
+		s.moved++
+	}
 	s.last[key] = obj
+}
+
+func (s *spyStore) Get(key string) (any, bool) {
+	obj, ok := s.last[key]
+	return obj, ok
 }
 
 func (s *spyStore) ByIndex(index, value string) ([]any, error) {
