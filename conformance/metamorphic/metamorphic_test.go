@@ -179,7 +179,9 @@ func TestClientGoNeedsItsWaivers(t *testing.T) {
 			for seed := range uint64(20) { // what is stored keeps an index from being added now and then only
 				err := Check([]Store{healthy, strict}, Config{Seed: seed + 1, Calls: 4000, Keys: 50})
 				var f *Failure
-				if !errors.As(err, &f) {
+				// What of a failing write client-go does depends on the order of its map of
+				// indexes, so that it need not come again.
+				if !errors.As(err, &f) || !f.Repeats {
 					continue
 				}
 				if len(f.Calls) > 5 {
