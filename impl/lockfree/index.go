@@ -124,6 +124,13 @@ func (c *core) enter(w *write, x *index, value string, n *node, asIs bool) {
 			return
 		}
 	}
+	b := c.bucket(w, x, value)
+	rec.addPosting(posting{b.id, b.objects.push(w, n, asIs)})
+}
+
+// bucket returns the bucket of a value, to which the caller adds an object: it is one
+// of the index's values from now on.
+func (c *core) bucket(w *write, x *index, value string) *bucket {
 	hash := x.buckets.hash(value)
 	part, e := x.buckets.find(hash, value)
 	var b *bucket
@@ -140,7 +147,7 @@ func (c *core) enter(w *write, x *index, value string, n *node, asIs bool) {
 	if b.objects.n == 0 {
 		b.pos = x.values.push(w, b.newest, born)
 	}
-	rec.addPosting(posting{b.id, b.objects.push(w, n, asIs)})
+	return b
 }
 
 // leave takes the object with the given record out of its i-th bucket.

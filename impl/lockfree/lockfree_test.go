@@ -1,6 +1,7 @@
 package lockfree_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -30,6 +31,65 @@ func TestIndexFuncMayReadItsOwnStore(t *testing.T) {
 	s.Add("b", 2)
 	if got, err := s.IndexKeys("company", "1"); err != nil || len(got) != 1 || got[0] != "b" {
 		t.Errorf("added beside one: %q, %v; want b", got, err)
+	}
+}
+
+// Replace shares a large content out to several goroutines.
+func TestReplaceOfMany(t *testing.T) {
+	t.Parallel()
+	const n = 20000
+	byLastDigits := func(obj any) ([]string, error) {
+		i := obj.(int)
+		if i < 0 {
+			return nil, errors.New("negative")
+		}
+		return []string{fmt.Sprint(i % 10), fmt.Sprint("hundred ", i%100), fmt.Sprint(i % 10)}, nil
+	}
+	s := lockfree.New(contract.Indexers{"digits": byLastDigits, "none": func(any) ([]string, error) { return nil, nil }})
+	items := map[string]any{}
+	for i := range n {
+		items[fmt.Sprint(i)] = i
+	}
+	s.Replace(items, "7")
+	if len(s.List()) != n || len(s.ListKeys()) != n || len(s.ListIndexFuncValues("digits")) != 110 || len(s.ListIndexFuncValues("none")) != 0 {
+		t.Fatalf("%d objects, %d keys, %d values", len(s.List()), len(s.ListKeys()), len(s.ListIndexFuncValues("digits")))
+	}
+	for i := range n {
+		if got, ok := s.Get(fmt.Sprint(i)); !ok || got != any(i) {
+			t.Fatalf("Get(%d) gave %v, %v", i, got, ok)
+		}
+	}
+	for digit := range 10 {
+		list, err := s.ByIndex("digits", fmt.Sprint(digit))
+		if err != nil || len(list) != n/10 {
+			t.Fatalf("%d objects end in %d, %v; want %d", len(list), digit, err, n/10)
+		}
+		for _, obj := range list {
+			if obj.(int)%10 != digit {
+				t.Fatalf("%d is found under %d", obj, digit)
+			}
+		}
+	}
+	// What came by Replace is changed like any other.
+	for i := range n {
+		s.Delete(fmt.Sprint(i))
+	}
+	if len(s.List()) != 0 || len(s.ListIndexFuncValues("digits")) != 0 {
+		t.Error("something is left")
+	}
+
+	s.Add("kept", 1)
+	items["bad"] = -1
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic of an IndexFunc that fails")
+			}
+		}()
+		s.Replace(items, "8")
+	}()
+	if len(s.List()) != 1 || s.LastStoreSyncResourceVersion() != "7" {
+		t.Error("a Replace that failed changed the store")
 	}
 }
 

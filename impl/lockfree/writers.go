@@ -111,43 +111,6 @@ func (v *view) appendTransactionValues(values [][]string, n int, t contract.Stor
 	return v.appendValues(values, n, t.Key, nil)
 }
 
-// Replace makes items the whole content of the store, at one instant, and takes the
-// map over; nil stands for an empty one. It panics, with nothing changed, if an
-// IndexFunc fails. O(n*indexes) beside the store, in which readers and writers go on;
-// only the exchange at the end waits for other writers.
-func (s *Store) Replace(items map[string]any, resourceVersion string) {
-	v := s.view.Load().over(newCore())
-	v.fill(items)
-	v.setVersion(resourceVersion)
-	v.commit()
-
-	s.writer.Lock()
-	defer s.writer.Unlock()
-	for _, x := range s.view.Load().indexes[len(v.indexes):] { // of an AddIndexers in between
-		x = newIndex(x.name, x.compute, x.ordinal)
-		v = v.withFilled(x, v.valuesOfAll(x))
-	}
-	s.view.Store(v)
-}
-
-// over returns a view with the same indexers over an empty core.
-func (v *view) over(c *core) *view {
-	empty := &view{core: c}
-	for _, x := range v.indexes {
-		empty = empty.with(newIndex(x.name, x.compute, x.ordinal))
-	}
-	return empty
-}
-
-// fill puts items in a core that nobody else sees yet.
-func (v *view) fill(items map[string]any) {
-	w := v.begin()
-	var room [stackIndexes][]string
-	for key, obj := range items {
-		v.put(w, key, obj, v.indexes, v.appendValues(room[:0], 0, key, obj))
-	}
-}
-
 // AddIndexers adds indexes and fills them with what is stored, at one instant. It
 // returns an error, with nothing added, if the store has an index of one of the
 // names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers)),

@@ -1,0 +1,245 @@
+package lockfree
+
+import (
+	"math/bits"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Replace makes items the whole content of the store, at one instant, and takes the
+// map over; nil stands for an empty one. It panics, with nothing changed, if an
+// IndexFunc fails. O(n*indexes) on all processors, which may run the IndexFuncs at once,
+// and beside the store, in which readers and writers go on; only the exchange at the end
+// waits for other writers.
+func (s *Store) Replace(items map[string]any, resourceVersion string) {
+	v := s.view.Load().over(newCore())
+	v.begin()
+	v.fill(items)
+	v.setVersion(resourceVersion)
+	v.commit()
+
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	for _, x := range s.view.Load().indexes[len(v.indexes):] { // of an AddIndexers in between
+		x = newIndex(x.name, x.compute, x.ordinal)
+		v = v.withFilled(x, v.valuesOfAll(x))
+	}
+	s.view.Store(v)
+}
+
+// over returns a view with the same indexers over an empty core.
+func (v *view) over(c *core) *view {
+	empty := &view{core: c}
+	for _, x := range v.indexes {
+		empty = empty.with(newIndex(x.name, x.compute, x.ordinal))
+	}
+	return empty
+}
+
+// filling is the content that a core is filled with at once, while nobody else sees
+// the core. Sizes are counted before anything is made, so nothing grows; and since
+// most of the time goes into waiting for memory, in which the objects lie scattered,
+// several goroutines wait side by side, each for its share of the objects.
+type filling struct {
+	view   *view
+	keys   []string
+	objs   []any
+	hashes []uint64
+	nodes  []*node
+	depth  int            // of the table's directory
+	counts []atomic.Int32 // of keys, part by part
+	shares []share
+}
+
+// share is a range of the objects, and their index values.
+type share struct {
+	from, to int
+	indexes  []grouped // by ordinal
+}
+
+// grouped is the values that a share's objects have in one index.
+type grouped struct {
+	numbers map[string]uint32 // of the groups
+	groups  []group
+	of      []uint32 // the group of each value of each object
+	ends    []uint32 // where in of the values of an object end
+}
+
+// group is the objects of a share that have one value.
+type group struct {
+	value string
+	n     uint32
+	// bucket is where they go to; next is the place of the next one.
+	bucket *bucket
+	next   uint32
+}
+
+// fill puts items in an empty core that nobody else sees yet.
+func (v *view) fill(items map[string]any) {
+	n := len(items)
+	if n == 0 {
+		return
+	}
+	f := &filling{
+		view: v, keys: make([]string, 0, n), objs: make([]any, 0, n),
+		hashes: make([]uint64, n), nodes: make([]*node, n),
+		depth: max(0, bits.Len(uint(n/(largestPart/2)))),
+	}
+	f.counts = make([]atomic.Int32, 1<<f.depth)
+	for key, obj := range items {
+		f.keys, f.objs = append(f.keys, key), append(f.objs, obj)
+	}
+	workers := max(1, min(runtime.GOMAXPROCS(0), n/leastShare))
+	f.shares = make([]share, workers)
+	for i := range f.shares {
+		f.shares[i] = share{from: i * n / workers, to: (i + 1) * n / workers, indexes: make([]grouped, len(v.indexes))}
+	}
+
+	f.each(f.group)
+	f.makeRoom()
+	f.each(f.place)
+	f.each(f.enterTable)
+}
+
+// each does a step for all shares at once, and passes a panic on.
+func (f *filling) each(step func(i int)) {
+	if len(f.shares) == 1 {
+		step(0)
+		return
+	}
+	var wg sync.WaitGroup
+	panics := make([]any, len(f.shares))
+	for i := range f.shares {
+		wg.Go(func() {
+			defer func() { panics[i] = recover() }()
+			step(i)
+		})
+	}
+	wg.Wait()
+	for _, p := range panics {
+		if p != nil {
+			panic(p)
+		}
+	}
+}
+
+// breathe lets other goroutines run now and then, who would wait for up to 10 ms
+// otherwise when every processor has a share to do.
+func (f *filling) breathe(i int) {
+	if len(f.shares) > 1 && i%256 == 0 {
+		runtime.Gosched()
+	}
+}
+
+// group computes the hashes and the index values of a share.
+func (f *filling) group(i int) {
+	s := &f.shares[i]
+	for x := range s.indexes {
+		g := &s.indexes[x]
+		g.numbers = map[string]uint32{}
+		g.of, g.ends = make([]uint32, 0, s.to-s.from), make([]uint32, 0, s.to-s.from)
+	}
+	for i := s.from; i < s.to; i++ {
+		f.breathe(i)
+		f.hashes[i] = f.view.nodes.hash(f.keys[i])
+		f.counts[f.hashes[i]>>(64-f.depth)].Add(1)
+		for x, index := range f.view.indexes {
+			s.indexes[x].add(index.valuesOf(f.keys[i], f.objs[i]))
+		}
+	}
+}
+
+// add puts the next object in the groups of its values, in each once.
+func (g *grouped) add(values []string) {
+	first := len(g.of)
+next:
+	for _, value := range values {
+		number, known := g.numbers[value]
+		if !known {
+			number = uint32(len(g.groups))
+			g.numbers[value] = number
+			g.groups = append(g.groups, group{value: value})
+		}
+		for _, other := range g.of[first:] {
+			if other == number {
+				continue next
+			}
+		}
+		g.groups[number].n++
+		g.of = append(g.of, number)
+	}
+	g.ends = append(g.ends, uint32(len(g.of)))
+}
+
+// makeRoom makes the buckets, the arrays, and the table's parts.
+func (f *filling) makeRoom() {
+	v, w := f.view, &f.view.write
+	v.objects.grow(uint32(len(f.keys)))
+	for ordinal, x := range v.indexes {
+		for s := range f.shares {
+			groups := f.shares[s].indexes[ordinal].groups
+			for i := range groups {
+				g := &groups[i]
+				g.bucket = v.bucket(w, x, g.value)
+				g.next = g.bucket.objects.n
+				g.bucket.objects.n += g.n
+			}
+		}
+	}
+	for _, b := range v.buckets {
+		b.objects.grow(b.objects.n)
+	}
+	dir := &directory{depth: f.depth, parts: make([]*part, len(f.counts))}
+	for i := range dir.parts {
+		dir.parts[i] = newPart(f.depth, int(f.counts[i].Load()))
+	}
+	v.nodes.dir.Store(dir)
+}
+
+// grow makes an empty array one of n cells, which the caller fills.
+func (a *array) grow(n uint32) {
+	a.reserve(int(n))
+	a.n = n
+	a.used.Store(n)
+}
+
+// place makes the nodes of a share and points the cells to them.
+func (f *filling) place(i int) {
+	s := &f.shares[i]
+	seq := f.view.write.seq
+	for i := s.from; i < s.to; i++ {
+		f.breathe(i)
+		rec := &record{pos: uint32(i)}
+		n := &node{key: f.keys[i], obj: f.objs[i], rec: rec, seq: seq}
+		rec.newest = n
+		f.nodes[i] = n
+		f.view.objects.cell(rec.pos).Store(n)
+		for x := range s.indexes {
+			g := &s.indexes[x]
+			from := uint32(0)
+			if i > s.from {
+				from = g.ends[i-s.from-1]
+			}
+			for _, number := range g.of[from:g.ends[i-s.from]] {
+				group := &g.groups[number]
+				group.bucket.objects.cell(group.next).Store(n)
+				rec.addPosting(posting{group.bucket.id, group.next})
+				group.next++
+			}
+		}
+	}
+}
+
+// enterTable puts the nodes of all shares in one of as many ranges of the table's
+// parts.
+func (f *filling) enterTable(i int) {
+	dir := f.view.nodes.dir.Load()
+	from, to := i*len(dir.parts)/len(f.shares), (i+1)*len(dir.parts)/len(f.shares)
+	for i, hash := range f.hashes {
+		f.breathe(i)
+		if p := int(hash >> (64 - f.depth)); p >= from && p < to {
+			dir.parts[p].insert(hash, f.nodes[i])
+		}
+	}
+}
