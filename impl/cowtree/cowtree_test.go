@@ -43,9 +43,6 @@ func TestAnIndexFuncMayRead(t *testing.T) {
 	t.Parallel()
 	var s *cowtree.Store
 	s = cowtree.New(contract.Indexers{"beside": func(any) ([]string, error) {
-		if s == nil {
-			return nil, nil
-		}
 		return []string{fmt.Sprint(len(s.List()))}, nil
 	}})
 	s.Add("a", 1)

@@ -2,6 +2,7 @@ package cowtree
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -58,11 +59,7 @@ func TestPublishedStatesStay(t *testing.T) {
 			if step%100 != 0 {
 				continue
 			}
-			was := make(map[string]any, len(model))
-			for key, obj := range model {
-				was[key] = obj
-			}
-			instants = append(instants, instant{s.current.Load(), was})
+			instants = append(instants, instant{s.current.Load(), maps.Clone(model)})
 			for i, in := range instants {
 				if err := in.check(); err != nil {
 					t.Fatalf("seed %d, at step %d, the state of step %d: %v", seed, step, i*100, err)

@@ -1,5 +1,5 @@
-// Package dense is a store of one RWMutex over slices: the objects lie side by
-// side in one []any and the keys in another, and so do the objects of each indexed
+// Package dense is a store of one RWMutex over slices: the objects lie side by side
+// in one []any and the keys in another, and so do the objects of each indexed
 // value. A map leads from a key to a record, which knows where its object stands.
 //
 //	records                objects          keys
@@ -26,13 +26,14 @@
 // after that nothing can fail, so nothing is ever half written.
 //
 // Costs, for n objects and i indexes. Get is a map lookup and one step to the
-// record, O(1), no allocation. Add, Update and Delete are O(i) under the write lock; an Add
-// allocates the record, an Update whose index values stay nothing beside the
-// IndexFunc. An object of v values in one index costs O(v*v) to move: meant for tens,
-// not thousands. List and ListKeys copy n entries under the read lock, into memory that
-// was asked for before. ByIndex copies its matches, IndexKeys collects and sorts them.
-// Replace is O(n*i) outside the lock, AddIndexers O(n) under it. A slice that grows is
-// copied as a whole under the write lock, now and then 16n bytes at once. Memory: for
-// an object in two indexes about 180 bytes beside its key, more while slices have room to grow;
-// a slice that three quarters have left gives half of its room back.
+// record, O(1), no allocation. Add, Update and Delete are O(i) under the write
+// lock; an Add allocates the record, an Update whose index values stay nothing
+// beside the IndexFunc. An object of v values in one index costs O(v*v) to move:
+// meant for tens, not thousands. List and ListKeys copy n entries under the read
+// lock, into memory that was asked for before. ByIndex copies its matches,
+// IndexKeys collects and sorts them. Replace is O(n*i) outside the lock,
+// AddIndexers O(n) under it. A slice that grows is copied as a whole under the
+// write lock, now and then 16n bytes at once. Memory: for an object in two indexes
+// about 180 bytes beside its key, more while slices have room to grow; a slice that
+// three quarters have left gives half of its room back.
 package dense

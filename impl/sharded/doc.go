@@ -1,7 +1,8 @@
 // Package sharded is a store whose lock is split by key. A shard has the objects of
-// the keys with its hash, and of each index the part that is about those objects. So a write, and a
-// Get, take one shard's lock. A read of more than one object takes all of them, but
-// only to note where things are: it copies what it found after it has let them go.
+// the keys with its hash, and of each index the part that is about those objects.
+// So a write, and a Get, take one shard's lock. A read of more than one object
+// takes all of them, but only to note where things are: it copies what it found
+// after it has let them go.
 //
 //	            shard 0           shard 1           ...
 //	lock        RWMutex           RWMutex
@@ -21,8 +22,8 @@
 //
 // Freezing is a flag for each list, see list.go. A chunk that a reader may have is
 // copied by the first write to it afterwards, once; without readers nothing is ever
-// copied. Few matches (32) are copied under the locks instead, so that a read of
-// a small value costs writers nothing later.
+// copied. Few matches (32) are copied under the locks instead, so that a read of a
+// small value costs writers nothing later.
 //
 // It keeps every STORE clause. Reads of many objects and Transactions lock in two
 // phases and in the order of the shards, so calls are linearizable and no cycle of
@@ -32,35 +33,37 @@
 // # Who waits for whom
 //
 // A writer waits for what is in its shard: another writer; a Get, for one map
-// look-up; a read of many objects, while it has all the locks. The last takes about
-// 20 ns for each shard, and a map look-up more for ByIndex: with 16 shards one to two
-// microseconds, whatever the number of objects. Before the locks were split from the copying, a writer waited a
-// millisecond for each List. At any moment no more goroutines are in there than
-// there are processors, unless one was descheduled inside. With 80 goroutines that loop List on 2 processors each
-// List is a millisecond of which the locks take a thousandth, so about one time slice in a thousand
-// ends inside, and then the writer waits until that goroutine has its turn again, which may be
-// 40 slices of 10 ms. So: the median writer waits for nobody, the slowest in a few thousand for
-// a round of the scheduler. It also has to get a processor itself among
-// those 80, which no lock can give it; that it need not do so twice for one write is why
-// it tries for a while before it queues.
+// look-up; a read of many objects, while it has all the locks. The last takes some
+// 20 ns for each shard, and a map look-up more for ByIndex: one to two microseconds
+// with 16 shards, whatever the number of objects, where a store that copies under
+// its lock makes the writer wait a millisecond for each List. No more goroutines are
+// in there at once than there are processors, unless one was descheduled inside.
+// With 80 goroutines that loop List on 2 processors a List is a millisecond of which
+// the locks take a thousandth, so about one time slice in a thousand ends inside,
+// and then the writer waits until that goroutine has its turn again, which may be 40
+// slices of 10 ms. So most writes wait for nobody, and a few in a million for a
+// round of the scheduler. The writer also has to get a processor itself among those
+// 80, which no lock can give it; that it need not do so twice for one write is why
+// it tries for a while before it queues for a lock.
 //
-// A reader waits for the writers inside the shards, each for about a microsecond, and
-// for a Transaction, which keeps its shards until it is done: a thousand writes,
-// about a millisecond. Replace exchanges pointers under the locks. AddIndexers computes
-// under all of them, O(n).
+// A reader waits for the writers inside the shards, each for about a microsecond,
+// and for a Transaction, which keeps its shards until it is done: a thousand
+// writes, about a millisecond. Replace exchanges pointers under the locks.
+// AddIndexers computes under all of them, O(n).
 //
 // # Costs
 //
-// For n objects, i indexes and s shards. Get is a hash, a read lock, a map look-up and
-// one step to the record; no allocation. Add, Update and Delete are O(i); beside readers each
-// copies, once after each read, at most a chunk and a directory (3 KB, and 8 bytes
-// for every 127 objects of the shard) of each list that the read froze and the write
-// changes. An object of v values in one index costs O(v*v) to move: meant for tens, not
-// thousands. List and ListKeys are O(n). ByIndex is O(s+matches): 20 matches pay for
-// every shard's lock and map, a few tens of nanoseconds each, so they are dearer than
-// in a store of one map, and 2,000 are cheaper. ListIndexFuncValues is O(values*s), under the
-// locks. Memory: about 200 bytes an object beside its key and its index entries; those cost
-// about 50 bytes each where a value has many objects in a shard, and about 250 where it has one,
-// which is what many shards do to values of few objects. A reader that stops keeps the
-// chunks that it has, no more than one copy of what it reads.
+// For n objects, i indexes and s shards. Get is a hash, a read lock, a map look-up
+// and one step to the record; no allocation. Add, Update and Delete are O(i);
+// beside readers each copies, once after each read, at most a chunk and a directory
+// (3 KB, and 8 bytes for every 127 objects of the shard) of each list that the read
+// froze and the write changes. An object of v values in one index costs O(v*v) to
+// move: meant for tens, not thousands. List and ListKeys are O(n). ByIndex is
+// O(s+matches): 20 matches pay for every shard's lock and map, a few tens of
+// nanoseconds each, so they are dearer than in a store of one map, and 2,000 are
+// cheaper. ListIndexFuncValues is O(values*s), under the locks. Memory: about 200
+// bytes an object beside its key and its index entries; those cost about 50 bytes
+// each where a value has many objects in a shard, and about 250 where it has one,
+// which is what many shards do to values of few objects. A reader that stops keeps
+// the chunks that it has, no more than one copy of what it reads.
 package sharded

@@ -2,7 +2,12 @@ package sharded_test
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -26,6 +31,77 @@ func TestConformance(t *testing.T) {
 			})
 		})
 	}
+}
+
+// One writer writes the numbers from 0 up under 500 keys in turn, over several
+// chunks, so whatever there is at one instant is 500 numbers in a row. Readers must
+// never see anything else.
+func TestReadsBesideAWriter(t *testing.T) {
+	t.Parallel()
+	const keys = 500
+	mod3 := func(obj any) ([]string, error) { return []string{strconv.Itoa(obj.(int) % 3)}, nil }
+	for _, shards := range []int{1, 4} {
+		s := sharded.New(contract.Indexers{"mod3": mod3}, sharded.Options{Shards: shards})
+		write := func(n int) { s.Update(strconv.Itoa(n%keys), n) }
+		for n := range keys {
+			write(n)
+		}
+		var stop atomic.Bool
+		var writing, reading sync.WaitGroup
+		writing.Go(func() {
+			for n := keys; !stop.Load(); n++ {
+				write(n)
+				if n%100 == 0 {
+					s.Delete("absent")
+					runtime.Gosched()
+				}
+			}
+		})
+		for range 2 {
+			reading.Go(func() {
+				for range 300 {
+					if err := inARow(s.List(), 1); err != nil {
+						t.Errorf("%d shards: List: %v", shards, err)
+						return
+					}
+					third, err := s.ByIndex("mod3", "1")
+					if err == nil {
+						err = inARow(third, 3)
+					}
+					if err != nil {
+						t.Errorf("%d shards: ByIndex: %v", shards, err)
+						return
+					}
+					if got := s.ListKeys(); len(got) != keys {
+						t.Errorf("%d shards: ListKeys gave %d keys", shards, len(got))
+						return
+					}
+				}
+			})
+		}
+		reading.Wait()
+		stop.Store(true)
+		writing.Wait()
+	}
+}
+
+// inARow checks that objects are 500/step numbers, rounded either way, each the
+// last plus step.
+func inARow(objects []any, step int) error {
+	numbers := make([]int, len(objects))
+	for i, obj := range objects {
+		numbers[i] = obj.(int)
+	}
+	slices.Sort(numbers)
+	if n := len(numbers); n != 500/step && n != 500/step+1 {
+		return fmt.Errorf("%d objects", n)
+	}
+	for i, number := range numbers {
+		if number != numbers[0]+i*step {
+			return fmt.Errorf("%d comes after %d", number, numbers[i-1])
+		}
+	}
+	return nil
 }
 
 // A nil object is kept under its key and is in no index, as in client-go.
