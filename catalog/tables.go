@@ -6,7 +6,11 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/concurrentmap"
+	"github.com/informerbench/informerbench/impl/cowtree"
+	"github.com/informerbench/informerbench/impl/dense"
 	"github.com/informerbench/informerbench/impl/mutexmap"
+	"github.com/informerbench/informerbench/impl/sharded"
 	"github.com/informerbench/informerbench/impl/upstream"
 	"github.com/informerbench/informerbench/queue/delay"
 	"github.com/informerbench/informerbench/queue/deltafifo"
@@ -38,6 +42,42 @@ func stores() []Entry {
 			Description: "the same algorithm, our own code: the honest baseline; readers that list hold the writer up",
 			Guarantees:  "the whole contract: nothing half written when an IndexFunc fails",
 			NewStore:    func(ix contract.Indexers) contract.Store { return mutexmap.New(ix) },
+		},
+		{
+			Component: contract.ComponentStore, Name: "sharded", Module: own,
+			Description: "locks split by key, dense chunks copied on write: lists hold the locks for a microsecond; each ByIndex pays for every shard",
+			Guarantees:  "the whole contract: one instant per read, also over all shards",
+			NewStore:    func(ix contract.Indexers) contract.Store { return sharded.New(ix, sharded.Options{}) },
+		},
+		{
+			Component: contract.ComponentStore, Name: "dense", Module: own,
+			Description: "one RWMutex over slices: lists and ByIndex at the speed of a copy; readers still hold the writer up",
+			Guarantees:  "the whole contract",
+			NewStore:    func(ix contract.Indexers) contract.Store { return dense.New(ix) },
+		},
+		{
+			Component: contract.ComponentStore, Name: "cowtree", Module: own,
+			Description: "copy-on-write B-trees, the public proposal: readers and the writer never wait for each other, little memory; Get is O(log n), a write copies paths",
+			Guarantees:  "the whole contract; reads are in the order of the keys",
+			NewStore:    func(ix contract.Indexers) contract.Store { return cowtree.New(ix) },
+		},
+		concurrentMap("syncmap", "objects in sync.Map, indexes under a RWMutex: Get and List take no lock; Get allocates its key, readers of an index hold the writer up",
+			concurrentmap.NewSync),
+		concurrentMap("xsyncmap", "objects in xsync.Map, indexes under a RWMutex: Get and List take no lock and Get allocates nothing; readers of an index hold the writer up",
+			concurrentmap.NewXSync),
+	}
+}
+
+func concurrentMap(name, description string, construct func(contract.Indexers) *concurrentmap.Store) Entry {
+	return Entry{
+		Component: contract.ComponentStore, Name: name, Module: own, Description: description,
+		Guarantees: "Get linearizable and reads of an index one instant; List is none",
+		NewStore:   func(ix contract.Indexers) contract.Store { return construct(ix) },
+		Waivers: []Waiver{
+			{"STORE-7", "List walks the concurrent map while writers go on"},
+			{"STORE-8", "ListKeys walks the concurrent map while writers go on"},
+			{"STORE-35", "List is no single instant, so no order of all calls explains it"},
+			{"STORE-38", "List and Get see the writes of a Transaction one by one"},
 		},
 	}
 }

@@ -60,6 +60,6 @@ func Check(newStore NewStore, opts ...Option) error {
 func Cases() []suite.Case[NewStore] {
 	return slices.Concat(
 		basicCases, sliceCases, indexCases, replaceCases, indexerCases, failureCases, callCases,
-		instantCases(), historyCases, linearCases, restCases, transactionCases, versionCases,
+		instantCases(), longCases(), historyCases, linearCases, restCases, transactionCases, versionCases,
 	)
 }

@@ -14,7 +14,10 @@ import (
 // nothing else stands anywhere.
 func (t *table) verify() error {
 	places := 0
-	at := func(l *list, i int) entry { c := l.chunks[i/chunkLen]; return entry{c.objects[i%chunkLen], c.owners[i%chunkLen]} }
+	at := func(l *list, i int) entry {
+		c := l.chunks[i/chunkLen]
+		return entry{c.objects[i%chunkLen], c.owners[i%chunkLen]}
+	}
 	for key, r := range t.records {
 		want := entry{r.object, r}
 		if r.key != key || at(&t.all, r.at) != want {

@@ -39,7 +39,8 @@ var core = []string{"contract", "impl/...", "queue/...", "indexer", "informer/..
 // coreExceptions are the packages of core that may need one module more, which is
 // what they are there to show.
 var coreExceptions = map[string]string{
-	"impl/upstream": "sigs.k8s.io/controller-runtime/",
+	"impl/upstream":      "sigs.k8s.io/controller-runtime/",
+	"impl/concurrentmap": "github.com/puzpuzpuz/xsync/v4/",
 }
 
 // coreRoots are the modules that core may stand on; what they need themselves
