@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/conformance/storetest"
+	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/sharded"
 )
@@ -24,11 +25,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // One shard has lists of several chunks even of the suite's few objects; of 64
 // shards most hold nothing, and a read notes more lists than it has room for.
 func TestConformance(t *testing.T) {
-	for _, shards := range []int{0, 1, 64} {
+	for shards, effort := range map[int]float64{0: 1, 1: 0.3, 64: 0.3} {
 		t.Run(fmt.Sprintf("shards=%d", shards), func(t *testing.T) {
 			storetest.Run(t, func(ix contract.Indexers) contract.Store {
 				return sharded.New(ix, sharded.Options{Shards: shards})
-			})
+			}, suite.WithEffort(effort))
 		})
 	}
 }
