@@ -45,7 +45,7 @@ func stores() []Entry {
 		},
 		{
 			Component: contract.ComponentStore, Name: "sharded", Module: own,
-			Description: "locks split by key, dense chunks copied on write: lists hold the locks for a microsecond; each ByIndex pays for every shard",
+			Description: "locks split by key, dense chunks copied on write: lists hold the locks for a microsecond, whatever they return; a ByIndex pays for every shard",
 			Guarantees:  "the whole contract: one instant per read, also over all shards",
 			NewStore:    func(ix contract.Indexers) contract.Store { return sharded.New(ix, sharded.Options{}) },
 		},
@@ -57,13 +57,13 @@ func stores() []Entry {
 		},
 		{
 			Component: contract.ComponentStore, Name: "cowtree", Module: own,
-			Description: "copy-on-write B-trees, the public proposal: readers and the writer never wait for each other, little memory; Get is O(log n), a write copies paths",
+			Description: "copy-on-write B-trees, the public proposal: readers and the writer never wait for each other; Get is O(log n), a write copies paths",
 			Guarantees:  "the whole contract; reads are in the order of the keys",
 			NewStore:    func(ix contract.Indexers) contract.Store { return cowtree.New(ix) },
 		},
-		concurrentMap("syncmap", "objects in sync.Map, indexes under a RWMutex: Get and List take no lock; Get allocates its key, readers of an index hold the writer up",
+		concurrentMap("syncmap", "objects in sync.Map, indexes under a RWMutex: Get and List take no lock; writes allocate, readers of an index hold the writer up",
 			concurrentmap.NewSync),
-		concurrentMap("xsyncmap", "objects in xsync.Map, indexes under a RWMutex: Get and List take no lock and Get allocates nothing; readers of an index hold the writer up",
+		concurrentMap("xsyncmap", "objects in xsync.Map, indexes under a RWMutex: Get takes no lock, List one bucket's at a time; readers of an index hold the writer up",
 			concurrentmap.NewXSync),
 	}
 }

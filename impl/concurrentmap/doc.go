@@ -22,13 +22,14 @@
 // for List too; nothing is ever half written, because values are computed before
 // anything is touched.
 //
-// Costs, for n objects and i indexes. Get is a look-up without a lock, O(1).
-// sync.Map takes its keys as interfaces, so each Get allocates 16 bytes for the
-// key; xsync's is generic and allocates nothing. Add, Update and Delete are O(i)
-// under the lock, and compute the values of the old object again. List and ListKeys
-// are O(n), slower than a slice's copy and about as slow as a Go map's walk.
-// ByIndex is O(matches) under the read lock; the objects are in the index, so there
-// is no look-up for each, but every Update writes them there. Replace builds maps
-// aside, O(n*i) outside the lock. Memory: sync.Map is a tree, about 100 bytes an
-// object more than the baseline; xsync's map about 50.
+// Costs, for n objects and i indexes. Get is a look-up without a lock, O(1), no
+// allocation. Add, Update and Delete are O(i) under the lock, and compute the
+// values of the old object again; sync.Map makes a node of key and value as
+// interfaces for each, xsync's map an entry. List and ListKeys are O(n), walks and
+// not copies; xsync's locks one bucket of a few entries at a time, so a writer may
+// wait for a reader that is descheduled just then. ByIndex is O(matches) under the
+// read lock; the objects are in the index, so there is no look-up for each, but
+// every Update writes them there. Replace builds maps aside, O(n*i) outside the
+// lock. Memory: for each of 100,000 objects in two indexes about 270 bytes with
+// sync.Map, which is a tree, and 200 with xsync's, where the baseline has 160.
 package concurrentmap

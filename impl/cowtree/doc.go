@@ -32,8 +32,8 @@
 // and ListKeys are O(n), in the order of the keys. ByIndex is O(matches log n): a
 // look-up in the object tree for each match. IndexKeys need not sort.
 // ListIndexFuncValues is O(values log n). Replace and AddIndexers build trees
-// aside, O(n log n) with only other writers waiting. Memory: about 50 bytes an
-// object, and as many for each index, so less than any store with maps; but a
-// reader that stops keeps all nodes of its instant, in the end a second copy of
-// everything.
+// aside, O(n log n) with only other writers waiting. Memory: about 200 bytes for
+// each of 100,000 objects in two indexes, where the baseline has 160, but garbage
+// with every write, and a reader that stops keeps all nodes of its instant, in the
+// end a second copy of everything.
 package cowtree

@@ -19,8 +19,8 @@ type table struct {
 type record struct {
 	object any
 	at     int
-	places []place
-	room   [2]place // for places, as long as they are few
+	first  [2]place // the first ones of its places; those without a bucket are free
+	more   *[]place // the others, if it has more: most objects have one value in each of two indexes
 }
 
 // place is where an object stands in a bucket.
@@ -59,7 +59,6 @@ func (t *table) store(key string, obj any, values [][]string) {
 	r := t.records[key]
 	if r == nil {
 		r = &record{at: len(t.objects)}
-		r.places = r.room[:0]
 		t.records[key] = r
 		t.objects = append(t.objects, obj)
 		t.keys = append(t.keys, key)
@@ -72,8 +71,10 @@ func (t *table) store(key string, obj any, values [][]string) {
 // move takes r's object into the buckets of its new values, out of those that are
 // none of them, and renews it where it stays.
 func (t *table) move(r *record, values [][]string) {
-	stays := r.places[:0]
-	for _, p := range r.places {
+	var room [stackPlaces]place
+	places := r.places(room[:0])
+	stays := places[:0]
+	for _, p := range places {
 		if slices.Contains(values[p.bucket.index], p.bucket.value) {
 			p.bucket.objects[p.at] = r.object
 			stays = append(stays, p)
@@ -81,35 +82,33 @@ func (t *table) move(r *record, values [][]string) {
 			t.leave(p)
 		}
 	}
-	clear(r.places[len(stays):])
-	r.places = stays
-
 	wanted := 0
 	for _, list := range values {
 		wanted += len(list)
 	}
-	if wanted == len(stays) { // values are distinct, so these are all
+	if wanted == len(stays) && wanted == len(places) { // values are distinct: none came or went
 		return
 	}
 	for number, list := range values {
 		for _, value := range list {
 			if !slices.ContainsFunc(stays, func(p place) bool { return p.bucket.index == number && p.bucket.value == value }) {
-				t.enter(r, number, value)
+				stays = append(stays, t.enter(r, number, value))
 			}
 		}
 	}
+	r.setPlaces(stays)
 }
 
-// enter puts r's object at the end of a bucket.
-func (t *table) enter(r *record, number int, value string) {
+// enter puts r's object at the end of a bucket and returns its place there, which is
+// for the caller to remember.
+func (t *table) enter(r *record, number int, value string) place {
 	b := t.indexes[number][value]
 	if b == nil {
 		b = &bucket{index: number, value: value}
 		t.indexes[number][value] = b
 	}
-	r.places = append(r.places, place{b, len(b.records)})
-	b.objects = append(b.objects, r.object)
-	b.records = append(b.records, r)
+	b.objects, b.records = lengthen(b.objects, r.object), lengthen(b.records, r)
+	return place{b, len(b.records) - 1}
 }
 
 // leave empties a place of a bucket and moves the bucket's last object there. The
@@ -128,9 +127,42 @@ func (t *table) leave(p place) {
 	}
 }
 
+// stackPlaces is how many places a write handles without allocating.
+const stackPlaces = 8
+
+// places appends r's places to room.
+func (r *record) places(room []place) []place {
+	for _, p := range r.first {
+		if p.bucket != nil {
+			room = append(room, p)
+		}
+	}
+	if r.more != nil {
+		room = append(room, *r.more...)
+	}
+	return room
+}
+
+// setPlaces makes places, which are copied, all that r has.
+func (r *record) setPlaces(places []place) {
+	n := copy(r.first[:], places)
+	clear(r.first[n:])
+	r.more = nil
+	if n < len(places) {
+		more := slices.Clone(places[n:])
+		r.more = &more
+	}
+}
+
 // placeIn returns r's place in a bucket that has it.
 func (r *record) placeIn(b *bucket) *place {
-	return &r.places[slices.IndexFunc(r.places, func(p place) bool { return p.bucket == b })]
+	for i := range r.first {
+		if r.first[i].bucket == b {
+			return &r.first[i]
+		}
+	}
+	more := *r.more
+	return &more[slices.IndexFunc(more, func(p place) bool { return p.bucket == b })]
 }
 
 // remove takes key out, if it is there.
@@ -140,7 +172,8 @@ func (t *table) remove(key string) {
 		return
 	}
 	delete(t.records, key)
-	for _, p := range r.places {
+	var room [stackPlaces]place
+	for _, p := range r.places(room[:0]) {
 		t.leave(p)
 	}
 	if last := len(t.keys) - 1; r.at != last {
@@ -149,6 +182,15 @@ func (t *table) remove(key string) {
 		t.records[moved].at = r.at
 	}
 	t.objects, t.keys = shorten(t.objects), shorten(t.keys)
+}
+
+// lengthen is append, but that a small slice grows by half and not to the double: of
+// values there are many, and of objects for each few.
+func lengthen[E any](list []E, e E) []E {
+	if n := len(list); n == cap(list) && n < smallRoom {
+		list = append(make([]E, 0, n+n/2+1), list...)
+	}
+	return append(list, e)
 }
 
 // smallRoom is the capacity up to which giving room back is not worth a copy.
@@ -180,10 +222,12 @@ func (t *table) extend(set *indexing.Set) {
 	t.growIndexes(set.Len() - known)
 	for i, key := range t.keys {
 		r := t.records[key]
+		places := r.places(nil)
 		for n, list := range values[i] {
 			for _, value := range list {
-				t.enter(r, known+n, value)
+				places = append(places, t.enter(r, known+n, value))
 			}
 		}
+		r.setPlaces(places)
 	}
 }

@@ -21,12 +21,12 @@ func (t *table) verify() error {
 		if t.keys[r.at] != key || t.objects[r.at] != r.object {
 			return fmt.Errorf("the record of %q says %d, where %q stands with %v", key, r.at, t.keys[r.at], t.objects[r.at])
 		}
-		for _, p := range r.places {
+		for _, p := range r.places(nil) {
 			if t.indexes[p.bucket.index][p.bucket.value] != p.bucket || p.bucket.records[p.at] != r || p.bucket.objects[p.at] != r.object {
 				return fmt.Errorf("place %d of value %q is not %q's", p.at, p.bucket.value, key)
 			}
 		}
-		places += len(r.places)
+		places += len(r.places(nil))
 	}
 	for _, buckets := range t.indexes {
 		for value, b := range buckets {

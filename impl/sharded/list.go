@@ -1,7 +1,6 @@
 package sharded
 
 import (
-	"math/bits"
 	"slices"
 	"sync/atomic"
 )
@@ -147,13 +146,15 @@ func (c *chunk) resize(room int) {
 	c.objects, c.owners = objects, owners
 }
 
-// roomFor is the capacity of a chunk that has n entries, 1 or more: a power of two,
-// so that a value with few matches costs little, or all.
+// rooms are the capacities of chunks: each about a third more than the last, so that
+// values with few matches cost little, and like chunkLen such that with the
+// allocator's header, which arrays above 512 bytes have, no class is left half empty.
+var rooms = [...]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 47, 63, 95, chunkLen}
+
+// roomFor is the capacity of a chunk that has n entries, 1 to chunkLen.
 func roomFor(n int) int {
-	if n > chunkLen/2 {
-		return chunkLen
-	}
-	return 1 << bits.Len(uint(n-1))
+	i, _ := slices.BinarySearch(rooms[:], n)
+	return rooms[i]
 }
 
 // appendObjects appends what the list held when it was frozen.

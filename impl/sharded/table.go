@@ -20,9 +20,9 @@ type table struct {
 type record struct {
 	key    string // never changes: readers of a frozen list read it without a lock
 	object any
-	at     int // in table.all
-	places []place
-	room   [2]place // for places, as long as they are few
+	at     int      // in table.all
+	first  [2]place // the first ones of its places; those without a bucket are free
+	more   *[]place // the others, if it has more: most objects have one value in each of two indexes
 }
 
 // place is where an object stands in a bucket.
@@ -62,7 +62,6 @@ func (t *table) store(key string, obj any, values [][]string) {
 	r := t.records[key]
 	if r == nil {
 		r = &record{key: key}
-		r.places = r.room[:0]
 		r.at = t.all.add(obj, r)
 		t.records[key] = r
 	} else {
@@ -75,8 +74,10 @@ func (t *table) store(key string, obj any, values [][]string) {
 // move takes r's object into the buckets of its new values, out of those that are
 // none of them, and renews it where it stays.
 func (t *table) move(r *record, values [][]string) {
-	stays := r.places[:0]
-	for _, p := range r.places {
+	var room [stackPlaces]place
+	places := r.places(room[:0])
+	stays := places[:0]
+	for _, p := range places {
 		if slices.Contains(values[p.bucket.index], p.bucket.value) {
 			p.bucket.list.set(p.at, r.object)
 			stays = append(stays, p)
@@ -84,33 +85,32 @@ func (t *table) move(r *record, values [][]string) {
 			t.leave(p)
 		}
 	}
-	clear(r.places[len(stays):])
-	r.places = stays
-
 	wanted := 0
 	for _, list := range values {
 		wanted += len(list)
 	}
-	if wanted == len(stays) { // values are distinct, so these are all
+	if wanted == len(stays) && wanted == len(places) { // values are distinct: none came or went
 		return
 	}
 	for number, list := range values {
 		for _, value := range list {
 			if !slices.ContainsFunc(stays, func(p place) bool { return p.bucket.index == number && p.bucket.value == value }) {
-				t.enter(r, number, value)
+				stays = append(stays, t.enter(r, number, value))
 			}
 		}
 	}
+	r.setPlaces(stays)
 }
 
-// enter puts r's object at the end of a bucket.
-func (t *table) enter(r *record, number int, value string) {
+// enter puts r's object at the end of a bucket and returns its place there, which is
+// for the caller to remember.
+func (t *table) enter(r *record, number int, value string) place {
 	b := t.indexes[number][value]
 	if b == nil {
 		b = &bucket{index: number, value: value}
 		t.indexes[number][value] = b
 	}
-	r.places = append(r.places, place{b, b.list.add(r.object, r)})
+	return place{b, b.list.add(r.object, r)}
 }
 
 // leave empties a place of a bucket and moves the bucket's last object there. The
@@ -124,9 +124,42 @@ func (t *table) leave(p place) {
 	}
 }
 
+// stackPlaces is how many places a write handles without allocating.
+const stackPlaces = 8
+
+// places appends r's places to room.
+func (r *record) places(room []place) []place {
+	for _, p := range r.first {
+		if p.bucket != nil {
+			room = append(room, p)
+		}
+	}
+	if r.more != nil {
+		room = append(room, *r.more...)
+	}
+	return room
+}
+
+// setPlaces makes places, which are copied, all that r has.
+func (r *record) setPlaces(places []place) {
+	n := copy(r.first[:], places)
+	clear(r.first[n:])
+	r.more = nil
+	if n < len(places) {
+		more := slices.Clone(places[n:])
+		r.more = &more
+	}
+}
+
 // placeIn returns r's place in a bucket that has it.
 func (r *record) placeIn(b *bucket) *place {
-	return &r.places[slices.IndexFunc(r.places, func(p place) bool { return p.bucket == b })]
+	for i := range r.first {
+		if r.first[i].bucket == b {
+			return &r.first[i]
+		}
+	}
+	more := *r.more
+	return &more[slices.IndexFunc(more, func(p place) bool { return p.bucket == b })]
 }
 
 // remove takes key out, if it is there.
@@ -136,7 +169,8 @@ func (t *table) remove(key string) {
 		return
 	}
 	delete(t.records, key)
-	for _, p := range r.places {
+	var room [stackPlaces]place
+	for _, p := range r.places(room[:0]) {
 		t.leave(p)
 	}
 	if moved := t.all.remove(r.at); moved != nil {
@@ -169,10 +203,12 @@ func (t *table) extend(indexes int, additions []addition) {
 	known := len(t.indexes)
 	t.growIndexes(indexes - known)
 	for _, a := range additions {
+		places := a.record.places(nil)
 		for i, list := range a.values {
 			for _, value := range list {
-				t.enter(a.record, known+i, value)
+				places = append(places, t.enter(a.record, known+i, value))
 			}
 		}
+		a.record.setPlaces(places)
 	}
 }
