@@ -36,20 +36,23 @@
 // look-up; a read of many objects, while it has all the locks. The last takes some
 // 20 ns for each shard, and a map look-up more for ByIndex: half a microsecond with
 // 4 shards, one or two with 16, whatever the number of objects, where a store that
-// copies under its lock makes the writer wait a millisecond for each List. No more
-// goroutines are in there at once than there are processors, unless one was
-// descheduled inside. With 80 goroutines that loop List on 2 processors a List is a
-// millisecond of which the locks take a thousandth, so about one time slice in a
-// thousand ends inside, and then the writer waits until that goroutine has its turn
-// again, which may be 40 slices of 10 ms. So most writes wait for nobody, and a few
-// in a million for a round of the scheduler. The writer also has to get a processor
-// itself among those 80, which no lock can give it; that it need not do so twice
-// for one write is why it tries for a while before it queues for a lock.
+// copies under its lock makes the writer wait a millisecond for each List. It waits
+// by trying again, because who queues for a lock loses its processor. Nobody queues
+// with other shards' locks in hand, see lock.go.
+//
+// What is left is the scheduler. No more goroutines are in there at once than there
+// are processors, unless one was descheduled inside. With 80 goroutines that loop
+// List on 2 processors a List is a millisecond of which the locks take a
+// thousandth, so about one time slice in a thousand ends inside, and then the
+// writer waits until that goroutine has its turn again, which may be 40 slices of
+// 10 ms. And the writer has to get a processor itself among those 80, which no lock
+// can give it.
 //
 // A reader waits for the writers inside the shards, each for about a microsecond,
-// and for a Transaction, which keeps its shards until it is done: a thousand
-// writes, about a millisecond. Replace exchanges pointers under the locks.
-// AddIndexers computes under all of them, O(n).
+// in which a writer beside readers copies a chunk and may be made to help the
+// garbage collector; and for a Transaction, which keeps its shards until it is
+// done: a thousand writes, about a millisecond. Replace exchanges pointers under
+// the locks. AddIndexers computes under all of them, O(n).
 //
 // # Costs
 //

@@ -33,9 +33,7 @@ func (s *Store) find(cuts []cut, few []entry, number int, values ...string) foun
 		cuts = make([]cut, 0, most)
 	}
 	n := 0
-	for i := range s.shards {
-		s.shards[i].mu.RLock()
-	}
+	s.rlockAll()
 	for i := range s.shards {
 		t := s.shards[i].mu.table
 		if number == everything {
@@ -60,9 +58,7 @@ func (s *Store) find(cuts []cut, few []entry, number int, values ...string) foun
 			c.list.freeze()
 		}
 	}
-	for i := range s.shards {
-		s.shards[i].mu.RUnlock()
-	}
+	s.runlockAll()
 	return found{n, few, cuts}
 }
 
@@ -116,7 +112,7 @@ func (f found) distinct() []any {
 // allocation.
 func (s *Store) Get(key string) (item any, exists bool) {
 	h := s.shardOf(key)
-	h.mu.RLock()
+	h.rlock()
 	r, exists := h.mu.table.records[key]
 	if exists {
 		item = r.object
@@ -219,9 +215,7 @@ func (s *Store) valuesOf(number int) []string {
 	var values []string
 	for {
 		n := 0
-		for i := range s.shards {
-			s.shards[i].mu.RLock()
-		}
+		s.rlockAll()
 		for i := range s.shards {
 			n += len(s.shards[i].mu.table.indexes[number])
 		}
@@ -233,9 +227,7 @@ func (s *Store) valuesOf(number int) []string {
 				}
 			}
 		}
-		for i := range s.shards {
-			s.shards[i].mu.RUnlock()
-		}
+		s.runlockAll()
 		if enough {
 			return values
 		}

@@ -74,37 +74,10 @@ func New(indexers contract.Indexers, opts Options) *Store {
 	return s
 }
 
-// tries is how often a writer looks for the lock to be free before it queues for
-// it. Readers of the whole store hold it for about a microsecond. A goroutine that
-// queues is woken when the lock is free, but it runs only once a processor is: with
-// more readers than processors that may be a time slice of 10 ms later.
-const tries = 100
-
-func (h *shard) lock() {
-	for range tries {
-		if h.mu.TryLock() {
-			return
-		}
-	}
-	h.mu.Lock()
-}
-
 func (s *Store) shardOf(key string) *shard { return &s.shards[s.shardNumber(key)] }
 
 func (s *Store) shardNumber(key string) int {
 	return int(maphash.String(s.seed, key) & uint64(len(s.shards)-1))
-}
-
-func (s *Store) lockAll() {
-	for i := range s.shards {
-		s.shards[i].lock()
-	}
-}
-
-func (s *Store) unlockAll() {
-	for i := range s.shards {
-		s.shards[i].mu.Unlock()
-	}
 }
 
 // took takes the resource version of a write, whose shards are still locked: so
@@ -170,8 +143,9 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 		values = set.AppendValues(values[:0], 0, key, obj)
 		tables[s.shardNumber(key)].store(key, obj, values)
 	}
-	s.lockAll()
-	defer s.unlockAll()
+	shards := s.all()
+	lockMany(shards)
+	defer unlockMany(shards)
 	now := s.indexes.Load() // an AddIndexers may have come in between
 	for _, t := range tables {
 		t.extend(now.Len(), t.additions(now))
@@ -187,8 +161,9 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 // names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers))
 // with every shard locked.
 func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
-	s.lockAll()
-	defer s.unlockAll()
+	shards := s.all()
+	lockMany(shards)
+	defer unlockMany(shards)
 	larger, err := s.indexes.Load().With(newIndexers)
 	if err != nil {
 		return err

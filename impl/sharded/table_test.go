@@ -3,8 +3,10 @@ package sharded
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/informerbench/informerbench/contract"
@@ -152,6 +154,67 @@ func TestFoundIsOneInstant(t *testing.T) {
 		if slices.Sort(keys); len(slices.Compact(keys)) != c.want {
 			t.Fatalf("%s: a key is there twice", c.name)
 		}
+	}
+}
+
+// Who cannot have all locks must let go of those that it has, or it would stop others
+// while it sleeps.
+func TestNobodyQueuesWithLocksInHand(t *testing.T) {
+	t.Parallel()
+	s := New(nil, Options{Shards: 4})
+	busy := &s.shards[2]
+	busy.mu.Lock()
+	if got := s.tryRLockAll(); got != busy {
+		t.Errorf("reading all gave %p as the busy shard; want %p", got, busy)
+	}
+	if got := tryLockMany(s.all()); got != busy {
+		t.Errorf("locking all gave %p as the busy shard; want %p", got, busy)
+	}
+	busy.mu.Unlock()
+	for i := range s.shards {
+		if !s.shards[i].mu.TryLock() {
+			t.Fatalf("shard %d was left locked", i)
+		}
+	}
+	unlockMany(s.all())
+
+	// A reader may be beside readers, and a writer not.
+	busy.mu.RLock()
+	if got := s.tryRLockAll(); got != nil {
+		t.Error("a reader keeps another out")
+	}
+	s.runlockAll()
+	if got := tryLockMany(s.all()); got != busy {
+		t.Errorf("locking all gave %p as the busy shard; want the one that is read, %p", got, busy)
+	}
+	busy.mu.RUnlock()
+}
+
+// Many that want many locks at once all get them in the end.
+func TestManyLocks(t *testing.T) {
+	t.Parallel()
+	s := New(nil, Options{Shards: 8})
+	var wg sync.WaitGroup
+	counted := 0
+	for i := range 8 {
+		wg.Go(func() {
+			for range 200 {
+				shards := s.all()[i/4:] // all, or all but the first: shard 7 is in both
+				lockMany(shards)
+				counted++
+				if i%2 == 0 {
+					runtime.Gosched()
+				}
+				unlockMany(shards)
+				s.rlockAll()
+				_ = counted
+				s.runlockAll()
+			}
+		})
+	}
+	wg.Wait()
+	if counted != 8*200 {
+		t.Errorf("counted %d; want %d: two had the locks at once", counted, 8*200)
 	}
 }
 

@@ -32,18 +32,14 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	}
 	s.compute(txns, writes)
 
+	var shards []*shard
 	for i := range s.shards {
 		if involved[i] {
-			s.shards[i].lock()
+			shards = append(shards, &s.shards[i])
 		}
 	}
-	defer func() {
-		for i := range s.shards {
-			if involved[i] {
-				s.shards[i].mu.Unlock()
-			}
-		}
-	}()
+	lockMany(shards)
+	defer unlockMany(shards)
 	s.compute(txns, writes) // an AddIndexers may have come in between
 	for i, txn := range txns {
 		t := s.shards[writes[i].shard].mu.table
