@@ -1,22 +1,32 @@
 package sharded
 
+import "runtime"
+
 // Locks are held for about a microsecond, but a goroutine that queues for one is out
-// for longer: when it is woken it needs a processor too, and with more goroutines
-// than processors that may be time slices of 10 ms later. It must not have other
-// shards' locks in hand then: a reader that is put to sleep while it locks shard after
-// shard would stop the writer at the next shard, and that would stop the next
-// reader, and so on. (Readers that queued with locks in hand left a writer about a tenth of
-// its writes, beside 10 goroutines that loop List on 2 busy processors.)
+// for longer, and not alone. When a writer lets go of an RWMutex, the readers in its
+// queue have the lock from that moment on, not from when they run: and for that they
+// need a processor, which may be time slices of 10 ms later if there are more
+// goroutines than processors. So long the writer stands still, and if a reader has
+// locks of other shards in hand meanwhile, so does the next writer, and the next
+// reader behind that. (Seen beside 10 goroutines that loop List, on 2 busy processors:
+// readers that queued with locks in hand left a writer a twentieth of its writes, and
+// readers that queued without others in hand a fifth.)
 //
-// So everybody first looks for a while whether the lock is free. Who wants several
-// locks and cannot have one lets go of all, queues for that one alone, and begins
-// again. After some rounds it queues for all in their order, so that it ends; the
-// order is why nobody can wait in a circle.
+// So readers do not queue. They try for a while, let go of what they have, let others
+// run, and begin again. Only after yields of that, behind an AddIndexers for example,
+// they do queue, in the order of the shards, which is why nobody can wait in a circle.
+//
+// A writer tries for a while and then queues: that keeps further readers out, and as
+// those let others run, it comes to its turn soon. If it let others run instead, it
+// would stand behind all of them. Who wants several locks queues for one at a time
+// with none in hand, for some rounds, and then in the order of the shards.
 const (
-	// tries is how often a lock is looked at before queueing for it: longer than a
-	// writer that copies chunks keeps it.
+	// tries is how often a lock is looked at in one go: longer than a read of all
+	// shards, or a writer that copies chunks, keeps it.
 	tries = 300
-	// rounds is how often many locks are tried for without queueing with locks in hand.
+	// yields is how often a reader lets others run: at most some milliseconds of work.
+	yields = 1000
+	// rounds is how often several locks are tried for with none in hand.
 	rounds = 16
 )
 
@@ -45,48 +55,39 @@ func (h *shard) lock() {
 }
 
 func (h *shard) rlock() {
-	if !h.tryRLock() {
-		h.mu.RLock()
+	for range yields {
+		if h.tryRLock() {
+			return
+		}
+		runtime.Gosched()
 	}
-}
-
-// awaitWriter waits for whoever has the lock, and awaitAnybody for readers too.
-func (h *shard) awaitWriter() {
 	h.mu.RLock()
-	defer h.mu.RUnlock()
-}
-
-func (h *shard) awaitAnybody() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 }
 
 // rlockAll takes every shard's read lock. Once it has the last, the store stands still.
 func (s *Store) rlockAll() {
-	for range rounds {
-		busy := s.tryRLockAll()
-		if busy == nil {
+	for range yields {
+		if s.tryRLockAll() {
 			return
 		}
-		busy.awaitWriter()
+		runtime.Gosched()
 	}
 	for i := range s.shards {
 		s.shards[i].mu.RLock()
 	}
 }
 
-// tryRLockAll returns nil if it has all read locks, and else the shard that it could
-// not have, and has none.
-func (s *Store) tryRLockAll() (busy *shard) {
+// tryRLockAll takes all read locks or none.
+func (s *Store) tryRLockAll() bool {
 	for i := range s.shards {
 		if !s.shards[i].tryRLock() {
 			for had := range i {
 				s.shards[had].mu.RUnlock()
 			}
-			return &s.shards[i]
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
 func (s *Store) runlockAll() {
@@ -102,15 +103,15 @@ func lockMany(shards []*shard) {
 		if busy == nil {
 			return
 		}
-		busy.awaitAnybody()
+		busy.await()
 	}
 	for _, h := range shards {
 		h.mu.Lock()
 	}
 }
 
-// tryLockMany returns nil if it has all locks, and else the shard that it could not
-// have, and has none.
+// tryLockMany takes all locks and returns nil, or takes none and returns the shard
+// that it could not lock.
 func tryLockMany(shards []*shard) (busy *shard) {
 	for i, h := range shards {
 		if !h.tryLock() {
@@ -119,6 +120,12 @@ func tryLockMany(shards []*shard) (busy *shard) {
 		}
 	}
 	return nil
+}
+
+// await returns when the lock has been free.
+func (h *shard) await() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 }
 
 func unlockMany(shards []*shard) {

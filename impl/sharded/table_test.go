@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/informerbench/informerbench/contract"
@@ -164,30 +165,53 @@ func TestNobodyQueuesWithLocksInHand(t *testing.T) {
 	s := New(nil, Options{Shards: 4})
 	busy := &s.shards[2]
 	busy.mu.Lock()
-	if got := s.tryRLockAll(); got != busy {
-		t.Errorf("reading all gave %p as the busy shard; want %p", got, busy)
-	}
-	if got := tryLockMany(s.all()); got != busy {
-		t.Errorf("locking all gave %p as the busy shard; want %p", got, busy)
+	if s.tryRLockAll() || tryLockMany(s.all()) != busy {
+		t.Error("all shards are locked, and one of them twice")
 	}
 	busy.mu.Unlock()
-	for i := range s.shards {
-		if !s.shards[i].mu.TryLock() {
-			t.Fatalf("shard %d was left locked", i)
-		}
+	if tryLockMany(s.all()) != nil {
+		t.Fatal("a shard was left locked")
 	}
 	unlockMany(s.all())
 
 	// A reader may be beside readers, and a writer not.
 	busy.mu.RLock()
-	if got := s.tryRLockAll(); got != nil {
-		t.Error("a reader keeps another out")
+	if !s.tryRLockAll() {
+		t.Fatal("a reader keeps another out")
 	}
 	s.runlockAll()
-	if got := tryLockMany(s.all()); got != busy {
-		t.Errorf("locking all gave %p as the busy shard; want the one that is read, %p", got, busy)
+	if tryLockMany(s.all()) != busy {
+		t.Error("a shard is locked that is being read")
 	}
 	busy.mu.RUnlock()
+}
+
+// Who waits for long queues, and gets the lock when it is free.
+func TestLongWaits(t *testing.T) {
+	t.Parallel()
+	s := New(nil, Options{Shards: 4})
+	s.Add("k", "object")
+	shards := s.all()
+	lockMany(shards)
+	var wg sync.WaitGroup
+	var waited atomic.Int64
+	for _, wait := range []func(){
+		func() { s.Get("k") }, func() { s.Update("k", "newer") }, func() { s.List() }, func() { s.Replace(nil, "1") }, func() { s.Delete("k") },
+	} {
+		wg.Go(func() {
+			wait()
+			waited.Add(1)
+		})
+	}
+	// Longer than any of them tries without queueing.
+	for range 20 * yields {
+		runtime.Gosched()
+	}
+	if n := waited.Load(); n != 0 {
+		t.Errorf("%d calls went on although all shards are locked", n)
+	}
+	unlockMany(shards)
+	wg.Wait()
 }
 
 // Many that want many locks at once all get them in the end.
