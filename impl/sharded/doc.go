@@ -36,23 +36,26 @@
 // look-up; a read of many objects, while it has all the locks. The last takes some
 // 20 ns for each shard, and a map look-up more for ByIndex: half a microsecond with
 // 4 shards, one or two with 16, whatever the number of objects, where a store that
-// copies under its lock makes the writer wait a millisecond for each List. It waits
-// by trying again, because who queues for a lock loses its processor. Nobody queues
-// with other shards' locks in hand, see lock.go.
+// copies under its lock makes the writer wait a millisecond for each List. It tries
+// for some microseconds before it queues. Readers do not queue at all, or they
+// would be given the lock while they wait for a processor, see lock.go.
 //
 // What is left is the scheduler. No more goroutines are in there at once than there
-// are processors, unless one was descheduled inside. With 80 goroutines that loop
-// List on 2 processors a List is a millisecond of which the locks take a
-// thousandth, so about one time slice in a thousand ends inside, and then the
-// writer waits until that goroutine has its turn again, which may be 40 slices of
-// 10 ms. And the writer has to get a processor itself among those 80, which no lock
-// can give it.
+// are processors, and those that were descheduled inside. A List is a millisecond
+// of which the locks take a thousandth, so with 80 goroutines that loop List on 2
+// processors about one time slice in a thousand ends inside. A ByIndex of 2,000
+// matches is a few microseconds, and with 16 shards a third of the slices end
+// inside. The writer queues then; that keeps further readers out, and since they
+// let others run, those inside come to their turn and leave. But among 80
+// goroutines the writer has to get a processor itself, which no lock can give it,
+// and what readers allocate makes it help the garbage collector, within the lock
+// too.
 //
-// A reader waits for the writers inside the shards, each for about a microsecond,
-// in which a writer beside readers copies a chunk and may be made to help the
-// garbage collector; and for a Transaction, which keeps its shards until it is
-// done: a thousand writes, about a millisecond. Replace exchanges pointers under
-// the locks. AddIndexers computes under all of them, O(n).
+// A reader waits for the writers inside the shards, each for about a microsecond
+// or, beside other readers, as long as it takes to copy a chunk; and for a
+// Transaction, which keeps its shards until it is done: a thousand writes, about a
+// millisecond. Replace exchanges pointers under the locks. AddIndexers computes
+// under all of them, O(n).
 //
 // # Costs
 //
