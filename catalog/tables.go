@@ -6,8 +6,12 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/concurrentmap"
+	"github.com/informerbench/informerbench/impl/cowtree"
+	"github.com/informerbench/informerbench/impl/dense"
 	"github.com/informerbench/informerbench/impl/lockfree"
 	"github.com/informerbench/informerbench/impl/mutexmap"
+	"github.com/informerbench/informerbench/impl/sharded"
 	"github.com/informerbench/informerbench/impl/upstream"
 	"github.com/informerbench/informerbench/queue/delay"
 	"github.com/informerbench/informerbench/queue/deltafifo"
@@ -42,9 +46,45 @@ func stores() []Entry {
 		},
 		{
 			Component: contract.ComponentStore, Name: "lockfree", Module: own,
-			Description: "dense chunks of objects with the versions that open snapshots see, and a table that readers search without a lock: nobody waits for readers, lists are copies; a write copies a few chunks of 16",
-			Guarantees:  "the whole contract; readers never wait; a stalled reader keeps one version of each chunk",
+			Description: "a version of an object per write, dense arrays of pointers to the newest, and a table that readers search without a lock: readers and the writer never wait for each other; a list follows a pointer per object",
+			Guarantees:  "the whole contract; readers never wait; a stalled reader keeps one version of each object",
 			NewStore:    func(ix contract.Indexers) contract.Store { return lockfree.New(ix) },
+		},
+		{
+			Component: contract.ComponentStore, Name: "sharded", Module: own,
+			Description: "locks split by key, dense chunks copied on write: lists hold the locks for a microsecond, whatever they return; a ByIndex pays for every shard",
+			Guarantees:  "the whole contract: one instant per read, also over all shards",
+			NewStore:    func(ix contract.Indexers) contract.Store { return sharded.New(ix, sharded.Options{}) },
+		},
+		{
+			Component: contract.ComponentStore, Name: "dense", Module: own,
+			Description: "one RWMutex over slices: lists and ByIndex at the speed of a copy; readers still hold the writer up",
+			Guarantees:  "the whole contract",
+			NewStore:    func(ix contract.Indexers) contract.Store { return dense.New(ix) },
+		},
+		{
+			Component: contract.ComponentStore, Name: "cowtree", Module: own,
+			Description: "copy-on-write B-trees, the public proposal: readers and the writer never wait for each other; Get is O(log n), a write copies paths",
+			Guarantees:  "the whole contract; reads are in the order of the keys",
+			NewStore:    func(ix contract.Indexers) contract.Store { return cowtree.New(ix) },
+		},
+		concurrentMap("syncmap", "objects in sync.Map, indexes under a RWMutex: Get and List take no lock; writes allocate, readers of an index hold the writer up",
+			concurrentmap.NewSync),
+		concurrentMap("xsyncmap", "objects in xsync.Map, indexes under a RWMutex: Get takes no lock, List one bucket's at a time; readers of an index hold the writer up",
+			concurrentmap.NewXSync),
+	}
+}
+
+func concurrentMap(name, description string, construct func(contract.Indexers) *concurrentmap.Store) Entry {
+	return Entry{
+		Component: contract.ComponentStore, Name: name, Module: own, Description: description,
+		Guarantees: "Get linearizable and reads of an index one instant; List is none",
+		NewStore:   func(ix contract.Indexers) contract.Store { return construct(ix) },
+		Waivers: []Waiver{
+			{"STORE-7", "List walks the concurrent map while writers go on"},
+			{"STORE-8", "ListKeys walks the concurrent map while writers go on"},
+			{"STORE-35", "List is no single instant, so no order of all calls explains it"},
+			{"STORE-38", "List and Get see the writes of a Transaction one by one"},
 		},
 	}
 }

@@ -177,7 +177,7 @@ groups:
   goroutines: 2
 duration: 20ms
 `)
-	code, out, errOut := benchrun(t, "run", "-f", workload, "--forks", "2", "-o", dir)
+	code, out, errOut := benchrun(t, "run", "-f", workload, "--impl", "clientgo,mutexmap", "--forks", "2", "-o", dir)
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}

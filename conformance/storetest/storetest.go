@@ -66,6 +66,6 @@ func Check(newStore NewStore, opts ...Option) error {
 func Cases() []suite.Case[NewStore] {
 	return slices.Concat(
 		basicCases, sliceCases, indexCases, replaceCases, indexerCases, failureCases, callCases,
-		instantCases(), historyCases, linear.Cases(linearHistories), restCases, transactionCases, versionCases,
+		instantCases(), longCases(), historyCases, linear.Cases(linearHistories), restCases, transactionCases, versionCases,
 	)
 }

@@ -1,9 +1,8 @@
 package mutexmap
 
 import (
-	"fmt"
-
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/internal/indexing"
 )
 
 type (
@@ -22,17 +21,9 @@ type index struct {
 }
 
 // valuesOf computes the values of a stored or storable object. It panics if the
-// IndexFunc fails, so it must run before anything is touched. A nil object has
-// no values, as in client-go.
+// IndexFunc fails, so it must run before anything is touched.
 func (x *index) valuesOf(key string, obj any) []string {
-	if obj == nil {
-		return nil
-	}
-	values, err := x.compute(obj)
-	if err != nil {
-		panic(fmt.Errorf("indexing %q in %q: %w", key, x.name, err))
-	}
-	return values
+	return indexing.ValuesOf(x.name, x.compute, key, obj)
 }
 
 func add(keys postings, value, key string) {

@@ -1,15 +1,14 @@
 package mutexmap
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/internal/indexing"
 )
 
 // Store is a contract.Store and has every optional power: it satisfies
@@ -54,7 +53,7 @@ func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 // Update stores obj under key and takes its resource version if it has metadata.
 // O(indexes). It panics, with nothing written, if an IndexFunc fails.
 func (s *Store) Update(key string, obj any) {
-	version, known := versionOf(obj)
+	version, known := indexing.VersionOf(obj)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.storeLocked(key, obj)
@@ -70,7 +69,7 @@ func (s *Store) Delete(key string) { s.DeleteWithObject(key, nil) }
 // DeleteWithObject removes key, if it is there, and takes the resource version of
 // obj, the object in its last state; obj may be nil. O(indexes).
 func (s *Store) DeleteWithObject(key string, obj any) {
-	version, known := versionOf(obj)
+	version, known := indexing.VersionOf(obj)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.removeLocked(key)
@@ -144,7 +143,7 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 	added := make([]*index, 0, len(newIndexers))
 	for name, f := range newIndexers {
 		if _, taken := s.mu.byName[name]; taken {
-			return fmt.Errorf("adding indexers: the store has an index %q already: choose another name", name)
+			return indexing.ErrTaken(name)
 		}
 		added = append(added, &index{name: name, compute: f})
 	}
@@ -271,7 +270,7 @@ func (s *Store) addIndexLocked(x *index) {
 func (s *Store) findLocked(indexName string) (*index, error) {
 	x, ok := s.mu.byName[indexName]
 	if !ok {
-		return nil, fmt.Errorf("the store has no index %q: give it to the constructor or to AddIndexers", indexName)
+		return nil, indexing.ErrUnknown(indexName)
 	}
 	return x, nil
 }
@@ -282,16 +281,4 @@ func (s *Store) objectsLocked(keys set) []any {
 		list = append(list, s.mu.items[key])
 	}
 	return list
-}
-
-// versionOf returns the resource version of an object that has metadata.
-func versionOf(obj any) (version string, known bool) {
-	if obj == nil {
-		return "", false
-	}
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		return "", false
-	}
-	return m.GetResourceVersion(), true
 }

@@ -1,6 +1,9 @@
 package mutexmap
 
-import "github.com/informerbench/informerbench/contract"
+import (
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/internal/indexing"
+)
 
 // undo is what puts one write of a batch back: the object that was there, and how
 // many of the batch's moves are this write's.
@@ -20,7 +23,7 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	if len(txns) == 0 {
 		return
 	}
-	version, known := versionOf(txns[len(txns)-1].Object)
+	version, known := indexing.VersionOf(txns[len(txns)-1].Object)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 

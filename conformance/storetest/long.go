@@ -1,0 +1,193 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// A read of a scene's 16 objects is over before a writer has done two writes, and
+// touches one chunk or one bucket of whatever the store is made of. Here objects are
+// so many that writes by the dozen go on beside each read, and that a store has them
+// in many pieces. The writer counts, so that at every instant there are numbers in
+// a row: a result shows by itself whether it is one.
+const (
+	longObjects = 2000 // even
+	longReads   = 40   // beside writes, at effort 1
+)
+
+// numbered is the object that holds write number n.
+type numbered struct{ n int }
+
+func longKey(n int) string { return fmt.Sprintf("k%09d", n) }
+
+// longIndexers: an index of two values, and one in which each object has its own.
+func longIndexers() contract.Indexers {
+	return contract.Indexers{
+		"half": func(obj any) ([]string, error) { return []string{strconv.Itoa(obj.(*numbered).n % 2)}, nil },
+		own:    func(obj any) ([]string, error) { return []string{strconv.Itoa(obj.(*numbered).n)}, nil },
+	}
+}
+
+// longScene is a writer's endless work, from number longObjects on.
+type longScene struct {
+	name  string
+	why   string
+	moves bool // whether keys come and go, so that a read of keys sees the numbers
+	spare int  // how many objects more there may be
+	write func(s contract.Store, n int)
+}
+
+var longScenes = []longScene{
+	{
+		name:  "under-updates",
+		why:   "of two writes the later is seen and the earlier is not: a cause is missing where its effect is there",
+		write: func(s contract.Store, n int) { s.Update(longKey(n%longObjects), &numbered{n}) },
+	},
+	{
+		name:  "under-arrivals-and-departures",
+		why:   "a later object is seen and an earlier one is not, or one that was there throughout is missed",
+		moves: true,
+		spare: 1,
+		write: func(s contract.Store, n int) {
+			s.Add(longKey(n), &numbered{n})
+			s.Delete(longKey(n - longObjects))
+		},
+	},
+}
+
+// longRead asks for numbers of which each is the one before plus step.
+type longRead struct {
+	name   string
+	clause string
+	step   int
+	keys   bool // whether it asks for keys
+	ask    func(contract.Store) ([]int, error)
+}
+
+var longReadings = []longRead{
+	{"long-list", "STORE-7", 1, false, func(s contract.Store) ([]int, error) { return numbersOf(s.List()), nil }},
+	{"long-list-keys", "STORE-8", 1, true, func(s contract.Store) ([]int, error) { return numbersIn(s.ListKeys()) }},
+	{"long-by-index", "STORE-9", 2, false, func(s contract.Store) ([]int, error) {
+		objects, err := s.ByIndex("half", "0")
+		return numbersOf(objects), err
+	}},
+	{"long-index", "STORE-10", 2, false, func(s contract.Store) ([]int, error) {
+		objects, err := s.Index("half", &numbered{1})
+		return numbersOf(objects), err
+	}},
+	{"long-index-keys", "STORE-11", 2, true, func(s contract.Store) ([]int, error) {
+		keys, err := s.IndexKeys("half", "0")
+		if err != nil {
+			return nil, err
+		}
+		return numbersIn(keys)
+	}},
+	{"long-list-index-func-values", "STORE-12", 1, false, func(s contract.Store) ([]int, error) {
+		values := s.ListIndexFuncValues(own)
+		for i, value := range values {
+			values[i] = "k" + value
+		}
+		return numbersIn(values)
+	}},
+	{"long-list-explained", "STORE-35", 1, false, func(s contract.Store) ([]int, error) { return numbersOf(s.List()), nil }},
+}
+
+func numbersOf(objects []any) []int {
+	out := make([]int, len(objects))
+	for i, obj := range objects {
+		out[i] = obj.(*numbered).n
+	}
+	return out
+}
+
+func numbersIn(keys []string) ([]int, error) {
+	out := make([]int, len(keys))
+	for i, k := range keys {
+		n, err := strconv.Atoi(k[1:])
+		if err != nil {
+			return nil, fmt.Errorf("a key that nobody wrote: %w", err)
+		}
+		out[i] = n
+	}
+	return out, nil
+}
+
+// longCases asks every long read in every scene in which its answer changes.
+func longCases() []suite.Case[NewStore] {
+	var cases []suite.Case[NewStore]
+	for _, sc := range longScenes {
+		for _, r := range longReadings {
+			if r.keys && !sc.moves {
+				continue
+			}
+			cases = append(cases, suite.Case[NewStore]{
+				Clause: r.clause, Name: r.name + "-" + sc.name, Why: sc.why,
+				Run: func(t *suite.T, newStore NewStore) { sc.play(t, newStore, r) },
+			})
+		}
+	}
+	return cases
+}
+
+func (sc longScene) play(t *suite.T, newStore NewStore, r longRead) {
+	s := newStore(longIndexers())
+	for n := range longObjects {
+		s.Add(longKey(n), &numbered{n})
+	}
+	var begun, done atomic.Int64
+	var stop atomic.Bool
+	begun.Store(longObjects - 1)
+	done.Store(longObjects - 1)
+	deadline := time.Now().Add(time.Duration(t.Scale(int(sceneTime))))
+	together(t, func() {
+		for n := longObjects; !stop.Load(); n++ {
+			begun.Store(int64(n))
+			sc.write(s, n)
+			done.Store(int64(n))
+		}
+	}, func() {
+		defer stop.Store(true)
+		for beside := 0; beside < t.Scale(longReads) && time.Now().Before(deadline); {
+			first := int(done.Load())
+			got, err := r.ask(s)
+			last := int(begun.Load())
+			if err == nil {
+				err = sc.judge(got, r.step, first, last)
+			}
+			if err != nil {
+				t.Errorf("%s beside the writes %d to %d: %v", r.name, first, last, err)
+				return
+			}
+			if last > first {
+				beside++
+			}
+			// No yield: on one core only the end of its time slice stops a reader in
+			// the middle of a read, and for that it must use the slice up.
+		}
+	})
+}
+
+// judge says what is wrong with numbers that were read from when write first was
+// done to when write last had begun.
+func (sc longScene) judge(got []int, step, first, last int) error {
+	slices.Sort(got)
+	if n := len(got); n < longObjects/step || n > longObjects/step+sc.spare {
+		return fmt.Errorf("%d of them; want %d, or %d more", n, longObjects/step, sc.spare)
+	}
+	for i := 1; i < len(got); i++ {
+		if got[i] != got[i-1]+step {
+			return fmt.Errorf("after write %d comes %d, of %d to %d; want numbers in a row, %d apart: it is no instant",
+				got[i-1], got[i], got[0], got[len(got)-1], step)
+		}
+	}
+	if newest := got[len(got)-1]; newest <= first-step || newest > last {
+		return fmt.Errorf("the newest write in it is %d", newest)
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package dense
+
+import (
+	"slices"
+
+	"github.com/informerbench/informerbench/impl/internal/indexing"
+)
+
+// table is the whole content. The store's lock guards it; Replace builds another.
+type table struct {
+	objects []any
+	keys    []string // parallel to objects
+	records map[string]*record
+	indexes []map[string]*bucket // by the number of the index
+}
+
+// record is what is known of one key. It says where its object stands, and each of
+// those places leads back to it: objects[at], and bucket.records[place.at].
+type record struct {
+	object any
+	at     int
+	first  [2]place // the first ones of its places; those without a bucket are free
+	more   *[]place // the others, if it has more: most objects have one value in each of two indexes
+}
+
+// place is where an object stands in a bucket.
+type place struct {
+	bucket *bucket
+	at     int
+}
+
+// bucket is the objects that have one value in one index, each once. None is
+// empty: values that come and go would grow the map for ever (kubernetes#84959).
+type bucket struct {
+	index   int // its number
+	value   string
+	objects []any
+	records []*record // parallel to objects
+}
+
+func newTable(indexes, size int) *table {
+	t := &table{
+		objects: make([]any, 0, size),
+		keys:    make([]string, 0, size),
+		records: make(map[string]*record, size),
+	}
+	t.growIndexes(indexes)
+	return t
+}
+
+func (t *table) growIndexes(by int) {
+	for range by {
+		t.indexes = append(t.indexes, map[string]*bucket{})
+	}
+}
+
+// store puts obj under key; values has a list for every index.
+func (t *table) store(key string, obj any, values [][]string) {
+	r := t.records[key]
+	if r == nil {
+		r = &record{at: len(t.objects)}
+		t.records[key] = r
+		t.objects = append(t.objects, obj)
+		t.keys = append(t.keys, key)
+	}
+	r.object = obj
+	t.objects[r.at] = obj
+	t.move(r, values)
+}
+
+// move takes r's object into the buckets of its new values, out of those that are
+// none of them, and renews it where it stays.
+func (t *table) move(r *record, values [][]string) {
+	var room [stackPlaces]place
+	places := r.places(room[:0])
+	stays := places[:0]
+	for _, p := range places {
+		if slices.Contains(values[p.bucket.index], p.bucket.value) {
+			p.bucket.objects[p.at] = r.object
+			stays = append(stays, p)
+		} else {
+			t.leave(p)
+		}
+	}
+	wanted := 0
+	for _, list := range values {
+		wanted += len(list)
+	}
+	if wanted == len(stays) && wanted == len(places) { // values are distinct: none came or went
+		return
+	}
+	for number, list := range values {
+		for _, value := range list {
+			if !slices.ContainsFunc(stays, func(p place) bool { return p.bucket.index == number && p.bucket.value == value }) {
+				stays = append(stays, t.enter(r, number, value))
+			}
+		}
+	}
+	r.setPlaces(stays)
+}
+
+// enter puts r's object at the end of a bucket and returns its place there, which is
+// for the caller to remember.
+func (t *table) enter(r *record, number int, value string) place {
+	b := t.indexes[number][value]
+	if b == nil {
+		b = &bucket{index: number, value: value}
+		t.indexes[number][value] = b
+	}
+	b.objects, b.records = lengthen(b.objects, r.object), lengthen(b.records, r)
+	return place{b, len(b.records) - 1}
+}
+
+// leave empties a place of a bucket and moves the bucket's last object there. The
+// record that had the place still names it: that is for the caller to mend.
+func (t *table) leave(p place) {
+	b := p.bucket
+	last := len(b.records) - 1
+	if p.at != last {
+		moved := b.records[last]
+		b.objects[p.at], b.records[p.at] = b.objects[last], moved
+		moved.placeIn(b).at = p.at
+	}
+	b.objects, b.records = shorten(b.objects), shorten(b.records)
+	if last == 0 {
+		delete(t.indexes[b.index], b.value)
+	}
+}
+
+// stackPlaces is how many places a write handles without allocating.
+const stackPlaces = 8
+
+// places appends r's places to room.
+func (r *record) places(room []place) []place {
+	for _, p := range r.first {
+		if p.bucket != nil {
+			room = append(room, p)
+		}
+	}
+	if r.more != nil {
+		room = append(room, *r.more...)
+	}
+	return room
+}
+
+// setPlaces makes places, which are copied, all that r has.
+func (r *record) setPlaces(places []place) {
+	n := copy(r.first[:], places)
+	clear(r.first[n:])
+	r.more = nil
+	if n < len(places) {
+		more := slices.Clone(places[n:])
+		r.more = &more
+	}
+}
+
+// placeIn returns r's place in a bucket that has it.
+func (r *record) placeIn(b *bucket) *place {
+	for i := range r.first {
+		if r.first[i].bucket == b {
+			return &r.first[i]
+		}
+	}
+	more := *r.more
+	return &more[slices.IndexFunc(more, func(p place) bool { return p.bucket == b })]
+}
+
+// remove takes key out, if it is there.
+func (t *table) remove(key string) {
+	r, ok := t.records[key]
+	if !ok {
+		return
+	}
+	delete(t.records, key)
+	var room [stackPlaces]place
+	for _, p := range r.places(room[:0]) {
+		t.leave(p)
+	}
+	if last := len(t.keys) - 1; r.at != last {
+		moved := t.keys[last]
+		t.objects[r.at], t.keys[r.at] = t.objects[last], moved
+		t.records[moved].at = r.at
+	}
+	t.objects, t.keys = shorten(t.objects), shorten(t.keys)
+}
+
+// lengthen is append, but that a small slice grows by half and not to the double: of
+// values there are many, and of objects for each few.
+func lengthen[E any](list []E, e E) []E {
+	if n := len(list); n == cap(list) && n < smallRoom {
+		list = append(make([]E, 0, n+n/2+1), list...)
+	}
+	return append(list, e)
+}
+
+// smallRoom is the capacity up to which giving room back is not worth a copy.
+const smallRoom = 64
+
+// shorten takes the last element off, and gives half of the room back once three
+// quarters of it are empty.
+func shorten[E any](list []E) []E {
+	last := len(list) - 1
+	clear(list[last:])
+	list = list[:last]
+	if room := cap(list); room > smallRoom && last < room/4 {
+		list = append(make([]E, 0, room/2), list...)
+	}
+	return list
+}
+
+// extend adds the indexes that set has more than the table, and fills them. It
+// panics, with nothing touched, if an IndexFunc fails.
+func (t *table) extend(set *indexing.Set) {
+	known := len(t.indexes)
+	if set.Len() == known {
+		return
+	}
+	values := make([][][]string, len(t.keys)) // per object, then per new index
+	for i, key := range t.keys {
+		values[i] = set.AppendValues(nil, known, key, t.objects[i])
+	}
+	t.growIndexes(set.Len() - known)
+	for i, key := range t.keys {
+		r := t.records[key]
+		places := r.places(nil)
+		for n, list := range values[i] {
+			for _, value := range list {
+				places = append(places, t.enter(r, known+n, value))
+			}
+		}
+		r.setPlaces(places)
+	}
+}

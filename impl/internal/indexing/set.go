@@ -1,0 +1,89 @@
+package indexing
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Set is the indexes of a store: names, functions, and a number for each, from 0
+// up. A Set never changes, so it may be read without a lock. Indexes are only ever
+// added to a store, so a number holds for all Sets that come later, and what one
+// Set has more than an earlier one is the numbers from the earlier one's Len on.
+type Set struct {
+	names   []string
+	compute []contract.IndexFunc
+	numbers map[string]int
+}
+
+// NewSet returns the Set of a new store; indexers may be nil.
+func NewSet(indexers contract.Indexers) *Set {
+	return (&Set{}).extended(indexers)
+}
+
+// With returns a larger Set, or ErrTaken if the Set has one of the names.
+func (s *Set) With(more contract.Indexers) (*Set, error) {
+	for name := range more {
+		if _, taken := s.numbers[name]; taken {
+			return nil, ErrTaken(name)
+		}
+	}
+	return s.extended(more), nil
+}
+
+func (s *Set) extended(more contract.Indexers) *Set {
+	larger := &Set{slices.Clone(s.names), slices.Clone(s.compute), make(map[string]int, len(s.names)+len(more))}
+	maps.Copy(larger.numbers, s.numbers)
+	for name, compute := range more {
+		larger.numbers[name] = len(larger.names)
+		larger.names = append(larger.names, name)
+		larger.compute = append(larger.compute, compute)
+	}
+	return larger
+}
+
+// Len returns how many indexes there are.
+func (s *Set) Len() int { return len(s.names) }
+
+// Find returns the number of the named index, or ErrUnknown.
+func (s *Set) Find(name string) (number int, err error) {
+	number, ok := s.numbers[name]
+	if !ok {
+		return 0, ErrUnknown(name)
+	}
+	return number, nil
+}
+
+// Indexers returns names and functions in a map that is the caller's.
+func (s *Set) Indexers() contract.Indexers {
+	indexers := make(contract.Indexers, len(s.names))
+	for i, name := range s.names {
+		indexers[name] = s.compute[i]
+	}
+	return indexers
+}
+
+// ValuesOf is the function ValuesOf for the index with the number.
+func (s *Set) ValuesOf(number int, key string, obj any) []string {
+	return ValuesOf(s.names[number], s.compute[number], key, obj)
+}
+
+// Probe computes the values of an object that need not be stored, each once. The
+// error is the IndexFunc's own.
+func (s *Set) Probe(number int, obj any) ([]string, error) {
+	values, err := s.compute[number](obj)
+	if err != nil {
+		return nil, err
+	}
+	return Distinct(values), nil
+}
+
+// AppendValues appends the values of an object in each index, from the number
+// from on. It panics as ValuesOf does.
+func (s *Set) AppendValues(values [][]string, from int, key string, obj any) [][]string {
+	for number := from; number < len(s.names); number++ {
+		values = append(values, s.ValuesOf(number, key, obj))
+	}
+	return values
+}
