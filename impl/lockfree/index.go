@@ -1,10 +1,10 @@
 package lockfree
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/internal/indexing"
 )
 
 // record says where in the arrays the object of a key lies. It is made once per key
@@ -71,18 +71,10 @@ func newIndex(name string, compute contract.IndexFunc, ordinal int) *index {
 	return &index{name: name, compute: compute, ordinal: ordinal, buckets: newTable()}
 }
 
-// valuesOf computes the values of a storable object. It panics if the IndexFunc
-// fails, so it must run before anything is touched. A nil object has no values, as
-// in client-go.
+// valuesOf computes the values of a storable object, each once. It panics if the
+// IndexFunc fails, so it must run before anything is touched.
 func (x *index) valuesOf(key string, obj any) []string {
-	if obj == nil {
-		return nil
-	}
-	values, err := x.compute(obj)
-	if err != nil {
-		panic(fmt.Errorf("indexing %q in %q: %w", key, x.name, err))
-	}
-	return values
+	return indexing.ValuesOf(x.name, x.compute, key, obj)
 }
 
 // bucket holds the objects that have one value in an index. It stays in the index's
@@ -214,12 +206,11 @@ func (c *core) reindex(w *write, former, n *node, indexes []*index, values [][]s
 			c.leave(w, rec, i)
 		}
 	}
-	given, several := 0, false
+	given := 0
 	for _, v := range values {
 		given += len(v)
-		several = several || len(v) > 1 // so that one may be there twice
 	}
-	if given == len(rec.postings()) && !several {
+	if given == len(rec.postings()) {
 		return // each of them was found above
 	}
 	for i, x := range indexes {

@@ -150,21 +150,14 @@ func (f *filling) group(i int) {
 	}
 }
 
-// add puts the next object in the groups of its values, in each once.
+// add puts the next object in the groups of its values.
 func (g *grouped) add(values []string) {
-	first := len(g.of)
-next:
 	for _, value := range values {
 		number, known := g.numbers[value]
 		if !known {
 			number = uint32(len(g.groups))
 			g.numbers[value] = number
 			g.groups = append(g.groups, group{value: value})
-		}
-		for _, other := range g.of[first:] {
-			if other == number {
-				continue next
-			}
 		}
 		g.groups[number].n++
 		g.of = append(g.of, number)

@@ -1,16 +1,15 @@
 package lockfree
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/internal/indexing"
 )
 
 // Store is a contract.Store and has every optional power: it satisfies
@@ -62,7 +61,7 @@ func (v *view) with(x *index) *view {
 func (v *view) find(indexName string) (*index, error) {
 	x, ok := v.byName[indexName]
 	if !ok {
-		return nil, fmt.Errorf("the store has no index %q: give it to the constructor or to AddIndexers", indexName)
+		return nil, indexing.ErrUnknown(indexName)
 	}
 	return x, nil
 }
@@ -212,15 +211,3 @@ func (s *Store) LastStoreSyncResourceVersion() string {
 
 // Resync does nothing; it is there for cache.ThreadSafeStore.
 func (s *Store) Resync() error { return nil }
-
-// versionOf returns the resource version of an object that has metadata.
-func versionOf(obj any) (version string, known bool) {
-	if obj == nil {
-		return "", false
-	}
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		return "", false
-	}
-	return m.GetResourceVersion(), true
-}

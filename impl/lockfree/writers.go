@@ -1,9 +1,8 @@
 package lockfree
 
 import (
-	"fmt"
-
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/internal/indexing"
 )
 
 // stackIndexes is of how many indexes a write holds the values without allocating.
@@ -17,7 +16,7 @@ func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 // O(indexes), and a copy of one chunk for the store and for each index value that obj
 // has. It waits for other writers only.
 func (s *Store) Update(key string, obj any) {
-	version, known := versionOf(obj)
+	version, known := indexing.VersionOf(obj)
 	var room [stackIndexes][]string
 	values := s.view.Load().appendValues(room[:0], 0, key, obj)
 
@@ -49,7 +48,7 @@ func (s *Store) Delete(key string) { s.DeleteWithObject(key, nil) }
 // obj, the object in its last state; obj may be nil. O(indexes). It waits for other
 // writers only.
 func (s *Store) DeleteWithObject(key string, obj any) {
-	version, known := versionOf(obj)
+	version, known := indexing.VersionOf(obj)
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
@@ -70,7 +69,7 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	if len(txns) == 0 {
 		return
 	}
-	version, known := versionOf(txns[len(txns)-1].Object)
+	version, known := indexing.VersionOf(txns[len(txns)-1].Object)
 	before := s.view.Load()
 	values := make([][]string, 0, len(txns)*len(before.indexes))
 	for _, t := range txns {
@@ -121,7 +120,7 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 	v := s.view.Load()
 	for name := range newIndexers {
 		if _, taken := v.byName[name]; taken {
-			return fmt.Errorf("adding indexers: the store has an index %q already: choose another name", name)
+			return indexing.ErrTaken(name)
 		}
 	}
 	// All values are computed before a record is touched: records are shared with the
