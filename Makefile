@@ -8,7 +8,7 @@ FUZZTIME ?= 30s
 # The packages in which goroutines meet: they run under the race detector.
 CONCURRENT := ./bench/... ./conformance/... ./impl/... ./indexer ./load/... ./queue/...
 
-.PHONY: help build test race lint fuzz bench verify report selfcheck
+.PHONY: help build test race degraded lint fuzz bench verify report selfcheck
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ test: ## Run every test
 
 race: ## Run the concurrent packages under the race detector
 	$(GO) test -race $(CONCURRENT)
+
+degraded: ## Run the tests of what can be built to take its rare paths all the time
+	$(GO) test -tags degraded ./impl/lockfree
 
 lint: ## Run gofmt, go vet, staticcheck and golangci-lint
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these"; exit 1; }
