@@ -43,6 +43,7 @@ func at(c *cell, seq uint64) *node {
 // reads it has a snapshot from before.
 type array struct {
 	blocks atomic.Pointer[[][]cell]
+	copies *copies       // of the objects, block by block; nil where none are kept
 	used   atomic.Uint32 // no open snapshot sees anything from here on
 	n      uint32        // the length, for the writer
 }
@@ -73,20 +74,27 @@ func capacity(blocks [][]cell) int {
 func (a *array) objects(seq uint64) []any {
 	blocks, n := a.length(seq)
 	list := make([]any, n)
-	for rest := list; len(rest) > 0; blocks = blocks[1:] {
-		block := blocks[0]
-		part := rest[:min(len(block), len(rest))]
-		for i := range part {
-			// As at, but for the tombstone: no cell below the length has one.
-			n := block[i].Load()
-			for n.seq > seq {
-				n = n.prev.Load()
-			}
-			part[i] = n.obj
+	for i := 0; i<<blockShift < n; i++ {
+		part := list[i<<blockShift : min((i+1)<<blockShift, n)]
+		if a.copies == nil {
+			readBlock(part, blocks[i], seq)
+		} else {
+			a.copies.read(part, i, blocks[i], seq)
 		}
-		rest = rest[len(part):]
 	}
 	return list
+}
+
+// readBlock sets part to the objects that snapshot seq sees at the start of a block.
+func readBlock(part []any, block []cell, seq uint64) {
+	for i := range part {
+		// As at, but for the tombstone: no cell below the length has one.
+		n := block[i].Load()
+		for n.seq > seq {
+			n = n.prev.Load()
+		}
+		part[i] = n.obj
+	}
 }
 
 // keys returns the keys of snapshot seq in a new slice.
@@ -114,6 +122,7 @@ func (a *array) cell(pos uint32) *cell {
 
 // set makes n, the successor of former, what lies at pos.
 func (a *array) set(w *write, pos uint32, former, n *node) {
+	a.copies.touch(w, pos)
 	c := a.cell(pos)
 	switch standIn := c.Load(); {
 	case standIn == former:
@@ -135,6 +144,7 @@ func (a *array) push(w *write, n *node, asIs bool) uint32 {
 		a.reserve(int(a.n))
 		a.used.Store(a.n)
 	}
+	a.copies.touch(w, pos)
 	c := a.cell(pos)
 	before := c.Load()
 	if before == nil && asIs {
@@ -153,6 +163,7 @@ func (a *array) push(w *write, n *node, asIs bool) uint32 {
 // sees an object twice or not at all.
 func (a *array) remove(w *write, pos uint32) (moved *record) {
 	a.n--
+	a.copies.touch(w, a.n)
 	tail := a.cell(a.n)
 	last := tail.Load()
 	w.note(a, a.n, last)
@@ -163,6 +174,7 @@ func (a *array) remove(w *write, pos uint32) (moved *record) {
 	if pos == a.n {
 		return nil
 	}
+	a.copies.touch(w, pos)
 	hole := a.cell(pos)
 	w.note(a, pos, hole.Load())
 	hole.Store(last.standIn(w, hole.Load()))
@@ -241,6 +253,9 @@ func (a *array) reserve(n int) {
 	}
 	if n <= capacity(blocks) {
 		return
+	}
+	if a.copies != nil {
+		a.copies.reserve((n + blockMask) >> blockShift)
 	}
 	if len(blocks) <= 1 && n <= blockSize {
 		first := make([]cell, max(n, min(2*capacity(blocks), blockSize)))

@@ -41,6 +41,10 @@
 // places, and thereby its former index values: IndexFuncs run on new objects only,
 // before the mutex is taken.
 //
+// Lists of everything would follow a pointer for each object. So readers keep copies of
+// the objects, by blocks of 256 cells, where a list found the same as the one before;
+// a write drops the copies of the blocks that it changes (copies.go).
+//
 // Replace fills another core beside the first and exchanges one pointer. AddIndexers
 // publishes a view of the same core with more indexes.
 //
@@ -59,8 +63,8 @@
 //
 // # Memory
 //
-// About 180 bytes per object with two indexes of one value each (client-go: about 160,
-// docs/stores.md). An open snapshot keeps at most one old version of each object that it sees,
+// About 180 bytes per object with two indexes of one value each (client-go: about 160),
+// and 16 more once everything was listed twice (docs/stores.md). An open snapshot keeps at most one old version of each object that it sees,
 // and for each cell that changed hands since a stand-in, however long it is open and
 // however many writes come: what two snapshots do not see in between is dropped. Between
 // two looks at the slots the writes leave more nodes, at most as many as are kept anyway,

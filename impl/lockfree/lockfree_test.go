@@ -121,6 +121,9 @@ func TestAllocations(t *testing.T) {
 		s.Add(fmt.Sprint("ns/", i), versioned(fmt.Sprint(i)))
 	}
 	obj := versioned("x")
+	for range 3 {
+		s.List() // until it has made its copies
+	}
 	const (
 		indexFunc = 1 // the slice of values
 		write     = 2 // node, resource version

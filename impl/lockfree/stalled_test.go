@@ -252,3 +252,48 @@ func TestAWriteTouchesFewCells(t *testing.T) {
 		v.commit()
 	}
 }
+
+// A list makes copies of what did not change since the list before, and a write drops
+// those of the blocks that it changes: they would keep replaced objects alive.
+func TestCopiesAreDropped(t *testing.T) {
+	t.Parallel()
+	s := filled()
+	v := s.view.Load()
+	copied := func() (n int) {
+		for _, b := range *v.objects.copies.blocks.Load() {
+			if b.copy.Load() != nil {
+				n++
+			}
+		}
+		return n
+	}
+	all := (things + blockSize - 1) / blockSize
+	s.List()
+	if n := copied(); n != 0 {
+		t.Errorf("one list made %d copies", n)
+	}
+	s.List()
+	if n := copied(); n != all {
+		t.Errorf("two lists made %d copies; want %d", n, all)
+	}
+	s.Update("17", thing{7, "g1"})
+	if n := copied(); n != all-1 {
+		t.Errorf("%d copies are left by an update; want %d", n, all-1)
+	}
+	want := []int{7}
+	for len(want) < things {
+		want = slices.Insert(want, 0, 0)
+	}
+	for i := range 3 {
+		if got := sorted(s.List()); !slices.Equal(got, want) {
+			t.Fatalf("list %d is not what is stored: %v", i, got)
+		}
+	}
+	if n := copied(); n != all {
+		t.Errorf("%d copies after lists; want %d", n, all)
+	}
+	s.Delete("17")
+	if got := s.List(); len(got) != things-1 || slices.Contains(got, any(thing{7, "g1"})) {
+		t.Error("the deleted object is listed")
+	}
+}

@@ -67,6 +67,7 @@ const (
 
 func newCore() *core {
 	c := &core{readers: newReaders(), nodes: newTable(), patience: leastPatience}
+	c.objects.copies = &copies{}
 	c.committed.Store(firstSeq)
 	c.write.seq = firstSeq
 	c.setVersion("")

@@ -1,0 +1,88 @@
+package lockfree
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// copies keeps copies of the objects of an array, block by block, so that a list of
+// what has not changed for a while is copied from memory that lies side by side,
+// and does not follow a pointer for each object. Readers make them, and writers drop
+// them: a copy keeps no object alive that was replaced.
+type copies struct {
+	blocks atomic.Pointer[[]*blockCopy]
+}
+
+// blockCopy is what is known of one block.
+type blockCopy struct {
+	// touched is the newest write that changed the block. It is stored before that
+	// write is committed, so a reader who finds a number of at most its snapshot's there knows
+	// that the block is, for the snapshot, as that write left it.
+	touched atomic.Uint64
+	// seen is touched, plus one, as a reader found it who read cell by cell. The next
+	// who finds the same makes a copy: a block that changes all the time is not copied.
+	seen atomic.Uint64
+	copy atomic.Pointer[objectsAt]
+}
+
+// objectsAt is the objects of a block as write seq left them.
+type objectsAt struct {
+	seq     uint64
+	objects []any
+}
+
+// read sets part to the objects that snapshot seq sees in the i-th block.
+func (c *copies) read(part []any, i int, block []cell, seq uint64) {
+	b := (*c.blocks.Load())[i]
+	touched := b.touched.Load()
+	if touched > seq {
+		readBlock(part, block, seq)
+		return
+	}
+	if found := b.copy.Load(); found != nil && found.seq == touched {
+		copy(part, found.objects)
+		return
+	}
+	readBlock(part, block, seq)
+	if b.seen.Load() != touched+1 {
+		b.seen.Store(touched + 1)
+		return
+	}
+	made := &objectsAt{touched, slices.Clone(part)}
+	b.copy.Store(made)
+	// Either the next writer finds the copy and drops it, or it is found here that a
+	// writer came before.
+	if b.touched.Load() != touched {
+		b.copy.CompareAndSwap(made, nil)
+	}
+}
+
+// touch drops the copy of the block in which pos lies. The writer calls it before it
+// changes the block.
+func (c *copies) touch(w *write, pos uint32) {
+	if c == nil {
+		return
+	}
+	b := (*c.blocks.Load())[pos>>blockShift]
+	if b.touched.Load() != w.seq {
+		b.touched.Store(w.seq)
+	}
+	if b.copy.Load() != nil {
+		b.copy.Store(nil)
+	}
+}
+
+// reserve makes room for the copies of so many blocks.
+func (c *copies) reserve(n int) {
+	var blocks []*blockCopy
+	if p := c.blocks.Load(); p != nil {
+		blocks = *p
+	}
+	if n <= len(blocks) {
+		return
+	}
+	for len(blocks) < n {
+		blocks = append(blocks, &blockCopy{})
+	}
+	c.blocks.Store(&blocks)
+}
