@@ -116,7 +116,7 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	if !slices.Equal(values, v.indexes[0].values.keys(seq)) {
 		t.Error("the snapshot of the index values changed")
 	}
-	slot.leave()
+	slot.leave(0)
 	s.Add("last", thing{})
 	wantNothingKept(t, s)
 	t.Logf("at most %d nodes and stand-ins are kept for a snapshot of %d objects, in 40,000 writes; the bound is %d", most, things, bound)
@@ -137,7 +137,7 @@ func TestAReaderStoppedBeforeItsSnapshotIsGivenOne(t *testing.T) {
 	if slot.state.Load() < slotBase {
 		t.Error("the slot was given no snapshot")
 	}
-	slot.leave()
+	slot.leave(0)
 	s.Add("last", thing{})
 	wantNothingKept(t, s)
 }
@@ -200,7 +200,7 @@ func TestNobodyWaits(t *testing.T) {
 	if err := s.AddIndexers(contract.Indexers{"other": byGroup}); err != nil {
 		t.Error(err)
 	}
-	slot.leave()
+	slot.leave(0)
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -223,7 +223,7 @@ func TestMoreReadersThanSlots(t *testing.T) {
 		s.Update("1", thing{i, "g1"})
 	}
 	for sl := range seen {
-		sl.leave()
+		sl.leave(0)
 	}
 	if !v.readers.idle() {
 		t.Error("snapshots are open after the last was left")

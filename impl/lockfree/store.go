@@ -93,7 +93,7 @@ func (s *Store) List() []any {
 	v := s.view.Load()
 	slot, seq := v.readers.enter(&v.committed)
 	list := v.objects.objects(seq)
-	slot.leave()
+	slot.leave(len(list))
 	return list
 }
 
@@ -103,7 +103,7 @@ func (s *Store) ListKeys() []string {
 	v := s.view.Load()
 	slot, seq := v.readers.enter(&v.committed)
 	keys := v.objects.keys(seq)
-	slot.leave()
+	slot.leave(len(keys))
 	return keys
 }
 
@@ -118,7 +118,7 @@ func (s *Store) ByIndex(indexName, indexedValue string) ([]any, error) {
 	}
 	slot, seq := v.readers.enter(&v.committed)
 	list := x.bucketOf(indexedValue).list(seq)
-	slot.leave()
+	slot.leave(len(list))
 	return list, nil
 }
 
@@ -134,11 +134,10 @@ func (s *Store) Index(indexName string, obj any) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	slot, seq := v.readers.enter(&v.committed)
-	defer slot.leave()
 	if len(values) == 1 {
-		return x.bucketOf(values[0]).list(seq), nil
+		return s.ByIndex(indexName, values[0])
 	}
+	slot, seq := v.readers.enter(&v.committed)
 	list := []any{}
 	seen := map[*record]bool{}
 	for _, value := range values {
@@ -153,6 +152,7 @@ func (s *Store) Index(indexName string, obj any) ([]any, error) {
 			}
 		}
 	}
+	slot.leave(len(list))
 	return list, nil
 }
 
@@ -169,7 +169,7 @@ func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
 	if b := x.bucketOf(indexedValue); b != nil {
 		keys = b.objects.keys(seq)
 	}
-	slot.leave()
+	slot.leave(len(keys))
 	slices.Sort(keys)
 	return keys, nil
 }
@@ -184,7 +184,7 @@ func (s *Store) ListIndexFuncValues(indexName string) []string {
 	}
 	slot, seq := v.readers.enter(&v.committed)
 	values := x.values.keys(seq)
-	slot.leave()
+	slot.leave(len(values))
 	return values
 }
 
