@@ -56,10 +56,10 @@ func Try(ctx context.Context, list []Mutant) []Result {
 // again reports whether another seed might help.
 func (r Result) again() bool { return len(r.Missed) > 0 && r.Err == nil }
 
-// tryOnce tries what was not caught yet. Twice as many as there are processors
+// tryOnce tries what was not caught yet. Four times as many as there are processors
 // run at once, because a mutant that hangs or is late is waited for idly.
 func tryOnce(ctx context.Context, results []Result, seed suite.Option) {
-	room := make(chan struct{}, 2*runtime.GOMAXPROCS(0))
+	room := make(chan struct{}, 4*runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for i := range results {
 		r := &results[i]
