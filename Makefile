@@ -5,10 +5,11 @@ GOLANGCI_LINT ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 FUZZTIME ?= 30s
+RUNS ?= 1000
 # The packages in which goroutines meet: they run under the race detector.
 CONCURRENT := ./bench/... ./conformance/... ./impl/... ./indexer ./load/... ./queue/...
 
-.PHONY: help build test race degraded lint fuzz bench verify report selfcheck
+.PHONY: help build test race degraded lint fuzz bench verify mutants healthy report selfcheck
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +46,12 @@ bench: ## Run go test -bench over the catalog and show it by implementation
 
 verify: ## Run the conformance suites over the catalog
 	$(GO) run ./cmd/benchrun verify
+
+mutants: ## Run the suites over the broken implementations that they must catch
+	$(GO) run ./cmd/benchrun verify --mutants
+
+healthy: ## Run every suite RUNS times (1000) with new seeds: nothing may be accused
+	$(GO) test -count=1 -v -timeout=0 -run='^TestNoHealthyImplementationIsAccused$$' ./catalog -healthy.runs=$(RUNS)
 
 report: ## Run the default preset and write a report under results/
 	$(GO) run ./cmd/benchrun run

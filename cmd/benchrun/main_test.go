@@ -119,6 +119,8 @@ func TestBadInput(t *testing.T) {
 		{"report without folder", []string{"report"}, []string{"arg"}},
 		{"verify of an unknown clause", []string{"verify", "--clause", "STORE-999"}, []string{"STORE-999"}},
 		{"verify without effort", []string{"verify", "--effort", "0"}, []string{"--effort"}},
+		{"mutants of an implementation", []string{"verify", "--mutants", "--impl", "mutexmap"}, []string{"mutants", "impl", "none of the others"}},
+		{"mutants of an unknown component", []string{"verify", "--mutants", "--component", "cache"}, []string{`"cache"`, "store"}},
 		{"import without files", []string{"trace", "import"}, []string{"pods"}},
 		{"info of nothing", []string{"trace", "info", "nowhere.trace"}, []string{"nowhere.trace"}},
 	} {

@@ -17,21 +17,29 @@ func newVerify() *cobra.Command {
 	var components, impls, clauses []string
 	var seed uint64
 	var effort float64
-	var verbose bool
+	var verbose, onMutants bool
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Run the conformance suites over the catalog",
 		Long: `verify runs every conformance case over the chosen implementations and prints what
 failed, by clause, with the seed that repeats it; what was waived, and why; and how
-many cases do not apply. It exits with 1 if anything failed.`,
+many cases do not apply. It exits with 1 if anything failed.
+
+With --mutants it runs them over broken implementations instead, each sound but for
+one small mistake, and prints how many are caught by the clauses that must catch
+them. It exits with 1 if one survives.`,
 		Example: `  benchrun verify
   benchrun verify --component store --impl mutexmap --effort 10
-  benchrun verify --impl mutexmap --clause STORE-7 --seed 12345 -v`,
+  benchrun verify --impl mutexmap --clause STORE-7 --seed 12345 -v
+  benchrun verify --mutants --component store`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			entries, err := catalog.Select(components, impls)
 			if err != nil {
 				return err
+			}
+			if onMutants {
+				return verifyMutants(cmd.Context(), cmd.OutOrStdout(), entries, verbose)
 			}
 			if effort <= 0 {
 				return fmt.Errorf("--effort %g: want more than 0; 1 is the usual", effort)
@@ -82,6 +90,10 @@ many cases do not apply. It exits with 1 if anything failed.`,
 	f.StringSliceVar(&clauses, "clause", nil, "only these clauses, such as STORE-7")
 	f.Uint64Var(&seed, "seed", 0, "repeat the random choices of an earlier run (default: new ones)")
 	f.Float64Var(&effort, "effort", 1, "scale the random and stress cases")
-	f.BoolVarP(&verbose, "verbose", "v", false, "print the cases that do not apply, with the reason")
+	f.BoolVarP(&verbose, "verbose", "v", false, "print the cases that do not apply, with the reason; with --mutants, every mutant")
+	f.BoolVar(&onMutants, "mutants", false, "run the suites over broken implementations and print the score")
+	for _, other := range []string{"impl", "clause", "seed", "effort"} {
+		cmd.MarkFlagsMutuallyExclusive("mutants", other)
+	}
 	return cmd
 }

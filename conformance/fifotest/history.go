@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/informerbench/informerbench/conformance/internal/fifomodel"
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
@@ -83,7 +84,7 @@ type history struct {
 
 	f       contract.FIFO
 	keyed   contract.KeyedQueue // nil if f is none
-	m       model
+	m       fifomodel.Model
 	store   *knownObjects // of the consumer
 	live    bool          // what is popped is applied to store
 	version int
@@ -115,7 +116,7 @@ func (h *history) object() *object {
 }
 
 func (h *history) run(construct newFIFO, class contract.FIFOClass) {
-	h.m = model{class: class}
+	h.m = fifomodel.Model{Class: class, Key: func(o any) string { return o.(*object).key }}
 	cfg := contract.FIFOConfig{KeyFunc: keyFunc}
 	h.store = known(obj("a", -1), obj("f", -2))
 	switch h.choose(3, "known objects") {
@@ -123,24 +124,24 @@ func (h *history) run(construct newFIFO, class contract.FIFOClass) {
 		h.note("nothing is known")
 	case 1:
 		h.note("known from the first to the last: %v", h.store)
-		h.m.known, cfg.KnownObjects = h.store, h.store
+		h.m.Known, cfg.KnownObjects = h.store, h.store
 	case 2:
 		h.note("known is what was popped, and at first %v", h.store)
-		h.m.known, cfg.KnownObjects, h.live = h.store, h.store, true
+		h.m.Known, cfg.KnownObjects, h.live = h.store, h.store, true
 	}
 	h.f = construct(cfg)
 	defer h.f.Close()
 	h.keyed, _ = h.f.(contract.KeyedQueue)
 	for h.more() {
 		h.step()
-		if got := h.f.HasSynced(); got != h.m.synced() {
-			h.fail("HasSynced is %t, want %t", got, h.m.synced())
+		if got := h.f.HasSynced(); got != h.m.Synced() {
+			h.fail("HasSynced is %t, want %t", got, h.m.Synced())
 		}
 		h.compareWaiting()
 	}
 	h.note("Close")
 	h.f.Close()
-	for len(h.m.waiting) > 0 {
+	for len(h.m.Waiting) > 0 {
 		h.popOne(nil)
 	}
 	if p := h.pop(nil); !errors.Is(p.err, contract.ErrFIFOClosed) {
@@ -167,24 +168,24 @@ func (h *history) step() {
 		}
 		rv := strconv.Itoa(h.version)
 		h.note("Replace %v at %s", names, rv)
-		h.m.replace(slices.Clone(list), rv)
+		h.m.Replace(slices.Clone(list), rv)
 		h.must(h.f.Replace(list, rv))
 	case 5:
 		h.note("Resync")
-		h.m.resync()
+		h.m.Resync()
 		h.must(h.f.Resync())
 	case 6:
-		if len(h.m.waiting) > 0 {
+		if len(h.m.Waiting) > 0 {
 			h.popOne(nil)
 		}
 	case 7:
-		if len(h.m.waiting) > 0 && h.keyed != nil {
+		if len(h.m.Waiting) > 0 && h.keyed != nil {
 			h.popOne(contract.ErrRequeue{Err: errNoKey})
 		}
 	case 8:
 		if h.last != nil && h.keyed != nil {
 			h.note("AddIfNotPresent %s", render(h.last))
-			h.m.addIfNotPresent(h.last)
+			h.m.AddIfNotPresent(h.last)
 			h.must(h.keyed.AddIfNotPresent(h.last))
 		}
 	}
@@ -192,14 +193,14 @@ func (h *history) step() {
 
 func (h *history) event(name string, kind contract.DeltaType, call func(any) error, o any) {
 	h.note("%s %s", name, renderObject(o))
-	h.m.event(kind, o)
+	h.m.Event(kind, o)
 	h.must(call(o))
 }
 
 // popOne pops, with a process that returns result, what the model says.
 func (h *history) popOne(result error) {
 	h.note("Pop, process returns %v", result)
-	want, isInitial := h.m.pop()
+	want, isInitial := h.m.Pop()
 	p := h.pop(func(o any, _ bool) error {
 		if result == nil && h.live {
 			h.store.apply(o.(contract.Deltas))
@@ -207,11 +208,11 @@ func (h *history) popOne(result error) {
 		return result
 	})
 	if requeue, ok := result.(contract.ErrRequeue); ok {
-		h.m.putBack(want.key, want.deltas)
+		h.m.PutBack(want.Key, want.Deltas)
 		result = requeue.Err
 	}
-	if got := render(p.deltas); got != render(want.deltas) {
-		h.fail("process was given\n\t%s\nwant\n\t%s", got, render(want.deltas))
+	if got := render(p.deltas); got != render(want.Deltas) {
+		h.fail("process was given\n\t%s\nwant\n\t%s", got, render(want.Deltas))
 	}
 	if p.err != result {
 		h.fail("Pop returned error %v, want %v", p.err, result)
@@ -227,15 +228,15 @@ func (h *history) compareWaiting() {
 	if h.keyed == nil {
 		return
 	}
-	if n := len(h.keyed.ListKeys()); n != len(h.m.waiting) || len(h.keyed.List()) != n {
-		h.fail("%d keys and %d objects wait, want %d", n, len(h.keyed.List()), len(h.m.waiting))
+	if n := len(h.keyed.ListKeys()); n != len(h.m.Waiting) || len(h.keyed.List()) != n {
+		h.fail("%d keys and %d objects wait, want %d", n, len(h.keyed.List()), len(h.m.Waiting))
 	}
-	for _, g := range h.m.waiting {
-		item, exists, err := h.keyed.GetByKey(g.key)
+	for _, g := range h.m.Waiting {
+		item, exists, err := h.keyed.GetByKey(g.Key)
 		h.must(err)
 		deltas, _ := item.(contract.Deltas)
-		if !exists || render(deltas) != render(g.deltas) {
-			h.fail("GetByKey(%q) gives %s, exists=%t; want %s", g.key, render(deltas), exists, render(g.deltas))
+		if !exists || render(deltas) != render(g.Deltas) {
+			h.fail("GetByKey(%q) gives %s, exists=%t; want %s", g.Key, render(deltas), exists, render(g.Deltas))
 		}
 	}
 }

@@ -28,7 +28,14 @@ var delayCases = []suite.Case[env]{
 			t.Fatalf("%d items are ready after 8 ticks; their delays are 9 and 10", n)
 		}
 		w.advance(w.tick())
-		w.mustGet("canary") // whoever looked at the time for canary has looked for a
+		if first := w.get(); first == "a" && !w.exact() && w.reached(due) {
+			// A queue that reads the clock when it takes an item in may have taken
+			// canary in a tick or more after a, as on a machine that stalls.
+			w.mustGet("canary")
+			return
+		} else if first != "canary" { // whoever looked at the time for canary has looked for a
+			t.Fatalf("Get = %q, want \"canary\": its delay is the shorter", first)
+		}
 		w.settle()
 		if n := w.q.Len(); n > 0 && !w.reached(due) {
 			t.Fatalf("an item with a delay of 10 ticks is ready %s before its time", due.Sub(w.clock().Now()))

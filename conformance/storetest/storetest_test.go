@@ -1,12 +1,15 @@
 package storetest_test
 
 import (
+	"errors"
 	"testing"
 
 	"go.uber.org/goleak"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/informerbench/informerbench/conformance/linear"
 	"github.com/informerbench/informerbench/conformance/storetest"
+	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
 
@@ -47,6 +50,25 @@ func TestClientGoNeedsItsWaivers(t *testing.T) {
 			t.Errorf("client-go fails %s and no waiver says so:\n%s", clause, text)
 		}
 	}
+}
+
+// failedClauses runs the suite and returns the text of one failure per clause.
+func failedClauses(t *testing.T, newStore storetest.NewStore) map[string]string {
+	t.Helper()
+	failed := map[string]string{}
+	observe := suite.WithObserver(func(r suite.Result) {
+		if r.Outcome == suite.Fail {
+			failed[r.Clause.ID] = r.Case + ": " + r.Reason
+		}
+	})
+	err := suite.UntilCaught(func(seed suite.Option) error {
+		return storetest.Check(newStore, linear.WithDrawings(t.TempDir()), observe, seed)
+	})
+	var failure *suite.Failure
+	if (err != nil) != (len(failed) > 0) || err != nil && !errors.As(err, &failure) {
+		t.Fatalf("Check returned %v where %d clauses failed", err, len(failed))
+	}
+	return failed
 }
 
 // Every clause has a case, and every case a clause, a name of its own and a reason.

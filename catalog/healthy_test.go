@@ -1,0 +1,102 @@
+package catalog
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+)
+
+var (
+	healthyRuns   = flag.Int("healthy.runs", 2, "how often each implementation's suite is run, each time with a new seed")
+	healthyEffort = flag.Float64("healthy.effort", 0.02, "the effort of each of these runs; every case runs at any effort")
+)
+
+// accused counts what the suites said of one implementation.
+type accused struct {
+	runs    int
+	elapsed time.Duration
+	slowest time.Duration
+	faults  []error
+}
+
+// A suite that accuses the innocent is not believed when it is right. `make
+// healthy` runs this a thousand times; a failure names the seed that repeats it.
+func TestNoHealthyImplementationIsAccused(t *testing.T) {
+	klog.SetLogger(logr.Discard()) // client-go reports what the suites make fail
+	t.Cleanup(klog.ClearLogger)
+	entries := All()
+	found := make([]accused, len(entries))
+	first := rand.Uint64N(1 << 52)
+	t.Logf("%d runs at effort %g, seeds from %d", *healthyRuns, *healthyEffort, first+1)
+	enough := timeToStop(t)
+	begin := time.Now()
+	for run := range uint64(max(0, *healthyRuns)) {
+		if enough() {
+			t.Logf("the time is up after %d of %d runs", run, *healthyRuns)
+			break
+		}
+		// All entries have one seed in a run: rapid is configured for the whole process.
+		round(entries, found, suite.WithSeed(first+1+run))
+		if n := run + 1; n%100 == 0 {
+			fmt.Printf("%d of %d runs after %s\n", n, *healthyRuns, time.Since(begin).Round(time.Second))
+		}
+	}
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "implementation\truns\taccusations\ttime of a run\tslowest")
+	for i, e := range entries {
+		f := found[i]
+		mean := f.elapsed / time.Duration(max(1, f.runs))
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", e.ID(), f.runs, len(f.faults), mean.Round(time.Millisecond), f.slowest.Round(time.Millisecond))
+		if len(f.faults) > 0 {
+			t.Errorf("%s was accused in %d of %d runs:\n%v", e.ID(), len(f.faults), f.runs, errors.Join(f.faults[:min(3, len(f.faults))]...))
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("in %s:\n%s", time.Since(begin).Round(time.Second), &table)
+}
+
+// round verifies every entry once. More run at once than there are processors:
+// the queues' suites wait most of their time, and who is crowded is tried harder.
+func round(entries []Entry, found []accused, seed suite.Option) {
+	room := make(chan struct{}, 3*runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i, e := range slices.Backward(entries) { // the queues' suites take longest
+		room <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-room }()
+			begin := time.Now()
+			err := Verify(e, seed, suite.WithEffort(*healthyEffort))
+			took := time.Since(begin)
+			f := &found[i]
+			f.runs++
+			f.elapsed += took
+			f.slowest = max(f.slowest, took)
+			if err != nil {
+				f.faults = append(f.faults, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// timeToStop says when a minute is left of what -timeout allows.
+func timeToStop(t *testing.T) func() bool {
+	deadline, bounded := t.Deadline()
+	return func() bool { return bounded && time.Until(deadline) < time.Minute }
+}

@@ -1,0 +1,26 @@
+package fifotest
+
+import (
+	"testing"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// TestEveryClauseHasACase: a clause that nothing tests is no promise.
+func TestEveryClauseHasACase(t *testing.T) {
+	t.Parallel()
+	tested, names := map[string]bool{}, map[string]bool{}
+	for _, c := range cases() {
+		tested[c.Clause] = true
+		if name := c.Clause + "/" + c.Name; names[name] {
+			t.Errorf("two cases are called %s", name)
+		} else {
+			names[name] = true
+		}
+	}
+	for _, c := range contract.ClausesOf(contract.ComponentFIFO) {
+		if !tested[c.ID] {
+			t.Errorf("no case tests %s", c)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+// Package pointerheap is the heap that the suite of heaps is tried with and that
+// the broken heaps of package mutants are made of: the standard library's
+// container/heap of pointers and a map, as client-go's delaying queue has it.
+//
+// Its inner parts are exported because breaking them is what it is for.
+package pointerheap
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+var _ contract.DelayHeap[string] = (*Heap)(nil)
+
+// Heap is a sound contract.DelayHeap.
+type Heap struct {
+	Order Order
+	Known map[string]*Waiting // by item; a key is there while the item waits
+}
+
+// Waiting is an item that waits.
+type Waiting struct {
+	Item    string
+	ReadyAt time.Time
+	Index   int // its place in Order
+}
+
+// New returns an empty heap.
+func New() *Heap { return &Heap{Known: map[string]*Waiting{}} }
+
+// Add is part of contract.DelayHeap.
+func (h *Heap) Add(item string, readyAt time.Time) {
+	w, ok := h.Known[item]
+	if !ok {
+		w = &Waiting{Item: item, ReadyAt: readyAt}
+		h.Known[item] = w
+		heap.Push(&h.Order, w)
+		return
+	}
+	if readyAt.Before(w.ReadyAt) {
+		h.Move(w, readyAt)
+	}
+}
+
+// Move gives a waiting item another time.
+func (h *Heap) Move(w *Waiting, readyAt time.Time) {
+	w.ReadyAt = readyAt
+	heap.Fix(&h.Order, w.Index)
+}
+
+// Next is part of contract.DelayHeap.
+func (h *Heap) Next() (time.Time, bool) {
+	if len(h.Order) == 0 {
+		return time.Time{}, false
+	}
+	return h.Order[0].ReadyAt, true
+}
+
+// PopReady is part of contract.DelayHeap.
+func (h *Heap) PopReady(now time.Time) (string, bool) {
+	w := h.TakeReady(now)
+	if w == nil {
+		return "", false
+	}
+	delete(h.Known, w.Item)
+	return w.Item, true
+}
+
+// TakeReady takes the earliest item out of Order, and leaves it in Known; nil if
+// none is ready.
+func (h *Heap) TakeReady(now time.Time) *Waiting {
+	if len(h.Order) == 0 || h.Order[0].ReadyAt.After(now) {
+		return nil
+	}
+	return heap.Pop(&h.Order).(*Waiting)
+}
+
+// Len is part of contract.DelayHeap.
+func (h *Heap) Len() int { return len(h.Order) }
+
+// Order is a heap.Interface.
+type Order []*Waiting
+
+// Len is part of heap.Interface.
+func (o Order) Len() int { return len(o) }
+
+// Less is part of heap.Interface.
+func (o Order) Less(i, j int) bool { return o[i].ReadyAt.Before(o[j].ReadyAt) }
+
+// Swap is part of heap.Interface.
+func (o Order) Swap(i, j int) {
+	o[i], o[j] = o[j], o[i]
+	o[i].Index, o[j].Index = i, j
+}
+
+// Push is part of heap.Interface.
+func (o *Order) Push(x any) {
+	w := x.(*Waiting)
+	w.Index = len(*o)
+	*o = append(*o, w)
+}
+
+// Pop is part of heap.Interface.
+func (o *Order) Pop() any {
+	last := len(*o) - 1
+	w := (*o)[last]
+	(*o)[last] = nil
+	*o = (*o)[:last]
+	return w
+}

@@ -1,0 +1,23 @@
+// Package mutants holds broken stores, FIFOs, heaps, queues and rate limiters:
+// each is sound but for one small, plausible mistake, and names the clauses of
+// package contract that must catch it. A suite is only as good as what it
+// catches; these say how good.
+//
+// Many of the mistakes are real ones, from the history of client-go,
+// controller-runtime and their kin, with a link; some are what the newest
+// client-go still does. The tables are [Stores], [FIFOs], [Heaps], [Queues] and
+// [Limiters]; every clause of the contract has at least one mutant.
+//
+// [Try] runs the suites over mutants and [Score] sums that up. To find out
+// whether a suite of your own would notice, give it the constructors:
+//
+//	for _, m := range mutants.Stores() {
+//		if err := mySuite(m.NewStore); err == nil {
+//			t.Errorf("%s goes unnoticed: %s", m.Name, m.Mistake)
+//		}
+//	}
+//
+// Cost: all of them take some tens of seconds of two cores. Those whose mistake
+// is a lock left held or a goroutine left behind ([Mutant.Hangs] and some queues)
+// leave goroutines behind for good: it is their mistake, and nothing can end them.
+package mutants

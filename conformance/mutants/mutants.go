@@ -1,0 +1,110 @@
+package mutants
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/conformance/delaytest"
+	"github.com/informerbench/informerbench/conformance/fifotest"
+	"github.com/informerbench/informerbench/conformance/limittest"
+	"github.com/informerbench/informerbench/conformance/queuetest"
+	"github.com/informerbench/informerbench/conformance/storetest"
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Mutant is one broken implementation. The constructor of its component is set;
+// it may be called by many goroutines at once.
+type Mutant struct {
+	Component contract.Component
+	// Name is unique within the component.
+	Name string
+	// Mistake is one line: what was done, or forgotten.
+	Mistake string
+	// Clauses are the numbers of those that must catch it, each by itself. Others
+	// may catch it too.
+	Clauses []string
+	// Link is where the mistake was made in the field; "" if it is made up.
+	Link string
+	// Hangs says that the mistake shows as a call that never returns, which the
+	// suite's bound on a case finds and nothing else.
+	Hangs bool
+	// FIFOClass is the class that a FIFO claims to be.
+	FIFOClass contract.FIFOClass
+
+	NewStore   func(contract.Indexers) contract.Store
+	NewFIFO    func(contract.FIFOConfig) contract.FIFO
+	NewDelay   func() contract.DelayHeap[string]
+	NewQueue   func(clock.WithTicker) contract.DelayingQueue[string]
+	NewLimiter func() contract.RateLimiter[string]
+	// NewTransformingFIFO is set for FIFOs whose mistake is in how they transform.
+	NewTransformingFIFO func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO
+}
+
+// ID is component/name.
+func (m Mutant) ID() string { return string(m.Component) + "/" + m.Name }
+
+// All returns every mutant, component by component. The slice belongs to the caller.
+func All() []Mutant {
+	return slices.Concat(Stores(), FIFOs(), Heaps(), Queues(), Limiters())
+}
+
+// Check runs the suite of the mutant's component over it, as that suite's Check
+// does. The error names what was caught; nil means that nothing was.
+func (m Mutant) Check(opts ...suite.Option) error {
+	switch m.Component {
+	case contract.ComponentStore:
+		return storetest.Check(m.NewStore, opts...)
+	case contract.ComponentFIFO:
+		if m.NewTransformingFIFO != nil {
+			opts = append(slices.Clone(opts), fifotest.NewTransforming(m.NewTransformingFIFO))
+		}
+		return fifotest.Check(m.NewFIFO, append(slices.Clone(opts), fifotest.Class(m.FIFOClass))...)
+	case contract.ComponentDelay:
+		return delaytest.Check(m.NewDelay, opts...)
+	case contract.ComponentQueue:
+		return queuetest.Check(m.NewQueue, opts...)
+	case contract.ComponentLimiter:
+		return limittest.Check(m.NewLimiter, opts...)
+	}
+	return fmt.Errorf("%s: no suite for component %q", m.ID(), m.Component)
+}
+
+// caseTimeout bounds one case: where the mistake is a call that hangs, it is what
+// finds it; elsewhere rapid has a quarter of it to shrink what it found, and a
+// case that waits in vain gives up after a tenth.
+func (m Mutant) caseTimeout() time.Duration {
+	if m.Hangs {
+		return 500 * time.Millisecond
+	}
+	return 10 * time.Second
+}
+
+// Where the real mistakes were made. GitHub leads from the number of an issue to
+// the pull request of that number too.
+const (
+	inKubernetes        = "https://github.com/kubernetes/kubernetes/issues/"
+	inControllerRuntime = "https://github.com/kubernetes-sigs/controller-runtime/issues/"
+	inFabric8           = "https://github.com/fabric8io/kubernetes-client/issues/"
+)
+
+// real notes where the mistake was made.
+func (m Mutant) real(where, number string) Mutant {
+	m.Link = where + number
+	return m
+}
+
+// hangs notes that the mistake shows as a call that does not return.
+func (m Mutant) hangs() Mutant {
+	m.Hangs = true
+	return m
+}
+
+// mutant fills in what all have; clauses are separated by spaces.
+func mutant(c contract.Component, name, mistake, clauses string) Mutant {
+	return Mutant{Component: c, Name: name, Mistake: mistake, Clauses: strings.Fields(clauses)}
+}

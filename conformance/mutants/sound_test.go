@@ -1,0 +1,66 @@
+package mutants
+
+// What the mutants are broken on must be sound: a mistake on rotten ground proves
+// nothing about the clause that finds it.
+
+import (
+	"testing"
+
+	"github.com/informerbench/informerbench/conformance/fifotest"
+	"github.com/informerbench/informerbench/conformance/limittest"
+	"github.com/informerbench/informerbench/conformance/queuetest"
+	"github.com/informerbench/informerbench/conformance/storetest"
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+const why = "it is a mistake of client-go, and has a mutant"
+
+func TestStoresStandOnSoundGround(t *testing.T) {
+	var waivers []suite.Option
+	for _, m := range clientGoStores() {
+		for _, clause := range m.Clauses {
+			waivers = append(waivers, suite.Waive(clause, why))
+		}
+	}
+	for _, s := range []struct {
+		name string
+		new  storetest.NewStore
+		opts []suite.Option
+	}{
+		{"client-go", func(ix contract.Indexers) contract.Store { return newBase(ix) }, waivers},
+		{"sharded", func(ix contract.Indexers) contract.Store { return newSharded(ix) }, waivers},
+		{"dense", func(ix contract.Indexers) contract.Store { return newDense(ix) }, nil},
+		{"snapshots", func(ix contract.Indexers) contract.Store { return newSnapshots(ix) }, nil},
+	} {
+		t.Run(s.name, func(t *testing.T) { storetest.Run(t, s.new, append(s.opts, suite.WithEffort(0.3))...) })
+	}
+}
+
+func TestFIFOsStandOnSoundGround(t *testing.T) {
+	for _, class := range contract.FIFOClasses() {
+		t.Run(string(class), func(t *testing.T) {
+			fifotest.Run(t, func(cfg contract.FIFOConfig) contract.FIFO { return newFIFO(cfg, class) }, fifotest.Class(class), suite.WithEffort(0.3))
+		})
+	}
+	t.Run("readable", func(t *testing.T) {
+		fifotest.Run(t, func(cfg contract.FIFOConfig) contract.FIFO { return newReadable(cfg) }, suite.WithEffort(0.3))
+	})
+}
+
+func TestQueuesStandOnSoundGround(t *testing.T) {
+	opts := []suite.Option{suite.WithEffort(0.3)}
+	for _, m := range clientGoQueues() {
+		for _, clause := range m.Clauses {
+			opts = append(opts, suite.Waive(clause, why))
+		}
+	}
+	unbroken := queueOf("unbroken", "none", "QUEUE-1", func(*brokenQueue, okQueue) {})
+	if err := queuetest.Check(unbroken.NewQueue, opts...); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLimitersStandOnSoundGround(t *testing.T) {
+	limittest.Run(t, func() contract.RateLimiter[string] { return newCounter() }, suite.WithEffort(0.3))
+}
