@@ -49,6 +49,9 @@ type Entry struct {
 	Reference bool
 	// FIFOClass is the class of a FIFO.
 	FIFOClass contract.FIFOClass
+	// Study marks a design that is there for what it teaches rather than to be used: a
+	// brief preset measures it only if it is named.
+	Study bool
 	// OwnClock says that a queue reads the system's clock whatever it is given.
 	OwnClock bool
 	Waivers  []Waiver

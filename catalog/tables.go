@@ -51,19 +51,19 @@ func stores() []Entry {
 			NewStore:    func(ix contract.Indexers) contract.Store { return lockfree.New(ix) },
 		},
 		{
-			Component: contract.ComponentStore, Name: "sharded", Module: own,
+			Component: contract.ComponentStore, Name: "sharded", Module: own, Study: true,
 			Description: "locks split by key, dense chunks copied on write: lists hold the locks for a microsecond, whatever they return; a ByIndex pays for every shard",
 			Guarantees:  "the whole contract: one instant per read, also over all shards",
 			NewStore:    func(ix contract.Indexers) contract.Store { return sharded.New(ix, sharded.Options{}) },
 		},
 		{
-			Component: contract.ComponentStore, Name: "dense", Module: own,
+			Component: contract.ComponentStore, Name: "dense", Module: own, Study: true,
 			Description: "one RWMutex over slices: lists and ByIndex at the speed of a copy; readers still hold the writer up",
 			Guarantees:  "the whole contract",
 			NewStore:    func(ix contract.Indexers) contract.Store { return dense.New(ix) },
 		},
 		{
-			Component: contract.ComponentStore, Name: "cowtree", Module: own,
+			Component: contract.ComponentStore, Name: "cowtree", Module: own, Study: true,
 			Description: "copy-on-write B-trees, the public proposal: readers and the writer never wait for each other; Get is O(log n), a write copies paths",
 			Guarantees:  "the whole contract; reads are in the order of the keys",
 			NewStore:    func(ix contract.Indexers) contract.Store { return cowtree.New(ix) },
@@ -77,7 +77,7 @@ func stores() []Entry {
 
 func concurrentMap(name, description string, construct func(contract.Indexers) *concurrentmap.Store) Entry {
 	return Entry{
-		Component: contract.ComponentStore, Name: name, Module: own, Description: description,
+		Component: contract.ComponentStore, Name: name, Module: own, Study: true, Description: description,
 		Guarantees: "Get linearizable and reads of an index one instant; List is none",
 		NewStore:   func(ix contract.Indexers) contract.Store { return construct(ix) },
 		Waivers: []Waiver{

@@ -57,6 +57,7 @@ func quick() Preset {
 	keys := ObjectSpec{Kind: KindKey, Count: quickWaiting}
 	return Preset{
 		Name:        "quick",
+		Brief:       true,
 		Description: "Every component alone and under contention, in about two minutes.",
 		Source:      "design: the shapes of the other presets at a size that a laptop does while one waits",
 		Workloads: []Workload{

@@ -172,5 +172,8 @@ type Preset struct {
 	Name        string
 	Description string
 	Source      string
-	Workloads   []Workload
+	// Brief says that the preset is to be done while one waits: implementations that
+	// are there for study take part only if they are named.
+	Brief     bool
+	Workloads []Workload
 }

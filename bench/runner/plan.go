@@ -50,6 +50,7 @@ const DefaultForks = measure.FewestForks
 type Plan struct {
 	options  Options
 	preset   string
+	brief    bool // as load.Preset
 	variants []load.Variant
 	entries  []catalog.Entry
 	notes    []string // printed when the run begins
@@ -71,6 +72,9 @@ func NewPlan(o Options) (*Plan, error) {
 	}
 	if p.entries, err = catalog.Select(o.Components, o.Impls); err != nil {
 		return nil, err
+	}
+	if p.brief && len(o.Impls) == 0 {
+		p.leaveOutStudies()
 	}
 	if err := p.checkRanges(); err != nil {
 		return nil, err
@@ -111,6 +115,20 @@ func NewPlan(o Options) (*Plan, error) {
 		p.options.Out = filepath.Join("results", measure.Stamp(time.Now())+"-"+p.preset)
 	}
 	return p, measure.EmptyDir(p.options.Out)
+}
+
+// leaveOutStudies leaves out what is there for study, and says so.
+func (p *Plan) leaveOutStudies() {
+	var out []string
+	p.entries = slices.DeleteFunc(p.entries, func(e catalog.Entry) bool {
+		if e.Study {
+			out = append(out, e.ID())
+		}
+		return e.Study
+	})
+	if len(out) > 0 {
+		p.notes = append(p.notes, fmt.Sprintf("left out, for they are there for study (--impl '*' takes all): %s", strings.Join(out, ", ")))
+	}
 }
 
 func (p *Plan) checkRanges() error {
@@ -175,6 +193,7 @@ func (p *Plan) presets(names []string) ([]load.Workload, error) {
 			return nil, fmt.Errorf("--preset: %s stands there twice", name)
 		}
 		workloads = append(workloads, preset.Workloads...)
+		p.brief = len(names) == 1 && preset.Brief
 	}
 	p.preset = strings.Join(names, "+")
 	return workloads, nil

@@ -2,9 +2,11 @@ package runner
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/measure"
 )
@@ -21,7 +23,7 @@ func plan(t *testing.T, o Options) *Plan {
 
 func TestSweepOfAGroup(t *testing.T) {
 	t.Parallel()
-	p := plan(t, Options{Preset: "quick", Components: []string{"store", "fifo"}, Sweep: []string{"listers.goroutines=0,3"}})
+	p := plan(t, Options{Preset: "quick", Components: []string{"store", "fifo"}, Impls: []string{"*"}, Sweep: []string{"listers.goroutines=0,3"}})
 	if len(p.variants) != 2 {
 		t.Fatalf("%d variants, want store-contended with 0 and 3 listers", len(p.variants))
 	}
@@ -90,5 +92,29 @@ func TestSeveralPresets(t *testing.T) {
 	}
 	if seen["lock-starvation"] != 4 || seen["lock-starvation-by-index"] != 1 || seen["index-selectivity"] != 4 {
 		t.Errorf("variants %v", seen)
+	}
+}
+
+// What is there for study is measured by a brief preset only if it is named, and by
+// the others always.
+func TestStudiesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		options Options
+		dense   bool
+	}{
+		{Options{Preset: "quick"}, false},
+		{Options{Preset: "quick", Impls: []string{"clientgo", "dense"}}, true},
+		{Options{Preset: "lock-starvation"}, true},
+		{Options{Preset: "quick,lock-starvation"}, true},
+	} {
+		p := plan(t, c.options)
+		if got := slices.ContainsFunc(p.entries, func(e catalog.Entry) bool { return e.Name == "dense" }); got != c.dense {
+			t.Errorf("%+v measures dense: %v", c.options, got)
+		}
+		said := slices.ContainsFunc(p.notes, func(n string) bool { return strings.Contains(n, "store/dense") && strings.Contains(n, "--impl") })
+		if said == c.dense {
+			t.Errorf("%+v: the notes are %q", c.options, p.notes)
+		}
 	}
 }
