@@ -86,9 +86,8 @@ const turn = 1 << 14
 // leave closes the snapshot in which read objects were read. Readers that list in a
 // loop never wait for anything, so on busy processors each of them runs for Go's whole
 // time slice of 10 ms, and a writer that has to do a microsecond's work waits for all
-// of theirs. So after a turn, of some 100 us, a reader goes to the end of the queue. A read
-// of few objects does it now and then, by chance. Where nobody waits it costs less than
-// a thousandth of the reading.
+// of theirs. So after a turn a reader goes to the end of the queue; a read of few
+// objects does it now and then, by chance. What it changed is in docs/stores.md.
 func (s *slot) leave(read int) {
 	s.state.Store(slotFree)
 	if read > 0 && (read >= turn || rand.Uint32()%turn < uint32(read)) {
