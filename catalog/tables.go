@@ -50,12 +50,9 @@ func stores() []Entry {
 			Guarantees:  "the whole contract; readers never wait; a stalled reader keeps one version of each object",
 			NewStore:    func(ix contract.Indexers) contract.Store { return lockfree.New(ix) },
 		},
-		{
-			Component: contract.ComponentStore, Name: "sharded", Module: own, Study: true,
-			Description: "locks split by key, dense chunks copied on write: lists hold the locks for a microsecond, whatever they return; a ByIndex pays for every shard",
-			Guarantees:  "the whole contract: one instant per read, also over all shards",
-			NewStore:    func(ix contract.Indexers) contract.Store { return sharded.New(ix, sharded.Options{}) },
-		},
+		shardedStore("sharded", 0, "locks split by key, dense chunks copied on write: lists hold the locks for a microsecond, whatever they return; a ByIndex pays for every shard"),
+		shardedStore("sharded-1", 1, "sharded with a single lock: what freezing instead of copying under the lock brings by itself"),
+		shardedStore("sharded-16", 16, "sharded with 16 locks: what more locks cost reads and memory"),
 		{
 			Component: contract.ComponentStore, Name: "dense", Module: own, Study: true,
 			Description: "one RWMutex over slices: lists and ByIndex at the speed of a copy; readers still hold the writer up",
@@ -72,6 +69,14 @@ func stores() []Entry {
 			concurrentmap.NewSync),
 		concurrentMap("xsyncmap", "objects in xsync.Map, indexes under a RWMutex: Get takes no lock, List one bucket's at a time; readers of an index hold the writer up",
 			concurrentmap.NewXSync),
+	}
+}
+
+func shardedStore(name string, shards int, description string) Entry {
+	return Entry{
+		Component: contract.ComponentStore, Name: name, Module: own, Study: true, Description: description,
+		Guarantees: "the whole contract: one instant per read, also over all shards",
+		NewStore:   func(ix contract.Indexers) contract.Store { return sharded.New(ix, sharded.Options{Shards: shards}) },
 	}
 }
 

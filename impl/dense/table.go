@@ -1,10 +1,6 @@
 package dense
 
-import (
-	"slices"
-
-	"github.com/informerbench/informerbench/impl/internal/indexing"
-)
+import "github.com/informerbench/informerbench/impl/internal/indexing"
 
 // table is the whole content. The store's lock guards it; Replace builds another.
 type table struct {
@@ -19,15 +15,10 @@ type table struct {
 type record struct {
 	object any
 	at     int
-	first  [2]place // the first ones of its places; those without a bucket are free
-	more   *[]place // the others, if it has more: most objects have one value in each of two indexes
+	places indexing.Places[*bucket]
 }
 
-// place is where an object stands in a bucket.
-type place struct {
-	bucket *bucket
-	at     int
-}
+type place = indexing.Place[*bucket]
 
 // bucket is the objects that have one value in one index, each once. None is
 // empty: values that come and go would grow the map for ever (kubernetes#84959).
@@ -37,6 +28,9 @@ type bucket struct {
 	objects []any
 	records []*record // parallel to objects
 }
+
+// Of is for indexing.Places.
+func (b *bucket) Of() (index int, value string) { return b.index, b.value }
 
 func newTable(indexes, size int) *table {
 	t := &table{
@@ -71,32 +65,10 @@ func (t *table) store(key string, obj any, values [][]string) {
 // move takes r's object into the buckets of its new values, out of those that are
 // none of them, and renews it where it stays.
 func (t *table) move(r *record, values [][]string) {
-	var room [stackPlaces]place
-	places := r.places(room[:0])
-	stays := places[:0]
-	for _, p := range places {
-		if slices.Contains(values[p.bucket.index], p.bucket.value) {
-			p.bucket.objects[p.at] = r.object
-			stays = append(stays, p)
-		} else {
-			t.leave(p)
-		}
-	}
-	wanted := 0
-	for _, list := range values {
-		wanted += len(list)
-	}
-	if wanted == len(stays) && wanted == len(places) { // values are distinct: none came or went
-		return
-	}
-	for number, list := range values {
-		for _, value := range list {
-			if !slices.ContainsFunc(stays, func(p place) bool { return p.bucket.index == number && p.bucket.value == value }) {
-				stays = append(stays, t.enter(r, number, value))
-			}
-		}
-	}
-	r.setPlaces(stays)
+	r.places.Move(values,
+		func(p place) { p.Bucket.objects[p.At] = r.object },
+		t.leave,
+		func(index int, value string) place { return t.enter(r, index, value) })
 }
 
 // enter puts r's object at the end of a bucket and returns its place there, which is
@@ -108,61 +80,23 @@ func (t *table) enter(r *record, number int, value string) place {
 		t.indexes[number][value] = b
 	}
 	b.objects, b.records = lengthen(b.objects, r.object), lengthen(b.records, r)
-	return place{b, len(b.records) - 1}
+	return place{Bucket: b, At: len(b.records) - 1}
 }
 
 // leave empties a place of a bucket and moves the bucket's last object there. The
 // record that had the place still names it: that is for the caller to mend.
 func (t *table) leave(p place) {
-	b := p.bucket
+	b := p.Bucket
 	last := len(b.records) - 1
-	if p.at != last {
+	if p.At != last {
 		moved := b.records[last]
-		b.objects[p.at], b.records[p.at] = b.objects[last], moved
-		moved.placeIn(b).at = p.at
+		b.objects[p.At], b.records[p.At] = b.objects[last], moved
+		moved.places.In(b).At = p.At
 	}
 	b.objects, b.records = shorten(b.objects), shorten(b.records)
 	if last == 0 {
 		delete(t.indexes[b.index], b.value)
 	}
-}
-
-// stackPlaces is how many places a write handles without allocating.
-const stackPlaces = 8
-
-// places appends r's places to room.
-func (r *record) places(room []place) []place {
-	for _, p := range r.first {
-		if p.bucket != nil {
-			room = append(room, p)
-		}
-	}
-	if r.more != nil {
-		room = append(room, *r.more...)
-	}
-	return room
-}
-
-// setPlaces makes places, which are copied, all that r has.
-func (r *record) setPlaces(places []place) {
-	n := copy(r.first[:], places)
-	clear(r.first[n:])
-	r.more = nil
-	if n < len(places) {
-		more := slices.Clone(places[n:])
-		r.more = &more
-	}
-}
-
-// placeIn returns r's place in a bucket that has it.
-func (r *record) placeIn(b *bucket) *place {
-	for i := range r.first {
-		if r.first[i].bucket == b {
-			return &r.first[i]
-		}
-	}
-	more := *r.more
-	return &more[slices.IndexFunc(more, func(p place) bool { return p.bucket == b })]
 }
 
 // remove takes key out, if it is there.
@@ -172,10 +106,7 @@ func (t *table) remove(key string) {
 		return
 	}
 	delete(t.records, key)
-	var room [stackPlaces]place
-	for _, p := range r.places(room[:0]) {
-		t.leave(p)
-	}
+	r.places.Leave(t.leave)
 	if last := len(t.keys) - 1; r.at != last {
 		moved := t.keys[last]
 		t.objects[r.at], t.keys[r.at] = t.objects[last], moved
@@ -222,12 +153,12 @@ func (t *table) extend(set *indexing.Set) {
 	t.growIndexes(set.Len() - known)
 	for i, key := range t.keys {
 		r := t.records[key]
-		places := r.places(nil)
+		places := r.places.Append(nil)
 		for n, list := range values[i] {
 			for _, value := range list {
 				places = append(places, t.enter(r, known+n, value))
 			}
 		}
-		r.setPlaces(places)
+		r.places.Set(places)
 	}
 }

@@ -21,12 +21,12 @@ func (t *table) verify() error {
 		if t.keys[r.at] != key || t.objects[r.at] != r.object {
 			return fmt.Errorf("the record of %q says %d, where %q stands with %v", key, r.at, t.keys[r.at], t.objects[r.at])
 		}
-		for _, p := range r.places(nil) {
-			if t.indexes[p.bucket.index][p.bucket.value] != p.bucket || p.bucket.records[p.at] != r || p.bucket.objects[p.at] != r.object {
-				return fmt.Errorf("place %d of value %q is not %q's", p.at, p.bucket.value, key)
+		for _, p := range r.places.Append(nil) {
+			if t.indexes[p.Bucket.index][p.Bucket.value] != p.Bucket || p.Bucket.records[p.At] != r || p.Bucket.objects[p.At] != r.object {
+				return fmt.Errorf("place %d of value %q is not %q's", p.At, p.Bucket.value, key)
 			}
 		}
-		places += len(r.places(nil))
+		places += len(r.places.Append(nil))
 	}
 	for _, buckets := range t.indexes {
 		for value, b := range buckets {

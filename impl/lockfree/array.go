@@ -1,6 +1,7 @@
 package lockfree
 
 import (
+	"runtime"
 	"slices"
 	"sync/atomic"
 )
@@ -70,10 +71,30 @@ func capacity(blocks [][]cell) int {
 	return len(blocks) << blockShift
 }
 
-// objects returns the objects of snapshot seq in a new slice.
-func (a *array) objects(seq uint64) []any {
+// roomFor makes room for all that lies in a, and some that come meanwhile. A reader
+// calls it before it opens its snapshot: making the room takes longer than filling it,
+// and the collector's share of it longer still, which nothing should be kept for.
+func roomFor[E any](a *array) []E {
+	n := int(a.used.Load())
+	room := make([]E, 0, n+n/64)
+	if n >= turn {
+		runtime.Gosched() // see slot.leave
+	}
+	return room
+}
+
+// fit returns a slice of n elements, in room if they fit there.
+func fit[E any](room []E, n int) []E {
+	if room == nil || n > cap(room) {
+		return make([]E, n)
+	}
+	return room[:n]
+}
+
+// objects returns the objects of snapshot seq, in room if they fit there.
+func (a *array) objects(room []any, seq uint64) []any {
 	blocks, n := a.length(seq)
-	list := make([]any, n)
+	list := fit(room, n)
 	for i := 0; i<<blockShift < n; i++ {
 		part := list[i<<blockShift : min((i+1)<<blockShift, n)]
 		if a.copies == nil {
@@ -97,10 +118,10 @@ func readBlock(part []any, block []cell, seq uint64) {
 	}
 }
 
-// keys returns the keys of snapshot seq in a new slice.
-func (a *array) keys(seq uint64) []string {
+// keys returns the keys of snapshot seq, in room if they fit there.
+func (a *array) keys(room []string, seq uint64) []string {
 	blocks, n := a.length(seq)
-	keys := make([]string, n)
+	keys := fit(room, n)
 	for i := range keys {
 		keys[i] = at(&blocks[i>>blockShift][i&blockMask], seq).key
 	}
@@ -130,7 +151,7 @@ func (a *array) set(w *write, pos uint32, former, n *node) {
 	case standIn.seq == w.seq:
 		standIn.obj = n.obj // nobody reads it before w is committed
 	default:
-		c.Store(n.standIn(w, standIn))
+		c.Store(w.standIn(n, standIn))
 	}
 }
 
@@ -151,7 +172,7 @@ func (a *array) push(w *write, n *node, asIs bool) uint32 {
 		c.Store(n)
 		return pos
 	}
-	c.Store(n.standIn(w, before))
+	c.Store(w.standIn(n, before))
 	if before == nil {
 		w.changed = append(w.changed, place{a, pos})
 	}
@@ -167,82 +188,15 @@ func (a *array) remove(w *write, pos uint32) (moved *record) {
 	tail := a.cell(a.n)
 	last := tail.Load()
 	w.note(a, a.n, last)
-	w.made++
-	dead := &node{seq: w.seq}
-	dead.prev.Store(w.before(last))
-	tail.Store(dead)
+	tail.Store(w.standIn(nil, last))
 	if pos == a.n {
 		return nil
 	}
 	a.copies.touch(w, pos)
 	hole := a.cell(pos)
 	w.note(a, pos, hole.Load())
-	hole.Store(last.standIn(w, hole.Load()))
+	hole.Store(w.standIn(last, hole.Load()))
 	return last.rec
-}
-
-// standIn returns a copy of n of this write, for a cell with another past than n's.
-func (n *node) standIn(w *write, before *node) *node {
-	w.made++
-	s := &node{key: n.key, obj: n.obj, rec: n.rec, seq: w.seq}
-	s.prev.Store(w.before(before))
-	return s
-}
-
-// before returns the newest from n back that w did not make: no past leads over a
-// node of the same write, whose own may be cut off when it is committed.
-func (w *write) before(n *node) *node {
-	for n != nil && n.seq == w.seq {
-		n = n.prev.Load()
-	}
-	return n
-}
-
-// note remembers that a cell, in which n lay so far, is given a stand-in, unless it
-// had one: then it waits already.
-func (w *write) note(a *array, pos uint32, n *node) {
-	if n.rec != nil && n.rec.newest == n {
-		w.changed = append(w.changed, place{a, pos})
-	}
-}
-
-// settle ends the time of a stand-in: when no open snapshot is older than it, the
-// cell gets the object's newest node, or nothing. It reports false if it must wait,
-// and drops then what the snapshots do not see.
-func (p place) settle(open []uint64) bool {
-	a := p.array
-	if p.pos >= a.used.Load() {
-		return true
-	}
-	c := a.cell(p.pos)
-	n := c.Load()
-	switch {
-	case n == nil:
-	case len(open) > 0 && open[0] < n.seq:
-		n.prune(open)
-		return false
-	case n.rec != nil:
-		c.Store(n.rec.newest)
-	default:
-		c.Store(nil)
-		a.trim()
-	}
-	return true
-}
-
-// prune drops the versions before n that none of the open snapshots sees, and
-// reports whether one is left. Cost: the versions there were.
-func (n *node) prune(open []uint64) (left bool) {
-	// A version was what there is from its own number to that of the one after it. If
-	// that one is gone, no snapshot was open between the two, and none will be.
-	for v := n.prev.Load(); v != nil; v = v.prev.Load() {
-		if anyWithin(open, v.seq, n.seq) {
-			n.prev.Store(v)
-			n, left = v, true
-		}
-	}
-	n.prev.Store(nil)
-	return left
 }
 
 // reserve makes room for n cells.
@@ -273,7 +227,8 @@ func (a *array) reserve(n int) {
 	for capacity(blocks) < n {
 		blocks = append(blocks, make([]cell, blockSize))
 	}
-	a.blocks.Store(&blocks)
+	more := blocks // so that blocks need not be on the heap when there is room
+	a.blocks.Store(&more)
 }
 
 func moveCells(to, from []cell) {

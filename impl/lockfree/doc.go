@@ -37,9 +37,11 @@
 // object than it had, it points for a while to a stand-in: a copy of the object's node that
 // is stamped with this write and linked to what the cell had before. Both cells change in
 // the same write, so no snapshot sees an object twice or misses one. A stand-in gives
-// way to the node itself as soon as no snapshot is older. A record per key knows the object's
-// places, and thereby its former index values: IndexFuncs run on new objects only,
-// before the mutex is taken.
+// way to the node itself as soon as no snapshot is older, and is used again once all
+// slots were seen free after that (standin.go; the quiescent states of Fraser 2004, where
+// the writer finds one at once, and the garbage collector where not). A record per key
+// knows the object's places, and thereby its former index values: IndexFuncs run on new
+// objects only, before the mutex is taken.
 //
 // Lists of everything would follow a pointer for each object. So readers keep copies of
 // the objects, by blocks of 256 cells, where a list found the same as the one before;
@@ -76,7 +78,7 @@
 //
 // For n objects and i indexes. Get: O(1), a table lookup. List, ListKeys: O(n). ByIndex:
 // O(matches). Update: O(i), one node of 64 bytes; where an index value changes, three short-lived
-// stand-ins; Delete: three for each array. A write is O(1), with these bounds on its longest
+// stand-ins; Delete: two for each array. A write is O(1), with these bounds on its longest
 // stop: a part of a table is copied, at most 1,024 entries; a block of 256 cells, or the
 // directory of the blocks or of the table, of which there is one entry for 256 or about
 // 500 objects. Replace: O(n*i), beside everything.

@@ -63,12 +63,14 @@ type index struct {
 	name    string
 	compute contract.IndexFunc
 	ordinal int
-	buckets *table
+	buckets table
 	values  array // of the buckets' nodes
 }
 
 func newIndex(name string, compute contract.IndexFunc, ordinal int) *index {
-	return &index{name: name, compute: compute, ordinal: ordinal, buckets: newTable()}
+	x := &index{name: name, compute: compute, ordinal: ordinal}
+	x.buckets.init()
+	return x
 }
 
 // valuesOf computes the values of a storable object, each once. It panics if the
@@ -104,7 +106,7 @@ func (b *bucket) list(seq uint64) []any {
 	if b == nil {
 		return []any{}
 	}
-	return b.objects.objects(seq)
+	return b.objects.objects(nil, seq)
 }
 
 // enter puts the object of n, whose record is rec, in the bucket of value, unless it

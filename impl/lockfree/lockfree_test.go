@@ -120,7 +120,9 @@ func TestAllocations(t *testing.T) {
 	for i := range 100 {
 		s.Add(fmt.Sprint("ns/", i), versioned(fmt.Sprint(i)))
 	}
-	obj := versioned("x")
+	obj, elsewhere := versioned("x"), versioned("y")
+	elsewhere.Namespace = "elsewhere"
+	s.Add("other", elsewhere)
 	for range 3 {
 		s.List() // until it has made its copies
 	}
@@ -136,6 +138,10 @@ func TestAllocations(t *testing.T) {
 		"List":    {func() { s.List() }, 1},
 		"ByIndex": {func() { _, _ = s.ByIndex(cache.NamespaceIndex, "ns") }, 1},
 		"Update":  {func() { s.Update("ns/7", obj) }, indexFunc + write},
+		// The stand-ins in the cells of both namespaces are used again and again.
+		"Update to another namespace and back": {
+			func() { s.Update("ns/7", elsewhere); s.Update("ns/7", obj) }, 2 * (indexFunc + write),
+		},
 	} {
 		if got := testing.AllocsPerRun(100, c.f); got > c.most {
 			t.Errorf("%s allocates %v times; want %v at most", name, got, c.most)

@@ -183,9 +183,9 @@ func (f *filling) makeRoom() {
 	for _, b := range v.buckets {
 		b.objects.grow(b.objects.n)
 	}
-	dir := &directory{depth: f.depth, parts: make([]*part, len(f.counts))}
+	dir := newDirectory(f.depth)
 	for i := range dir.parts {
-		dir.parts[i] = newPart(f.depth, int(f.counts[i].Load()))
+		dir.set(i, newPart(f.depth, int(f.counts[i].Load())))
 	}
 	v.nodes.dir.Store(dir)
 }

@@ -92,8 +92,8 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	s := filled()
 	v := s.view.Load()
 	slot, seq := v.readers.enter(&v.committed)
-	all, group := sorted(v.objects.objects(seq)), sorted(v.indexes[0].bucketOf("g3").list(seq))
-	values := v.indexes[0].values.keys(seq)
+	all, group := sorted(v.objects.objects(nil, seq)), sorted(v.indexes[0].bucketOf("g3").list(seq))
+	values := v.indexes[0].values.keys(nil, seq)
 	most := 0
 	rnd := rand.New(rand.NewPCG(1, 2))
 	// One version of each object that the snapshot sees; a stand-in with one node of
@@ -107,13 +107,13 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 			t.Fatalf("%d nodes of the past, %d stand-ins and %d buckets are kept", past, standIns, buckets)
 		}
 	}
-	if !slices.Equal(all, sorted(v.objects.objects(seq))) {
+	if !slices.Equal(all, sorted(v.objects.objects(nil, seq))) {
 		t.Error("the snapshot of all objects changed")
 	}
 	if !slices.Equal(group, sorted(v.indexes[0].bucketOf("g3").list(seq))) {
 		t.Error("the snapshot of a group changed")
 	}
-	if !slices.Equal(values, v.indexes[0].values.keys(seq)) {
+	if !slices.Equal(values, v.indexes[0].values.keys(nil, seq)) {
 		t.Error("the snapshot of the index values changed")
 	}
 	slot.leave(0)

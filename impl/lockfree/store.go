@@ -91,8 +91,9 @@ func (s *Store) Get(key string) (item any, exists bool) {
 // waiting.
 func (s *Store) List() []any {
 	v := s.view.Load()
+	room := roomFor[any](&v.objects)
 	slot, seq := v.readers.enter(&v.committed)
-	list := v.objects.objects(seq)
+	list := v.objects.objects(room, seq)
 	slot.leave(len(list))
 	return list
 }
@@ -101,8 +102,9 @@ func (s *Store) List() []any {
 // waiting.
 func (s *Store) ListKeys() []string {
 	v := s.view.Load()
+	room := roomFor[string](&v.objects)
 	slot, seq := v.readers.enter(&v.committed)
-	keys := v.objects.keys(seq)
+	keys := v.objects.keys(room, seq)
 	slot.leave(len(keys))
 	return keys
 }
@@ -167,7 +169,7 @@ func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
 	slot, seq := v.readers.enter(&v.committed)
 	keys := []string{}
 	if b := x.bucketOf(indexedValue); b != nil {
-		keys = b.objects.keys(seq)
+		keys = b.objects.keys(nil, seq)
 	}
 	slot.leave(len(keys))
 	slices.Sort(keys)
@@ -183,7 +185,7 @@ func (s *Store) ListIndexFuncValues(indexName string) []string {
 		return []string{}
 	}
 	slot, seq := v.readers.enter(&v.committed)
-	values := x.values.keys(seq)
+	values := x.values.keys(nil, seq)
 	slot.leave(len(values))
 	return values
 }

@@ -31,11 +31,20 @@ type table struct {
 }
 
 // directory maps the upper depth bits of a hash to parts. It is never changed, but
-// replaced: its parts slice has one entry per value of these bits.
+// replaced: parts has one element per value of these bits, and entries those of the
+// parts, which spares a Get a step.
 type directory struct {
-	depth int
-	parts []*part
+	depth   int
+	entries [][]entry
+	parts   []*part
 }
+
+// newDirectory returns a directory of 1<<depth parts, which the caller sets.
+func newDirectory(depth int) *directory {
+	return &directory{depth: depth, entries: make([][]entry, 1<<depth), parts: make([]*part, 1<<depth)}
+}
+
+func (d *directory) set(i int, p *part) { d.parts[i], d.entries[i] = p, p.entries }
 
 // part is a table of fixed size. An entry, once it has a key, is that key's for good.
 type part struct {
@@ -58,10 +67,12 @@ const (
 	largestPart  = 1024 // entries, unless the hashes are bad
 )
 
-func newTable() *table {
-	t := &table{seed: maphash.MakeSeed()}
-	t.dir.Store(&directory{parts: []*part{newPart(0, 0)}})
-	return t
+// init makes t an empty table.
+func (t *table) init() {
+	t.seed = maphash.MakeSeed()
+	dir := newDirectory(0)
+	dir.set(0, newPart(0, 0))
+	t.dir.Store(dir)
 }
 
 // newPart returns a part for live keys and about as many more as a half.
@@ -80,19 +91,20 @@ func (t *table) hash(key string) uint64 {
 
 func (d *directory) part(hash uint64) *part { return d.parts[hash>>(64-d.depth)] }
 
-// home is where the search for a hash begins: the lower half of it, spread over the
-// entries by a multiplication, so that a part may have any size.
-func (p *part) home(hash uint64) int {
-	return int(uint64(uint32(hash)) * uint64(len(p.entries)) >> 32)
+// home is where the search for a hash begins in a part's entries: the lower half of
+// it, spread over them by a multiplication, so that a part may have any size.
+func home(entries []entry, hash uint64) int {
+	return int(uint64(uint32(hash)) * uint64(len(entries)) >> 32)
 }
 
 // get returns the newest node of key, committed or not; nil if it has none. It may be
 // a tombstone. Any goroutine may call it.
 func (t *table) get(key string) *node {
 	hash := t.hash(key)
-	p := t.dir.Load().part(hash)
-	for i := p.home(hash); ; {
-		e := &p.entries[i]
+	dir := t.dir.Load()
+	entries := dir.entries[hash>>(64-dir.depth)]
+	for i := home(entries, hash); ; {
+		e := &entries[i]
 		switch e.hash.Load() {
 		case hash:
 			if n := e.node.Load(); n.key == key {
@@ -101,7 +113,7 @@ func (t *table) get(key string) *node {
 		case 0:
 			return nil
 		}
-		if i++; i == len(p.entries) {
+		if i++; i == len(entries) {
 			i = 0
 		}
 	}
@@ -111,7 +123,7 @@ func (t *table) get(key string) *node {
 // in; a nil entry if there is none.
 func (t *table) find(hash uint64, key string) (*part, *entry) {
 	p := t.dir.Load().part(hash)
-	for i := p.home(hash); ; {
+	for i := home(p.entries, hash); ; {
 		e := &p.entries[i]
 		switch e.hash.Load() {
 		case hash:
@@ -151,7 +163,7 @@ func (t *table) putAt(hash uint64, n *node, p *part, e *entry) {
 }
 
 func (p *part) insert(hash uint64, n *node) {
-	i := p.home(hash)
+	i := home(p.entries, hash)
 	for p.entries[i].hash.Load() != 0 {
 		if i++; i == len(p.entries) {
 			i = 0
@@ -200,9 +212,9 @@ func (t *table) rebuild(p *part, hash, writing uint64) {
 // with returns a directory in which parts stand for p.
 func (d *directory) with(p *part, hash uint64, parts []*part) *directory {
 	depth := max(d.depth, parts[0].depth)
-	next := &directory{depth: depth, parts: make([]*part, 1<<depth)}
+	next := newDirectory(depth)
 	for i := range next.parts {
-		next.parts[i] = d.parts[i>>(depth-d.depth)]
+		next.set(i, d.parts[i>>(depth-d.depth)])
 	}
 	// p has all values of the upper bits that begin with its own.
 	first := 0
@@ -211,7 +223,7 @@ func (d *directory) with(p *part, hash uint64, parts []*part) *directory {
 	}
 	span := 1 << (depth - p.depth)
 	for i := range span {
-		next.parts[first+i] = parts[i*len(parts)/span]
+		next.set(first+i, parts[i*len(parts)/span])
 	}
 	return next
 }

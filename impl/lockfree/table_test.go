@@ -10,7 +10,9 @@ import (
 func TestTable(t *testing.T) {
 	t.Parallel()
 	const keys = 20000
-	tbl, model := newTable(), map[string]uint64{}
+	var tbl table
+	tbl.init()
+	model := map[string]uint64{}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	seq := uint64(firstSeq)
 	for phase, adds := range []int{10, 5, 1, 9, 2} { // of ten writes
@@ -58,7 +60,8 @@ func TestTable(t *testing.T) {
 // to the node before.
 func TestTombstoneOfTheWriteUnderWaySurvives(t *testing.T) {
 	t.Parallel()
-	tbl := newTable()
+	var tbl table
+	tbl.init()
 	before := &node{key: "k", seq: 1, rec: &record{}}
 	tbl.put(tbl.hash("k"), before)
 	dead := &node{key: "k", seq: 2}
@@ -89,7 +92,7 @@ func TestArray(t *testing.T) {
 	replace := func(pos int, obj any) {
 		former := a.cell(uint32(pos)).Load().rec.newest
 		n := &node{obj: obj, rec: former.rec, seq: w.seq}
-		n.prev.Store(w.before(former))
+		n.prev.Store(former)
 		a.set(w, uint32(pos), former, n)
 		n.rec.newest = n
 		model[pos] = obj
@@ -139,12 +142,12 @@ func TestArray(t *testing.T) {
 			open = append(open, s.seq)
 		}
 		for p := range waiting {
-			if p.settle(open) {
+			if p.settle(w, open) {
 				delete(waiting, p)
 			}
 		}
 		for _, s := range states {
-			if got := a.objects(s.seq); fmt.Sprint(got) != fmt.Sprint(s.objs) {
+			if got := a.objects(nil, s.seq); fmt.Sprint(got) != fmt.Sprint(s.objs) {
 				t.Fatalf("write %d: snapshot %d is %v; want %v", w.seq, s.seq, got, s.objs)
 			}
 		}

@@ -13,7 +13,7 @@ type core struct {
 	_         [56]byte // what readers load only does not share its cache line
 
 	readers *readers
-	nodes   *table
+	nodes   table
 	objects array
 
 	version struct{ newest, committed atomic.Pointer[version] }
@@ -37,6 +37,7 @@ type write struct {
 	made int     // nodes with a past
 	cut  []*node // of these, those whose prev serves until the write is committed
 	waiting
+	spares spares
 }
 
 // waiting is what has a past that open snapshots may see, each thing once.
@@ -47,12 +48,6 @@ type waiting struct {
 }
 
 func (w *waiting) len() int { return len(w.updated) + len(w.changed) + len(w.emptied) }
-
-// place is one cell of an array.
-type place struct {
-	array *array
-	pos   uint32
-}
 
 // version is the resource version that a write set.
 type version struct {
@@ -66,7 +61,8 @@ const (
 )
 
 func newCore() *core {
-	c := &core{readers: newReaders(), nodes: newTable(), patience: leastPatience}
+	c := &core{readers: newReaders(), patience: leastPatience}
+	c.nodes.init()
 	c.objects.copies = &copies{}
 	c.committed.Store(firstSeq)
 	c.write.seq = firstSeq
@@ -179,10 +175,14 @@ func (c *core) commit() {
 	case c.waiting.len() == 0:
 		c.unsettled = 0
 	case c.readers.idle():
+		w.spares.recycle()
 		c.settle(nil)
-	case c.unsettled > c.patience:
-		c.open = c.readers.open(c.open[:0], c.committed.Load())
-		c.settle(c.open)
+	default:
+		w.spares.forget()
+		if c.unsettled > c.patience {
+			c.open = c.readers.open(c.open[:0], c.committed.Load())
+			c.settle(c.open)
+		}
 	}
 }
 
@@ -190,7 +190,7 @@ func (c *core) commit() {
 func (c *core) settle(open []uint64) {
 	w := &c.waiting
 	w.updated = slices.DeleteFunc(w.updated, func(r *record) bool { return !r.newest.prune(open) })
-	w.changed = slices.DeleteFunc(w.changed, func(p place) bool { return p.settle(open) })
+	w.changed = slices.DeleteFunc(w.changed, func(p place) bool { return p.settle(&c.write, open) })
 	w.emptied = slices.DeleteFunc(w.emptied, func(b *bucket) bool { return b.settle(c, open) })
 	c.unsettled = 0
 	c.patience = max(leastPatience, w.len())

@@ -13,8 +13,7 @@ func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 
 // Update stores obj under key and takes its resource version if it has metadata. It
 // panics, with nothing written, if an IndexFunc fails (STORE-27, STORE-28).
-// O(indexes), and a copy of one chunk for the store and for each index value that obj
-// has. It waits for other writers only.
+// O(indexes). It waits for other writers only.
 func (s *Store) Update(key string, obj any) {
 	version, known := indexing.VersionOf(obj)
 	var room [stackIndexes][]string
@@ -63,8 +62,7 @@ func (s *Store) DeleteWithObject(key string, obj any) {
 // Transaction applies the writes in their order, at one instant, and takes the
 // resource version of the last one's object. A write of unknown type does nothing, as
 // in client-go. If an IndexFunc fails it panics with none of the writes applied.
-// O(len(txns)*indexes); a chunk that several of them change is copied once. It waits
-// for other writers only.
+// O(len(txns)*indexes). It waits for other writers only.
 func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	if len(txns) == 0 {
 		return

@@ -1,10 +1,6 @@
 package sharded
 
-import (
-	"slices"
-
-	"github.com/informerbench/informerbench/impl/internal/indexing"
-)
+import "github.com/informerbench/informerbench/impl/internal/indexing"
 
 // table is what one shard holds: the keys whose hash it has, and of each index the
 // part that is about those keys. The shard's lock guards it; Replace puts another
@@ -20,16 +16,11 @@ type table struct {
 type record struct {
 	key    string // never changes: readers of a frozen list read it without a lock
 	object any
-	at     int      // in table.all
-	first  [2]place // the first ones of its places; those without a bucket are free
-	more   *[]place // the others, if it has more: most objects have one value in each of two indexes
+	at     int // in table.all
+	places indexing.Places[*bucket]
 }
 
-// place is where an object stands in a bucket.
-type place struct {
-	bucket *bucket
-	at     int
-}
+type place = indexing.Place[*bucket]
 
 // bucket is the shard's objects that have one value in one index, each once. None
 // is empty: values that come and go would grow the map for ever (kubernetes#84959).
@@ -38,6 +29,9 @@ type bucket struct {
 	index int // its number
 	value string
 }
+
+// Of is for indexing.Places.
+func (b *bucket) Of() (index int, value string) { return b.index, b.value }
 
 // entry is an object with its record.
 type entry struct {
@@ -74,32 +68,10 @@ func (t *table) store(key string, obj any, values [][]string) {
 // move takes r's object into the buckets of its new values, out of those that are
 // none of them, and renews it where it stays.
 func (t *table) move(r *record, values [][]string) {
-	var room [stackPlaces]place
-	places := r.places(room[:0])
-	stays := places[:0]
-	for _, p := range places {
-		if slices.Contains(values[p.bucket.index], p.bucket.value) {
-			p.bucket.list.set(p.at, r.object)
-			stays = append(stays, p)
-		} else {
-			t.leave(p)
-		}
-	}
-	wanted := 0
-	for _, list := range values {
-		wanted += len(list)
-	}
-	if wanted == len(stays) && wanted == len(places) { // values are distinct: none came or went
-		return
-	}
-	for number, list := range values {
-		for _, value := range list {
-			if !slices.ContainsFunc(stays, func(p place) bool { return p.bucket.index == number && p.bucket.value == value }) {
-				stays = append(stays, t.enter(r, number, value))
-			}
-		}
-	}
-	r.setPlaces(stays)
+	r.places.Move(values,
+		func(p place) { p.Bucket.list.set(p.At, r.object) },
+		t.leave,
+		func(index int, value string) place { return t.enter(r, index, value) })
 }
 
 // enter puts r's object at the end of a bucket and returns its place there, which is
@@ -110,56 +82,18 @@ func (t *table) enter(r *record, number int, value string) place {
 		b = &bucket{index: number, value: value}
 		t.indexes[number][value] = b
 	}
-	return place{b, b.list.add(r.object, r)}
+	return place{Bucket: b, At: b.list.add(r.object, r)}
 }
 
 // leave empties a place of a bucket and moves the bucket's last object there. The
 // record that had the place still names it: that is for the caller to mend.
 func (t *table) leave(p place) {
-	if moved := p.bucket.list.remove(p.at); moved != nil {
-		moved.placeIn(p.bucket).at = p.at
+	if moved := p.Bucket.list.remove(p.At); moved != nil {
+		moved.places.In(p.Bucket).At = p.At
 	}
-	if p.bucket.list.n == 0 {
-		delete(t.indexes[p.bucket.index], p.bucket.value)
+	if p.Bucket.list.n == 0 {
+		delete(t.indexes[p.Bucket.index], p.Bucket.value)
 	}
-}
-
-// stackPlaces is how many places a write handles without allocating.
-const stackPlaces = 8
-
-// places appends r's places to room.
-func (r *record) places(room []place) []place {
-	for _, p := range r.first {
-		if p.bucket != nil {
-			room = append(room, p)
-		}
-	}
-	if r.more != nil {
-		room = append(room, *r.more...)
-	}
-	return room
-}
-
-// setPlaces makes places, which are copied, all that r has.
-func (r *record) setPlaces(places []place) {
-	n := copy(r.first[:], places)
-	clear(r.first[n:])
-	r.more = nil
-	if n < len(places) {
-		more := slices.Clone(places[n:])
-		r.more = &more
-	}
-}
-
-// placeIn returns r's place in a bucket that has it.
-func (r *record) placeIn(b *bucket) *place {
-	for i := range r.first {
-		if r.first[i].bucket == b {
-			return &r.first[i]
-		}
-	}
-	more := *r.more
-	return &more[slices.IndexFunc(more, func(p place) bool { return p.bucket == b })]
 }
 
 // remove takes key out, if it is there.
@@ -169,10 +103,7 @@ func (t *table) remove(key string) {
 		return
 	}
 	delete(t.records, key)
-	var room [stackPlaces]place
-	for _, p := range r.places(room[:0]) {
-		t.leave(p)
-	}
+	r.places.Leave(t.leave)
 	if moved := t.all.remove(r.at); moved != nil {
 		moved.at = r.at
 	}
@@ -203,12 +134,12 @@ func (t *table) extend(indexes int, additions []addition) {
 	known := len(t.indexes)
 	t.growIndexes(indexes - known)
 	for _, a := range additions {
-		places := a.record.places(nil)
+		places := a.record.places.Append(nil)
 		for i, list := range a.values {
 			for _, value := range list {
 				places = append(places, t.enter(a.record, known+i, value))
 			}
 		}
-		a.record.setPlaces(places)
+		a.record.places.Set(places)
 	}
 }

@@ -26,12 +26,12 @@ func (t *table) verify() error {
 		if r.key != key || at(&t.all, r.at) != want {
 			return fmt.Errorf("the record of %q says %q and %d, where %v stands", key, r.key, r.at, at(&t.all, r.at))
 		}
-		for _, p := range r.places(nil) {
-			if t.indexes[p.bucket.index][p.bucket.value] != p.bucket || at(&p.bucket.list, p.at) != want {
-				return fmt.Errorf("place %d of value %q is not %q's", p.at, p.bucket.value, key)
+		for _, p := range r.places.Append(nil) {
+			if t.indexes[p.Bucket.index][p.Bucket.value] != p.Bucket || at(&p.Bucket.list, p.At) != want {
+				return fmt.Errorf("place %d of value %q is not %q's", p.At, p.Bucket.value, key)
 			}
 		}
-		places += len(r.places(nil))
+		places += len(r.places.Append(nil))
 	}
 	for _, buckets := range t.indexes {
 		for value, b := range buckets {

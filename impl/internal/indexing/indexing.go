@@ -7,7 +7,8 @@
 // ValuesOf, the errors and VersionOf serve a store that keeps its indexes in a
 // way of its own. Set numbers them, so that a store can compute values without
 // its lock; its moves and plans are for stores that do not remember the values
-// that an object had.
+// that an object had. Places are what the others remember, where an object stands in
+// a bucket for each of its values.
 //
 // Cost: that of the IndexFunc. An object of at most one value in an index costs
 // nothing more, one of several is searched for repetitions, in O(values).

@@ -148,3 +148,58 @@ func TestVersionOf(t *testing.T) {
 		}
 	}
 }
+
+type words struct {
+	index int
+	value string
+}
+
+func (b *words) Of() (index int, value string) { return b.index, b.value }
+
+// An object is in the buckets of its values and in no others, however many it has.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	buckets := map[words]*words{}
+	within := map[*words]int{}
+	var places indexing.Places[*words]
+	leave := func(p indexing.Place[*words]) { within[p.Bucket]-- }
+	enter := func(index int, value string) indexing.Place[*words] {
+		of := words{index, value}
+		if buckets[of] == nil {
+			buckets[of] = &of
+		}
+		within[buckets[of]]++
+		return indexing.Place[*words]{Bucket: buckets[of], At: len(value)}
+	}
+	for _, values := range [][][]string{
+		{{"a"}, {"n1"}}, {{"a"}, {"n22"}}, {{"a", "b", "ccc"}, {"n22"}}, {{}, {"ccc"}}, {{"ccc"}, {}}, {nil, nil},
+		{{"a", "b", "c", "d", "e", "f", "g", "h", "i"}, {"a"}}, {{"i"}, {"a"}},
+	} {
+		renewed := 0
+		before := len(places.Append(nil))
+		entered := 0
+		places.Move(values, func(indexing.Place[*words]) { renewed++ }, leave, func(index int, value string) indexing.Place[*words] {
+			entered++
+			return enter(index, value)
+		})
+		want := len(values[0]) + len(values[1])
+		all := places.Append(nil)
+		if len(all) != want || renewed+entered != want || renewed > before {
+			t.Fatalf("%q: %d places, %d renewed and %d entered; want %d", values, len(all), renewed, entered, want)
+		}
+		for bucket, n := range within {
+			if in := slices.Contains(values[bucket.index], bucket.value); in != (n == 1) || n > 1 {
+				t.Fatalf("%q: %d times in the bucket of %q in index %d", values, n, bucket.value, bucket.index)
+			}
+			if within[bucket] == 1 && places.In(bucket).At != len(bucket.value) {
+				t.Fatalf("%q: the place in the bucket of %q is %d", values, bucket.value, places.In(bucket).At)
+			}
+		}
+	}
+	places.Leave(leave)
+	for bucket, n := range within {
+		if n != 0 {
+			t.Errorf("%d times in the bucket of %q after it left", n, bucket.value)
+		}
+	}
+}
