@@ -106,10 +106,12 @@ func keptBy(build func() contract.DelayHeap[string]) int64 {
 	}
 	least, before := int64(math.MaxInt64), live()
 	for i := range heaps {
+		runtime.KeepAlive(heaps[i]) // else nothing reads it again, and it is gone already
 		heaps[i] = nil
 		now := live()
 		least, before = min(least, before-now), now
 	}
+	runtime.KeepAlive(heaps)
 	return least
 }
 

@@ -35,9 +35,10 @@ func (q *quad) len() int { return q.nodes.n - top }
 // first is the earliest node; there must be one.
 func (q *quad) first() node { return *q.nodes.at(top) }
 
-func (q *quad) less(a, b node) bool {
-	return a.at < b.at || a.at == b.at && q.far != nil && q.far.before(a.at, a.slot, b.slot)
-}
+func (q *quad) less(a, b node) bool { return a.at < b.at || a.at == b.at && q.farLess(a, b) }
+
+// farLess compares two nodes of the same value. It is apart so that less is inlined.
+func (q *quad) farLess(a, b node) bool { return q.far != nil && q.far.before(a.at, a.slot, b.slot) }
 
 // push adds a slot that is not in the heap. Cost O(log n).
 func (q *quad) push(slot uint32, at int64) {
@@ -107,12 +108,8 @@ func (q *quad) down(i uint32, n node) {
 		}
 		q.did(4)
 		children := q.nodes.four(child)
-		best, least := 0, children[0]
-		for k := 1; k < len(children); k++ {
-			if q.less(children[k], least) {
-				best, least = k, children[k]
-			}
-		}
+		best := q.earliest(children)
+		least := children[best]
 		if !q.less(least, n) {
 			break
 		}
@@ -120,6 +117,33 @@ func (q *quad) down(i uint32, n node) {
 		i = child + uint32(best)
 	}
 	q.put(i, n)
+}
+
+// earliest is the place of the earliest child.
+func (q *quad) earliest(children []node) int {
+	if len(children) == 4 && q.far == nil {
+		// As two pairs and their winners, each of which is a conditional move: which
+		// of them is earlier no processor can predict.
+		c := (*[4]node)(children)
+		a, b := 0, 2
+		if c[1].at < c[0].at {
+			a = 1
+		}
+		if c[3].at < c[2].at {
+			b = 3
+		}
+		if c[b&3].at < c[a&3].at {
+			a = b
+		}
+		return a
+	}
+	best := 0
+	for k := 1; k < len(children); k++ {
+		if q.less(children[k], children[best]) {
+			best = k
+		}
+	}
+	return best
 }
 
 func (q *quad) put(i uint32, n node) {
