@@ -54,7 +54,7 @@ func (t *table) insert(tag, slot uint32) {
 	for (s.used+1)*loadDen > len(s.cells)*loadNum {
 		t.did(len(s.cells))
 		if len(s.cells) < segmentLen || s.depth == maxDepth {
-			s.grow()
+			s.resize(2 * len(s.cells))
 		} else {
 			t.split(s, tag)
 			s = t.segment(tag)
@@ -73,7 +73,13 @@ func (t *table) rename(tag, from, to uint32) {
 func (t *table) remove(tag, slot uint32) {
 	s := t.segment(tag)
 	s.take(s.find(cellOf(tag, slot)))
-	if s.used <= segmentLen/8 && s.depth > 0 {
+	if s.used > segmentLen/8 {
+		return
+	}
+	if len(s.cells) > segmentLen {
+		s.resize(segmentLen)
+	}
+	if s.depth > 0 {
 		t.merge(s, tag)
 	}
 }
@@ -112,10 +118,10 @@ func (s *segment) take(i uint32) {
 	s.used--
 }
 
-// grow doubles the cells.
-func (s *segment) grow() {
+// resize gives a segment so many cells.
+func (s *segment) resize(n int) {
 	old := s.cells
-	s.cells, s.used = make([]uint64, 2*len(old)), 0
+	s.cells, s.used = make([]uint64, n), 0
 	for _, cell := range old {
 		if cell != 0 {
 			s.put(cell)
@@ -156,7 +162,7 @@ func (t *table) merge(s *segment, tag uint32) {
 	prefix := tag >> (32 - s.depth)
 	other := t.dir[(prefix^1)<<(t.depth-s.depth)]
 	if other.depth != s.depth || s.used+other.used > segmentLen/4 || max(len(s.cells), len(other.cells)) > segmentLen {
-		return // split expects segmentLen cells
+		return // the other grew at the greatest depth; split expects segmentLen cells
 	}
 	t.did(len(other.cells))
 	for _, cell := range other.cells {
