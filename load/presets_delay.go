@@ -8,8 +8,8 @@ import (
 
 // The presets that structures of waiting items, and the queues over them, are held against.
 
-// dueRate is how many items come due in a second. The adders' delays are so short that their
-// items, of which a walk has 65,536, seldom wait already.
+// dueRate is how many items come due in a second. The adders' delays are so short that no item
+// waits already when a walk of 65,536, or of four times as many, comes back to it.
 const (
 	dueRate  = 200_000
 	dueAhead = 250 * time.Millisecond
@@ -18,7 +18,7 @@ const (
 func delayMillion() Preset {
 	objects := ObjectSpec{Kind: KindKey, Count: 1_000_000}
 	due := func(name, description string, c contract.Component, waiting int, adders, takers Group) Workload {
-		adders.Name, adders.Goroutines, adders.Rate, adders.Ahead = "adders", 4, dueRate, dueAhead
+		adders.Name, adders.Rate, adders.Ahead = "adders", dueRate, dueAhead
 		w := Workload{
 			Name: name, Description: description,
 			Component: c, Objects: objects, Waiting: waiting,
@@ -48,9 +48,9 @@ func delayMillion() Preset {
 				Ops: []Op{OpAddAfter}, Parallel: []int{1, 8},
 			},
 			due("delay-due", "200,000 items come due in each second among 1,000,000 that wait: the structure under a mutex.",
-				contract.ComponentDelay, 1_000_000, Group{Op: OpAdd}, Group{Name: "taker", Op: OpPop, Goroutines: 1}),
+				contract.ComponentDelay, 1_000_000, Group{Op: OpAdd, Goroutines: 1}, Group{Name: "taker", Op: OpPop, Goroutines: 1}),
 			due("queue-delay-due", "200,000 items come due in each second: the delaying queue and four workers.",
-				contract.ComponentQueue, 0, Group{Op: OpAddAfter}, Group{Name: "workers", Op: OpGetDone, Goroutines: 4}),
+				contract.ComponentQueue, 0, Group{Op: OpAddAfter, Goroutines: 4}, Group{Name: "workers", Op: OpGetDone, Goroutines: 4}),
 		},
 	}
 }

@@ -74,5 +74,5 @@ func (f farTimes) earlier(at int64, t time.Time, old int64, slot uint32) bool {
 
 // ready reports whether the slot, whose value is at, is not after now, whose value is limit.
 func (f farTimes) ready(slot uint32, at, limit int64, now time.Time) bool {
-	return at < limit || at == limit && !(isFar(at) && f[slot].After(now))
+	return at < limit || at == limit && (!isFar(at) || !f[slot].After(now))
 }
