@@ -128,6 +128,14 @@ func TestItemsOfOtherTypes(t *testing.T) {
 func TestWheelTakesWhatComesBeforeItsHand(t *testing.T) {
 	t.Parallel()
 	for _, g := range []time.Duration{1, time.Millisecond} {
+		for ahead := range 10 {
+			w := delay.NewWheel[string](g)
+			w.Add("in the middle", noon.Add(time.Duration(ahead)*time.Minute))
+			fill(w, names(100_000), noon, 10*time.Minute)
+			if got := w.Aside(); got > 10_000 {
+				t.Errorf("a wheel of %s, begun at minute %d, has %d of 100,000 items aside", g, ahead, got)
+			}
+		}
 		w := delay.NewWheel[string](g)
 		w.Add("far ahead", noon.Add(time.Hour))
 		w.Next()

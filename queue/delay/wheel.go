@@ -45,9 +45,10 @@ type spot struct {
 
 const (
 	// The hand is put back to the earliest item, and each item in its place anew, when so
-	// many wait aside because they are before the hand, and they are half of all. There
-	// may be so many items then; beyond, it would take too long at once.
-	asideFew, resetMost = 64, 4096
+	// many wait aside because they are before the hand, and they are one in asideShare of all:
+	// each of them pays for so many moves. There may be so many items then; beyond, it
+	// would take too long at once.
+	asideFew, asideShare, resetMost = 64, 16, 4096
 )
 
 // NewWheel returns an empty wheel. The granularity must be above 0.
@@ -95,7 +96,7 @@ func (w *Wheel[T]) put(slot uint32, tick int64) {
 		return
 	}
 	w.aside.push(slot, tick)
-	if n := w.aside.len() - len(w.aside.far); n >= asideFew && 2*n >= w.items.len() && w.items.len() <= resetMost {
+	if n := w.aside.len() - len(w.aside.far); n >= asideFew && n >= w.items.len()/asideShare && w.items.len() <= resetMost {
 		w.reset()
 	}
 }
