@@ -43,8 +43,14 @@ func newDelaySubject(newHeap func() contract.DelayHeap[string], objects *load.Ob
 // Fill has the first of the items wait.
 func (s *delaySubject) Fill() {
 	for i, k := range s.keys[:s.waiting] {
-		s.heap.Add(k, s.now.Add(s.offsets[i%len(s.offsets)]))
+		s.heap.Add(k, s.filledAt(i))
 	}
+}
+
+// filledAt is the time of an item that waits from the start. Items that share an offset
+// are a nanosecond apart: ties by the hundred, which no queue has, are cheap to order.
+func (s *delaySubject) filledAt(i int) time.Time {
+	return s.now.Add(s.offsets[i%len(s.offsets)] + time.Duration(i/len(s.offsets)))
 }
 
 // offsets are random delays, even over the time up to ahead.
@@ -86,30 +92,19 @@ func (s *delaySubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 		at++
 		return s.now.Add(s.offsets[at%len(s.offsets)])
 	}
-	var items []string
-	var times []time.Time
 	switch op {
 	case load.OpAdd:
-		return Actor{
-			Chunk: min(s.chunk(), len(s.keys)),
-			Prepare: func(n int) {
-				for heap.Len() > min(s.waiting, len(s.keys)-n) {
-					s.idle = append(s.idle, s.popEarliest())
-				}
-				items = append(items[:0], s.idle[len(s.idle)-n:]...)
-				s.idle = s.idle[:len(s.idle)-n]
-				times = times[:0]
-				for range n {
-					times = append(times, later())
-				}
-			},
-			Loop: func(n int) int {
-				for i := range n {
-					heap.Add(items[i], times[i])
-				}
-				return n
-			},
-		}, nil
+		return s.adder(s.waiting, nil, func(int) time.Time { return later() }), nil
+	case load.OpAddFirst:
+		return s.adder(s.waiting, nil, func(i int) time.Time { return s.now.Add(-time.Duration(i) * time.Microsecond) }), nil
+	case load.OpAddEarlier:
+		behind := s.offsets[0]
+		for _, o := range s.offsets {
+			behind = max(behind, o)
+		}
+		// They wait behind all others, so that each may move by any distance.
+		last := func(i int) time.Time { return s.now.Add(behind + time.Duration(i+1)*time.Microsecond) }
+		return s.adder(s.waiting-s.chunk(), last, func(int) time.Time { return later() }), nil
 	case load.OpPop:
 		return Actor{
 			Chunk: min(s.chunk(), max(1, s.waiting)),
@@ -144,6 +139,37 @@ func (s *delaySubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	return Actor{}, fmt.Errorf("delay: %s: %w", op, ErrUnsupported)
 }
 
+// adder adds idle items, each at the time that at gives for it in its batch. Before, in
+// the preparation, as many are taken out as make the heap hold most; and the batch's
+// are added already, at the times that last gives, if it is not nil.
+func (s *delaySubject) adder(most int, last, at func(i int) time.Time) Actor {
+	var items []string
+	var times []time.Time
+	return Actor{
+		Chunk: min(s.chunk(), len(s.keys)),
+		Prepare: func(n int) {
+			for s.heap.Len() > max(0, min(most, len(s.keys)-n)) {
+				s.idle = append(s.idle, s.popEarliest())
+			}
+			items = append(items[:0], s.idle[len(s.idle)-n:]...)
+			s.idle = s.idle[:len(s.idle)-n]
+			times = times[:0]
+			for i := range n {
+				times = append(times, at(i))
+				if last != nil {
+					s.heap.Add(items[i], last(i))
+				}
+			}
+		},
+		Loop: func(n int) int {
+			for i := range n {
+				s.heap.Add(items[i], times[i])
+			}
+			return n
+		},
+	}
+}
+
 // popEarliest takes the earliest item out and moves the time to it.
 func (s *delaySubject) popEarliest() string {
 	t, _ := s.heap.Next()
@@ -169,7 +195,7 @@ func (s *delaySubject) contender(op load.Op, g load.Group, who int) (Actor, erro
 		stamps, _ := s.producer(w, key)
 		for slot, p := range w.order {
 			if p < s.waiting {
-				stamps[slot].offer(s.at(s.now.Add(s.offsets[p%len(s.offsets)])))
+				stamps[slot].offer(s.at(s.filledAt(p)))
 			}
 		}
 		return Actor{Loop: func(n int) int {

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/utils/clock"
 
@@ -52,6 +53,8 @@ type Entry struct {
 	// Study marks a design that is there for what it teaches rather than to be used: a
 	// brief preset measures it only if it is named.
 	Study bool
+	// Granularity is what a delay heap rounds times up to; 0 if it keeps them exactly.
+	Granularity time.Duration
 	// OwnClock says that a queue reads the system's clock whatever it is given.
 	OwnClock bool
 	Waivers  []Waiver

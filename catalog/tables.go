@@ -139,12 +139,18 @@ func delays() []Entry {
 			Description: "what client-go's delaying queue holds and does not export: container/heap over pointers, and a map",
 			Guarantees:  "exact order by time",
 			NewDelay:    upstream.NewContainerHeap[string],
+			Waivers: []Waiver{
+				{"DELAY-13", "client-go's map and slice keep the size of the fullest moment"},
+			},
 		},
 		{
 			Component: contract.ComponentDelay, Name: "btree", Module: "k8s.io/utils",
 			Description: "the B-tree of controller-runtime's priority queue, and a map",
 			Guarantees:  "exact order by time, first in first out among equals",
 			NewDelay:    upstream.NewBTree[string],
+			Waivers: []Waiver{
+				{"DELAY-13", "controller-runtime's map keeps the size of the fullest moment"},
+			},
 		},
 		{
 			Component: contract.ComponentDelay, Name: "binaryheap", Module: own,
@@ -152,8 +158,36 @@ func delays() []Entry {
 			Guarantees:  "exact order by time",
 			NewDelay:    func() contract.DelayHeap[string] { return delay.NewBinaryHeap[string]() },
 		},
+		{
+			Component: contract.ComponentDelay, Name: "quadheap", Module: own,
+			Description: "a 4-ary heap of values and a hash table of our own: nothing is allocated for an item, nothing large is ever copied",
+			Guarantees:  "exact order by time",
+			NewDelay:    func() contract.DelayHeap[string] { return delay.NewQuadHeap[string]() },
+		},
+		{
+			Component: contract.ComponentDelay, Name: "wheel", Module: own, Granularity: wheelGranularity,
+			Description: "a hierarchical timing wheel: Add is O(1); a wide slot is shared out when its turn comes, all of it at once",
+			Guarantees:  "times rounded up to 1 ms, so never early and less than 1 ms late; in any order within it",
+			NewDelay:    func() contract.DelayHeap[string] { return delay.NewWheel[string](wheelGranularity) },
+		},
+		{
+			Component: contract.ComponentDelay, Name: "bucketwheel", Module: own, Study: true,
+			Description: "the timing wheel with a granularity of a nanosecond, which makes it exact: multi-level buckets; items move twice as often",
+			Guarantees:  "exact order by time",
+			NewDelay:    func() contract.DelayHeap[string] { return delay.NewWheel[string](1) },
+		},
+		{
+			Component: contract.ComponentDelay, Name: "pairingheap", Module: own, Study: true,
+			Description: "a pairing heap over numbered nodes: adding and moving are O(1), taking out pays for them, at once",
+			Guarantees:  "exact order by time",
+			NewDelay:    func() contract.DelayHeap[string] { return delay.NewPairingHeap[string]() },
+		},
 	}
 }
+
+// wheelGranularity is the shortest delay that a controller tells from none: the least
+// back-off by default is 5 ms.
+const wheelGranularity = time.Millisecond
 
 func queues() []Entry {
 	return []Entry{

@@ -41,6 +41,9 @@ func (e Entry) options() []suite.Option {
 	if e.NewTransformingFIFO != nil {
 		opts = append(opts, fifotest.NewTransforming(e.NewTransformingFIFO))
 	}
+	if e.Granularity > 0 {
+		opts = append(opts, delaytest.Granularity(e.Granularity))
+	}
 	if e.OwnClock {
 		opts = append(opts, queuetest.OwnClock())
 	}

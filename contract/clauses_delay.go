@@ -1,14 +1,23 @@
 package contract
 
-// CapExactTime is the power of a DelayHeap that keeps times exactly. A timing
-// wheel, which rounds times up to its granularity, has the core clauses only.
-const CapExactTime Capability = "exact-time"
+// The powers of a DelayHeap.
+const (
+	// CapExactTime is that of one which keeps times exactly.
+	CapExactTime Capability = "exact-time"
+	// CapGranular is that of one which rounds times up to a granularity that it states, as
+	// a timing wheel does. It has these clauses in place of those of CapExactTime.
+	CapGranular Capability = "granular-time"
+	// CapCountedWork is that of one which counts the steps that its operations take.
+	CapCountedWork Capability = "counted-work"
+)
 
 const (
 	srcDelayingQueue = `client-go v0.37.2 behaviour "util/workqueue/delaying_queue.go"`
 	srcWorkqueue     = `client-go v0.37.2 behaviour "util/workqueue/queue.go"`
 	srcRateLimiting  = `client-go v0.37.2 behaviour "util/workqueue/rate_limiting_queue.go"`
 	srcRateLimiters  = `client-go v0.37.2 behaviour "util/workqueue/default_rate_limiters.go"`
+
+	srcWheel = "Varghese and Lauck, Hashed and Hierarchical Timing Wheels, SOSP 1987"
 )
 
 var delayClauses = []Clause{
@@ -24,4 +33,10 @@ var delayClauses = []Clause{
 	{"DELAY-10", ComponentDelay, CapExactTime, "An item is ready at exactly its time", srcDelayingQueue},
 	{"DELAY-11", ComponentDelay, CapExactTime, "Items come out in the order of their times; equal times in any order", srcDelayingQueue},
 	{"DELAY-12", ComponentDelay, CapExactTime, "Next gives exactly the earliest time that waits", srcDelayingQueue},
+	{"DELAY-13", ComponentDelay, CapCore, "Memory follows what waits: when a flood has come out, what it took is given back", "golang/go#20135: a map never becomes smaller"},
+	{"DELAY-14", ComponentDelay, CapCore, "To add an item again, however often and for however much earlier a time, takes no more memory than to add it once", "design: lazy deletion leaves an entry behind for each earlier time"},
+	{"DELAY-15", ComponentDelay, CapCountedWork, "What an operation costs stays within what the structure promises, after any history", "design"},
+	{"DELAY-16", ComponentDelay, CapGranular, "An item is ready less than one granularity after its time", srcWheel},
+	{"DELAY-17", ComponentDelay, CapGranular, "Of two items whose times lie a granularity or more apart, both ready, the earlier comes out first", srcWheel},
+	{"DELAY-18", ComponentDelay, CapGranular, "Next gives a time from the earliest that waits to less than one granularity after it", srcWheel},
 }

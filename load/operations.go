@@ -31,7 +31,9 @@ const (
 	OpPop    Op = "pop"
 	OpResync Op = "resync"
 
-	OpMixed Op = "mixed"
+	OpMixed      Op = "mixed"
+	OpAddEarlier Op = "add-earlier"
+	OpAddFirst   Op = "add-first"
 
 	OpAddGetDone     Op = "add-get-done"
 	OpGetDone        Op = "get-done"
@@ -84,6 +86,8 @@ var operations = []Operation{
 	{OpAdd, contract.ComponentDelay, RoleWrite, true, false, "Add of one item"},
 	{OpPop, contract.ComponentDelay, RoleConsume, true, false, "PopReady of the earliest item"},
 	{OpMixed, contract.ComponentDelay, RoleWrite, true, false, "PopReady of the earliest item, then Add of it again later"},
+	{OpAddEarlier, contract.ComponentDelay, RoleWrite, true, false, "Add of an item that waits, for an earlier time"},
+	{OpAddFirst, contract.ComponentDelay, RoleWrite, true, false, "Add of one item for a time before all others: times fall"},
 
 	{OpAddGetDone, contract.ComponentQueue, RoleWrite, true, false, "Add, Get and Done of one item by the same goroutine"},
 	{OpAdd, contract.ComponentQueue, RoleWrite, false, false, "Add of one item"},

@@ -18,7 +18,7 @@ func Presets() []Preset {
 		quick(), everyOperation(),
 		lockStarvation(), stores(), storesScaling(), informerReaders(), kcm150k(), indexSelectivity(), relist(),
 		fifoFlood(), slowHandler(),
-		delayMillion(), requeueStorm(),
+		delayMillion(), delayScaling(), requeueStorm(),
 		scaling(),
 	}
 	for i := range presets {
@@ -279,27 +279,6 @@ func slowHandler() Preset {
 			},
 			Duration: 3 * time.Second, Warmup: 200 * time.Millisecond,
 		}},
-	}
-}
-
-func delayMillion() Preset {
-	objects := ObjectSpec{Kind: KindKey, Count: 1_000_000}
-	return Preset{
-		Name:        "delay-million",
-		Description: "1,000,000 items that wait up to ten minutes, in the heap alone and behind a delaying queue.",
-		Source:      "k8s.io/client-go@v0.37.2/util/workqueue/delaying_queue_test.go BenchmarkDelayingQueue_AddAfter, at the size of https://github.com/kubernetes-sigs/controller-runtime/pull/3415",
-		Workloads: []Workload{
-			{
-				Name: "delay-million", Description: "The heap alone.",
-				Component: contract.ComponentDelay, Objects: objects, Waiting: 1_000_000, Ahead: 10 * time.Minute,
-				Ops: []Op{OpAdd, OpPop, OpMixed},
-			},
-			{
-				Name: "queue-delay-million", Description: "AddAfter on a queue that is full of waiting items.",
-				Component: contract.ComponentQueue, Objects: objects, Waiting: 1_000_000, Ahead: 10 * time.Minute,
-				Ops: []Op{OpAddAfter}, Parallel: []int{1, 4},
-			},
-		},
 	}
 }
 

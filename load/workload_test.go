@@ -186,7 +186,7 @@ func TestPresets(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"quick", "operations", "lock-starvation", "stores", "stores-scaling", "informer-readers", "kcm-150k", "index-selectivity",
-		"relist", "fifo-flood", "slow-handler", "delay-million", "requeue-storm", "scaling"} {
+		"relist", "fifo-flood", "slow-handler", "delay-million", "delay-scaling", "requeue-storm", "scaling"} {
 		if p, err := LookupPreset(name); err != nil || p.Name != name {
 			t.Errorf("LookupPreset(%s): %v", name, err)
 		}

@@ -1,6 +1,6 @@
 package delaytest
 
-// The clauses of contract.CapExactTime, and the random histories of both kinds.
+// The clauses of contract.CapExactTime.
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
 )
 
 const whyOrder = "an object that waited longer would be reconciled after one that waited less"
@@ -88,6 +87,34 @@ var exactCases = []suite.Case[constructor]{
 	{Clause: "DELAY-11", Name: "any-history", Why: whyOrder, Run: func(t *suite.T, newHeap constructor) {
 		t.Random(func(rt *rapid.T) { history(rt, newHeap(), true) })
 	}},
+	{Clause: "DELAY-11", Name: "many-steps", Why: whyOrder, Run: func(t *suite.T, newHeap constructor) {
+		longHistory(t, newHeap(), exactly)
+	}},
+	{Clause: "DELAY-11", Name: "falling-times", Why: "each item becomes the first: a structure that runs ahead of time has no place for it", Run: func(t *suite.T, newHeap constructor) {
+		h, n := newHeap(), t.Scale(3000)
+		for i := range n {
+			readyAt := at(0).Add(-time.Duration(i))
+			h.Add(fmt.Sprint(i), readyAt)
+			if next, ok := h.Next(); !ok || !next.Equal(readyAt) {
+				t.Fatalf("Next() = %s, %v; the item added last is the earliest, with %s", show(next), ok, show(readyAt))
+			}
+		}
+		for i := n - 1; i >= 0; i-- {
+			mustPop(t, h, at(1), fmt.Sprint(i))
+		}
+	}},
+	{Clause: "DELAY-11", Name: "beyond-292-years", Why: "the nanoseconds between two times do not fit 64 bits", Run: func(t *suite.T, newHeap constructor) {
+		h, times := newHeap(), farTimes()
+		for _, i := range t.Rand().Perm(len(times)) {
+			h.Add(fmt.Sprint(i), times[i])
+		}
+		for i := range times {
+			if next, ok := h.Next(); !ok || !next.Equal(times[i]) {
+				t.Fatalf("Next() = %s, %v; the earliest time waiting is %s", show(next), ok, show(times[i]))
+			}
+			mustPop(t, h, times[len(times)-1], fmt.Sprint(i))
+		}
+	}},
 	{Clause: "DELAY-12", Name: "follows-the-earliest", Why: "the owner would sleep past an item, or wake for nothing", Run: func(t *suite.T, newHeap constructor) {
 		h := newHeap()
 		next := func(want time.Time) {
@@ -110,72 +137,6 @@ var exactCases = []suite.Case[constructor]{
 		mustPop(t, h, at(41), "c")
 		next(at(50))
 	}},
-}
-
-// history does random steps on h and on a plain map, and compares. Times are
-// minutes; where exact is false, only what holds for any granularity is asked.
-func history(rt *rapid.T, h contract.DelayHeap[string], exact bool) {
-	waiting := map[string]time.Time{}
-	now := at(0)
-	earliest := func() (first time.Time) {
-		for _, readyAt := range waiting {
-			if first.IsZero() || readyAt.Before(first) {
-				first = readyAt
-			}
-		}
-		return first
-	}
-	took := func(item string, now time.Time) {
-		readyAt, ok := waiting[item]
-		switch {
-		case !ok:
-			rt.Fatalf("%q came out, but it does not wait", item)
-		case readyAt.After(now):
-			rt.Fatalf("%q came out at %s, its time is %s", item, show(now), show(readyAt))
-		case exact && readyAt.After(earliest()):
-			rt.Fatalf("%q with time %s came out before one with time %s", item, show(readyAt), show(earliest()))
-		}
-		delete(waiting, item)
-	}
-	rt.Repeat(map[string]func(*rapid.T){
-		"Add": func(rt *rapid.T) {
-			item := rapid.StringMatching(`[a-l]`).Draw(rt, "item")
-			readyAt := at(rapid.IntRange(-10, 200).Draw(rt, "minute"))
-			h.Add(item, readyAt)
-			if old, waits := waiting[item]; !waits || readyAt.Before(old) {
-				waiting[item] = readyAt
-			}
-		},
-		"PopReady": func(rt *rapid.T) {
-			item, ok := h.PopReady(now)
-			if ok {
-				took(item, now)
-			} else if exact && len(waiting) > 0 && !earliest().After(now) {
-				rt.Fatalf("PopReady(%s) hands out nothing, but an item's time was %s", show(now), show(earliest()))
-			}
-		},
-		"advance": func(rt *rapid.T) {
-			now = now.Add(time.Duration(rapid.IntRange(1, 30).Draw(rt, "minutes")) * time.Minute)
-		},
-		"": func(rt *rapid.T) {
-			if h.Len() != len(waiting) {
-				rt.Fatalf("Len() = %d, want %d", h.Len(), len(waiting))
-			}
-			next, ok := h.Next()
-			if ok != (len(waiting) > 0) {
-				rt.Fatalf("Next() says %v, but %d items wait", ok, len(waiting))
-			}
-			if exact && ok && !next.Equal(earliest()) {
-				rt.Fatalf("Next() = %s, the earliest time waiting is %s", show(next), show(earliest()))
-			}
-		},
-	})
-	for _, p := range drain(rt, h, now, len(waiting)) {
-		took(p.item, p.now)
-	}
-	if len(waiting) > 0 {
-		rt.Fatalf("%d items never came out: %v", len(waiting), waiting)
-	}
 }
 
 // permutations calls f with every order of s (Heap's algorithm).

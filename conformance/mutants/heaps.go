@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
@@ -32,7 +33,9 @@ func heapOf(name, mistake, clauses string, change func(b *brokenHeap, ok *pointe
 }
 
 // Heaps returns the broken delay heaps. The slice belongs to the caller.
-func Heaps() []Mutant {
+func Heaps() []Mutant { return slices.Concat(exactHeaps(), hoarders(), granularHeaps()) }
+
+func exactHeaps() []Mutant {
 	return []Mutant{
 		heapOf("hands out early", "a look-ahead of two minutes takes items for ready", "DELAY-1", func(b *brokenHeap, ok *pointerheap.Heap) {
 			b.popReady = func(now time.Time) (string, bool) { return ok.PopReady(now.Add(2 * time.Minute)) }

@@ -35,6 +35,11 @@ type Mutant struct {
 	Hangs bool
 	// FIFOClass is the class that a FIFO claims to be.
 	FIFOClass contract.FIFOClass
+	// Granularity is what a delay heap claims to round times up to; 0 if it claims to
+	// keep them.
+	Granularity time.Duration
+	// Steps reads how many steps a delay heap has taken; nil if it does not count.
+	Steps func(contract.DelayHeap[string]) uint64
 
 	NewStore   func(contract.Indexers) contract.Store
 	NewFIFO    func(contract.FIFOConfig) contract.FIFO
@@ -65,6 +70,12 @@ func (m Mutant) Check(opts ...suite.Option) error {
 		}
 		return fifotest.Check(m.NewFIFO, append(slices.Clone(opts), fifotest.Class(m.FIFOClass))...)
 	case contract.ComponentDelay:
+		if m.Granularity > 0 {
+			opts = append(slices.Clone(opts), delaytest.Granularity(m.Granularity))
+		}
+		if m.Steps != nil {
+			opts = append(slices.Clone(opts), delaytest.CountedWork(m.Steps, delaytest.LogSteps(4)))
+		}
 		return delaytest.Check(m.NewDelay, opts...)
 	case contract.ComponentQueue:
 		return queuetest.Check(m.NewQueue, opts...)

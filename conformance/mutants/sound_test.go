@@ -6,7 +6,9 @@ package mutants
 import (
 	"testing"
 
+	"github.com/informerbench/informerbench/conformance/delaytest"
 	"github.com/informerbench/informerbench/conformance/fifotest"
+	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
 	"github.com/informerbench/informerbench/conformance/limittest"
 	"github.com/informerbench/informerbench/conformance/queuetest"
 	"github.com/informerbench/informerbench/conformance/storetest"
@@ -59,6 +61,21 @@ func TestQueuesStandOnSoundGround(t *testing.T) {
 	if err := queuetest.Check(unbroken.NewQueue, opts...); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestHeapsStandOnSoundGround(t *testing.T) {
+	t.Run("exact", func(t *testing.T) {
+		delaytest.Run(t, heapOf("unbroken", "none", "DELAY-1", func(*brokenHeap, *pointerheap.Heap) {}).NewDelay, suite.WithEffort(0.3))
+	})
+	t.Run("granular", func(t *testing.T) {
+		m := granularOf("unbroken", "none", "DELAY-1", func(*brokenHeap, *pointerheap.Heap) {})
+		delaytest.Run(t, m.NewDelay, suite.WithEffort(0.3), delaytest.Granularity(m.Granularity))
+	})
+	t.Run("counting", func(t *testing.T) { // sound but for what they count
+		const long = "a flood in a sorted list takes a minute"
+		delaytest.Run(t, func() contract.DelayHeap[string] { return &sortedList{} }, suite.WithEffort(0.1), suite.Waive("DELAY-13", long), suite.Waive("DELAY-14", long))
+		delaytest.Run(t, func() contract.DelayHeap[string] { return &slotWalker{Heap: pointerheap.New()} }, suite.WithEffort(0.1))
+	})
 }
 
 func TestLimitersStandOnSoundGround(t *testing.T) {

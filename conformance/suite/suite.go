@@ -85,11 +85,22 @@ type Config struct {
 	// OwnClock says that a queue reads the system's clock whatever clock its
 	// constructor is given (controller-runtime's priority queue does).
 	OwnClock bool
+	// Granularity is what delaytest expects times to be rounded up to; 0 means that they
+	// are kept exactly.
+	Granularity time.Duration
+	// DelaySteps reads how many steps the operations of a delay heap have taken, and
+	// DelayBound is the most that one of them may take on average while so many wait;
+	// nil skips the clause of contract.CapCountedWork.
+	DelaySteps func(contract.DelayHeap[string]) uint64
+	DelayBound func(waiting int) float64
 	// Only restricts the run to these clauses; empty means all.
 	Only []string
 
 	wrongOptions []error
 }
+
+// Refuse makes NewConfig return an error: an option was given what makes no sense.
+func (c *Config) Refuse(err error) { c.wrongOptions = append(c.wrongOptions, err) }
 
 // Option changes a suite's Config.
 type Option func(*Config)

@@ -16,11 +16,16 @@ var _ contract.DelayHeap[string] = (*BinaryHeap[string])(nil)
 type BinaryHeap[T comparable] struct {
 	// nodes is heap-ordered: no node's time is before its parent's, and
 	// nodes[i].entry.index == i.
-	nodes   []node[T]
+	nodes   []timed[T]
 	entries map[T]*entry[T]
+	fullest int // the most items since memory was last given back
 }
 
-type node[T comparable] struct {
+// A heap that once held more than keptItems gives memory back when it holds a quarter
+// of the most.
+const keptItems = 1024
+
+type timed[T comparable] struct {
 	readyAt time.Time
 	entry   *entry[T]
 }
@@ -41,14 +46,15 @@ func NewBinaryHeap[T comparable]() *BinaryHeap[T] {
 func (h *BinaryHeap[T]) Add(item T, readyAt time.Time) {
 	if e, waits := h.entries[item]; waits {
 		if readyAt.Before(h.nodes[e.index].readyAt) {
-			h.up(e.index, node[T]{readyAt, e})
+			h.up(e.index, timed[T]{readyAt, e})
 		}
 		return
 	}
 	e := &entry[T]{item: item}
 	h.entries[item] = e
-	h.nodes = append(h.nodes, node[T]{})
-	h.up(len(h.nodes)-1, node[T]{readyAt, e})
+	h.nodes = append(h.nodes, timed[T]{})
+	h.fullest = max(h.fullest, len(h.nodes))
+	h.up(len(h.nodes)-1, timed[T]{readyAt, e})
 }
 
 // Next returns the earliest time waiting, and false while nothing waits.
@@ -68,12 +74,26 @@ func (h *BinaryHeap[T]) PopReady(now time.Time) (item T, ok bool) {
 	delete(h.entries, item)
 	last := len(h.nodes) - 1
 	moved := h.nodes[last]
-	h.nodes[last] = node[T]{} // the array lives on: it must not keep the item (DELAY-9)
+	h.nodes[last] = timed[T]{} // the array lives on: it must not keep the item (DELAY-9)
 	h.nodes = h.nodes[:last]
 	if last > 0 {
 		h.down(0, moved)
 	}
+	if h.fullest > keptItems && last < h.fullest/4 {
+		h.giveBack()
+	}
 	return item, true
+}
+
+// giveBack moves everything to memory of its own size: neither a slice nor a map ever
+// becomes smaller (golang/go#20135). It costs O(n) after n pops and more.
+func (h *BinaryHeap[T]) giveBack() {
+	h.nodes = append(make([]timed[T], 0, 2*len(h.nodes)), h.nodes...)
+	entries := make(map[T]*entry[T], len(h.nodes))
+	for _, n := range h.nodes {
+		entries[n.entry.item] = n.entry
+	}
+	h.entries, h.fullest = entries, len(h.nodes)
 }
 
 // Len returns how many items wait.
@@ -81,7 +101,7 @@ func (h *BinaryHeap[T]) Len() int { return len(h.nodes) }
 
 // up puts n at i or above: ancestors that are later than n each move down one
 // level into the hole.
-func (h *BinaryHeap[T]) up(i int, n node[T]) {
+func (h *BinaryHeap[T]) up(i int, n timed[T]) {
 	for i > 0 {
 		parent := (i - 1) / 2
 		if !n.readyAt.Before(h.nodes[parent].readyAt) {
@@ -95,7 +115,7 @@ func (h *BinaryHeap[T]) up(i int, n node[T]) {
 
 // down puts n at i or below: the earlier child of each level moves up one level
 // into the hole while it is earlier than n.
-func (h *BinaryHeap[T]) down(i int, n node[T]) {
+func (h *BinaryHeap[T]) down(i int, n timed[T]) {
 	for {
 		child := 2*i + 1
 		if child >= len(h.nodes) {
@@ -113,7 +133,7 @@ func (h *BinaryHeap[T]) down(i int, n node[T]) {
 	h.put(i, n)
 }
 
-func (h *BinaryHeap[T]) put(i int, n node[T]) {
+func (h *BinaryHeap[T]) put(i int, n timed[T]) {
 	h.nodes[i] = n
 	n.entry.index = i
 }

@@ -7,6 +7,7 @@ package pointerheap
 
 import (
 	"container/heap"
+	"maps"
 	"time"
 
 	"github.com/informerbench/informerbench/contract"
@@ -18,6 +19,8 @@ var _ contract.DelayHeap[string] = (*Heap)(nil)
 type Heap struct {
 	Order Order
 	Known map[string]*Waiting // by item; a key is there while the item waits
+
+	fullest int // the most items since Trim gave memory back
 }
 
 // Waiting is an item that waits.
@@ -37,6 +40,7 @@ func (h *Heap) Add(item string, readyAt time.Time) {
 		w = &Waiting{Item: item, ReadyAt: readyAt}
 		h.Known[item] = w
 		heap.Push(&h.Order, w)
+		h.fullest = max(h.fullest, len(h.Order))
 		return
 	}
 	if readyAt.Before(w.ReadyAt) {
@@ -65,7 +69,19 @@ func (h *Heap) PopReady(now time.Time) (string, bool) {
 		return "", false
 	}
 	delete(h.Known, w.Item)
+	h.Trim()
 	return w.Item, true
+}
+
+// Trim gives memory back when few items of many are left.
+func (h *Heap) Trim() {
+	if h.fullest < 1000 || len(h.Order) > h.fullest/4 {
+		return
+	}
+	h.Order = append(Order(nil), h.Order...)
+	known := make(map[string]*Waiting, len(h.Known))
+	maps.Copy(known, h.Known)
+	h.Known, h.fullest = known, len(h.Order)
 }
 
 // TakeReady takes the earliest item out of Order, and leaves it in Known; nil if

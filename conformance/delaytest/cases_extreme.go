@@ -1,0 +1,115 @@
+package delaytest
+
+// Times at the ends, clocks that go back, and long histories: what holds for heaps and
+// wheels alike.
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+)
+
+// farTimes rise. Most lie too far from today to be told in 64-bit nanoseconds from it.
+func farTimes() []time.Time {
+	var times []time.Time
+	for _, year := range []int{-5000, 1, 2, 1500, 1600, 1677, 1750, 1970, 2026, 2262, 2300, 2320, 5000, 9998, 9999, 50000} {
+		times = append(times, time.Date(year, 3, 1, 0, 0, 0, 0, time.UTC))
+	}
+	return times
+}
+
+var extremeCases = []suite.Case[constructor]{
+	{Clause: "DELAY-1", Name: "the-clock-goes-back", Why: "what was due by a clock that was then set back is early by the new one", Run: func(t *suite.T, newHeap constructor) {
+		h := newHeap()
+		h.Add("first", at(10))
+		mustPop(t, h, at(1000), "first")
+		h.Add("a", at(500))
+		h.Add("b", at(400))
+		h.Add("c", at(2000))
+		mustNotPop(t, h, at(399))
+		mustPop(t, h, at(401), "b")
+		mustNotPop(t, h, at(499))
+		mustNotPop(t, h, at(20))
+		mustPop(t, h, at(1000), "a")
+		mustNotPop(t, h, at(1000))
+		mustLen(t, h, 1)
+	}},
+	{Clause: "DELAY-1", Name: "beyond-292-years", Why: whyEarly, Run: func(t *suite.T, newHeap constructor) {
+		times := farTimes()
+		for i := 1; i < len(times); i++ {
+			h := newHeap()
+			h.Add("a", times[i])
+			mustNotPop(t, h, times[i-1])
+			mustNotPop(t, h, times[i].Add(-1))
+			mustPop(t, h, times[i].Add(time.Minute), "a")
+		}
+	}},
+	{Clause: "DELAY-1", Name: "many-steps", Why: whyEarly, Run: func(t *suite.T, newHeap constructor) {
+		longHistory(t, newHeap(), precision{})
+	}},
+	{Clause: "DELAY-2", Name: "falling-times", Why: whyLost, Run: func(t *suite.T, newHeap constructor) {
+		h, n := newHeap(), t.Scale(5000)
+		for i := range n {
+			h.Add(fmt.Sprint(i), at(-i))
+			if i%3 == 0 {
+				h.Next()
+			}
+		}
+		mustLen(t, h, n)
+		if out := drain(t, h, at(-2*n), n); len(out) != n {
+			t.Fatalf("%d of %d items came out", len(out), n)
+		}
+	}},
+	{Clause: "DELAY-2", Name: "one-time-for-all", Why: whyLost, Run: func(t *suite.T, newHeap constructor) {
+		h, n := newHeap(), t.Scale(5000)
+		for i := range n {
+			h.Add(fmt.Sprint(i), at(7))
+		}
+		mustNotPop(t, h, at(6))
+		if out := drain(t, h, at(0), n); len(out) != n {
+			t.Fatalf("%d of %d items came out", len(out), n)
+		}
+	}},
+	{Clause: "DELAY-3", Name: "beyond-292-years", Why: "two times that look the same in 64-bit nanoseconds are not", Run: func(t *suite.T, newHeap constructor) {
+		times := farTimes()
+		for i := range times {
+			for k := range times {
+				h := newHeap()
+				h.Add("a", times[i])
+				h.Add("b", times[0].AddDate(-1, 0, 0)) // so that a is not the first
+				h.Add("a", times[k])
+				mustPop(t, h, times[0].AddDate(0, 0, -1), "b")
+				early := times[min(i, k)]
+				mustNotPop(t, h, early.Add(-1))
+				mustPop(t, h, early.Add(time.Minute), "a")
+				mustLen(t, h, 0)
+			}
+		}
+	}},
+	{Clause: "DELAY-3", Name: "with-and-without-a-monotonic-reading", Why: "a time that was written down and read again has no monotonic reading", Run: func(t *suite.T, newHeap constructor) {
+		now := time.Now()
+		wall := now.Round(0)
+		for name, pair := range map[string][2]time.Time{"mono first": {now, wall}, "wall first": {wall, now}} {
+			h := newHeap()
+			h.Add("a", pair[0].Add(time.Hour))
+			h.Add("a", pair[1].Add(2*time.Hour))
+			h.Add("b", pair[1].Add(3*time.Hour))
+			h.Add("b", pair[0].Add(30*time.Minute))
+			mustLen(t, h, 2)
+			for i, clock := range pair {
+				for k, item := range []string{"b", "a"} {
+					ready := clock.Add(time.Duration(k+1) * 30 * time.Minute)
+					mustNotPop(t, h, ready.Add(-time.Minute))
+					if got, ok := h.PopReady(ready.Add(2 * time.Minute)); !ok || got != item {
+						t.Fatalf("%s: PopReady(%s) = %q, %v; want %q", name, show(ready), got, ok, item)
+					}
+				}
+				if i == 0 {
+					h.Add("a", pair[1].Add(time.Hour))
+					h.Add("b", pair[0].Add(30*time.Minute))
+				}
+			}
+		}
+	}},
+}

@@ -1,0 +1,74 @@
+package load
+
+import (
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// The presets that structures of waiting items, and the queues over them, are held against.
+
+// dueRate is how many items come due in a second. The adders' delays are so short that no item
+// waits already when a walk of 65,536, or of four times as many, comes back to it.
+const (
+	dueRate  = 200_000
+	dueAhead = 250 * time.Millisecond
+)
+
+func delayMillion() Preset {
+	objects := ObjectSpec{Kind: KindKey, Count: 1_000_000}
+	due := func(name, description string, c contract.Component, waiting int, adders, takers Group) Workload {
+		adders.Name, adders.Rate, adders.Ahead = "adders", dueRate, dueAhead
+		w := Workload{
+			Name: name, Description: description,
+			Component: c, Objects: objects, Waiting: waiting,
+			Groups:   []Group{adders, takers},
+			Duration: 3 * time.Second, Warmup: 500 * time.Millisecond,
+		}
+		if waiting > 0 {
+			w.Ahead = 10 * time.Minute
+		}
+		return w
+	}
+	return Preset{
+		Name:        "delay-million",
+		Description: "1,000,000 items that wait up to ten minutes, in the structure alone and behind a delaying queue; and 200,000 items that come due in each second: how late are they?",
+		Source:      "k8s.io/client-go@v0.37.2/util/workqueue/delaying_queue_test.go BenchmarkDelayingQueue_AddAfter, at the size of https://github.com/kubernetes-sigs/controller-runtime/pull/3415",
+		Workloads: []Workload{
+			{
+				Name: "delay-million", Description: "The structure alone: items out and in again, new items, items that move to an earlier time, times that fall.",
+				Component: contract.ComponentDelay, Objects: objects, Waiting: 1_000_000, Ahead: 10 * time.Minute,
+				Ops: []Op{OpAdd, OpPop, OpMixed, OpAddEarlier, OpAddFirst},
+				// Putting the number of waiting items back takes several times as long as what is timed.
+				Duration: 200 * time.Millisecond,
+			},
+			{
+				Name: "queue-delay-million", Description: "AddAfter on a queue that is full of waiting items, by one goroutine and by eight.",
+				Component: contract.ComponentQueue, Objects: objects, Waiting: 1_000_000, Ahead: 10 * time.Minute,
+				Ops: []Op{OpAddAfter}, Parallel: []int{1, 8},
+			},
+			due("delay-due", "200,000 items come due in each second among 1,000,000 that wait: the structure under a mutex.",
+				contract.ComponentDelay, 1_000_000, Group{Op: OpAdd, Goroutines: 1}, Group{Name: "taker", Op: OpPop, Goroutines: 1}),
+			due("queue-delay-due", "200,000 items come due in each second: the delaying queue and four workers.",
+				contract.ComponentQueue, 0, Group{Op: OpAddAfter, Goroutines: 4}, Group{Name: "workers", Op: OpGetDone, Goroutines: 4}),
+		},
+	}
+}
+
+// delayScaling has the sizes of issue 5's table. Most of its time is the filling of the last.
+func delayScaling() Preset {
+	sizes := []int{1_000, 10_000, 100_000, 1_000_000, 10_000_000}
+	return Preset{
+		Name:        "delay-scaling",
+		Description: "How the cost of each operation on waiting items, and the memory for each, grows from 1,000 items to 10,000,000. 4 GB of memory; by estimate 5 minutes for each structure, nearly all of it at 10,000,000.",
+		Source:      "the hold model: Jones, An Empirical Comparison of Priority-Queue and Event-Set Implementations, CACM 29(4), 1986; the law that each structure promises: log for heaps, flat for wheels",
+		Workloads: []Workload{{
+			Name: "delay-hold", Description: "Items out and in again at so many waiting (the hold model), new items, items that move to an earlier time, times that fall.",
+			Component: contract.ComponentDelay,
+			Objects:   ObjectSpec{Kind: KindKey, Count: sizes[0]}, Waiting: sizes[0], Ahead: 10 * time.Minute,
+			Ops:      []Op{OpMixed, OpAdd, OpPop, OpAddEarlier, OpAddFirst},
+			Sweep:    Sweep{Vary: varyWaiting, Values: sizes},
+			Duration: 100 * time.Millisecond,
+		}},
+	}
+}

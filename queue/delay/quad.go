@@ -1,0 +1,152 @@
+package delay
+
+// quad is a 4-ary min-heap of values by slot, which knows where each slot is.
+//
+// Four children instead of two halve the height, and the four lie side by side in 64
+// bytes, where a processor loads them at once (LaMarca and Ladner, "The Influence of
+// Caches on the Performance of Heaps", ACM JEA 1, 1996). That is what the three unused
+// nodes at the front are for: the children of node i are 4(i-2) to 4(i-2)+3, and no
+// family is split by a cache line or a piece of the list.
+type quad struct {
+	work
+	nodes list[node]
+	// place is where the node of each slot is; 0 for a slot that is not in the heap.
+	place list[uint32]
+	far   farTimes
+}
+
+type node struct {
+	at   int64
+	slot uint32
+}
+
+const top = 3
+
+func newQuad() quad {
+	var q quad
+	for range top {
+		q.nodes.push(node{})
+	}
+	return q
+}
+
+func (q *quad) len() int { return q.nodes.n - top }
+
+// first is the earliest node; there must be one.
+func (q *quad) first() node { return *q.nodes.at(top) }
+
+func (q *quad) less(a, b node) bool { return a.at < b.at || a.at == b.at && q.farLess(a, b) }
+
+// farLess compares two nodes of the same value. It is apart so that less is inlined.
+func (q *quad) farLess(a, b node) bool { return q.far != nil && q.far.before(a.at, a.slot, b.slot) }
+
+// push adds a slot that is not in the heap. Cost O(log n).
+func (q *quad) push(slot uint32, at int64) {
+	q.nodes.push(node{})
+	q.up(uint32(q.nodes.n-1), node{at, slot})
+}
+
+// earlier gives a slot that is in the heap a value that is not greater. Cost O(log n).
+func (q *quad) earlier(slot uint32, at int64) { q.up(*q.place.at(slot), node{at, slot}) }
+
+// remove takes out node i. Cost O(log n).
+func (q *quad) remove(i uint32) {
+	*q.place.at(q.nodes.at(i).slot) = 0
+	last := uint32(q.nodes.n - 1)
+	moved := *q.nodes.at(last)
+	q.nodes.pop()
+	switch {
+	case i == last:
+	case i > top && q.less(moved, *q.nodes.at(parent(i))):
+		q.up(i, moved)
+	default:
+		q.down(i, moved)
+	}
+}
+
+// clear takes all nodes out. What is far stays noted.
+func (q *quad) clear() {
+	for q.len() > 0 {
+		*q.place.at(q.nodes.at(uint32(q.nodes.n - 1)).slot) = 0
+		q.nodes.pop()
+	}
+}
+
+// rename says that what was in slot from, the last one, is in slot to.
+func (q *quad) rename(from, to uint32) {
+	p := *q.place.at(from)
+	*q.place.at(to) = p
+	if p != 0 {
+		q.nodes.at(p).slot = to
+	}
+	q.far.rename(from, to)
+}
+
+func parent(i uint32) uint32 { return i/4 + 2 }
+
+// up puts n at i or above: each ancestor that is later than n moves down into the hole.
+func (q *quad) up(i uint32, n node) {
+	for i > top {
+		q.did(1)
+		above := *q.nodes.at(parent(i))
+		if !q.less(n, above) {
+			break
+		}
+		q.put(i, above)
+		i = parent(i)
+	}
+	q.put(i, n)
+}
+
+// down puts n at i or below: the earliest child moves up into the hole while it is
+// earlier than n.
+func (q *quad) down(i uint32, n node) {
+	for {
+		child := 4 * (i - 2)
+		if int(child) >= q.nodes.n {
+			break
+		}
+		q.did(4)
+		children := q.nodes.four(child)
+		best := q.earliest(children)
+		least := children[best]
+		if !q.less(least, n) {
+			break
+		}
+		q.put(i, least)
+		i = child + uint32(best)
+	}
+	q.put(i, n)
+}
+
+// earliest is the place of the earliest child.
+func (q *quad) earliest(children []node) int {
+	if len(children) == 4 && q.far == nil {
+		// As two pairs and their winners, each of which is a conditional move: which
+		// of them is earlier no processor can predict.
+		c := (*[4]node)(children)
+		a, b := 0, 2
+		if c[1].at < c[0].at {
+			a = 1
+		}
+		if c[3].at < c[2].at {
+			b = 3
+		}
+		if c[b&3].at < c[a&3].at {
+			a = b
+		}
+		return a
+	}
+	best := 0
+	for k := 1; k < len(children); k++ {
+		if q.less(children[k], children[best]) {
+			best = k
+		}
+	}
+	return best
+}
+
+func (q *quad) put(i uint32, n node) {
+	*q.nodes.at(i) = n
+	*q.place.at(n.slot) = i
+}
