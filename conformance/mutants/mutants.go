@@ -35,6 +35,8 @@ type Mutant struct {
 	Hangs bool
 	// FIFOClass is the class that a FIFO claims to be.
 	FIFOClass contract.FIFOClass
+	// Unlocked says that a FIFO claims that producers never wait for process.
+	Unlocked bool
 
 	NewStore   func(contract.Indexers) contract.Store
 	NewFIFO    func(contract.FIFOConfig) contract.FIFO
@@ -62,6 +64,9 @@ func (m Mutant) Check(opts ...suite.Option) error {
 	case contract.ComponentFIFO:
 		if m.NewTransformingFIFO != nil {
 			opts = append(slices.Clone(opts), fifotest.NewTransforming(m.NewTransformingFIFO))
+		}
+		if m.Unlocked {
+			opts = append(slices.Clone(opts), fifotest.Unlocked())
 		}
 		return fifotest.Check(m.NewFIFO, append(slices.Clone(opts), fifotest.Class(m.FIFOClass))...)
 	case contract.ComponentDelay:
