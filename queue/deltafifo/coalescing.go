@@ -39,6 +39,7 @@ func NewCoalescing(cfg contract.FIFOConfig, opts Options) *Coalescing {
 		f.waiting.replaced = contract.Sync
 	}
 	f.coalesces = true
+	f.waiting.hashing = &f.hashing
 	f.init(cfg, opts, "DeltaFIFO", &f.waiting)
 	return f
 }
@@ -49,23 +50,26 @@ type coalescingLine struct {
 	out      carver
 	known    contract.KeyListerGetter
 	replaced contract.DeltaType // what a Replace emits
-	relists  uint64             // number of Replaces so far
+	relists  uint32             // number of Replaces so far
 }
 
 func (l *coalescingLine) adopt(chain) bool { return false }
 
 func (l *coalescingLine) accept(ev *event, alone bool) bool {
+	if ev.hash == 0 && l.indexed {
+		ev.hash = ev.key.hash()
+	}
 	switch ev.kind {
 	case deleted:
 		// Of a key that does not wait, a running process may be changing what is known,
 		// or put back what it has.
-		switch e := l.find(ev.key); {
+		switch e := l.find(ev.key, ev.hash); {
 		case e != nil:
 			e.add(ev.delta())
 		case !alone:
 			return false
 		case l.knows(ev.key):
-			l.push(ev.key, ev.delta())
+			l.push(ev.key, ev.hash, ev.delta())
 		}
 		return true
 	case relisted, resynced, putBack:
@@ -78,21 +82,21 @@ func (l *coalescingLine) accept(ev *event, alone bool) bool {
 		case resynced:
 			l.resync()
 		case putBack:
-			if l.find(ev.key) == nil {
+			if l.find(ev.key, ev.hash) == nil {
 				l.pushAll(ev.key, ev.obj.(contract.Deltas))
 			}
 		}
 		return true
 	}
-	l.enqueue(ev.key, ev.delta())
+	l.enqueue(ev.key, ev.hash, ev.delta())
 	return true
 }
 
 // enqueue appends d to what waits under key.
-func (l *coalescingLine) enqueue(key objectKey, d contract.Delta) *entry {
-	e := l.find(key)
+func (l *coalescingLine) enqueue(key objectKey, hash uint32, d contract.Delta) *entry {
+	e := l.find(key, hash)
 	if e == nil {
-		return l.push(key, d)
+		return l.push(key, hash, d)
 	}
 	e.add(d)
 	return e
@@ -100,7 +104,7 @@ func (l *coalescingLine) enqueue(key objectKey, d contract.Delta) *entry {
 
 // pushAll appends deltas, which become the line's, under a key that does not wait.
 func (l *coalescingLine) pushAll(key objectKey, deltas contract.Deltas) {
-	e := l.push(key, deltas[0])
+	e := l.push(key, 0, deltas[0])
 	if len(deltas) > 1 {
 		e.one, e.more = contract.Delta{}, deltas
 	}
@@ -120,13 +124,10 @@ func (l *coalescingLine) knows(key objectKey) bool {
 // is not listed.
 func (l *coalescingLine) replace(list *relist) {
 	l.reserve(len(list.objs))
-	if !l.indexed && l.entries.len()+len(list.objs) > fewEntries {
-		l.makeIndex(len(list.objs))
-	}
 	l.relists++
 	for i, key := range list.keys {
 		// The stamp, not a set of keys, tells what was listed: all of it waits now.
-		l.enqueue(key, contract.Delta{Type: l.replaced, Object: list.objs[i]}).relist = l.relists
+		l.enqueue(key, l.hashOf(key), contract.Delta{Type: l.replaced, Object: list.objs[i]}).relist = l.relists
 	}
 	for e := range l.all() {
 		if e.relist != l.relists {
@@ -138,7 +139,8 @@ func (l *coalescingLine) replace(list *relist) {
 	}
 	for _, name := range l.known.ListKeys() {
 		key := parseKey(name)
-		if l.find(key) != nil {
+		hash := l.hashOf(key)
+		if l.find(key, hash) != nil {
 			continue
 		}
 		obj, exists, err := l.known.GetByKey(name)
@@ -146,7 +148,7 @@ func (l *coalescingLine) replace(list *relist) {
 			obj = nil
 			reportLookup(name, err)
 		}
-		l.push(key, deletion(name, obj))
+		l.push(key, hash, deletion(name, obj))
 	}
 }
 
@@ -156,7 +158,8 @@ func (l *coalescingLine) resync() {
 	}
 	for _, name := range l.known.ListKeys() {
 		key := parseKey(name)
-		if l.find(key) != nil {
+		hash := l.hashOf(key)
+		if l.find(key, hash) != nil {
 			continue
 		}
 		obj, exists, err := l.known.GetByKey(name)
@@ -164,7 +167,7 @@ func (l *coalescingLine) resync() {
 			reportLookup(name, err)
 			continue
 		}
-		l.push(key, contract.Delta{Type: contract.Sync, Object: obj})
+		l.push(key, hash, contract.Delta{Type: contract.Sync, Object: obj})
 	}
 }
 
@@ -205,7 +208,7 @@ func (l *coalescingLine) takeBatch(limit int) (one any, several []contract.Delta
 // putBack copies: whoever popped the deltas still holds them. What came while they
 // were processed comes after them.
 func (l *coalescingLine) putBack(key objectKey, deltas contract.Deltas) {
-	e := l.find(key)
+	e := l.find(key, 0)
 	if e == nil {
 		l.pushAll(key, slices.Clone(deltas))
 		return

@@ -26,7 +26,7 @@ func (f *Coalescing) AddIfNotPresent(obj any) error {
 	if err != nil {
 		return err
 	}
-	f.put(event{key, slices.Clone(deltas), putBack})
+	f.put(event{key: key, obj: slices.Clone(deltas), kind: putBack})
 	return nil
 }
 
@@ -85,7 +85,7 @@ func (f *Coalescing) GetByKey(key string) (item any, exists bool, err error) {
 
 func (f *Coalescing) get(key objectKey) (item any, exists bool, err error) {
 	f.read(func(waiting *entries) {
-		if e := waiting.find(key); e != nil {
+		if e := waiting.find(key, 0); e != nil {
 			item, exists = e.clone(), true
 		}
 	})

@@ -5,6 +5,7 @@ package deltafifo
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
 
@@ -38,7 +39,10 @@ type engine struct {
 	coalesces bool
 
 	transforming sync.Mutex
-	in           intake
+	// hashing asks producers for the hashes of keys: they have them in their caches, and
+	// are many.
+	hashing atomic.Bool
+	in      intake
 
 	arrived sync.Cond // L is mu; a Pop waits for something to take
 	quiet   sync.Cond // L is mu; broadcast when no process runs and unsettled was set

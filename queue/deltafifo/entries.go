@@ -5,13 +5,14 @@ package deltafifo
 import (
 	"iter"
 	"slices"
+	"sync/atomic"
 
 	"github.com/informerbench/informerbench/contract"
 )
 
 // fewEntries is up to how many entries a key is looked for by comparing. A consumer
-// that keeps up never has more, and then nothing is put into a map and taken out
-// again for each event.
+// that keeps up never has more, and then no key is hashed, put into an index and taken
+// out again for each event.
 const fewEntries = 8
 
 // entry is a key that waits. Its slot is used again as the ring turns.
@@ -19,7 +20,8 @@ type entry struct {
 	key    objectKey
 	one    contract.Delta  // all there is, while more is nil
 	more   contract.Deltas // all of them, once there are two; the consumer gets this very slice
-	relist uint64          // number of the newest Replace that listed key
+	relist uint32          // number of the newest Replace that listed key
+	hash   uint32          // of key; 0: not computed
 }
 
 // newest is the delta that was added last.
@@ -56,48 +58,121 @@ type entries struct {
 	slots []entry // the length is 0 or a power of two; those that hold nothing are zero
 	// Entries have numbers that only grow; number n is in slot n modulo the length.
 	first, end uint64
-	// index has the numbers of all keys that wait if there are more than few, and
-	// until none is left: an entry is put in and taken out once at most.
-	index   map[objectKey]uint64
+	// places says where in the ring a key is, by open addressing. It is in use while
+	// indexed: from when more than few wait until none is left.
+	places  []place // all zero while it is not in use
 	indexed bool
+	hashing *atomic.Bool // follows indexed; may be nil
+}
+
+// place is a place of the index. It is looked for from its hash upwards.
+type place struct {
+	hash uint32
+	at   uint32 // slot of the ring plus one; 0: the place is free
 }
 
 func (r *entries) len() int { return int(r.end - r.first) }
 
 func (r *entries) at(n uint64) *entry { return &r.slots[n&uint64(len(r.slots)-1)] }
 
-// find returns the entry of key, nil if it does not wait. It is valid until the
-// next push or pop.
-func (r *entries) find(key objectKey) *entry {
+// hashOf is the hash of key if one is needed.
+func (r *entries) hashOf(key objectKey) uint32 {
 	if r.indexed {
-		if n, ok := r.index[key]; ok {
-			return r.at(n)
+		return key.hash()
+	}
+	return 0
+}
+
+// find returns the entry of key, nil if it does not wait; hash is 0 or its hash. The
+// entry is valid until the next push or pop.
+func (r *entries) find(key objectKey, hash uint32) *entry {
+	if !r.indexed {
+		for n := r.first; n != r.end; n++ {
+			if e := r.at(n); e.key == key {
+				return e
+			}
 		}
 		return nil
 	}
-	for n := r.first; n != r.end; n++ {
-		if e := r.at(n); e.key == key {
-			return e
+	if hash == 0 {
+		hash = key.hash()
+	}
+	mask := uint32(len(r.places) - 1)
+	for i := hash & mask; r.places[i].at != 0; i = (i + 1) & mask {
+		if p := r.places[i]; p.hash == hash {
+			if e := &r.slots[p.at-1]; e.key == key {
+				return e
+			}
 		}
 	}
 	return nil
 }
 
-// push appends an entry for a key that does not wait.
-func (r *entries) push(key objectKey, d contract.Delta) *entry {
+// push appends an entry for a key that does not wait; hash is 0 or its hash.
+func (r *entries) push(key objectKey, hash uint32, d contract.Delta) *entry {
 	if r.len() == len(r.slots) {
 		r.reserve(1)
 	}
-	if r.len() == fewEntries && !r.indexed {
-		r.makeIndex(0)
-	}
-	if r.indexed {
-		r.index[key] = r.end
-	}
 	e := r.at(r.end)
-	e.key, e.one = key, d
+	e.key, e.one, e.hash = key, d, hash
 	r.end++
+	switch {
+	case r.indexed:
+		r.place(r.end - 1)
+	case r.len() > fewEntries:
+		r.index(true)
+	}
 	return e
+}
+
+// place puts entry number n into the index.
+func (r *entries) place(n uint64) {
+	e := r.at(n)
+	if e.hash == 0 {
+		e.hash = e.key.hash()
+	}
+	mask := uint32(len(r.places) - 1)
+	i := e.hash & mask
+	for r.places[i].at != 0 {
+		i = (i + 1) & mask
+	}
+	r.places[i] = place{e.hash, r.slot(n) + 1}
+}
+
+func (r *entries) slot(n uint64) uint32 { return uint32(n & uint64(len(r.slots)-1)) }
+
+// unplace takes entry number n out of the index, and moves what lies behind it
+// towards its hash, so that no search ends at the gap.
+func (r *entries) unplace(n uint64) {
+	mask, at := uint32(len(r.places)-1), r.slot(n)+1
+	i := r.at(n).hash & mask
+	for r.places[i].at != at {
+		i = (i + 1) & mask
+	}
+	for j := (i + 1) & mask; r.places[j].at != 0; j = (j + 1) & mask {
+		if p := r.places[j]; (j-p.hash)&mask >= (j-i)&mask {
+			r.places[i] = p
+			i = j
+		}
+	}
+	r.places[i] = place{}
+}
+
+// index turns the index on or off. To turn it off nothing must wait.
+func (r *entries) index(on bool) {
+	r.indexed = on
+	if r.hashing != nil {
+		r.hashing.Store(on)
+	}
+	if !on {
+		return
+	}
+	if len(r.places) != 2*len(r.slots) {
+		r.places = make([]place, 2*len(r.slots))
+	}
+	for n := r.first; n != r.end; n++ {
+		r.place(n)
+	}
 }
 
 // front is the entry that waited longest. There must be one.
@@ -105,18 +180,19 @@ func (r *entries) front() *entry { return r.at(r.first) }
 
 // pop drops the front and clears its slot.
 func (r *entries) pop() {
-	e := r.front()
 	if r.indexed {
-		delete(r.index, e.key)
+		r.unplace(r.first)
 	}
-	*e = entry{}
+	*r.front() = entry{}
 	r.first++
 	if r.first != r.end {
 		return
 	}
-	r.indexed = false
+	if r.indexed {
+		r.index(false)
+	}
 	if len(r.slots) > keepSlots {
-		*r = entries{}
+		r.slots, r.places = nil, nil
 	}
 }
 
@@ -134,17 +210,8 @@ func (r *entries) reserve(more int) {
 		slots[n&uint64(size-1)] = *r.at(n)
 	}
 	r.slots = slots
-}
-
-// makeIndex is called when the number of entries exceeds the few, with how many
-// more are coming, if that is known.
-func (r *entries) makeIndex(more int) {
-	r.indexed = true
-	if r.index == nil || more > keepSlots {
-		r.index = make(map[objectKey]uint64, r.len()+more)
-	}
-	for n := r.first; n != r.end; n++ {
-		r.index[r.at(n).key] = n
+	if r.indexed {
+		r.index(true)
 	}
 }
 

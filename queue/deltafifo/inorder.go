@@ -100,7 +100,7 @@ func (l *inOrderLine) replace(list *relist) {
 		if _, ok := listed[key]; ok || last.Type == contract.Deleted {
 			continue
 		}
-		l.push(event{key, deletion(key.String(), last.Object).Object, deleted}, l.emptied)
+		l.push(event{key: key, obj: deletion(key.String(), last.Object).Object, kind: deleted}, l.emptied)
 	}
 	if l.known != nil {
 		for _, name := range l.known.ListKeys() {
@@ -116,11 +116,11 @@ func (l *inOrderLine) replace(list *relist) {
 				obj = nil
 				reportLookup(name, err)
 			}
-			l.push(event{key, deletion(name, obj).Object, deleted}, l.emptied)
+			l.push(event{key: key, obj: deletion(name, obj).Object, kind: deleted}, l.emptied)
 		}
 	}
 	for i, key := range list.keys {
-		l.push(event{key, list.objs[i], replaced}, l.emptied)
+		l.push(event{key: key, obj: list.objs[i], kind: replaced}, l.emptied)
 	}
 }
 
@@ -136,7 +136,7 @@ func (l *inOrderLine) resync() {
 			reportLookup(name, err)
 			continue
 		}
-		l.push(event{key, obj, synced}, l.emptied)
+		l.push(event{key: key, obj: obj, kind: synced}, l.emptied)
 	}
 }
 

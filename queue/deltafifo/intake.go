@@ -120,7 +120,11 @@ func (e *engine) produce(k kind, obj any) error {
 	if err != nil {
 		return err
 	}
-	e.put(event{key, obj, k})
+	ev := event{key: key, obj: obj, kind: k}
+	if e.hashing.Load() {
+		ev.hash = key.hash()
+	}
+	e.put(ev)
 	return nil
 }
 

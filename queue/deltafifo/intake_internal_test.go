@@ -152,7 +152,7 @@ func TestEntries(t *testing.T) {
 		for range step.in {
 			key := objectKey{"ns", strconv.Itoa(next)}
 			next++
-			r.push(key, contract.Delta{Type: contract.Added, Object: key})
+			r.push(key, 0, contract.Delta{Type: contract.Added, Object: key})
 			model = append(model, key)
 		}
 		for range step.out {
@@ -164,12 +164,12 @@ func TestEntries(t *testing.T) {
 		}
 		i := 0
 		for e := range r.all() {
-			if e.key != model[i] || r.find(e.key) != e {
-				t.Fatalf("entry %d is %v, want %v, and find gives %v", i, e.key, model[i], r.find(e.key))
+			if e.key != model[i] || r.find(e.key, 0) != e {
+				t.Fatalf("entry %d is %v, want %v, and find gives %v", i, e.key, model[i], r.find(e.key, 0))
 			}
 			i++
 		}
-		if i != len(model) || r.len() != i || r.find(objectKey{"ns", "absent"}) != nil || i > 0 && r.find(objectKey{"ns", strconv.Itoa(next - len(model) - 1)}) != nil {
+		if i != len(model) || r.len() != i || r.find(objectKey{"ns", "absent"}, 0) != nil || i > 0 && r.find(objectKey{"ns", strconv.Itoa(next - len(model) - 1)}, 0) != nil {
 			t.Fatalf("%d entries, want %d, or one that was popped is found", i, len(model))
 		}
 		held := 0
@@ -178,8 +178,14 @@ func TestEntries(t *testing.T) {
 				held++
 			}
 		}
-		if held != len(model) || r.indexed && len(r.index) != len(model) || !r.indexed && len(r.index) > 0 {
-			t.Fatalf("%d slots and %d keys are held, want %d", held, len(r.index), len(model))
+		placed := 0
+		for _, p := range r.places {
+			if p != (place{}) {
+				placed++
+			}
+		}
+		if held != len(model) || r.indexed && placed != len(model) || !r.indexed && placed > 0 {
+			t.Fatalf("%d slots and %d places are held, want %d", held, placed, len(model))
 		}
 	}
 }

@@ -3,6 +3,8 @@ package deltafifo
 // Keys without the string: what the intake FIFOs tell objects apart by.
 
 import (
+	"hash/maphash"
+	"math/bits"
 	"reflect"
 	"strings"
 
@@ -31,6 +33,18 @@ func (k objectKey) String() string {
 		return k.name
 	}
 	return k.namespace + "/" + k.name
+}
+
+// seed makes hashes that nobody can foresee.
+var seed = maphash.MakeSeed()
+
+// hash is never 0, which stands for a hash that was not computed.
+func (k objectKey) hash() uint32 {
+	h := maphash.String(seed, k.name)
+	if k.namespace != "" {
+		h ^= bits.RotateLeft64(maphash.String(seed, k.namespace), 17)
+	}
+	return max(1, uint32(h^h>>32))
 }
 
 // keyer computes keys.

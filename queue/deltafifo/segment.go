@@ -32,6 +32,7 @@ type event struct {
 	key  objectKey
 	obj  any
 	kind kind
+	hash uint32 // of key; 0: not computed
 }
 
 func (ev *event) delta() contract.Delta {
