@@ -65,12 +65,12 @@
 //
 //   - DeltaFIFO: about 140 bytes for each waiting key (deltas, map and ring; the key's
 //     string besides) and 32 to 64 for each further event.
-//   - Coalescing: 96 bytes for each waiting key and as much again while the ring has
-//     room, about 80 for the map; 32 to 64 for each further event, 128 for the second.
+//   - Coalescing: 112 bytes for each waiting key (ring and index) and as much again
+//     while the ring has room; 32 to 64 for each further event, 128 for the second.
 //   - InOrder: 56 bytes for each event, in segments of 8 KiB; a ReplacedAll is one
 //     event and keeps its list.
 //
-// DeltaFIFO's and Coalescing's map and ring keep their greatest size until the FIFO
+// DeltaFIFO's map, Coalescing's index and both rings keep their greatest size until the FIFO
 // is next empty, and then shrink to nothing if they had more than 1,024 slots. The
 // intake and InOrder give segments back as they are read, but for sixteen (128 KiB).
 package deltafifo

@@ -97,7 +97,7 @@ func TestBacklogInBytes(t *testing.T) {
 		atMost  int // bytes per event that waits
 		batches bool
 	}{
-		{"Coalescing", NewCoalescing(contract.FIFOConfig{}, Options{}), 96*2 + 100, false},
+		{"Coalescing", NewCoalescing(contract.FIFOConfig{}, Options{}), 2 * 112, false},
 		{"InOrder", NewInOrder(contract.FIFOConfig{}, Options{}), 60, false},
 		{"InOrder-atomic", NewInOrder(contract.FIFOConfig{}, Options{Atomic: true}), 60, true},
 	} {
