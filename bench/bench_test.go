@@ -61,7 +61,7 @@ func BenchmarkContended(b *testing.B) {
 				for who := range c.goroutines {
 					other := actor(b, s, c.others, load.Group{Name: "others", Goroutines: c.goroutines, Batch: 1}, who)
 					others.Go(func() {
-						for !stop.Load() && other.Loop(1) == 1 {
+						for !stop.Load() && other.Loop(1) > 0 {
 						}
 					})
 				}

@@ -165,8 +165,9 @@ func (h *handled) batch(deltas []contract.Delta, _ bool) error {
 	return nil
 }
 
-// popper pops until the FIFO is closed. What it has done is counted in pops,
-// or in objects where it pops batches. A handler sees its objects when it begins.
+// popper pops until the FIFO is closed. What it has done is counted in events, of
+// which a FIFO of class coalescing hands out several at once when it is behind, and
+// any FIFO where it pops batches. A handler sees its objects when it begins.
 func (s *fifoSubject) popper(g load.Group) (Actor, error) {
 	fifo := s.fifo
 	handler, seen := handled{work: g.Work}, s.consumer(g.Name)
@@ -190,27 +191,29 @@ func (s *fifoSubject) popper(g load.Group) (Actor, error) {
 			}
 			return handler.batch(deltas, initial)
 		}
-		return Actor{seen: seen, Loop: func(n int) int {
-			before := handler.objects
-			for range n {
-				if batcher.PopBatch(batch, one) != nil {
-					return 0
-				}
-			}
-			return handler.objects - before
-		}}, nil
+		return events(seen, &handler, func() error { return batcher.PopBatch(batch, one) }), nil
 	}
 	if g.Batch > 1 {
 		return Actor{}, fmt.Errorf("fifo: PopBatch: %w", ErrUnsupported)
 	}
+	return events(seen, &handler, func() error {
+		_, err := fifo.Pop(one)
+		return err
+	}), nil
+}
+
+// events makes an actor of which a loop of n does so many pops and returns how many
+// events they were.
+func events(seen *sightings, handler *handled, pop func() error) Actor {
 	return Actor{seen: seen, Loop: func(n int) int {
-		for i := range n {
-			if _, err := fifo.Pop(one); err != nil {
-				return i
+		before := handler.objects
+		for range n {
+			if pop() != nil {
+				return 0
 			}
 		}
-		return n
-	}}, nil
+		return max(n, handler.objects-before) // a list of nothing is an event too
+	}}
 }
 
 // refill fills the FIFO in one call and pops until it is empty again. The end

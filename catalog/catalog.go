@@ -50,6 +50,9 @@ type Entry struct {
 	Reference bool
 	// FIFOClass is the class of a FIFO.
 	FIFOClass contract.FIFOClass
+	// Unlocked says that a FIFO holds no lock while the handler runs: no producer waits
+	// for it.
+	Unlocked bool
 	// Study marks a design that is there for what it teaches rather than to be used: a
 	// brief preset measures it only if it is named.
 	Study bool

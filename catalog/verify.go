@@ -38,6 +38,9 @@ func (e Entry) options() []suite.Option {
 	if e.FIFOClass != "" {
 		opts = append(opts, fifotest.Class(e.FIFOClass))
 	}
+	if e.Unlocked {
+		opts = append(opts, fifotest.Unlocked())
+	}
 	if e.NewTransformingFIFO != nil {
 		opts = append(opts, fifotest.NewTransforming(e.NewTransformingFIFO))
 	}

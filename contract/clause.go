@@ -35,6 +35,7 @@ const (
 	CapBatch           Capability = "batch"            // BatchPopper
 	CapKeyedQueue      Capability = "keyed-queue"      // KeyedQueue
 	CapTransform       Capability = "transform"        // cache.TransformingStore
+	CapUnlocked        Capability = "unlocked"         // FIFOs that claim it: no lock is held while process runs
 	CapRateLimiting    Capability = "rate-limiting"    // RateLimitingQueue
 )
 

@@ -96,7 +96,7 @@ var fifoClauses = []Clause{
 		"Resync queues one SyncAll delta with a SyncAllInfo"),
 
 	fifoClause("FIFO-41", CapBatch, srcRealFIFO+", PopBatch",
-		"The batches of PopBatch, one after the other, are the events in the order of arrival, and no batch has a key twice"),
+		"What PopBatch hands out, call after call, is what Pop would, in the same order and with the deltas of a key together, and no processBatch is given a key twice"),
 	fifoClause("FIFO-42", CapBatch, srcRealFIFO+", PopBatch",
 		"PopBatch gives one event to processSingle as Deltas and several to processBatch, calls only one of the two, once, and returns its error"),
 	fifoClause("FIFO-43", CapBatch, srcRealFIFO+", PopBatch",
@@ -129,6 +129,17 @@ var fifoClauses = []Clause{
 		"When the transformer fails, the call returns its error and queues nothing of that object"),
 	fifoClause("FIFO-56", CapTransform, "client-go tools/cache/reflector.go, TransformingStore",
 		"Transformer returns the function that the FIFO was given"),
+
+	fifoClause("FIFO-57", CapUnlocked, "https://github.com/kubernetes/kubernetes/issues/103789, https://github.com/kubernetes/kubernetes/pull/136264",
+		"No producing method waits for process, however much waits: Add, Update, Delete, Replace and Resync return while it runs, also if process itself calls them"),
+	fifoClause("FIFO-58", CapCore, srcDeltaFIFO+" (the lock is held while process runs)",
+		"A Delete, Replace or Resync that comes while process runs has the outcome that it would have once process has returned, and what comes behind it stays behind it: an item in flight is what process makes of it, neither absent nor as it was"),
+	fifoClause("FIFO-59", CapCore, srcBothFIFOs,
+		"What comes for a key while process has it comes out later, and the Deltas that process has do not change"),
+	fifoClause("FIFO-60", CapCore, srcBothFIFOs+" (the lock is held while process runs)",
+		"What is in flight when the first Replace comes does not count as part of the initial list"),
+	fifoClause("FIFO-61", CapKeyedQueue, srcKeyedV017+", Pop",
+		"What comes for a key while process has it, and process returns an ErrRequeue, comes out after what is put back, or in its place"),
 }
 
 func fifoClause(id string, capability Capability, source, rule string) Clause {

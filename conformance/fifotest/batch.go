@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/informerbench/informerbench/conformance/internal/fifomodel"
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
@@ -65,18 +66,22 @@ func drainBatches(b *bed, popBatch func(error) batch) (batches []batch) {
 var batchCases = fifoCases{
 	ofBatches("FIFO-41", "order-and-unique-keys", "a transaction that holds a key twice lets the older state win", func(b *bed, popBatch func(error) batch) {
 		rnd := b.t.Rand()
-		var want contract.Deltas
-		for i := range 5000 { // long runs without a repetition, and short ones
+		m := fifomodel.Model{Class: b.class, Key: func(o any) string { return o.(*object).key }}
+		for i := range 3000 { // long runs without a repetition, and short ones
 			n := 8
-			if i > 1000 {
+			if i > 600 {
 				n = 1 << 20
 			}
 			o := obj(fmt.Sprintf("k%d", rnd.IntN(n)), i)
 			b.update(o)
-			want = append(want, contract.Delta{Type: contract.Updated, Object: o})
+			m.Event(contract.Updated, o)
 		}
-		var got contract.Deltas
+		var got []contract.Deltas
 		for _, batch := range drainBatches(b, popBatch) {
+			if batch.asOne > 0 {
+				got = append(got, batch.deltas)
+				continue
+			}
 			seen := map[string]bool{}
 			for _, d := range batch.deltas {
 				key := d.Object.(*object).key
@@ -84,14 +89,41 @@ var batchCases = fifoCases{
 					b.t.Fatalf("key %s is twice in the batch %s", key, render(batch.deltas))
 				}
 				seen[key] = true
+				got = append(got, contract.Deltas{d})
 			}
-			got = append(got, batch.deltas...)
 		}
+		if len(got) != len(m.Waiting) {
+			b.t.Fatalf("PopBatch gave %d things, Pop would give %d", len(got), len(m.Waiting))
+		}
+		for i, want := range m.Waiting {
+			if !slices.Equal(got[i], want.Deltas) {
+				b.t.Fatalf("PopBatch gave, as number %d, %s; Pop would give %s", i, render(got[i]), render(want.Deltas))
+			}
+		}
+	}),
+	ofBatches("FIFO-41", "several-deltas-of-a-key", "a transaction that holds a key twice lets the older state win", func(b *bed, popBatch func(error) batch) {
+		only(b.t, contract.Coalescing)
+		b.add(obj("a", 1), obj("b", 2), obj("c", 3))
+		b.update(obj("b", 4))
+		b.remove(obj("c", 5))
+		b.add(obj("d", 6), obj("e", 7))
+		var got []string
+		for _, batch := range drainBatches(b, popBatch) {
+			if batch.asOne > 0 {
+				got = append(got, render(batch.deltas))
+				continue
+			}
+			for _, d := range batch.deltas {
+				got = append(got, render(contract.Deltas{d}))
+			}
+		}
+		want := []string{"Added(a@1)", "Added(b@2) Updated(b@4)", "Added(c@3) Deleted(c@5)", "Added(d@6)", "Added(e@7)"}
 		if !slices.Equal(got, want) {
-			b.t.Fatalf("the batches are not the %d events in the order of arrival: %d events came out", len(want), len(got))
+			b.t.Fatalf("PopBatch gave, key by key, %q; want %q", got, want)
 		}
 	}),
 	ofBatches("FIFO-41", "tombstones-have-keys", "a deletion and the creation after it share a transaction", func(b *bed, popBatch func(error) batch) {
+		only(b.t, contract.InOrder, contract.InOrderAtomic)
 		b.remove(tombstone(obj("a", 1)))
 		b.add(obj("a", 2))
 		batches := drainBatches(b, popBatch)

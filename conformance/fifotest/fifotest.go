@@ -30,6 +30,12 @@ func Class(class contract.FIFOClass) Option {
 	return func(c *suite.Config) { c.FIFOClass = class }
 }
 
+// Unlocked says that no lock is held while process runs, so that the clauses of
+// contract.CapUnlocked are tested; without it they are skipped.
+func Unlocked() Option {
+	return func(c *suite.Config) { c.Unlocked = true }
+}
+
 // NewTransforming gives the constructor of the same FIFO with a transformer.
 // Without it the clauses of contract.CapTransform are skipped.
 func NewTransforming(construct func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO) Option {
@@ -64,5 +70,5 @@ func check(clause, name, why string, run func(t *suite.T, construct newFIFO)) fi
 
 func cases() fifoCases {
 	return slices.Concat(coreCases, keyCases, initialCases, coalescingCases, relistCases,
-		inOrderCases, batchCases, keyedCases, transformCases, historyCases, concurrentCases)
+		inOrderCases, batchCases, keyedCases, transformCases, historyCases, concurrentCases, crowdCases, inFlightCases)
 }

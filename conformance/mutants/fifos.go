@@ -12,7 +12,7 @@ import (
 
 // FIFOs returns the broken FIFOs. The slice belongs to the caller.
 func FIFOs() []Mutant {
-	return slices.Concat(eventFIFOs(), listFIFOs(), popFIFOs(), readableFIFOs(), batchFIFOs(), transformingFIFOs())
+	return slices.Concat(eventFIFOs(), listFIFOs(), popFIFOs(), readableFIFOs(), batchFIFOs(), transformingFIFOs(), flightFIFOs())
 }
 
 // fifoOf makes a mutant of what change makes of a sound FIFO of the class.

@@ -181,18 +181,7 @@ func popFIFOs() []Mutant {
 		fifoLike(class, "counts before it processes", "the lock is given back before process, and what it has counts as processed", "FIFO-17",
 			func(f *fifo) contract.FIFO { return unlockedPop{f} }),
 		coalescing("looks up during process", "the lock is given back while process runs, so that others consult the known objects", "FIFO-23", func(f *fifo, m *fifomodel.Model) {
-			f.take = func() (g fifomodel.Group, isInitial bool) {
-				left := m.Left
-				g, isInitial = m.Pop()
-				m.Left = left // until it is processed
-				return g, isInitial
-			}
-			f.handle = func(process contract.PopProcessFunc, g fifomodel.Group, isInitial bool) error {
-				defer func() { m.Left = max(0, m.Left-1) }()
-				f.mu.Unlock()
-				defer f.mu.Lock()
-				return process(g.Deltas, isInitial)
-			}
+			unlock(f, m, func(_ fifomodel.Group, err error) error { return err })
 		}),
 		coalescing("flag never set", "isInInitialList is always false", "FIFO-19", func(f *fifo, m *fifomodel.Model) {
 			f.take = func() (fifomodel.Group, bool) {

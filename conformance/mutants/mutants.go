@@ -40,6 +40,8 @@ type Mutant struct {
 	Granularity time.Duration
 	// Steps reads how many steps a delay heap has taken; nil if it does not count.
 	Steps func(contract.DelayHeap[string]) uint64
+	// Unlocked says that a FIFO claims that producers never wait for process.
+	Unlocked bool
 
 	NewStore   func(contract.Indexers) contract.Store
 	NewFIFO    func(contract.FIFOConfig) contract.FIFO
@@ -67,6 +69,9 @@ func (m Mutant) Check(opts ...suite.Option) error {
 	case contract.ComponentFIFO:
 		if m.NewTransformingFIFO != nil {
 			opts = append(slices.Clone(opts), fifotest.NewTransforming(m.NewTransformingFIFO))
+		}
+		if m.Unlocked {
+			opts = append(slices.Clone(opts), fifotest.Unlocked())
 		}
 		return fifotest.Check(m.NewFIFO, append(slices.Clone(opts), fifotest.Class(m.FIFOClass))...)
 	case contract.ComponentDelay:

@@ -76,6 +76,8 @@ type Config struct {
 	Observe func(Result)
 	// FIFOClass is the class that fifotest tests; "" means contract.Coalescing.
 	FIFOClass contract.FIFOClass
+	// Unlocked says that a FIFO claims the clauses of contract.CapUnlocked.
+	Unlocked bool
 	// NewTransforming constructs the FIFO that fifotest tests with a transformer;
 	// nil skips the clauses of contract.CapTransform.
 	NewTransforming func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO

@@ -24,10 +24,15 @@ func newAccumulator(key string) *accumulator {
 // the older is a tombstone, which knows less, and the older otherwise.
 func (a *accumulator) add(d contract.Delta) {
 	if last := a.deltas.Newest(); last != nil && last.Type == contract.Deleted && d.Type == contract.Deleted {
-		if _, isTombstone := last.Object.(contract.DeletedFinalStateUnknown); isTombstone {
-			*last = d
-		}
+		mergeDeletions(last, d)
 		return
 	}
 	a.deltas = append(a.deltas, d)
+}
+
+// mergeDeletions keeps in last the better of two deletions in a row.
+func mergeDeletions(last *contract.Delta, d contract.Delta) {
+	if _, isTombstone := last.Object.(contract.DeletedFinalStateUnknown); isTombstone {
+		*last = d
+	}
 }

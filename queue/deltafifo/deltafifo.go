@@ -16,14 +16,26 @@ import (
 type Options struct {
 	// Name is what HasSyncedChecker calls the FIFO; "" means "DeltaFIFO".
 	Name string
-	// Transformer is called under the FIFO's lock, once for each object given to
-	// Add, Update, Delete and Replace, before anyone else sees it; tombstones and
-	// resynced objects were transformed before. It must not call the FIFO.
+	// Transformer is called once for each object given to Add, Update, Delete and
+	// Replace, before anyone else sees it, one call at a time; tombstones and resynced
+	// objects were transformed before. A DeltaFIFO calls it under its lock, so that it
+	// must not call the FIFO; the others do not.
 	Transformer contract.TransformFunc
 	// SyncOnReplace makes Replace emit Sync instead of Replaced deltas, for
-	// consumers written before Replaced existed (client-go before v0.18).
+	// consumers written before Replaced existed (client-go before v0.18). InOrder
+	// ignores it.
 	SyncOnReplace bool
+	// Atomic makes an InOrder one of class contract.InOrderAtomic: a Replace is one
+	// ReplacedAll event, a Resync one SyncAll event, and KnownObjects is not used. The
+	// others ignore it.
+	Atomic bool
+	// MaxBatch is the most deltas that a PopBatch hands out; 0 means DefaultMaxBatch.
+	// DeltaFIFO has no PopBatch.
+	MaxBatch int
 }
+
+// DefaultMaxBatch is what client-go's RealFIFO hands out at once.
+const DefaultMaxBatch = 1000
 
 // DeltaFIFO is a contract.FIFO of class contract.Coalescing.
 //

@@ -61,3 +61,45 @@ func ExampleNew() {
 	// DeltaFIFO: manipulating with closed queue
 	// [a] true
 }
+
+// A consumer that takes batches gets what waits in few calls, and may itself feed
+// the FIFO: no lock is held while it works.
+func ExampleNewInOrder() {
+	fifo := deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{Atomic: true})
+	key := func(name string) any { return contract.ExplicitKey(name) }
+	check := func(err error) {
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	check(fifo.Replace([]any{key("a"), key("b")}, "1"))
+	check(fifo.Add(key("c")))
+	check(fifo.Update(key("d")))
+	check(fifo.Update(key("c")))
+
+	one := func(item any, isInInitialList bool) error {
+		delta := item.(contract.Deltas)[0]
+		fmt.Println("alone:", delta.Type, isInInitialList)
+		if delta.Type == contract.ReplacedAll {
+			return fifo.Add(key("e"))
+		}
+		return nil
+	}
+	batch := func(deltas []contract.Delta, _ bool) error {
+		for _, delta := range deltas {
+			fmt.Println("together:", delta.Type, delta.Object)
+		}
+		return nil
+	}
+	for range 3 {
+		check(fifo.PopBatch(batch, one))
+	}
+	fmt.Println(fifo.HasSynced())
+	// Output:
+	// alone: ReplacedAll true
+	// together: Added c
+	// together: Updated d
+	// together: Updated c
+	// together: Added e
+	// true
+}

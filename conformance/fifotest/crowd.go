@@ -1,0 +1,116 @@
+package fifotest
+
+// A hundred producers at once, and whoever waits for the initial list among them.
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// consumeBatches is consume by PopBatch.
+func consumeBatches(t *suite.T, f contract.BatchPopper, process func(contract.Deltas)) <-chan struct{} {
+	return start(t, func() struct{} {
+		for {
+			err := f.PopBatch(func(deltas []contract.Delta, _ bool) error {
+				process(deltas)
+				return nil
+			}, func(o any, _ bool) error {
+				process(o.(contract.Deltas))
+				return nil
+			})
+			if errors.Is(err, contract.ErrFIFOClosed) {
+				return struct{}{}
+			}
+			if err != nil {
+				t.Errorf("PopBatch: %v", err)
+				return struct{}{}
+			}
+		}
+	})
+}
+
+// crowd has a hundred producers queue their events, on a few shared keys and many
+// of their own, and checks that all came out in order.
+func crowd(t *suite.T, b *bed, consume func(process func(contract.Deltas)) <-chan struct{}) {
+	const producers = 100
+	n := t.Scale(60)
+	s := newSeen(t, n)
+	consumed := consume(func(deltas contract.Deltas) { s.add(deltas, true) })
+	produce(t, producers, func(p int) {
+		for i := range n {
+			key := fmt.Sprintf("shared%d", i%5)
+			if i%4 == 0 {
+				key = fmt.Sprintf("own%d-%d", p, i)
+			}
+			if err := b.f.Update(obj(key, p*n+i)); err != nil {
+				t.Errorf("Update: %v", err)
+			}
+		}
+	})
+	b.f.Close()
+	await(t, consumed, "the consumer does not return though the FIFO is closed")
+	s.complete(producers)
+}
+
+var crowdCases = fifoCases{
+	check("FIFO-20", "hundred-producers", "an event is lost when a whole cluster changes at once", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, nil)
+		crowd(t, b, func(process func(contract.Deltas)) <-chan struct{} { return consume(t, b.f, process) })
+	}),
+	check("FIFO-20", "hundred-producers-in-batches", "an event is lost when a whole cluster changes at once", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, nil)
+		popper, ok := b.f.(contract.BatchPopper)
+		if !ok {
+			t.Skipf("%T has no PopBatch", b.f)
+		}
+		crowd(t, b, func(process func(contract.Deltas)) <-chan struct{} { return consumeBatches(t, popper, process) })
+	}),
+	check("FIFO-17", "watched-in-a-crowd", "a controller starts on half a cache because others were busy meanwhile", func(t *suite.T, construct newFIFO) {
+		for range t.Scale(3) {
+			b := setUp(t, construct, nil)
+			const n = 50
+			var list []any
+			for i := range n {
+				list = append(list, obj(fmt.Sprintf("i%d", i), i))
+			}
+			b.replace(list...)
+			var processed atomic.Int64 // of the list
+			var stop atomic.Bool
+			t.Cleanup(func() { stop.Store(true) })
+			watched := start(t, func() (early int64) {
+				for !b.f.HasSynced() && !stop.Load() {
+					runtime.Gosched()
+				}
+				return n - processed.Load()
+			})
+			consumed := consume(t, b.f, func(deltas contract.Deltas) {
+				runtime.Gosched()
+				for _, d := range deltas {
+					switch d.Type {
+					case contract.Replaced:
+						processed.Add(1)
+					case contract.ReplacedAll:
+						processed.Add(n)
+					}
+				}
+			})
+			produce(t, 4, func(p int) {
+				for i := range n {
+					if err := b.f.Update(obj(fmt.Sprintf("k%d", i), n+p*n+i)); err != nil {
+						t.Errorf("Update: %v", err)
+					}
+				}
+			})
+			if left := await(t, watched, "HasSynced does not become true though the consumer goes on"); left > 0 {
+				t.Errorf("HasSynced was true while %d of %d of the initial list were not processed", left, n)
+			}
+			b.f.Close()
+			await(t, consumed, "the consumer does not return though the FIFO is closed")
+		}
+	}),
+}

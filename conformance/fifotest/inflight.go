@@ -1,0 +1,253 @@
+package fifotest
+
+// What comes while process has an item, which is then neither in the queue nor yet
+// in the store.
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// during pops what must be waiting, and has call run on another goroutine while
+// process runs; afterwards process does the rest. Where producers never wait, call
+// has returned by then; elsewhere it has had time to come.
+func (b *bed) during(call func() error, process func(contract.Deltas) error) popped {
+	var called <-chan error
+	p := b.popWith(func(o any, _ bool) error {
+		called = start(b.t, call)
+		if b.t.Config().Unlocked {
+			called = b.returned(called)
+		} else {
+			for range 200 {
+				runtime.Gosched()
+			}
+		}
+		return process(o.(contract.Deltas))
+	})
+	if called == nil {
+		b.t.Fatalf("process was not called: Pop returned %v", p.err)
+	}
+	b.must(await(b.t, called, "a call that came during process does not return after it"))
+	return p
+}
+
+// returned waits for a call within process, which must not end the case itself.
+func (b *bed) returned(called <-chan error) <-chan error {
+	timer := time.NewTimer(b.t.Config().CaseTimeout / 10)
+	defer timer.Stop()
+	select {
+	case err := <-called:
+		again := make(chan error, 1)
+		again <- err
+		return again
+	case <-timer.C:
+		b.t.Errorf("a producing method does not return while process runs")
+		return called
+	}
+}
+
+// flight is one event that is being processed when something comes.
+type flight struct {
+	name  string
+	known []*object
+	event func(b *bed) // what is in flight
+	comes func(f contract.FIFO) error
+	fails bool // process fails and leaves the store as it is
+	want  map[contract.FIFOClass][]string
+}
+
+// both is what both classes that look into the store must hand out.
+func both(want ...string) map[contract.FIFOClass][]string {
+	return map[contract.FIFOClass][]string{contract.Coalescing: want, contract.InOrder: want}
+}
+
+var (
+	comesEmptyList = func(f contract.FIFO) error { return f.Replace(nil, "8") }
+	comesResync    = func(f contract.FIFO) error { return f.Resync() }
+)
+
+var flights = []flight{
+	{
+		"an empty list while an object is added", nil, func(b *bed) { b.add(obj("a", 1)) },
+		comesEmptyList, false, both("Deleted(tombstone a a@1)"),
+	},
+	{
+		"an empty list while an object is updated", []*object{obj("a", 0)}, func(b *bed) { b.update(obj("a", 1)) },
+		comesEmptyList, false, both("Deleted(tombstone a a@1)"),
+	},
+	{
+		"an empty list while an object is deleted", []*object{obj("a", 0)}, func(b *bed) { b.remove(obj("a", 1)) },
+		comesEmptyList, false, both(),
+	},
+	{
+		"an empty list while an addition fails", nil, func(b *bed) { b.add(obj("a", 1)) },
+		comesEmptyList, true, both(),
+	},
+	{
+		"an empty list while a deletion fails", []*object{obj("a", 0)}, func(b *bed) { b.remove(obj("a", 1)) },
+		comesEmptyList, true, both("Deleted(tombstone a a@0)"),
+	},
+	{
+		"a list and an event while an object is added", nil, func(b *bed) { b.add(obj("a", 1)) },
+		func(f contract.FIFO) error {
+			if err := f.Replace([]any{obj("b", 2)}, "8"); err != nil {
+				return err
+			}
+			return f.Add(obj("c", 3))
+		}, false, map[contract.FIFOClass][]string{
+			contract.Coalescing: {"Replaced(b@2)", "Deleted(tombstone a a@1)", "Added(c@3)"},
+			contract.InOrder:    {"Deleted(tombstone a a@1)", "Replaced(b@2)", "Added(c@3)"},
+		},
+	},
+	{
+		"a resync while an object is updated", []*object{obj("a", 0)}, func(b *bed) { b.update(obj("a", 1)) },
+		comesResync, false, both("Sync(a@1)"),
+	},
+	{
+		"a resync while an object is deleted", []*object{obj("a", 0)}, func(b *bed) { b.remove(obj("a", 1)) },
+		comesResync, false, both(),
+	},
+	{
+		"the deletion of an object that is added", nil, func(b *bed) { b.add(obj("a", 1)) },
+		func(f contract.FIFO) error { return f.Delete(obj("a", 2)) }, false, both("Deleted(a@2)"),
+	},
+	{
+		"the deletion of an object that is deleted", []*object{obj("a", 0)}, func(b *bed) { b.remove(obj("a", 1)) },
+		func(f contract.FIFO) error { return f.Delete(obj("a", 2)) }, false, map[contract.FIFOClass][]string{
+			contract.InOrder: {"Deleted(a@2)"},
+		},
+	},
+	{
+		"a deletion and a creation of an object that is deleted", []*object{obj("a", 0)}, func(b *bed) { b.remove(obj("a", 1)) },
+		func(f contract.FIFO) error {
+			if err := f.Delete(obj("a", 2)); err != nil {
+				return err
+			}
+			return f.Add(obj("a", 3))
+		}, false, map[contract.FIFOClass][]string{
+			contract.Coalescing: {"Added(a@3)"},
+			contract.InOrder:    {"Deleted(a@2)", "Added(a@3)"},
+		},
+	},
+}
+
+// unlocked makes a case one for FIFOs that claim contract.CapUnlocked.
+func unlocked(clause, name, why string, run func(t *suite.T, construct newFIFO)) fifoCase {
+	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
+		if !t.Config().Unlocked {
+			t.Skipf("the FIFO does not claim that producers never wait for process (fifotest.Unlocked)")
+		}
+		run(t, construct)
+	})
+}
+
+// producingCalls are the producing methods, on a FIFO that knows a.
+var producingCalls = []struct {
+	name string
+	call func(f contract.FIFO) error
+}{
+	{"Add", func(f contract.FIFO) error { return f.Add(obj("a", 2)) }},
+	{"Update", func(f contract.FIFO) error { return f.Update(obj("b", 3)) }},
+	{"Delete", func(f contract.FIFO) error { return f.Delete(obj("a", 4)) }},
+	{"Delete of an unknown key", func(f contract.FIFO) error { return f.Delete(obj("c", 5)) }},
+	{"Replace", func(f contract.FIFO) error { return f.Replace([]any{obj("d", 6)}, "8") }},
+	{"Resync", func(f contract.FIFO) error { return f.Resync() }},
+}
+
+var inFlightCases = fifoCases{
+	unlocked("FIFO-57", "producers-go-on", "a slow handler stops the watch, until the API server closes it", func(t *suite.T, construct newFIFO) {
+		for _, waiting := range []int{1, 5000} {
+			b := setUp(t, construct, known(obj("a", 0)))
+			for i := range waiting {
+				b.update(obj(fmt.Sprintf("k%d", i), i))
+			}
+			for _, c := range producingCalls {
+				b.update(obj("x", waiting)) // there is always something to pop
+				b.during(func() error { return c.call(b.f) }, func(contract.Deltas) error { return nil })
+				if t.Failed() {
+					t.Fatalf("it was %s, with %d waiting", c.name, waiting)
+				}
+			}
+		}
+	}),
+	unlocked("FIFO-57", "process-calls", "a handler that feeds its own informer hangs for ever", func(t *suite.T, construct newFIFO) {
+		for _, c := range producingCalls {
+			b := setUp(t, construct, known(obj("a", 0)))
+			b.add(obj("z", 1))
+			if p := b.popWith(func(any, bool) error { return c.call(b.f) }); p.err != nil {
+				t.Fatalf("%s within process: %v", c.name, p.err)
+			}
+		}
+	}),
+	check("FIFO-58", "as-if-after", "an object that is deleted or relisted while it is on its way to the cache stays there for ever, or comes back", func(t *suite.T, construct newFIFO) {
+		only(t, contract.Coalescing, contract.InOrder)
+		for _, fl := range flights {
+			for range t.Scale(3) {
+				store := known(fl.known...)
+				b := setUp(t, construct, store)
+				fl.event(b)
+				b.during(func() error { return fl.comes(b.f) }, func(deltas contract.Deltas) error {
+					if fl.fails {
+						return errNoKey
+					}
+					store.apply(deltas)
+					return nil
+				})
+				t.Logf("%s", fl.name)
+				b.drain(fl.want[b.class]...)
+			}
+		}
+	}),
+	check("FIFO-59", "same-key", "an event is lost because its object was being handled when it came", func(t *suite.T, construct newFIFO) {
+		for range t.Scale(10) {
+			b := setUp(t, construct, known())
+			b.add(obj("a", 1), obj("b", 2))
+			var had string
+			p := b.during(func() error {
+				return errors.Join(b.f.Update(obj("a", 3)), b.f.Update(obj("a", 4)))
+			}, func(deltas contract.Deltas) error {
+				had = render(deltas)
+				return nil
+			})
+			if returned := render(p.item.(contract.Deltas)); had != "Added(a@1)" || returned != had {
+				t.Fatalf("the Deltas that process had became %s, and Pop returned %s; want Added(a@1)", had, returned)
+			}
+			if b.class == contract.Coalescing {
+				b.drain("Added(b@2)", "Updated(a@3) Updated(a@4)")
+			} else {
+				b.drain("Added(b@2)", "Updated(a@3)", "Updated(a@4)")
+			}
+		}
+	}),
+	check("FIFO-60", "before-the-first-list", "a controller acts on a cache that lacks the object that came last", func(t *suite.T, construct newFIFO) {
+		initial := map[contract.FIFOClass]int{contract.Coalescing: 2, contract.InOrder: 2, contract.InOrderAtomic: 1}
+		for range t.Scale(10) {
+			b := setUp(t, construct, known(obj("a", 1)))
+			b.must(b.f.Resync())
+			b.during(func() error { return b.f.Replace([]any{obj("a", 2), obj("b", 3)}, "8") }, func(contract.Deltas) error { return nil })
+			for range initial[b.class] {
+				b.synced(false, "part of the first Replace waits, which came while a Resync was processed")
+				b.popWith(nil)
+			}
+			b.synced(true, "all of the first Replace was popped")
+			b.drain()
+		}
+	}),
+	ofKeyed("FIFO-61", "requeued-meanwhile", "an old state is applied over a new one", func(b *bed, _ contract.KeyedQueue) {
+		for range b.t.Scale(10) {
+			b.add(obj("a", 1))
+			b.during(func() error { return b.f.Update(obj("a", 2)) }, func(contract.Deltas) error { return contract.ErrRequeue{} })
+			// If process returned too early for the update, this has it join what was put back.
+			got := render(b.popWith(nil).deltas)
+			if got != "Added(a@1) Updated(a@2)" && got != "Updated(a@2)" {
+				b.t.Fatalf("after a requeue of Added(a@1), during which Updated(a@2) came, Pop gave %s", got)
+			}
+		}
+		b.drain()
+	}),
+}

@@ -1,0 +1,221 @@
+package deltafifo
+
+// The fast FIFO of class coalescing. coalescing_keyed.go has its reading methods.
+
+import (
+	"slices"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Coalescing is a contract.FIFO of class contract.Coalescing with the semantics of
+// [DeltaFIFO], in which no producer waits for process. See the package comment.
+//
+// All methods may be called by any number of goroutines. Several may Pop, but the
+// deltas of one key are then processed in no certain order, perhaps at once.
+// process may call every method but List, ListKeys, Get and GetByKey, which may wait
+// for it, and Pop. The transformer runs one call at a time. KnownObjects is
+// consulted only while no process runs, and must not call the FIFO.
+type Coalescing struct {
+	engine
+	waiting coalescingLine
+}
+
+var (
+	_ contract.FIFO           = (*Coalescing)(nil)
+	_ contract.BatchPopper    = (*Coalescing)(nil)
+	_ contract.KeyedQueue     = (*Coalescing)(nil)
+	_ cache.QueueWithBatch    = (*Coalescing)(nil)
+	_ cache.TransformingStore = (*Coalescing)(nil)
+	_ cache.DoneChecker       = (*Coalescing)(nil)
+)
+
+// NewCoalescing returns an empty FIFO. It starts no goroutine.
+func NewCoalescing(cfg contract.FIFOConfig, opts Options) *Coalescing {
+	f := &Coalescing{waiting: coalescingLine{known: cfg.KnownObjects, replaced: contract.Replaced}}
+	if opts.SyncOnReplace {
+		f.waiting.replaced = contract.Sync
+	}
+	f.coalesces = true
+	f.waiting.hashing = &f.hashing
+	f.init(cfg, opts, "DeltaFIFO", &f.waiting)
+	return f
+}
+
+// coalescingLine is the line of a Coalescing.
+type coalescingLine struct {
+	entries
+	out      carver
+	known    contract.KeyListerGetter
+	replaced contract.DeltaType // what a Replace emits
+	relists  uint32             // number of Replaces so far
+}
+
+func (l *coalescingLine) adopt(chain) bool { return false }
+
+func (l *coalescingLine) accept(ev *event, alone bool) bool {
+	if ev.hash == 0 && l.indexed {
+		ev.hash = ev.key.hash()
+	}
+	switch ev.kind {
+	case deleted:
+		// Of a key that does not wait, a running process may be changing what is known,
+		// or put back what it has.
+		switch e := l.find(ev.key, ev.hash); {
+		case e != nil:
+			e.add(ev.delta())
+		case !alone:
+			return false
+		case l.knows(ev.key):
+			l.push(ev.key, ev.hash, ev.delta())
+		}
+		return true
+	case relisted, resynced, putBack:
+		if !alone {
+			return false
+		}
+		switch ev.kind {
+		case relisted:
+			l.replace(ev.obj.(*relist))
+		case resynced:
+			l.resync()
+		case putBack:
+			if l.find(ev.key, ev.hash) == nil {
+				l.pushAll(ev.key, ev.obj.(contract.Deltas))
+			}
+		}
+		return true
+	}
+	l.enqueue(ev.key, ev.hash, ev.delta())
+	return true
+}
+
+// enqueue appends d to what waits under key.
+func (l *coalescingLine) enqueue(key objectKey, hash uint32, d contract.Delta) *entry {
+	e := l.find(key, hash)
+	if e == nil {
+		return l.push(key, hash, d)
+	}
+	e.add(d)
+	return e
+}
+
+// pushAll appends deltas, which become the line's, under a key that does not wait.
+func (l *coalescingLine) pushAll(key objectKey, deltas contract.Deltas) {
+	e := l.push(key, 0, deltas[0])
+	if len(deltas) > 1 {
+		e.one, e.more = contract.Delta{}, deltas
+	}
+}
+
+// knows reports whether a deletion of a key that does not wait is news to the
+// consumer. A look-up that fails counts as yes: an extra deletion does no harm.
+func (l *coalescingLine) knows(key objectKey) bool {
+	if l.known == nil {
+		return false
+	}
+	_, exists, err := l.known.GetByKey(key.String())
+	return exists || err != nil
+}
+
+// replace queues what is listed, then the deletions of what waits or is known and
+// is not listed.
+func (l *coalescingLine) replace(list *relist) {
+	l.reserve(len(list.objs))
+	l.relists++
+	for i, key := range list.keys {
+		// The stamp, not a set of keys, tells what was listed: all of it waits now.
+		l.enqueue(key, l.hashOf(key), contract.Delta{Type: l.replaced, Object: list.objs[i]}).relist = l.relists
+	}
+	for e := range l.all() {
+		if e.relist != l.relists {
+			e.add(deletion(e.key.String(), e.newest().Object))
+		}
+	}
+	if l.known == nil {
+		return
+	}
+	for _, name := range l.known.ListKeys() {
+		key := parseKey(name)
+		hash := l.hashOf(key)
+		if l.find(key, hash) != nil {
+			continue
+		}
+		obj, exists, err := l.known.GetByKey(name)
+		if err != nil || !exists {
+			obj = nil
+			reportLookup(name, err)
+		}
+		l.push(key, hash, deletion(name, obj))
+	}
+}
+
+func (l *coalescingLine) resync() {
+	if l.known == nil {
+		return
+	}
+	for _, name := range l.known.ListKeys() {
+		key := parseKey(name)
+		hash := l.hashOf(key)
+		if l.find(key, hash) != nil {
+			continue
+		}
+		obj, exists, err := l.known.GetByKey(name)
+		if err != nil || !exists {
+			reportLookup(name, err)
+			continue
+		}
+		l.push(key, hash, contract.Delta{Type: contract.Sync, Object: obj})
+	}
+}
+
+func (l *coalescingLine) take() (key objectKey, item any) {
+	e := l.front()
+	key = e.key
+	if e.more == nil {
+		item = l.out.one(e.one)
+	} else {
+		item = e.more
+	}
+	l.pop()
+	return key, item
+}
+
+// takeBatch takes keys with one delta each. What has several comes alone, because no
+// batch has a key twice.
+func (l *coalescingLine) takeBatch(limit int) (one any, several []contract.Delta) {
+	n := 0
+	for e := range l.all() {
+		if e.more != nil || n == limit {
+			break
+		}
+		n++
+	}
+	if n < 2 {
+		_, one = l.take()
+		return one, nil
+	}
+	several = make([]contract.Delta, n)
+	for i := range several {
+		several[i] = l.front().one
+		l.pop()
+	}
+	return nil, several
+}
+
+// putBack copies: whoever popped the deltas still holds them. What came while they
+// were processed comes after them.
+func (l *coalescingLine) putBack(key objectKey, deltas contract.Deltas) {
+	e := l.find(key, 0)
+	if e == nil {
+		l.pushAll(key, slices.Clone(deltas))
+		return
+	}
+	newer := e.clone()
+	e.one, e.more = contract.Delta{}, slices.Clone(deltas)
+	for _, d := range newer {
+		e.add(d)
+	}
+}

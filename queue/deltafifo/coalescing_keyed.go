@@ -1,0 +1,93 @@
+package deltafifo
+
+// The queue as client-go v0.17 let others read it.
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// AddIfNotPresent queues the Deltas that a Pop returned, unless newer ones wait
+// under their key. It keeps a copy. The error says that obj is not Deltas, or is
+// a KeyError. Clause FIFO-47.
+func (f *Coalescing) AddIfNotPresent(obj any) error {
+	deltas, ok := obj.(contract.Deltas)
+	if !ok {
+		return fmt.Errorf("AddIfNotPresent takes the Deltas that Pop returned, not %T", obj)
+	}
+	if len(deltas) == 0 {
+		return contract.KeyError{Obj: obj, Err: cache.ErrZeroLengthDeltasObject}
+	}
+	key, err := f.keys.of(deltas.Newest().Object)
+	if err != nil {
+		return err
+	}
+	f.put(event{key: key, obj: slices.Clone(deltas), kind: putBack})
+	return nil
+}
+
+// read calls do when all that has arrived is folded. It waits for a running process
+// if something that depends on it came meanwhile, such as a Replace.
+func (f *Coalescing) read(do func(waiting *entries)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.foldLocked() {
+		f.quiet.Wait()
+	}
+	do(&f.waiting.entries)
+	if f.mu.sleepers > 0 && f.waiting.entries.len() > 0 {
+		f.arrived.Signal() // whoever was to fold it may find nothing in the intake
+	}
+}
+
+// List returns the newest object, or tombstone, of each waiting key, in the order
+// in which the keys wait.
+func (f *Coalescing) List() (list []any) {
+	f.read(func(waiting *entries) {
+		list = make([]any, 0, waiting.len())
+		for e := range waiting.all() {
+			list = append(list, e.newest().Object)
+		}
+	})
+	return list
+}
+
+// ListKeys returns the waiting keys in the order in which they wait.
+func (f *Coalescing) ListKeys() (keys []string) {
+	f.read(func(waiting *entries) {
+		keys = make([]string, 0, waiting.len())
+		for e := range waiting.all() {
+			keys = append(keys, e.key.String())
+		}
+	})
+	return keys
+}
+
+// Get returns a copy of the Deltas that wait under obj's key. The error is a
+// KeyError.
+func (f *Coalescing) Get(obj any) (item any, exists bool, err error) {
+	key, err := f.keys.of(obj)
+	if err != nil {
+		return nil, false, err
+	}
+	return f.get(key)
+}
+
+// GetByKey returns a copy of the Deltas that wait under key; the error is always
+// nil.
+func (f *Coalescing) GetByKey(key string) (item any, exists bool, err error) {
+	return f.get(parseKey(key))
+}
+
+func (f *Coalescing) get(key objectKey) (item any, exists bool, err error) {
+	f.read(func(waiting *entries) {
+		if e := waiting.find(key, 0); e != nil {
+			item, exists = e.clone(), true
+		}
+	})
+	return item, exists, nil
+}

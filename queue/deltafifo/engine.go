@@ -1,0 +1,311 @@
+package deltafifo
+
+// The consumer's side of the intake FIFOs: who may take what, and when.
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// engine is what [Coalescing] and [InOrder] share. Producers append to the intake
+// and return. Whoever is about to take something out first takes in what has
+// arrived ("folds" it), in the order of arrival; so the calls of producers take
+// effect one after the other, as in client-go, but on the consumer's time.
+//
+// What must ask KnownObjects, or depends on what a running process leaves behind
+// (a Replace, a Resync, the Delete of a key that does not wait), is folded only
+// while no process runs, and what arrived behind it waits with it. The outcome is
+// that of client-go, whose producers wait for the lock until process has returned;
+// ours have returned long before. An item in flight thus never counts as absent.
+//
+// Lock order: mu, then in.mu. Neither is held while process runs.
+type engine struct {
+	name        string
+	keys        keyer
+	known       contract.KeyListerGetter // nil: nothing is known
+	transformer contract.TransformFunc
+	maxBatch    int
+	synced      signal
+	// atomicLists: a list is one event, and nothing ever depends on a process.
+	atomicLists bool
+	// coalesces: what has arrived is folded before anything is taken, because it may
+	// join what waits; and an ErrRequeue is obeyed. Without it the order alone matters,
+	// and there is time until nothing waits.
+	coalesces bool
+
+	transforming sync.Mutex
+	// hashing asks producers for the hashes of keys: they have them in their caches, and
+	// are many.
+	hashing atomic.Bool
+	in      intake
+
+	arrived sync.Cond // L is mu; a Pop waits for something to take
+	quiet   sync.Cond // L is mu; broadcast when no process runs and unsettled was set
+	mu      struct {
+		sync.Mutex
+		line      line
+		pending   chain  // taken out of the intake and not folded, because a process runs
+		emptied   spares // segments on their way back to the intake
+		unsettled bool   // pending waits for a process to return
+		running   int    // processes
+		sleepers  int    // Pops that wait for arrived
+		untaken   int    // of the initial list
+		left      int    // of the initial list, including what is being processed
+	}
+}
+
+// line is what waits, in the order in which it is handed out. The engine's lock
+// guards it.
+type line interface {
+	// len is how many Pops would empty it.
+	len() int
+	// adopt makes an empty line of what has arrived, if there is no list in it and
+	// nothing to be done with each event; false leaves all to accept.
+	adopt(c chain) bool
+	// accept folds one event; alone says that no process runs. It returns false, and has
+	// done nothing, if it must wait until then.
+	accept(ev *event, alone bool) bool
+	// take takes out what waited longest: its key and its Deltas.
+	take() (objectKey, any)
+	// takeBatch takes out at most limit of what waited longest: one Deltas, or several
+	// deltas of different keys.
+	takeBatch(limit int) (one any, several []contract.Delta)
+	// putBack queues what was taken, before all that came since.
+	putBack(key objectKey, deltas contract.Deltas)
+}
+
+func (e *engine) init(cfg contract.FIFOConfig, opts Options, name string, l line) {
+	e.name, e.keys, e.known, e.transformer = opts.Name, newKeyer(cfg.KeyFunc), cfg.KnownObjects, opts.Transformer
+	if e.name == "" {
+		e.name = name
+	}
+	e.maxBatch = opts.MaxBatch
+	if e.maxBatch < 1 {
+		e.maxBatch = DefaultMaxBatch
+	}
+	e.synced.done = make(chan struct{})
+	e.arrived.L, e.quiet.L = &e.mu, &e.mu
+	e.mu.line = l
+}
+
+// foldLocked takes in what has arrived. It reports whether something must wait for
+// a process to return; what arrived behind it waits too.
+func (e *engine) foldLocked() (blocked bool) {
+	if e.drainLocked(); e.mu.unsettled {
+		return true
+	}
+	c, lists, first := e.in.swap(&e.mu.emptied)
+	if first > 0 {
+		e.initialListLocked(e.mu.line.len() + first)
+	}
+	if lists == 0 && c.n > 0 && e.mu.line.len() == 0 && e.mu.line.adopt(c) {
+		return false
+	}
+	e.mu.pending = c
+	e.drainLocked()
+	return e.mu.unsettled
+}
+
+func (e *engine) drainLocked() {
+	p := &e.mu.pending
+	for e.mu.unsettled = false; p.n > 0; p.drop(&e.mu.emptied) {
+		ev := p.front()
+		if !e.mu.line.accept(ev, e.mu.running == 0) {
+			e.mu.unsettled = true
+			return
+		}
+		if ev.kind == relisted && ev.obj.(*relist).first {
+			e.initialListLocked(e.mu.line.len())
+		}
+	}
+}
+
+// initialListLocked: HasSynced waits for the first n of what waits.
+func (e *engine) initialListLocked(n int) {
+	e.mu.untaken, e.mu.left = n, n
+	if n == 0 {
+		e.synced.finish()
+	}
+}
+
+// settle folds at once what a list brings, if no process runs: HasSynced may depend
+// on it, and KnownObjects may be changed by others than process. Otherwise the end
+// of process does it.
+func (e *engine) settle() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.foldLocked()
+	if e.mu.line.len() > 0 {
+		e.arrived.Signal()
+	}
+}
+
+// awaitLocked waits until something can be taken, and folds what has arrived if less
+// than enough waits. The error is ErrFIFOClosed.
+func (e *engine) awaitLocked(enough int) error {
+	for {
+		if !e.coalesces && e.mu.line.len() >= enough && !e.mu.unsettled {
+			return nil
+		}
+		switch {
+		case e.foldLocked():
+			// Nothing more is taken until then, or with several consumers there might
+			// never be a time at which no process runs.
+			e.quiet.Wait()
+		case e.mu.line.len() > 0:
+			return nil
+		default:
+			sleep, err := e.in.sleep()
+			if err != nil {
+				return err
+			}
+			if sleep {
+				e.mu.sleepers++
+				e.arrived.Wait()
+				e.mu.sleepers--
+			}
+		}
+	}
+}
+
+// sleep announces that a Pop goes to sleep; false says that something came
+// meanwhile. The error is ErrFIFOClosed. It is called with the engine's lock, which
+// whoever wakes needs too, so that no wake-up comes too early.
+func (in *intake) sleep() (bool, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	switch {
+	case in.mu.waiting.n > 0:
+		return false, nil
+	case in.mu.closed:
+		return false, contract.ErrFIFOClosed
+	}
+	in.mu.asleep = true
+	return true, nil
+}
+
+// run is one call of process.
+type run struct {
+	isInitial bool
+	counted   int  // of the initial list
+	tracked   bool // in running
+	key       objectKey
+	back      contract.Deltas // to be put back; nil: nothing
+}
+
+// beginLocked is called when n things were taken, before process is.
+func (e *engine) beginLocked(n int) run {
+	r := run{isInitial: !e.synced.over.Load(), counted: min(n, e.mu.untaken), tracked: !e.atomicLists}
+	e.mu.untaken -= r.counted
+	if r.tracked {
+		e.mu.running++
+	}
+	if e.mu.sleepers > 0 {
+		// Each wake-up is for one Pop; this one passes it on if it was for more.
+		if more, err := e.in.sleep(); e.mu.line.len() > 0 || !more && err == nil {
+			e.arrived.Signal()
+		}
+	}
+	return r
+}
+
+// end is called when process has returned or panicked.
+func (e *engine) end(r *run) {
+	if r.counted == 0 && !r.tracked && r.back == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if r.back != nil {
+		e.mu.line.putBack(r.key, r.back)
+	}
+	if r.counted > 0 {
+		if e.mu.left -= r.counted; e.mu.left == 0 {
+			e.synced.finish()
+		}
+	}
+	if r.tracked {
+		e.mu.running--
+	}
+	if e.mu.running == 0 && e.mu.unsettled {
+		e.foldLocked()
+		e.quiet.Broadcast()
+	}
+	if e.mu.sleepers > 0 && e.mu.line.len() > 0 {
+		e.arrived.Signal()
+	}
+}
+
+// Pop waits until something is queued, takes out the Deltas that waited longest,
+// and calls process with them; no lock is held meanwhile, so that process may call
+// the FIFO, but for the methods that read what waits. It returns the Deltas, which
+// belong to the caller, and the error of process. The error is
+// contract.ErrFIFOClosed once the FIFO is closed and empty.
+//
+// Of several Pops at once, the process functions run at once.
+func (e *engine) Pop(process contract.PopProcessFunc) (any, error) {
+	e.mu.Lock()
+	if err := e.awaitLocked(1); err != nil {
+		e.mu.Unlock()
+		return nil, err
+	}
+	key, item := e.mu.line.take()
+	r := e.beginLocked(1)
+	e.mu.Unlock()
+	defer e.end(&r)
+	err := process(item, r.isInitial)
+	if err == nil || !e.coalesces {
+		return item, err
+	}
+	if requeue, ok := errors.AsType[ErrRequeue](err); ok {
+		r.key, r.back, err = key, item.(contract.Deltas), requeue.Err
+	}
+	return item, err
+}
+
+// PopBatch waits as Pop does, and takes out at most Options.MaxBatch deltas of as
+// many keys in one go. One of them, or several of one key, go to processSingle as
+// Deltas; more to processBatch, whose slice belongs to it. The initial list is not
+// mixed with what came later. The error is that of the function called, which is
+// one of the two and called once; nothing is put back.
+func (e *engine) PopBatch(processBatch contract.ProcessBatchFunc, processSingle contract.PopProcessFunc) error {
+	e.mu.Lock()
+	if err := e.awaitLocked(e.maxBatch); err != nil {
+		e.mu.Unlock()
+		return err
+	}
+	limit := e.maxBatch
+	if e.mu.untaken > 0 {
+		limit = min(limit, e.mu.untaken)
+	}
+	one, several := e.mu.line.takeBatch(limit)
+	r := e.beginLocked(max(1, len(several)))
+	e.mu.Unlock()
+	defer e.end(&r)
+	if one != nil {
+		return processSingle(one, r.isInitial)
+	}
+	return processBatch(several, r.isInitial)
+}
+
+// HasSynced reports whether the first batch of objects was popped and processed:
+// that of the first Replace, or an empty one if another producing method was called
+// before. It never blocks.
+func (e *engine) HasSynced() bool { return e.synced.over.Load() }
+
+// HasSyncedChecker gives HasSynced as a channel to wait for.
+func (e *engine) HasSyncedChecker() cache.DoneChecker { return e }
+
+// Name is Options.Name; it is part of cache.DoneChecker.
+func (e *engine) Name() string { return e.name }
+
+// Done is closed when HasSynced becomes true; it is part of cache.DoneChecker.
+func (e *engine) Done() <-chan struct{} { return e.synced.done }
+
+// Transformer returns Options.Transformer.
+func (e *engine) Transformer() contract.TransformFunc { return e.transformer }

@@ -1,0 +1,183 @@
+package deltafifo
+
+// The FIFO that hands out every event.
+
+import (
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// InOrder is a contract.FIFO that hands out every event by itself in the order of
+// arrival, of class contract.InOrder or contract.InOrderAtomic ([Options].Atomic),
+// and in which no producer waits for process. See the package comment.
+//
+// All methods may be called by any number of goroutines. Several may Pop, but
+// events are then processed in no certain order. process may call every method but
+// Pop and PopBatch. The transformer runs one call at a time. KnownObjects is
+// consulted only while no process runs, and must not call the FIFO.
+type InOrder struct {
+	engine
+	waiting inOrderLine
+}
+
+var (
+	_ contract.FIFO           = (*InOrder)(nil)
+	_ contract.BatchPopper    = (*InOrder)(nil)
+	_ cache.QueueWithBatch    = (*InOrder)(nil)
+	_ cache.TransformingStore = (*InOrder)(nil)
+	_ cache.DoneChecker       = (*InOrder)(nil)
+)
+
+// NewInOrder returns an empty FIFO. It starts no goroutine. With Options.Atomic,
+// cfg.KnownObjects is not used.
+func NewInOrder(cfg contract.FIFOConfig, opts Options) *InOrder {
+	if opts.Atomic {
+		cfg.KnownObjects = nil
+	}
+	f := &InOrder{waiting: inOrderLine{known: cfg.KnownObjects}}
+	f.waiting.emptied = &f.mu.emptied
+	f.atomicLists = opts.Atomic
+	f.init(cfg, opts, "InOrderFIFO", &f.waiting)
+	return f
+}
+
+// inOrderLine is the line of an InOrder: the events as they came, in the very
+// segments in which they came where that is possible.
+type inOrderLine struct {
+	chain
+	out     carver
+	emptied *spares // the engine's
+	known   contract.KeyListerGetter
+	batch   keySet
+}
+
+func (l *inOrderLine) len() int { return l.n }
+
+func (l *inOrderLine) adopt(c chain) bool {
+	l.chain = c
+	return true
+}
+
+func (l *inOrderLine) accept(ev *event, alone bool) bool {
+	switch {
+	case ev.kind != relisted && ev.kind != resynced:
+		l.push(*ev, l.emptied)
+	case !alone && l.known != nil:
+		return false // a running process may be changing what is known
+	case ev.kind == relisted:
+		l.replace(ev.obj.(*relist))
+	default:
+		l.resync()
+	}
+	return true
+}
+
+// newest gives, by key, the newest event that waits, and the keys in the order in
+// which they began to wait.
+func (l *inOrderLine) newest() (map[objectKey]contract.Delta, []objectKey) {
+	last := make(map[objectKey]contract.Delta, l.n)
+	keys := make([]objectKey, 0, l.n)
+	l.all(func(ev *event) {
+		if _, ok := last[ev.key]; !ok {
+			keys = append(keys, ev.key)
+		}
+		last[ev.key] = ev.delta()
+	})
+	return last, keys
+}
+
+// replace queues the deletions of what waits or is known and is not listed, then
+// what is listed.
+func (l *inOrderLine) replace(list *relist) {
+	waiting, keys := l.newest()
+	listed := make(map[objectKey]struct{}, len(list.keys))
+	for _, key := range list.keys {
+		listed[key] = struct{}{}
+	}
+	for _, key := range keys {
+		last := waiting[key]
+		if _, ok := listed[key]; ok || last.Type == contract.Deleted {
+			continue
+		}
+		l.push(event{key: key, obj: deletion(key.String(), last.Object).Object, kind: deleted}, l.emptied)
+	}
+	if l.known != nil {
+		for _, name := range l.known.ListKeys() {
+			key := parseKey(name)
+			if _, ok := listed[key]; ok {
+				continue
+			}
+			if _, ok := waiting[key]; ok {
+				continue
+			}
+			obj, exists, err := l.known.GetByKey(name)
+			if err != nil || !exists {
+				obj = nil
+				reportLookup(name, err)
+			}
+			l.push(event{key: key, obj: deletion(name, obj).Object, kind: deleted}, l.emptied)
+		}
+	}
+	for i, key := range list.keys {
+		l.push(event{key: key, obj: list.objs[i], kind: replaced}, l.emptied)
+	}
+}
+
+func (l *inOrderLine) resync() {
+	waiting, _ := l.newest()
+	for _, name := range l.known.ListKeys() {
+		key := parseKey(name)
+		if _, ok := waiting[key]; ok {
+			continue
+		}
+		obj, exists, err := l.known.GetByKey(name)
+		if err != nil || !exists {
+			reportLookup(name, err)
+			continue
+		}
+		l.push(event{key: key, obj: obj, kind: synced}, l.emptied)
+	}
+}
+
+func (l *inOrderLine) take() (key objectKey, item any) {
+	ev := l.front()
+	key, item = ev.key, l.out.one(ev.delta())
+	l.drop(l.emptied)
+	return key, item
+}
+
+// takeBatch ends a batch before a key that it has and before a whole list, which
+// comes alone.
+func (l *inOrderLine) takeBatch(limit int) (one any, several []contract.Delta) {
+	n := l.batchSize(min(limit, l.n))
+	if n < 2 {
+		_, one = l.take()
+		return one, nil
+	}
+	several = make([]contract.Delta, n)
+	for i := range several {
+		several[i] = l.front().delta()
+		l.drop(l.emptied)
+	}
+	return nil, several
+}
+
+// batchSize is how many events from the front may come in one batch of at most limit.
+func (l *inOrderLine) batchSize(limit int) (n int) {
+	defer l.batch.reset()
+	next := l.next
+	for s := l.head; s != nil; s, next = s.link, 0 {
+		for i := next; i < s.n; i++ {
+			ev := &s.events[i]
+			if n == limit || ev.kind >= replacedAll || !l.batch.add(ev.key) {
+				return n
+			}
+			n++
+		}
+	}
+	return n
+}
+
+// putBack is not called: an ErrRequeue is an error like any other.
+func (l *inOrderLine) putBack(objectKey, contract.Deltas) {}
