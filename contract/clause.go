@@ -36,6 +36,7 @@ const (
 	CapKeyedQueue      Capability = "keyed-queue"      // KeyedQueue
 	CapTransform       Capability = "transform"        // cache.TransformingStore
 	CapRateLimiting    Capability = "rate-limiting"    // RateLimitingQueue
+	CapPriority        Capability = "priority"         // PriorityQueue
 )
 
 // Clause is one numbered rule of the contract.
