@@ -202,13 +202,13 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 func TestPrioritiesDoNotAllocate(t *testing.T) {
 	q := newPriority(workqueue.Config[string]{})
 	defer q.ShutDown()
-	q.AddWithOpts(contract.AddOptions{Priority: new(-100)}, "low")
-	high := contract.AddOptions{Priority: new(100)}
+	low, high := contract.AddOptions{Priority: new(-100)}, contract.AddOptions{Priority: new(100)}
+	q.AddWithOpts(low, "low")
 	if n := testing.AllocsPerRun(1000, func() {
 		q.AddWithOpts(high, "high")
 		item, _, _ := q.GetWithPriority()
 		if item == "low" {
-			q.AddWithOpts(contract.AddOptions{Priority: high.Priority}, "low")
+			q.AddWithOpts(low, "low")
 		}
 		q.Done(item)
 	}); n > 0.1 {

@@ -65,7 +65,7 @@ func TestTableGivesMemoryBack(t *testing.T) {
 		if before-tab.buckets > mergesAtOnce {
 			t.Fatalf("one remove merged %d buckets", before-tab.buckets)
 		}
-		if most := uint64(max(leastHeads, (tab.len+1)*sparse)); tab.buckets > max(most, 0) && tab.len < flood/8 {
+		if most := uint64(max(leastHeads, (tab.len+1)*sparse)); tab.buckets > most && tab.len < flood/8 {
 			t.Fatalf("%d buckets for %d items", tab.buckets, tab.len)
 		}
 		if tab.spares > tab.len+leastSpares+1 {
