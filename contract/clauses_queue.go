@@ -31,7 +31,7 @@ var queueClauses = []Clause{
 	{"QUEUE-28", ComponentQueue, CapRateLimiting, "AddRateLimited asks the limiter once and hands out the item, once, when the limiter's delay has passed", srcRateLimiting},
 	{"QUEUE-29", ComponentQueue, CapRateLimiting, "NumRequeues counts an item's AddRateLimited since its last Forget, and no other item's", srcRateLimiting},
 	{"QUEUE-30", ComponentQueue, CapRateLimiting, "Forget clears the item's count and nothing else: the item stays where it is and still needs Done", srcRateLimiting},
-	{"QUEUE-31", ComponentQueue, CapPriority, "Get hands out an item of the highest priority that is ready, first in, first out within a priority; at most one Get in four may hand out the item that has been ready longest instead", srcPriorityQueue},
+	{"QUEUE-31", ComponentQueue, CapPriority, "Get hands out an item of the highest priority that is ready, first in, first out within a priority; it may hand out the item that has been ready longest instead after three Gets or more by priority", srcPriorityQueue},
 	{"QUEUE-32", ComponentQueue, CapPriority, "GetWithPriority gives the highest priority that the item was added with since it was last handed out, zero where none was given", srcPriorityQueue},
 	{"QUEUE-33", ComponentQueue, CapPriority, "A ready item that is added again with a higher priority goes to the end of that priority; with a lower or an equal one it stays where it is", srcPriorityQueue},
 	{"QUEUE-34", ComponentQueue, CapPriority, "An item that waits for its time and is added again takes the higher of the two priorities and the earlier of the two times, and comes once", srcPriorityQueue},

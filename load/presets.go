@@ -286,7 +286,7 @@ func delayMillion() Preset {
 	objects := ObjectSpec{Kind: KindKey, Count: 1_000_000}
 	return Preset{
 		Name:        "delay-million",
-		Description: "1,000,000 items that wait up to ten minutes, in the heap alone and behind a delaying queue.",
+		Description: "1,000,000 items that wait up to ten minutes, in the heap alone and behind a delaying queue; 200,000 that come due within a second.",
 		Source:      "k8s.io/client-go@v0.37.2/util/workqueue/delaying_queue_test.go BenchmarkDelayingQueue_AddAfter, at the size of https://github.com/kubernetes-sigs/controller-runtime/pull/3415",
 		Workloads: []Workload{
 			{
@@ -294,11 +294,7 @@ func delayMillion() Preset {
 				Component: contract.ComponentDelay, Objects: objects, Waiting: 1_000_000, Ahead: 10 * time.Minute,
 				Ops: []Op{OpAdd, OpPop, OpMixed},
 			},
-			{
-				Name: "queue-delay-million", Description: "AddAfter on a queue that is full of waiting items.",
-				Component: contract.ComponentQueue, Objects: objects, Waiting: 1_000_000, Ahead: 10 * time.Minute,
-				Ops: []Op{OpAddAfter}, Parallel: []int{1, 4},
-			},
+			queueDelayMillion(objects), queueDueStorm(),
 		},
 	}
 }
@@ -306,18 +302,8 @@ func delayMillion() Preset {
 func requeueStorm() Preset {
 	return Preset{
 		Name:        "requeue-storm",
-		Description: "1,000,000 items in the queue, 1,000 workers that take 1 ms and put each item back, a handler that adds the same 1,000 items over and over.",
+		Description: "1,000,000 items in the queue, 1,000 workers that take 1 ms and put each item back, a handler that adds the same 1,000 items over and over; and a queue that is nearly empty, alone and between eight producers and eight workers.",
 		Source:      "https://github.com/kubernetes-sigs/controller-runtime/pull/3415 BenchmarkAddLockContended, kept full",
-		Workloads: []Workload{{
-			Name:      "requeue-storm",
-			Component: contract.ComponentQueue,
-			Objects:   ObjectSpec{Kind: KindKey, Count: 1_000_000},
-			Waiting:   1_000_000,
-			Groups: []Group{
-				{Name: "adder", Op: OpAdd, Goroutines: 1, Keys: 1_000},
-				{Name: "workers", Op: OpGetDone, Goroutines: 1_000, Work: time.Millisecond, Requeue: true},
-			},
-			Duration: 3 * time.Second, Warmup: 200 * time.Millisecond,
-		}},
+		Workloads: []Workload{queueRequeueStorm(), queueEight()},
 	}
 }

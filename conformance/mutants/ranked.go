@@ -186,11 +186,10 @@ func (q *ranked) ripen() {
 		}
 		q.mu.Lock()
 		it := q.held[item]
-		switch wait := time.Duration(0); {
-		case it == nil || !it.waits:
+		switch {
+		case it == nil || !it.waits || q.over:
 		case it.due.After(q.clock.Now()) && !q.forgetful:
-			wait = it.due.Sub(q.clock.Now())
-			q.later.AddAfter(item, wait)
+			q.later.AddAfter(item, it.due.Sub(q.clock.Now()))
 		default:
 			it.waits = false
 			if !it.dirty {

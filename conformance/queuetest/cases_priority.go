@@ -128,12 +128,14 @@ var priorityCases = []suite.Case[env]{
 		w.mustGet("a")
 		w.done("a")
 		due := w.addAfter("a", 40)
-		w.advance(w.ticks(25)) // past the first time
-		w.settle()
-		if n := w.q.Len(); n > 0 && !w.reached(due) {
-			t.Fatalf("an item is ready %s before its time", due.Sub(w.clock().Now()))
+		w.addAfter("canary", 30)
+		w.advance(w.ticks(31)) // past the first time
+		if first := w.get(); first == "a" && !w.exact() && w.reached(due) {
+			return // a machine that stalls: both were due, and taken in late
+		} else if first != "canary" {
+			t.Fatalf("Get = %q, want \"canary\": its delay is the shorter", first)
 		}
-		w.advance(w.ticks(15))
+		w.advance(w.ticks(10))
 		w.mustGetWith(q, "a", 0)
 		if !w.reached(due) {
 			t.Fatalf("the item came %s before its time", due.Sub(w.clock().Now()))
@@ -261,13 +263,14 @@ func comesOnceWith(w *world, q contract.PriorityQueue[string], priority int, due
 	if !w.takenIn(due) {
 		return
 	}
+	w.addAfter("between", 40)
 	w.addAfter("canary", 65)
 	w.advance(w.ticks(20))
-	w.mustGetWith(q, "a", priority)
+	w.mustGetWith(q, "a", priority) // and not what was due between its two times
 	if !w.reached(due) {
 		w.t.Fatalf("the item came %s before the earlier of its two times", due.Sub(w.clock().Now()))
 	}
 	w.done("a")
 	w.advance(w.ticks(46))
-	w.mustGet("canary")
+	w.mustGet("between", "canary")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// leastInOrder is how many Gets must go by priority between two that go by age.
+// leastInOrder is how many Gets must go by priority before each that goes by age.
 const leastInOrder = 3
 
 // referee knows what is ready in a queue with priorities, and judges what comes
@@ -40,7 +40,7 @@ func openReferee(t *suite.T, e env) *referee {
 }
 
 func newReferee(w *world, q contract.PriorityQueue[string]) *referee {
-	return &referee{world: w, q: q, inOrder: leastInOrder}
+	return &referee{world: w, q: q}
 }
 
 // addReady adds items that the queue does not hold.

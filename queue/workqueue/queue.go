@@ -29,7 +29,8 @@ type Config[T comparable] struct {
 	Heaps int
 	// Turn makes a queue with priorities fair: of so many Gets in a row that pass
 	// over the item that has been ready longest, the last one gets it after all.
-	// 0 means 16; a queue with a number below zero lets low priorities starve.
+	// 0 means 16; a queue with a number below zero lets low priorities starve, and
+	// one from 1 to 3 breaks QUEUE-31.
 	Turn int
 }
 
