@@ -96,7 +96,7 @@ func TestQueueOverAnInexactHeap(t *testing.T) {
 	}
 	queuetest.Run(t, newQueue, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"))
 	newPriority := func(c clock.WithTicker) contract.DelayingQueue[string] {
-		return workqueue.NewPriority(ratelimit.DefaultController[string](), func() contract.DelayHeap[string] {
+		return workqueue.NewPriority[string](ratelimit.DefaultController[string](), func() contract.DelayHeap[string] {
 			return rounding{newHeap(), time.Millisecond}
 		}, workqueue.Config[string]{Clock: c})
 	}
