@@ -120,28 +120,93 @@ func BenchmarkEight(b *testing.B) {
 	})
 }
 
+// swapping is the other intake that was looked at: producers append to a buffer, and
+// one goroutine swaps it for an empty one and moves what it finds into the heap.
+// It only takes in.
+type swapping struct {
+	contract.DelayingQueue[string] // nil
+	heap                           contract.DelayHeap[string]
+	token                          chan struct{}
+	took                           sync.WaitGroup
+
+	mu struct {
+		sync.Mutex
+		buffer []swapped
+	}
+}
+
+type swapped struct {
+	item string
+	at   time.Time
+}
+
+func newSwapping() *swapping {
+	q := &swapping{heap: newHeap(), token: make(chan struct{}, 1)}
+	q.took.Go(func() {
+		var spare []swapped
+		for range q.token {
+			q.mu.Lock()
+			buffer := q.mu.buffer
+			q.mu.buffer = spare[:0]
+			q.mu.Unlock()
+			for _, s := range buffer {
+				q.heap.Add(s.item, s.at)
+			}
+			spare = buffer
+		}
+	})
+	return q
+}
+
+func (q *swapping) AddAfter(item string, d time.Duration) {
+	at := time.Now().Add(d)
+	q.mu.Lock()
+	q.mu.buffer = append(q.mu.buffer, swapped{item, at})
+	first := len(q.mu.buffer) == 1
+	q.mu.Unlock()
+	if first {
+		select {
+		case q.token <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// ShutDown waits until everything is taken in, so that it is part of what is measured.
+func (q *swapping) ShutDown() {
+	q.token <- struct{}{}
+	close(q.token)
+	q.took.Wait()
+}
+
 func BenchmarkAddAfterMillion(b *testing.B) {
 	const waiting = 1_000_000
 	keys := benchKeys(waiting)
 	for _, producers := range []int{1, 8} {
+		run := func(b *testing.B, q contract.DelayingQueue[string]) {
+			for i, k := range keys {
+				q.AddAfter(k, 10*time.Minute+time.Duration(i*7919%waiting)*time.Millisecond)
+			}
+			b.ResetTimer()
+			var all sync.WaitGroup
+			for p := range producers {
+				all.Go(func() {
+					for i := range b.N {
+						at := (i*producers + p) * 7919 % waiting
+						lap := time.Duration((i*producers+p)/waiting + 1)
+						q.AddAfter(keys[at], 10*time.Minute+time.Duration(at)*time.Millisecond*(1000-20*lap)/1000)
+					}
+				})
+			}
+			all.Wait()
+		}
 		b.Run(fmt.Sprintf("producers=%d", producers), func(b *testing.B) {
-			eachQueue(b, func(b *testing.B, q contract.DelayingQueue[string]) {
-				for i, k := range keys {
-					q.AddAfter(k, 10*time.Minute+time.Duration(i*7919%waiting)*time.Millisecond)
-				}
-				b.ResetTimer()
-				var all sync.WaitGroup
-				for p := range producers {
-					all.Go(func() {
-						for i := range b.N {
-							at := (i*producers + p) * 7919 % waiting
-							lap := time.Duration((i*producers+p)/waiting + 1)
-							q.AddAfter(keys[at], 10*time.Minute+time.Duration(at)*time.Millisecond*(1000-20*lap)/1000)
-						}
-					})
-				}
-				all.Wait()
+			b.Run("impl=swapping", func(b *testing.B) {
+				q := newSwapping()
+				run(b, q)
+				q.ShutDown()
 			})
+			eachQueue(b, run)
 		})
 	}
 }
