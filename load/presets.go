@@ -304,6 +304,6 @@ func requeueStorm() Preset {
 		Name:        "requeue-storm",
 		Description: "1,000,000 items in the queue, 1,000 workers that take 1 ms and put each item back, a handler that adds the same 1,000 items over and over; and a queue that is nearly empty, alone and between eight producers and eight workers.",
 		Source:      "https://github.com/kubernetes-sigs/controller-runtime/pull/3415 BenchmarkAddLockContended, kept full",
-		Workloads: []Workload{queueRequeueStorm(), queueEight()},
+		Workloads:   []Workload{queueRequeueStorm(), queueEight()},
 	}
 }

@@ -22,26 +22,32 @@ func TestTableIsAMap(t *testing.T) {
 		}
 	}
 	const most = 5000
+	var held []int // the model's keys
 	for _, size := range []int{10, most, 3, most / 2, 0} {
-		for len(model) != size {
-			item := rnd.IntN(2 * most)
-			at := tab.find(item, tab.hashOf(item))
-			check(item)
+		for len(held) != size {
 			// Towards the size by three steps forward and one back.
-			insert := (len(model) < size) != (rnd.IntN(4) == 0)
-			switch {
-			case insert && *at == nil:
-				model[item] = tab.insert(at, item, tab.hashOf(item))
-			case !insert && *at != nil:
-				tab.remove(at)
+			if insert := (len(held) < size) != (rnd.IntN(4) == 0); insert {
+				item := rnd.IntN(100 * most)
+				at := tab.find(item, tab.hashOf(item))
+				check(item)
+				if *at == nil {
+					model[item] = tab.insert(at, item, tab.hashOf(item))
+					held = append(held, item)
+				}
+				check(item)
+			} else if last := len(held) - 1; last >= 0 {
+				i := rnd.IntN(len(held))
+				item := held[i]
+				held[i], held = held[last], held[:last]
+				tab.remove(tab.find(item, tab.hashOf(item)))
 				delete(model, item)
+				check(item)
 			}
-			check(item)
-			if tab.len != len(model) {
-				t.Fatalf("len is %d, want %d", tab.len, len(model))
+			if tab.len != len(held) {
+				t.Fatalf("len is %d, want %d", tab.len, len(held))
 			}
 		}
-		for item := range 2 * most {
+		for _, item := range held {
 			check(item)
 		}
 	}
