@@ -103,12 +103,17 @@ func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	case load.OpAddGetDone:
 		return Actor{Loop: func(n int) int {
 			for i := range n {
-				queue.Add(keys[w.slot()])
+				mine := &keys[w.slot()]
+				queue.Add(*mine)
 				item, shutdown := queue.Get()
 				if shutdown {
 					return i
 				}
 				queue.Done(item)
+				// Who was done with an item is who adds it next. Were it added by
+				// another while this goroutine stands before its Done, the queue would
+				// make one of two Adds, and a Get would wait for ever.
+				*mine = item
 			}
 			return n
 		}}, nil

@@ -6,6 +6,7 @@ package workqueue_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -53,6 +54,14 @@ func eachQueue(b *testing.B, run func(b *testing.B, q contract.DelayingQueue[str
 	}
 }
 
+// every gives each n-th of the keys, from the first on.
+func every(keys []string, n, first int) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for i := first; i < len(keys) && yield(keys[i]); i += n {
+		}
+	}
+}
+
 func BenchmarkAddGetDone(b *testing.B) {
 	keys := benchKeys(1 << 16)
 	for _, goroutines := range []int{1, 8} {
@@ -61,10 +70,13 @@ func BenchmarkAddGetDone(b *testing.B) {
 				var all sync.WaitGroup
 				for g := range goroutines {
 					all.Go(func() {
+						own := slices.Collect(every(keys, goroutines, g))
 						for i := range b.N {
-							q.Add(keys[(i*goroutines+g)&(len(keys)-1)])
+							mine := &own[i%len(own)]
+							q.Add(*mine)
 							item, _ := q.Get()
 							q.Done(item)
+							*mine = item // as in package bench
 						}
 					})
 				}
@@ -78,7 +90,7 @@ func BenchmarkAddGetDone(b *testing.B) {
 // worker had. The producers together are some 6,400 items ahead at most, so that
 // none is merged with one that waits.
 func BenchmarkEight(b *testing.B) {
-	keys := benchKeys(1 << 16)
+	keys := benchKeys(1 << 20)
 	const each, credit = 8, 100
 	eachQueue(b, func(b *testing.B, q contract.DelayingQueue[string]) {
 		room := make(chan struct{}, 64)
