@@ -20,6 +20,7 @@ type queueSubject struct {
 	waiting int
 	ahead   []time.Duration // of the waiting items; nil if they are ready
 	began   time.Time       // what ahead counts from
+	lead    time.Duration   // how long after that none of them is due
 	stamped bool            // the waiting items have their stamps
 	stop    sync.Once
 }
@@ -27,7 +28,10 @@ type queueSubject struct {
 func newQueueSubject(newQueue func(clock.WithTicker) contract.DelayingQueue[string], objects *load.Objects, w load.Workload) *queueSubject {
 	s := &queueSubject{queue: newQueue(clock.RealClock{}), keys: objects.Keys(), waiting: w.Waiting}
 	if w.Ahead > 0 {
-		s.ahead = offsets(w.Ahead)
+		if len(w.Groups) > 0 {
+			s.lead = w.Ahead / 2
+		}
+		s.ahead = offsets(w.Ahead - s.lead)
 	}
 	return s
 }
@@ -49,7 +53,9 @@ func (s *queueSubject) Fill() {
 }
 
 // readyAt is when the i-th of the waiting items is due.
-func (s *queueSubject) readyAt(i int) time.Time { return s.began.Add(s.ahead[i%len(s.ahead)]) }
+func (s *queueSubject) readyAt(i int) time.Time {
+	return s.began.Add(s.lead + s.ahead[i%len(s.ahead)])
+}
 
 // stampWaiting lets consumers see how late the waiting items come.
 func (s *queueSubject) stampWaiting() {

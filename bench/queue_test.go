@@ -23,7 +23,7 @@ func TestLatenessOfWhatWaited(t *testing.T) {
 			w := load.Workload{
 				Name: "w", Component: contract.ComponentQueue, Objects: load.ObjectSpec{Count: 4000}, Waiting: 4000, Ahead: 4 * time.Second,
 				Groups:   []load.Group{{Name: "workers", Op: load.OpGetDone, Goroutines: 2}},
-				Duration: time.Second, Warmup: 500 * time.Millisecond,
+				Duration: time.Second, Warmup: 2500 * time.Millisecond,
 			}.WithDefaults()
 			s, err := NewSubject(e, load.Generate(w.Objects, 1), w)
 			if err != nil {
@@ -35,8 +35,8 @@ func TestLatenessOfWhatWaited(t *testing.T) {
 				t.Fatal(err)
 			}
 			values := series[0].Values
-			if n := values[Stale+"-n"]; n < 800 || n > 1200 {
-				t.Errorf("%s: %g items were due within the second, want about 1,000", impl, n)
+			if n := values[Stale+"-n"]; n < 1800 || n > 2200 {
+				t.Errorf("%s: %g items were due within the second, want about 2,000", impl, n)
 			}
 			if early, known := values[Early]; !known || early > 0 {
 				t.Errorf("%s: %g items came early (known: %t)", impl, early, known)

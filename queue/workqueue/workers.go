@@ -1,6 +1,7 @@
 package workqueue
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -43,7 +44,14 @@ func (w *workers) needsWakeLocked() bool {
 }
 
 // awaitLocked waits until something is ready; false when it is over and nothing is.
+// Before it sleeps it lets others run once, who may bring something: under load they
+// do, and that is cheaper than to be put to sleep and woken.
 func (w *workers) awaitLocked() bool {
+	if w.ready == 0 && !w.over.Load() {
+		w.nonEmpty.L.Unlock()
+		runtime.Gosched()
+		w.nonEmpty.L.Lock()
+	}
 	for w.ready == 0 {
 		if w.over.Load() {
 			return false
