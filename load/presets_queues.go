@@ -27,7 +27,7 @@ func queueDueStorm() Workload {
 		Component: contract.ComponentQueue, Objects: ObjectSpec{Kind: KindKey, Count: 2 * rate},
 		Waiting: 2 * rate, Ahead: 4 * time.Second,
 		Groups:   []Group{{Name: "workers", Op: OpGetDone, Goroutines: 8}},
-		Duration: time.Second, Warmup: time.Second,
+		Duration: time.Second, Warmup: 1500 * time.Millisecond,
 	}
 }
 
