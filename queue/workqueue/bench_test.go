@@ -29,8 +29,8 @@ var benchQueues = []struct {
 	{"oneheap", func() contract.DelayingQueue[string] {
 		return workqueue.NewDelaying(newHeap, workqueue.Config[string]{Heaps: 1})
 	}},
-	{"fourheaps", func() contract.DelayingQueue[string] {
-		return workqueue.NewDelaying(newHeap, workqueue.Config[string]{Heaps: 4})
+	{"twoheaps", func() contract.DelayingQueue[string] {
+		return workqueue.NewDelaying(newHeap, workqueue.Config[string]{Heaps: 2})
 	}},
 	{"priority", func() contract.DelayingQueue[string] { return newPriority(workqueue.Config[string]{}) }},
 }

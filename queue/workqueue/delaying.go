@@ -58,7 +58,7 @@ type heap[T comparable] struct {
 func NewDelaying[T comparable](newHeap func() contract.DelayHeap[T], cfg Config[T]) *DelayingQueue[T] {
 	cfg = cfg.withDefaults()
 	if cfg.Heaps <= 0 {
-		cfg.Heaps = min(runtime.GOMAXPROCS(0), maxHeaps)
+		cfg.Heaps = min(2*runtime.GOMAXPROCS(0), maxHeaps)
 	}
 	q := &DelayingQueue[T]{
 		Queue: New(cfg),

@@ -24,7 +24,7 @@ type Config[T comparable] struct {
 	// priorities has an order of its own and ignores this one.
 	Order workqueue.Queue[T]
 	// Heaps is over how many heaps a delaying queue spreads what waits for its
-	// time, so that producers seldom meet; 0 means one for each processor and at
+	// time, so that producers seldom meet; 0 means two for each processor and at
 	// most 8. A queue with priorities has one heap.
 	Heaps int
 	// Turn makes a queue with priorities fair: of so many Gets in a row that pass
