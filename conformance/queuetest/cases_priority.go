@@ -180,8 +180,8 @@ var priorityCases = []suite.Case[env]{
 		r := openReferee(t, e)
 		r.q.AddWithOpts(contract.AddOptions{})
 		r.addReady(3, "a", "b", "c")
-		r.q.AddWithOpts(contract.AddOptions{After: r.ticks(2), Priority: new(4)}, "d", "e")
 		r.takeAll()
+		r.q.AddWithOpts(contract.AddOptions{After: r.ticks(2), Priority: new(4)}, "d", "e")
 		r.advance(r.ticks(2))
 		got := map[string]bool{}
 		for range 2 {
