@@ -11,7 +11,7 @@ import (
 //
 // Waking is throttled. Waking a goroutine costs more than an Add, so at most one
 // is on its way at any time; it takes an item and, if more is ready and others
-// wait, wakes the next (passOn). None is forgotten: an item that becomes ready
+// wait, wakes the next (tookLocked). None is forgotten: an item that becomes ready
 // while a goroutine is on its way is found by that goroutine, or was taken before
 // it came.
 type workers struct {
