@@ -19,28 +19,53 @@ type queueSubject struct {
 	keys    []string
 	waiting int
 	ahead   []time.Duration // of the waiting items; nil if they are ready
+	began   time.Time       // what ahead counts from
+	lead    time.Duration   // how long after that none of them is due
+	stamped bool            // the waiting items have their stamps
 	stop    sync.Once
 }
 
 func newQueueSubject(newQueue func(clock.WithTicker) contract.DelayingQueue[string], objects *load.Objects, w load.Workload) *queueSubject {
 	s := &queueSubject{queue: newQueue(clock.RealClock{}), keys: objects.Keys(), waiting: w.Waiting}
 	if w.Ahead > 0 {
-		s.ahead = offsets(w.Ahead)
+		if len(w.Groups) > 0 {
+			s.lead = w.Ahead / 2
+		}
+		s.ahead = offsets(w.Ahead - s.lead)
 	}
 	return s
 }
 
-// Fill has the first of the items wait for their time, or lie ready.
+// Fill has the first of the items wait for their time, or lie ready. Their times
+// count from the beginning of the filling, however long it takes: a queue that is
+// slow to fill has as many items due in any second as the others.
 func (s *queueSubject) Fill() {
+	s.began = time.Now()
 	for i, k := range s.keys[:s.waiting] {
 		if s.ahead != nil {
-			s.queue.AddAfter(k, s.ahead[i%len(s.ahead)])
+			s.queue.AddAfter(k, time.Until(s.readyAt(i)))
 		} else {
 			s.queue.Add(k)
 		}
 	}
 	// Len makes a queue that takes items in behind its caller's back catch up.
 	s.queue.Len()
+}
+
+// readyAt is when the i-th of the waiting items is due.
+func (s *queueSubject) readyAt(i int) time.Time {
+	return s.began.Add(s.lead + s.ahead[i%len(s.ahead)])
+}
+
+// stampWaiting lets consumers see how late the waiting items come.
+func (s *queueSubject) stampWaiting() {
+	if s.ahead == nil || s.stamped {
+		return
+	}
+	s.stamped, s.timed = true, true
+	for i, k := range s.keys[:s.waiting] {
+		s.of(k).offer(s.at(s.readyAt(i)))
+	}
 }
 
 // Stop shuts the queue down, once: controller-runtime's panics at a second time.
@@ -68,7 +93,7 @@ func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	if g.Name != "" {
 		s.blind = s.blind || op == load.OpAddGetDone
 		s.timed = s.timed || op == load.OpAddAfter
-		s.otherwise = s.otherwise || s.waiting > 0 || g.Requeue || op == load.OpAdd || op == load.OpAddRateLimited
+		s.otherwise = s.otherwise || s.waiting > 0 && s.ahead == nil || g.Requeue || op == load.OpAdd || op == load.OpAddRateLimited
 	}
 	switch op {
 	case load.OpAdd:
@@ -84,17 +109,23 @@ func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	case load.OpAddGetDone:
 		return Actor{Loop: func(n int) int {
 			for i := range n {
-				queue.Add(keys[w.slot()])
+				mine := &keys[w.slot()]
+				queue.Add(*mine)
 				item, shutdown := queue.Get()
 				if shutdown {
 					return i
 				}
 				queue.Done(item)
+				// Who was done with an item is who adds it next. Were it added by
+				// another while this goroutine stands before its Done, the queue would
+				// make one of two Adds, and a Get would wait for ever.
+				*mine = item
 			}
 			return n
 		}}, nil
 	case load.OpGetDone:
 		seen := s.consumer(g.Name)
+		s.stampWaiting()
 		return Actor{seen: seen, Loop: func(n int) int {
 			for i := range n {
 				item, shutdown := queue.Get()

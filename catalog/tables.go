@@ -232,6 +232,7 @@ func queues() []Entry {
 				{"QUEUE-9", "client-go's Done queues an item that is ready a second time, so two workers may get it"},
 				{"QUEUE-18", "client-go's Done wakes one waiter: of several ShutDownWithDrain only one returns"},
 				{"QUEUE-20", "client-go's ShutDownWithDrain does not stop the goroutine of the delaying queue, which sees the end at its next heartbeat, up to 10 s later"},
+				{"QUEUE-39", "client-go's heap of waiting items does not clear the slot of an entry that left it (util/workqueue/delaying_queue.go, waitForPriorityQueue.Pop)"},
 			},
 		},
 		{
@@ -248,18 +249,38 @@ func queues() []Entry {
 				{"QUEUE-16", "ShutDownWithDrain is ShutDown: workers get nothing more"},
 				{"QUEUE-17", "ShutDown after ShutDownWithDrain panics: close of closed channel"},
 				{"QUEUE-18", "a second ShutDownWithDrain panics: close of closed channel"},
+				{"QUEUE-38", "priorities are strict: a low one waits for as long as higher ones come"},
 			},
 		},
 		{
 			Component: contract.ComponentQueue, Name: "workqueue", Module: own,
-			Description: "client-go's semantics, our own code, over the binary heap: no channel before the waiting items, so AddAfter never blocks",
+			Description: "client-go's semantics: a node per item in a table that grows and shrinks bucket by bucket; AddAfter writes into one of several heaps itself",
 			Guarantees:  "first in, first out; no goroutine left after any shutdown",
 			NewQueue: func(c clock.WithTicker) contract.DelayingQueue[string] {
-				return workqueue.NewRateLimiting[string](exponential(), binaryHeap, workqueue.Config[string]{Clock: c})
+				return workqueue.NewRateLimiting[string](exponential(), queueHeap, workqueue.Config[string]{Clock: c})
+			},
+		},
+		{
+			Component: contract.ComponentQueue, Name: "workqueue-oneheap", Module: own, Study: true,
+			Description: "workqueue with one heap under one lock: what the several heaps are worth",
+			Guarantees:  "first in, first out; no goroutine left after any shutdown",
+			NewQueue: func(c clock.WithTicker) contract.DelayingQueue[string] {
+				return workqueue.NewRateLimiting[string](exponential(), queueHeap, workqueue.Config[string]{Clock: c, Heaps: 1})
+			},
+		},
+		{
+			Component: contract.ComponentQueue, Name: "priority", Module: own,
+			Description: "priorities as in controller-runtime's queue, under one lock that nothing holds for long: lists by priority, linked through the items",
+			Guarantees:  "first in, first out per priority; every 16th Get is the longest-waiting item's, so none starves",
+			NewQueue: func(c clock.WithTicker) contract.DelayingQueue[string] {
+				return workqueue.NewPriority[string](exponential(), queueHeap, workqueue.Config[string]{Clock: c})
 			},
 		},
 	}
 }
+
+// queueHeap is the structure under this project's queues.
+func queueHeap() contract.DelayHeap[string] { return binaryHeap() }
 
 func limiters() []Entry {
 	peer := func(name, description string, construct NewLimiter) Entry {

@@ -37,6 +37,7 @@ const (
 	CapTransform       Capability = "transform"        // cache.TransformingStore
 	CapUnlocked        Capability = "unlocked"         // FIFOs that claim it: no lock is held while process runs
 	CapRateLimiting    Capability = "rate-limiting"    // RateLimitingQueue
+	CapPriority        Capability = "priority"         // PriorityQueue
 )
 
 // Clause is one numbered rule of the contract.

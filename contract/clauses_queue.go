@@ -31,4 +31,13 @@ var queueClauses = []Clause{
 	{"QUEUE-28", ComponentQueue, CapRateLimiting, "AddRateLimited asks the limiter once and hands out the item, once, when the limiter's delay has passed", srcRateLimiting},
 	{"QUEUE-29", ComponentQueue, CapRateLimiting, "NumRequeues counts an item's AddRateLimited since its last Forget, and no other item's", srcRateLimiting},
 	{"QUEUE-30", ComponentQueue, CapRateLimiting, "Forget clears the item's count and nothing else: the item stays where it is and still needs Done", srcRateLimiting},
+	{"QUEUE-31", ComponentQueue, CapPriority, "Get hands out an item of the highest priority that is ready, first in, first out within a priority; it may hand out the item that has been ready longest instead after three Gets or more by priority", srcPriorityQueue},
+	{"QUEUE-32", ComponentQueue, CapPriority, "GetWithPriority gives the highest priority that the item was added with since it was last handed out, zero where none was given", srcPriorityQueue},
+	{"QUEUE-33", ComponentQueue, CapPriority, "A ready item that is added again with a higher priority goes to the end of that priority; with a lower or an equal one it stays where it is", srcPriorityQueue},
+	{"QUEUE-34", ComponentQueue, CapPriority, "An item that waits for its time and is added again takes the higher of the two priorities and the earlier of the two times, and comes once", srcPriorityQueue},
+	{"QUEUE-35", ComponentQueue, CapPriority, "An item that is added while it is processed comes again with the priority of that Add, not with the one that it had", srcPriorityQueue},
+	{"QUEUE-36", ComponentQueue, CapPriority, "AddWithOpts with RateLimited asks the limiter once for each item; with After as well the shorter delay counts", srcPriorityQueue},
+	{"QUEUE-37", ComponentQueue, CapPriority, "AddWithOpts adds every item that it is given; Add, AddAfter and AddRateLimited add with priority zero", srcPriorityQueue},
+	{"QUEUE-38", ComponentQueue, CapPriority, "No priority starves: an item is handed out after at most 64 Gets for itself and for each item that became ready before it, whatever of higher priority keeps coming", "design: fairness; https://github.com/kubernetes-sigs/controller-runtime/issues/2374 has none"},
+	{"QUEUE-39", ComponentQueue, CapCore, "No reference to an item is kept after its Done", "kubernetes#105031: slots of a queue that kept popped items alive"},
 }

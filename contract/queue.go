@@ -30,3 +30,30 @@ type (
 	// RateLimiter says how long an item should wait before its next try. Clauses LIMIT-*.
 	RateLimiter[T comparable] = workqueue.TypedRateLimiter[T]
 )
+
+// AddOptions says how a [PriorityQueue] is to add items. The fields are those of
+// controller-runtime's priorityqueue.AddOpts, in its order: the two types convert
+// into each other.
+type AddOptions struct {
+	// After is the delay; zero or less adds at once.
+	After time.Duration
+	// RateLimited asks the limiter for a delay; if After is above zero too, the
+	// shorter of the two counts.
+	RateLimited bool
+	// Priority is the items' priority, higher ones first; nil is zero.
+	Priority *int
+}
+
+// PriorityQueue is a RateLimitingQueue that hands out items of higher priority
+// first. An item is in it once: one that is added again takes the higher of the
+// priorities and the earlier of the times. Clauses QUEUE-31 to QUEUE-38.
+//
+// With AddOpts in the place of AddOptions it is controller-runtime's interface of
+// this name.
+type PriorityQueue[T comparable] interface {
+	RateLimitingQueue[T]
+	// AddWithOpts adds each of items as o says.
+	AddWithOpts(o AddOptions, items ...T)
+	// GetWithPriority is Get, and gives the item's priority.
+	GetWithPriority() (item T, priority int, shutdown bool)
+}

@@ -298,18 +298,8 @@ func slowHandler() Preset {
 func requeueStorm() Preset {
 	return Preset{
 		Name:        "requeue-storm",
-		Description: "1,000,000 items in the queue, 1,000 workers that take 1 ms and put each item back, a handler that adds the same 1,000 items over and over.",
+		Description: "1,000,000 items in the queue, 1,000 workers that take 1 ms and put each item back, a handler that adds the same 1,000 items over and over; and a queue that is nearly empty, alone and between eight producers and eight workers.",
 		Source:      "https://github.com/kubernetes-sigs/controller-runtime/pull/3415 BenchmarkAddLockContended, kept full",
-		Workloads: []Workload{{
-			Name:      "requeue-storm",
-			Component: contract.ComponentQueue,
-			Objects:   ObjectSpec{Kind: KindKey, Count: 1_000_000},
-			Waiting:   1_000_000,
-			Groups: []Group{
-				{Name: "adder", Op: OpAdd, Goroutines: 1, Keys: 1_000},
-				{Name: "workers", Op: OpGetDone, Goroutines: 1_000, Work: time.Millisecond, Requeue: true},
-			},
-			Duration: 3 * time.Second, Warmup: 200 * time.Millisecond,
-		}},
+		Workloads:   []Workload{queueRequeueStorm(), queueEight()},
 	}
 }

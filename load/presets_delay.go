@@ -8,28 +8,8 @@ import (
 
 // The presets that structures of waiting items, and the queues over them, are held against.
 
-// dueRate is how many items come due in a second. The adders' delays are so short that no item
-// waits already when a walk of 65,536, or of four times as many, comes back to it.
-const (
-	dueRate  = 200_000
-	dueAhead = 250 * time.Millisecond
-)
-
 func delayMillion() Preset {
 	objects := ObjectSpec{Kind: KindKey, Count: 1_000_000}
-	due := func(name, description string, c contract.Component, waiting int, adders, takers Group) Workload {
-		adders.Name, adders.Rate, adders.Ahead = "adders", dueRate, dueAhead
-		w := Workload{
-			Name: name, Description: description,
-			Component: c, Objects: objects, Waiting: waiting,
-			Groups:   []Group{adders, takers},
-			Duration: 3 * time.Second, Warmup: 500 * time.Millisecond,
-		}
-		if waiting > 0 {
-			w.Ahead = 10 * time.Minute
-		}
-		return w
-	}
 	return Preset{
 		Name:        "delay-million",
 		Description: "1,000,000 items that wait up to ten minutes, in the structure alone and behind a delaying queue; and 200,000 items that come due in each second: how late are they?",
@@ -42,16 +22,23 @@ func delayMillion() Preset {
 				// Putting the number of waiting items back takes several times as long as what is timed.
 				Duration: 200 * time.Millisecond,
 			},
-			{
-				Name: "queue-delay-million", Description: "AddAfter on a queue that is full of waiting items, by one goroutine and by eight.",
-				Component: contract.ComponentQueue, Objects: objects, Waiting: 1_000_000, Ahead: 10 * time.Minute,
-				Ops: []Op{OpAddAfter}, Parallel: []int{1, 8},
-			},
-			due("delay-due", "200,000 items come due in each second among 1,000,000 that wait: the structure under a mutex.",
-				contract.ComponentDelay, 1_000_000, Group{Op: OpAdd, Goroutines: 1}, Group{Name: "taker", Op: OpPop, Goroutines: 1}),
-			due("queue-delay-due", "200,000 items come due in each second: the delaying queue and four workers.",
-				contract.ComponentQueue, 0, Group{Op: OpAddAfter, Goroutines: 4}, Group{Name: "workers", Op: OpGetDone, Goroutines: 4}),
+			delayDue(objects),
+			queueDelayMillion(objects), queueDueStorm(),
 		},
+	}
+}
+
+// delayDue has delays so short that no item waits already when a walk of 65,536, or of
+// four times as many, comes back to it.
+func delayDue(objects ObjectSpec) Workload {
+	return Workload{
+		Name: "delay-due", Description: "200,000 items come due in each second among 1,000,000 that wait: the structure under a mutex.",
+		Component: contract.ComponentDelay, Objects: objects, Waiting: 1_000_000, Ahead: 10 * time.Minute,
+		Groups: []Group{
+			{Name: "adders", Op: OpAdd, Goroutines: 1, Rate: 200_000, Ahead: 250 * time.Millisecond},
+			{Name: "taker", Op: OpPop, Goroutines: 1},
+		},
+		Duration: 3 * time.Second, Warmup: 500 * time.Millisecond,
 	}
 }
 

@@ -31,7 +31,8 @@ type Workload struct {
 	// measurement begins; at most Objects.Count.
 	Waiting int `yaml:"waiting,omitempty"`
 	// Ahead spreads the ready times of the waiting items evenly over the time
-	// from now to Ahead. 0 means that all are ready at once.
+	// from now to Ahead. 0 means that all are ready at once. In a queue with groups
+	// they lie in the second half of it: filling and warmup have the first.
 	Ahead time.Duration `yaml:"ahead,omitempty"`
 	// Ops are single operations, each measured with nothing else going on.
 	Ops []Op `yaml:"ops,omitempty,flow"`

@@ -15,7 +15,7 @@ import (
 
 // Queues returns the broken queues. The slice belongs to the caller.
 func Queues() []Mutant {
-	return slices.Concat(orderQueues(), shutDownQueues(), delayQueues(), rateQueues(), clientGoQueues())
+	return slices.Concat(orderQueues(), shutDownQueues(), delayQueues(), rateQueues(), priorityQueues(), clientGoQueues())
 }
 
 // clientGoQueues is client-go's queue as it is: what it breaks.
@@ -29,6 +29,8 @@ func clientGoQueues() []Mutant {
 		asItIs("done of a ready item queues it again", "Done does not ask whether the item is processed", "QUEUE-9").real(inKubernetes, "141079"),
 		asItIs("done wakes one drain", "Done signals one waiter where several wait for the end", "QUEUE-18").real(inKubernetes, "141079"),
 		asItIs("drain leaves the delaying goroutine", "ShutDownWithDrain does not stop the goroutine that holds what waits for its time", "QUEUE-20").
+			real("https://github.com/kubernetes/client-go/blob/v0.37.2/util/workqueue/delaying_queue.go", ""),
+		asItIs("a delayed item is kept", "the heap of waiting items does not clear the slot of an entry that left", "QUEUE-39").
 			real("https://github.com/kubernetes/client-go/blob/v0.37.2/util/workqueue/delaying_queue.go", ""),
 	}
 }
@@ -95,6 +97,29 @@ func orderQueues() []Mutant {
 				}
 				return ok.Get()
 			}
+		}),
+		queueOf("one wake-up for many", "Add wakes a worker only where nothing was ready, and the worker does not wake the next", "QUEUE-5", func(b *brokenQueue, ok okQueue) {
+			token, over := make(chan struct{}, 1), make(chan struct{})
+			b.add = func(item string) {
+				first := ok.Len() == 0
+				ok.Add(item)
+				if first {
+					select {
+					case token <- struct{}{}:
+					default:
+					}
+				}
+			}
+			b.get = func() (string, bool) {
+				for ok.Len() == 0 && !ok.ShuttingDown() {
+					select {
+					case <-token:
+					case <-over:
+					}
+				}
+				return ok.Get()
+			}
+			b.shutDown = sync.OnceFunc(func() { ok.ShutDown(); close(over) })
 		}),
 		queueOf("Get does not wait", "Get of an empty queue returns the zero item", "QUEUE-5", func(b *brokenQueue, ok okQueue) {
 			b.get = func() (string, bool) {
@@ -183,6 +208,36 @@ func shutDownQueues() []Mutant {
 		queueOf("ShutDown wakes nobody", "a Get that waits when ShutDown is called goes on waiting", "QUEUE-12", func(b *brokenQueue, ok okQueue) {
 			b.shutDown = func() {}
 		}).real(inControllerRuntime, "3239"),
+		queueOf("an item is handed to a worker that has left", "the lock is held until a worker takes the item, and ShutDown sends the workers away", "QUEUE-12", func(b *brokenQueue, ok okQueue) {
+			var mu sync.Mutex
+			wanted, handed, over := make(chan struct{}, 10_000), make(chan string), make(chan struct{})
+			go func() {
+				for range wanted {
+					item, shutdown := ok.Get()
+					if shutdown {
+						return
+					}
+					mu.Lock()
+					handed <- item
+					mu.Unlock()
+				}
+			}()
+			b.add = func(item string) {
+				mu.Lock()
+				defer mu.Unlock()
+				ok.Add(item)
+			}
+			b.get = func() (string, bool) {
+				wanted <- struct{}{}
+				select {
+				case item := <-handed:
+					return item, false
+				case <-over:
+					return "", true
+				}
+			}
+			b.shutDown = sync.OnceFunc(func() { close(over); ok.ShutDown() })
+		}).real(inControllerRuntime, "3540"),
 		queueOf("ShuttingDown is late", "ShuttingDown is false until what is ready is handed out", "QUEUE-13", func(b *brokenQueue, ok okQueue) {
 			b.shuttingDown = func() bool { return ok.ShuttingDown() && ok.Len() == 0 }
 		}),

@@ -65,6 +65,30 @@ func delayQueues() []Mutant {
 				ok.AddAfter(item, d.Round(20*tick)+tick*time.Duration(len(item)))
 			}
 		}),
+		queueOf("a full batch is the last", "of what is due together 256 are moved, and the timer is set for what is not due yet", "QUEUE-21", func(b *brokenQueue, ok okQueue) {
+			var mu sync.Mutex
+			due := map[time.Time]int{}
+			b.addAfter = func(item string, d time.Duration) {
+				mu.Lock()
+				defer mu.Unlock()
+				at := b.clock.Now().Add(d)
+				if due[at]++; due[at] > 256 {
+					d += time.Hour
+				}
+				ok.AddAfter(item, d)
+			}
+		}),
+		queueOf("keeps what it handed out", "the slot of an item that a worker took is not cleared", "QUEUE-39", func(b *brokenQueue, ok okQueue) {
+			var mu sync.Mutex
+			var slots []string
+			b.get = func() (string, bool) {
+				item, shutdown := ok.Get()
+				mu.Lock()
+				defer mu.Unlock()
+				slots = append(slots, item)
+				return item, shutdown
+			}
+		}),
 		queueOf("ShutDown hands out delayed items", "what waits for its time is handed out at the end", "QUEUE-26", func(b *brokenQueue, ok okQueue) {
 			delayed := make(chan string, 100)
 			b.addAfter = func(item string, d time.Duration) { delayed <- item; ok.AddAfter(item, d) }

@@ -57,9 +57,13 @@ func TestQueuesStandOnSoundGround(t *testing.T) {
 			opts = append(opts, suite.Waive(clause, why))
 		}
 	}
-	unbroken := queueOf("unbroken", "none", "QUEUE-1", func(*brokenQueue, okQueue) {})
-	if err := queuetest.Check(unbroken.NewQueue, opts...); err != nil {
-		t.Error(err)
+	for _, unbroken := range []Mutant{
+		queueOf("unbroken", "none", "QUEUE-1", func(*brokenQueue, okQueue) {}),
+		rankedOf("unbroken with priorities", "none", "QUEUE-31", func(*ranked) {}),
+	} {
+		if err := queuetest.Check(unbroken.NewQueue, opts...); err != nil {
+			t.Errorf("%s: %v", unbroken.Name, err)
+		}
 	}
 }
 

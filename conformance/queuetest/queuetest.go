@@ -1,5 +1,6 @@
 // Package queuetest says whether a delaying queue keeps the QUEUE clauses of
-// package contract. A queue that is a rate-limiting queue too is tested as one.
+// package contract. A queue that is a rate-limiting queue too is tested as one, and
+// so is a contract.PriorityQueue.
 //
 //	func TestMyQueue(t *testing.T) {
 //		queuetest.Run(t, func(c clock.WithTicker) contract.DelayingQueue[string] { return myqueue.New[string](c) })
@@ -19,7 +20,7 @@
 // the suite's case timeout. A rate-limiting queue should be given a limiter whose
 // first delays are short (some milliseconds, as the default controller's).
 //
-// A whole Check takes under three seconds.
+// A whole Check takes a few seconds.
 package queuetest
 
 import (
@@ -49,7 +50,7 @@ type env struct {
 	newTimeline func() timeline
 }
 
-var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, randomCases)
+var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, priorityCases, randomCases, concurrentCases)
 
 // Run tests newQueue's queues, a subtest per case.
 func Run(t *testing.T, newQueue func(clock.WithTicker) contract.DelayingQueue[string], opts ...Option) {

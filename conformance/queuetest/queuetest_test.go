@@ -31,7 +31,7 @@ func TestQueuesWithoutLimiterSkipItsClauses(t *testing.T) {
 		t.Error(err)
 	}
 	for _, clause := range contract.ClausesOf(contract.ComponentQueue) {
-		if want := clause.Capability == contract.CapRateLimiting; skipped[clause.ID] != want {
+		if want := clause.Capability == contract.CapRateLimiting || clause.Capability == contract.CapPriority; skipped[clause.ID] != want {
 			t.Errorf("%s skipped: %v, want %v", clause.ID, skipped[clause.ID], want)
 		}
 	}

@@ -5,7 +5,8 @@
 // Nothing here wraps a method that is measured: the constructors return
 // upstream's own values. The exceptions are the two heaps in heap.go, which
 // give upstream's exported or published structures the methods of
-// contract.DelayHeap, because upstream exports no such type.
+// contract.DelayHeap, because upstream exports no such type, and PriorityQueue,
+// whose options have a type of their own upstream.
 //
 // The versions are those of go.mod; see [ClientGoModule] and
 // [ControllerRuntimeModule].

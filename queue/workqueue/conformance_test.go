@@ -23,6 +23,10 @@ func newRateLimiting(cfg workqueue.Config[string]) *workqueue.RateLimitingQueue[
 	return workqueue.NewRateLimiting[string](ratelimit.DefaultController[string](), newHeap, cfg)
 }
 
+func newPriority(cfg workqueue.Config[string]) *workqueue.PriorityQueue[string] {
+	return workqueue.NewPriority[string](ratelimit.DefaultController[string](), newHeap, cfg)
+}
+
 // The clauses hold in virtual time, under a fake clock and in real time, with
 // metrics and without.
 func TestQueuesKeepTheClauses(t *testing.T) {
@@ -36,6 +40,21 @@ func TestQueuesKeepTheClauses(t *testing.T) {
 		},
 		"with-metrics": func(c clock.WithTicker) contract.DelayingQueue[string] {
 			return newRateLimiting(workqueue.Config[string]{Clock: c, Name: "test", MetricsProvider: newProvider()})
+		},
+		"one-heap": func(c clock.WithTicker) contract.DelayingQueue[string] {
+			return newRateLimiting(workqueue.Config[string]{Clock: c, Heaps: 1})
+		},
+		"many-heaps": func(c clock.WithTicker) contract.DelayingQueue[string] {
+			return newRateLimiting(workqueue.Config[string]{Clock: c, Heaps: 13})
+		},
+		"priority": func(c clock.WithTicker) contract.DelayingQueue[string] {
+			return newPriority(workqueue.Config[string]{Clock: c})
+		},
+		"priority-fairest": func(c clock.WithTicker) contract.DelayingQueue[string] {
+			return newPriority(workqueue.Config[string]{Clock: c, Turn: 4})
+		},
+		"priority-with-metrics": func(c clock.WithTicker) contract.DelayingQueue[string] {
+			return newPriority(workqueue.Config[string]{Clock: c, Name: "test", MetricsProvider: newProvider()})
 		},
 		"with-an-order": func(c clock.WithTicker) contract.DelayingQueue[string] {
 			return newRateLimiting(workqueue.Config[string]{Clock: c, Order: clientgo.DefaultQueue[string]()})
@@ -76,4 +95,18 @@ func TestQueueOverAnInexactHeap(t *testing.T) {
 		}, workqueue.Config[string]{Clock: c})
 	}
 	queuetest.Run(t, newQueue, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"))
+	newPriority := func(c clock.WithTicker) contract.DelayingQueue[string] {
+		return workqueue.NewPriority[string](ratelimit.DefaultController[string](), func() contract.DelayHeap[string] {
+			return rounding{newHeap(), time.Millisecond}
+		}, workqueue.Config[string]{Clock: c})
+	}
+	queuetest.Run(t, newPriority, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"))
+}
+
+// Without turns the highest priority always comes first, and the lowest may starve.
+func TestStrictPriorities(t *testing.T) {
+	t.Parallel()
+	queuetest.Run(t, func(c clock.WithTicker) contract.DelayingQueue[string] {
+		return newPriority(workqueue.Config[string]{Clock: c, Turn: -1})
+	}, queuetest.Waive("QUEUE-38", "priorities are strict"))
 }

@@ -1,7 +1,7 @@
 package workqueue
 
 import (
-	"sync"
+	"runtime"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -13,51 +13,66 @@ import (
 var _ contract.DelayingQueue[string] = (*DelayingQueue[string])(nil)
 
 const (
-	// maxSleep bounds how long the waiting goroutine trusts its timer. A fake
-	// clock that is stepped between the reading of the time and the setting of
-	// the timer makes the timer late; client-go has the same bound.
-	maxSleep = 10 * time.Second
+	// maxHeaps is the most heaps that Config.Heaps = 0 makes.
+	maxHeaps = 8
 
-	// batch is how many due items leave the heap under one hold of its lock, so
+	// batch is how many due items leave the heaps under one hold of their locks, so
 	// that AddAfter waits for at most this many while a million come due.
 	batch = 256
 )
 
 // DelayingQueue is a Queue to which items can be added later.
 //
-// One goroutine moves what is due into the queue. AddAfter writes into the heap
-// itself, and wakes that goroutine only if its item is now the earliest.
+// What waits is spread by hash over several heaps, each with a lock of its own, so
+// that producers on several processors work at the same time. AddAfter writes into
+// its item's heap itself: there is no channel that could be full. One goroutine
+// moves what is due into the queue; it is woken only for an item that comes before
+// the time that it sleeps until.
 type DelayingQueue[T comparable] struct {
 	*Queue[T]
 	clock   clock.WithTicker
 	retries workqueue.CounterMetric // nil counts nothing
+	alarm   alarm
+	heaps   []heap[T]
 
-	wake     chan struct{} // holds one token: the earliest time may have changed
-	stopOnce sync.Once
-	stopCh   chan struct{}
-	loop     sync.WaitGroup
-
-	mu struct {
-		sync.Mutex
-		waiting contract.DelayHeap[T] // nil once the queue is shut down
-	}
+	// armed is the time that the moving goroutine sleeps until, zero if it sleeps
+	// until it is woken. It is written with all heaps' locks held and read with any
+	// of them: so who adds an item either comes before the goroutine looks into that
+	// heap, and is seen, or sees what it is armed for.
+	armed time.Time
 }
 
-// NewDelaying returns a delaying queue whose items wait in the heap that newHeap
-// makes, which it calls once. The queue runs a goroutine until it is shut down.
+// heap holds some of the waiting items.
+type heap[T comparable] struct {
+	mu struct {
+		lock
+		waiting contract.DelayHeap[T] // nil once the queue is shut down
+	}
+	// A heap's lock on a cache line of its own.
+	_ [64]byte
+}
+
+// NewDelaying returns a delaying queue whose items wait in heaps that newHeap
+// makes; see Config.Heaps for how many. The queue runs a goroutine until it is
+// shut down.
 func NewDelaying[T comparable](newHeap func() contract.DelayHeap[T], cfg Config[T]) *DelayingQueue[T] {
 	cfg = cfg.withDefaults()
+	if cfg.Heaps <= 0 {
+		cfg.Heaps = min(2*runtime.GOMAXPROCS(0), maxHeaps)
+	}
 	q := &DelayingQueue[T]{
-		Queue:  New(cfg),
-		clock:  cfg.Clock,
-		wake:   make(chan struct{}, 1),
-		stopCh: make(chan struct{}),
+		Queue: New(cfg),
+		clock: cfg.Clock,
+		heaps: make([]heap[T], cfg.Heaps),
 	}
 	if q.metrics != nil {
 		q.retries = cfg.MetricsProvider.NewRetriesMetric(cfg.Name)
 	}
-	q.mu.waiting = newHeap()
-	q.loop.Go(q.moveDue)
+	for i := range q.heaps {
+		q.heaps[i].mu.waiting = newHeap()
+	}
+	buffer := make([]T, 0, batch)
+	q.alarm.start(q.clock, func(now time.Time) time.Time { return q.moveDue(buffer, now) })
 	return q
 }
 
@@ -77,70 +92,75 @@ func (q *DelayingQueue[T]) AddAfter(item T, delay time.Duration) {
 		return
 	}
 	readyAt := q.clock.Now().Add(delay)
-	if q.addWaiting(item, readyAt) {
-		select {
-		case q.wake <- struct{}{}:
-		default: // a token is there: the goroutine has yet to look
-		}
+	h := &q.heaps[q.mu.items.hashOf(item)%uint64(len(q.heaps))]
+	h.mu.Lock()
+	wake := false
+	if h.mu.waiting != nil {
+		h.mu.waiting.Add(item, readyAt)
+		wake = q.armed.IsZero() || readyAt.Before(q.armed)
+	}
+	h.mu.Unlock()
+	if wake {
+		q.alarm.wake()
 	}
 }
 
-// addWaiting puts item into the heap and reports whether it is the earliest.
-func (q *DelayingQueue[T]) addWaiting(item T, readyAt time.Time) (earliest bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.mu.waiting == nil {
-		return false
+// moveDue adds to the queue what has come due by now, up to a batch, and returns
+// the time at which to do so again. buffer is its own from call to call.
+func (q *DelayingQueue[T]) moveDue(buffer []T, now time.Time) (next time.Time) {
+	for i := range q.heaps {
+		q.heaps[i].mu.Lock()
 	}
-	next, any := q.mu.waiting.Next()
-	q.mu.waiting.Add(item, readyAt)
-	return !any || readyAt.Before(next)
+	due, next := q.popDueLocked(buffer[:0], now)
+	q.armed = next
+	for i := range q.heaps {
+		q.heaps[i].mu.Unlock()
+	}
+	q.addAll(due)
+	clear(due) // it must not keep items alive while the goroutine sleeps
+	return next
 }
 
-// moveDue adds each item to the queue when its time has come.
-func (q *DelayingQueue[T]) moveDue() {
-	alarm := timer{clock: q.clock}
-	defer alarm.stop()
-	due := make([]T, 0, batch)
+// popDueLocked takes out up to a batch of what is due, in the order of the times,
+// and returns the earliest time left, zero if nothing waits.
+func (q *DelayingQueue[T]) popDueLocked(due []T, now time.Time) (_ []T, next time.Time) {
+	if q.heaps[0].mu.waiting == nil {
+		return due, next
+	}
 	for {
-		now := q.clock.Now()
-		var next time.Time
-		var waits bool
-		due, next, waits = q.popDue(due[:0], now)
-		q.addAll(due)
-		clear(due) // it must not keep items alive while the goroutine sleeps
-		if len(due) == batch {
-			continue
+		first, at, second := q.earliestLocked()
+		if first == nil || at.After(now) || len(due) == batch {
+			return due, at
 		}
-		var fires <-chan time.Time
-		if waits {
-			fires = alarm.set(min(next.Sub(now), maxSleep))
-		}
-		select {
-		case <-q.stopCh:
-			return
-		case <-q.wake:
-		case <-fires:
+		// From the first heap until another has an earlier time.
+		for len(due) < batch {
+			item, ok := first.PopReady(now)
+			if !ok {
+				return due, at // by contract this cannot be
+			}
+			due = append(due, item)
+			next, more := first.Next()
+			if !more || next.After(now) || !second.IsZero() && second.Before(next) {
+				break
+			}
 		}
 	}
 }
 
-// popDue takes out up to a batch of what is due and tells the earliest time left.
-func (q *DelayingQueue[T]) popDue(due []T, now time.Time) (_ []T, next time.Time, waits bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.mu.waiting == nil {
-		return due, next, false
-	}
-	for len(due) < batch {
-		item, ok := q.mu.waiting.PopReady(now)
-		if !ok {
-			break
+// earliestLocked returns the heap with the earliest time, that time, and the
+// earliest time of the other heaps; nil and zero times where nothing waits.
+func (q *DelayingQueue[T]) earliestLocked() (first contract.DelayHeap[T], at, second time.Time) {
+	for i := range q.heaps {
+		next, waits := q.heaps[i].mu.waiting.Next()
+		switch {
+		case !waits:
+		case first == nil || next.Before(at):
+			first, at, second = q.heaps[i].mu.waiting, next, at
+		case second.IsZero() || next.Before(second):
+			second = next
 		}
-		due = append(due, item)
 	}
-	next, waits = q.mu.waiting.Next()
-	return due, next, waits
+	return first, at, second
 }
 
 // ShutDown is Queue's ShutDown. Items that wait for their time are dropped.
@@ -157,40 +177,11 @@ func (q *DelayingQueue[T]) ShutDownWithDrain() {
 }
 
 func (q *DelayingQueue[T]) stopWaiting() {
-	q.mu.Lock()
-	q.mu.waiting = nil
-	q.mu.Unlock()
-	q.stopOnce.Do(func() { close(q.stopCh) })
-	q.loop.Wait()
-}
-
-// timer is a clock's timer that is made when first set and set again and again.
-type timer struct {
-	clock clock.Clock
-	timer clock.Timer
-}
-
-// set makes the returned channel deliver once, after d, and no earlier setting.
-func (t *timer) set(d time.Duration) <-chan time.Time {
-	if t.timer == nil {
-		t.timer = t.clock.NewTimer(d)
-		return t.timer.C()
+	for i := range q.heaps {
+		h := &q.heaps[i]
+		h.mu.Lock()
+		h.mu.waiting = nil
+		h.mu.Unlock()
 	}
-	t.stop()
-	t.timer.Reset(d)
-	return t.timer.C()
-}
-
-// stop also takes out a delivery that nobody received: a fake clock's channel
-// keeps it, and blocks the clock at the next one.
-func (t *timer) stop() {
-	if t.timer == nil {
-		return
-	}
-	if !t.timer.Stop() {
-		select {
-		case <-t.timer.C():
-		default:
-		}
-	}
+	q.alarm.stop()
 }

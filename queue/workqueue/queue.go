@@ -1,8 +1,6 @@
 package workqueue
 
 import (
-	"sync"
-
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
@@ -22,46 +20,59 @@ type Config[T comparable] struct {
 	// Clock is the time of delays and metrics; nil means the system's.
 	Clock clock.WithTicker
 	// Order holds the items that are ready and decides which is next; nil means
-	// first in, first out. The queue calls it under its lock.
+	// first in, first out. The queue calls it under its lock. A queue with
+	// priorities has an order of its own and ignores this one.
 	Order workqueue.Queue[T]
+	// Heaps is over how many heaps a delaying queue spreads what waits for its
+	// time, so that producers seldom meet; 0 means two for each processor and at
+	// most 8. A queue with priorities has one heap.
+	Heaps int
+	// Turn makes a queue with priorities fair: of so many Gets in a row that pass
+	// over the item that has been ready longest, the last one gets it after all.
+	// 0 means 16; a queue with a number below zero lets low priorities starve, and
+	// one from 1 to 3 breaks QUEUE-31.
+	Turn int
 }
 
-// state is what a queue knows of an item; an item in neither state is not held.
+// state is what a queue knows of an item; an item in no state is not held.
 type state uint8
 
 const (
 	dirty      state = 1 << iota // it is to be handed out (again)
 	processing                   // a worker has it
+	waiting                      // it waits for its time; queues with priorities only
 )
+
+// plain is the node of a queue without priorities.
+type plain[T comparable] = node[T, struct{}]
 
 // Queue hands each item to one worker at a time. An item that is added while it
 // is ready is handed out once; one that is added while a worker has it is handed
 // out again after Done.
+//
+// An item's whole state is one node. The ready ones are linked, so Get looks
+// nothing up; Add and Done look up once, with a hash made before they lock.
 type Queue[T comparable] struct {
 	metrics *metrics[T] // nil counts nothing
 
 	mu struct {
-		sync.Mutex
-		order workqueue.Queue[T] // the items whose state is dirty and no more
-		items map[T]state
-		// processing is the number of items with that bit.
-		processing   int
-		shuttingDown bool
-		draining     bool
+		lock
+		workers
+		items table[T, struct{}]
+		// fifo or order holds the items whose state is dirty and no more.
+		fifo  fifo[T]
+		order workqueue.Queue[T] // nil: fifo
 	}
-	ready *sync.Cond // on mu: something is ready, or the queue shuts down
-	idle  *sync.Cond // on mu: nothing is processed, or nobody may wait for that
 }
 
 // New returns a queue. One with metrics runs a goroutine until it is shut down.
 func New[T comparable](cfg Config[T]) *Queue[T] {
 	cfg = cfg.withDefaults()
 	q := &Queue[T]{metrics: newMetrics(cfg)}
+	q.mu.workers.init(&q.mu.lock)
+	q.mu.items = newTable[T, struct{}]()
 	q.mu.order = cfg.Order
-	q.mu.items = map[T]state{}
-	q.ready = sync.NewCond(&q.mu.Mutex)
-	q.idle = sync.NewCond(&q.mu.Mutex)
-	q.metrics.start(&q.mu.Mutex)
+	q.metrics.start(&q.mu.lock)
 	return q
 }
 
@@ -69,8 +80,8 @@ func (cfg Config[T]) withDefaults() Config[T] {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.RealClock{}
 	}
-	if cfg.Order == nil {
-		cfg.Order = &ring[T]{}
+	if cfg.Turn == 0 {
+		cfg.Turn = defaultTurn
 	}
 	return cfg
 }
@@ -78,44 +89,65 @@ func (cfg Config[T]) withDefaults() Config[T] {
 // Add makes item ready, unless it is. While a worker has item, it becomes ready
 // at Done. After ShutDown it is ignored.
 func (q *Queue[T]) Add(item T) {
+	hash := q.mu.items.hashOf(item)
 	q.mu.Lock()
-	q.addLocked(item)
+	q.addLocked(item, hash)
+	wake := q.mu.needsWakeLocked()
 	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
 }
 
 // addAll adds many items and locks once.
 func (q *Queue[T]) addAll(items []T) {
+	if len(items) == 0 {
+		return
+	}
 	q.mu.Lock()
 	for _, item := range items {
-		q.addLocked(item)
+		q.addLocked(item, q.mu.items.hashOf(item))
 	}
+	wake := q.mu.needsWakeLocked()
 	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
 }
 
-func (q *Queue[T]) addLocked(item T) {
-	if q.mu.shuttingDown {
+func (q *Queue[T]) addLocked(item T, hash uint64) {
+	if q.mu.over.Load() {
 		return
 	}
-	s := q.mu.items[item]
-	if s&dirty != 0 {
-		if s == dirty {
-			q.mu.order.Touch(item)
-		}
-		return
+	at := q.mu.items.find(item, hash)
+	switch n := *at; {
+	case n == nil:
+		n = q.mu.items.insert(at, item, hash)
+		n.state = dirty
+		q.metrics.added(item)
+		q.pushLocked(n)
+	case n.state == processing:
+		n.state |= dirty
+		q.metrics.added(item)
+	case n.state == dirty && q.mu.order != nil:
+		q.mu.order.Touch(item)
 	}
-	q.metrics.added(item)
-	q.mu.items[item] = s | dirty
-	if s == 0 {
-		q.mu.order.Push(item)
-		q.ready.Signal()
+}
+
+func (q *Queue[T]) pushLocked(n *plain[T]) {
+	if q.mu.order != nil {
+		q.mu.order.Push(n.item)
+	} else {
+		q.mu.fifo.push(n)
 	}
+	q.mu.ready++
 }
 
 // Len returns how many items are ready.
 func (q *Queue[T]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.mu.order.Len()
+	return q.mu.ready
 }
 
 // Get waits until an item is ready and hands it to the caller, who must call
@@ -123,41 +155,57 @@ func (q *Queue[T]) Len() int {
 // zero item with shutdown = true.
 func (q *Queue[T]) Get() (item T, shutdown bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	for q.mu.order.Len() == 0 {
-		if q.mu.shuttingDown {
-			return item, true
-		}
-		q.ready.Wait()
+	if !q.mu.awaitLocked() {
+		q.mu.Unlock()
+		return item, true
 	}
-	item = q.mu.order.Pop()
-	q.mu.items[item] = processing
-	q.mu.processing++
+	n := q.popLocked()
+	n.state = processing
+	item = n.item
 	q.metrics.got(item)
+	wake := q.mu.tookLocked()
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
 	return item, false
+}
+
+func (q *Queue[T]) popLocked() *plain[T] {
+	if q.mu.order == nil {
+		return q.mu.fifo.pop()
+	}
+	item := q.mu.order.Pop()
+	return *q.mu.items.find(item, q.mu.items.hashOf(item))
 }
 
 // Done says that the caller has processed item. If item was added meanwhile it
 // goes to the end of the queue. Done of an item that no worker has is ignored.
 func (q *Queue[T]) Done(item T) {
+	hash := q.mu.items.hashOf(item)
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	s := q.mu.items[item]
-	if s&processing == 0 {
-		return
+	wake := q.doneLocked(item, hash)
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+}
+
+func (q *Queue[T]) doneLocked(item T, hash uint64) (wake bool) {
+	at := q.mu.items.find(item, hash)
+	n := *at
+	if n == nil || n.state&processing == 0 {
+		return false
 	}
 	q.metrics.done(item)
-	q.mu.processing--
-	if s&dirty != 0 {
-		q.mu.items[item] = dirty
-		q.mu.order.Push(item)
-		q.ready.Signal()
+	if n.state&dirty != 0 {
+		n.state = dirty
+		q.pushLocked(n)
 	} else {
-		delete(q.mu.items, item)
+		q.mu.items.remove(at)
 	}
-	if q.mu.processing == 0 {
-		q.idle.Broadcast()
-	}
+	q.mu.workers.doneLocked()
+	return q.mu.needsWakeLocked()
 }
 
 // ShutDown makes the queue ignore what is added from now on. Workers get what is
@@ -171,20 +219,34 @@ func (q *Queue[T]) ShutDownWithDrain() { q.shutDown(true) }
 
 func (q *Queue[T]) shutDown(drain bool) {
 	q.mu.Lock()
-	q.mu.shuttingDown = true
-	q.mu.draining = drain
-	q.ready.Broadcast()
-	q.idle.Broadcast()
-	for q.mu.draining && q.mu.processing > 0 {
-		q.idle.Wait()
-	}
+	q.mu.shutDownLocked(drain)
 	q.mu.Unlock()
 	q.metrics.stop()
 }
 
 // ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
-func (q *Queue[T]) ShuttingDown() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.mu.shuttingDown
+func (q *Queue[T]) ShuttingDown() bool { return q.mu.over.Load() }
+
+// fifo is a list of nodes, first in, first out. It needs no memory but the nodes'.
+type fifo[T comparable] struct {
+	oldest, newest *plain[T]
+}
+
+func (f *fifo[T]) push(n *plain[T]) {
+	if f.oldest == nil {
+		f.oldest = n
+	} else {
+		f.newest.next = n
+	}
+	f.newest = n
+}
+
+// pop takes out the oldest; there must be one.
+func (f *fifo[T]) pop() *plain[T] {
+	n := f.oldest
+	f.oldest, n.next = n.next, nil
+	if f.oldest == nil {
+		f.newest = nil // it must not keep the item alive
+	}
+	return n
 }

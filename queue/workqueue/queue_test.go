@@ -174,12 +174,71 @@ func TestNothingIsKept(t *testing.T) {
 }
 
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
-	q := workqueue.New(workqueue.Config[string]{})
-	if n := testing.AllocsPerRun(1000, func() {
-		q.Add("a")
-		item, _ := q.Get()
-		q.Done(item)
-	}); n != 0 {
-		t.Errorf("Add, Get and Done allocate %v times", n)
+	keys := make([]string, 1000)
+	for i := range keys {
+		keys[i] = fmt.Sprint("item", i)
 	}
+	priority := newPriority(workqueue.Config[string]{})
+	defer priority.ShutDown()
+	for name, q := range map[string]contract.Queue[string]{
+		"queue": workqueue.New(workqueue.Config[string]{}), "priority": priority,
+	} {
+		for _, k := range keys[:100] { // a queue that is never empty
+			q.Add(k)
+		}
+		next := 0
+		if n := testing.AllocsPerRun(5000, func() {
+			q.Add(keys[next%len(keys)])
+			next++
+			item, _ := q.Get()
+			q.Done(item)
+		}); n != 0 {
+			t.Errorf("%s: Add, Get and Done allocate %v times", name, n)
+		}
+	}
+}
+
+// Two priorities, one of them coming and going: its level is kept for it.
+func TestPrioritiesDoNotAllocate(t *testing.T) {
+	q := newPriority(workqueue.Config[string]{})
+	defer q.ShutDown()
+	low, high := contract.AddOptions{Priority: new(-100)}, contract.AddOptions{Priority: new(100)}
+	q.AddWithOpts(low, "low")
+	if n := testing.AllocsPerRun(1000, func() {
+		q.AddWithOpts(high, "high")
+		item, _, _ := q.GetWithPriority()
+		if item == "low" {
+			q.AddWithOpts(low, "low")
+		}
+		q.Done(item)
+	}); n > 0.1 {
+		t.Errorf("AddWithOpts, GetWithPriority and Done allocate %v times", n)
+	}
+}
+
+// An item that was to wait and is added at once does not come a second time, though
+// the heap keeps it; nor does it come too early when it waits anew.
+func TestPriorityQueueForgetsATimeThatIsOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newPriority(workqueue.Config[string]{})
+		defer q.ShutDown()
+		q.AddAfter("a", time.Minute)
+		q.Add("a")
+		if got, _ := q.Get(); got != "a" {
+			t.Fatalf("Get = %q", got)
+		}
+		q.Done("a")
+		q.AddAfter("a", time.Hour) // the heap has it at a minute
+		begin := time.Now()
+		time.Sleep(30 * time.Minute)
+		synctest.Wait()
+		if n := q.Len(); n != 0 {
+			t.Fatalf("%d items are ready after 30 minutes", n)
+		}
+		q.Get()
+		if got := time.Since(begin); got != time.Hour {
+			t.Errorf("the item came after %s", got)
+		}
+	})
 }

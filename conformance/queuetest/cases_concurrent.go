@@ -1,0 +1,251 @@
+package queuetest
+
+// Many goroutines at once, and what is left in memory when they have gone.
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+	"weak"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+)
+
+var concurrentCases = []suite.Case[env]{
+	{Clause: "QUEUE-5", Name: "all-at-once", Why: "work would wait while workers sleep", Run: func(t *suite.T, e env) {
+		wakesAll(t, e, func(w *world, items []string) { w.add(items...) })
+	}},
+	{Clause: "QUEUE-5", Name: "all-at-once-by-time", Why: "work would wait while workers sleep", Run: func(t *suite.T, e env) {
+		wakesAll(t, e, func(w *world, items []string) {
+			for _, item := range items {
+				w.addAfter(item, 1)
+			}
+			w.advance(w.tick())
+		})
+	}},
+	// controller-runtime#3538: an item was being handed to a worker that had left.
+	{Clause: "QUEUE-12", Name: "busy-workers", Why: whyStuck, Run: func(t *suite.T, e env) {
+		for round := range t.Scale(30) {
+			w := newWorld(t, t.Config(), e)
+			var working []*call
+			var turns atomic.Int64
+			for who := range 8 {
+				working = append(working, start(func() {
+					for n := 0; ; n++ {
+						w.q.Add(fmt.Sprint("item", who, "-", n%20))
+						item, shutdown := w.q.Get()
+						if shutdown {
+							return
+						}
+						w.q.Done(item)
+						turns.Add(1)
+					}
+				}))
+			}
+			for turns.Load() < int64(round) {
+				runtime.Gosched()
+			}
+			w.q.ShutDown()
+			w.finish("each of eight workers that add and get, after ShutDown,", working...)
+			w.close()
+		}
+	}},
+	{Clause: "QUEUE-15", Name: "busy-workers", Why: whyStuck, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		items := t.Scale(300)
+		for i := range items {
+			w.add(fmt.Sprint("item", i))
+		}
+		c := newCounting(w, 4)
+		for c.count() < items/2 {
+			runtime.Gosched()
+		}
+		w.finish("ShutDownWithDrain while workers are busy", start(w.q.ShutDownWithDrain))
+		w.finish("each worker after ShutDownWithDrain", c.working...)
+		c.mustBe(items)
+	}},
+	{Clause: "QUEUE-21", Name: "due-together", Why: whyLost, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		items := t.Scale(3000)
+		c := newCounting(w, 4)
+		for i := range items {
+			w.addAfter(fmt.Sprint("item", i), 50)
+		}
+		w.advance(w.ticks(50))
+		w.await(func() bool { return c.count() >= items })
+		w.q.ShutDown()
+		w.finish("each worker after ShutDown", c.working...)
+		c.mustBe(items)
+	}},
+	{Clause: "QUEUE-24", Name: "by-several-producers", Why: whyLost, Run: func(t *suite.T, e env) {
+		const items, producers = 8, 4
+		w := open(t, e)
+		var mu sync.Mutex
+		due := map[string]time.Time{}
+		var first time.Time
+		var producing []*call
+		for p := range producers {
+			producing = append(producing, start(func() {
+				for i := range items {
+					item := fmt.Sprint("item", i)
+					at := w.addAfter(item, 20+(p*7+i*3)%30)
+					mu.Lock()
+					if due[item].IsZero() || at.Before(due[item]) {
+						due[item] = at
+					}
+					if first.IsZero() || at.Before(first) {
+						first = at
+					}
+					mu.Unlock()
+				}
+			}))
+		}
+		w.finish("each producer", producing...)
+		if !w.takenIn(first) {
+			return
+		}
+		w.addAfter("canary", 60)
+		w.advance(w.ticks(50))
+		for range items {
+			item := w.get()
+			at, waits := due[item]
+			if !waits {
+				t.Fatalf("%q came, which was not delayed, or came twice", item)
+			}
+			if !w.reached(at) {
+				t.Fatalf("%q came %s before the earliest of its times", item, at.Sub(w.clock().Now()))
+			}
+			delete(due, item)
+			w.done(item)
+		}
+		w.advance(w.ticks(11))
+		w.mustGet("canary")
+	}},
+	{Clause: "QUEUE-39", Name: "ready-items", Why: whyKept, Run: func(t *suite.T, e env) {
+		letsGo(t, e, func(w *world, item string) { w.q.Add(item) }, func(*world) {})
+	}},
+	{Clause: "QUEUE-39", Name: "delayed-items", Why: whyKept, Run: func(t *suite.T, e env) {
+		letsGo(t, e, func(w *world, item string) { w.q.AddAfter(item, w.tick()) }, func(w *world) { w.advance(w.tick()) })
+	}},
+}
+
+const whyKept = "a controller that once held a million keys would keep them for ever"
+
+// wakesAll has workers wait, and as many items become ready: each must get one,
+// though none of them is done meanwhile. Sometimes the workers are still on their
+// way when the items come.
+func wakesAll(t *suite.T, e env, bring func(w *world, items []string)) {
+	const workers = 6
+	w := open(t, e)
+	for round := range t.Scale(20) {
+		var gets []*getting
+		var items []string
+		for i := range workers {
+			gets = append(gets, w.startGet())
+			items = append(items, fmt.Sprint("item", round, "-", i))
+		}
+		if round%2 == 0 {
+			w.settle()
+		}
+		bring(w, items)
+		got := map[string]bool{}
+		for _, g := range gets {
+			w.finish("each of six Gets for six items", g.call)
+			got[g.item] = true
+		}
+		if len(got) != workers {
+			t.Fatalf("six workers got %v", got)
+		}
+		w.done(items...)
+	}
+}
+
+// counting is workers that count what they get, until the queue is shut down.
+type counting struct {
+	w       *world
+	working []*call
+	mu      sync.Mutex
+	got     map[string]int
+}
+
+func newCounting(w *world, workers int) *counting {
+	c := &counting{w: w, got: map[string]int{}}
+	for range workers {
+		c.working = append(c.working, start(func() {
+			for {
+				item, shutdown := w.q.Get()
+				if shutdown {
+					return
+				}
+				c.mu.Lock()
+				c.got[item]++
+				c.mu.Unlock()
+				w.q.Done(item)
+			}
+		}))
+	}
+	return c
+}
+
+// count is how many different items came.
+func (c *counting) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.got)
+}
+
+// mustBe asserts that so many items came, each once.
+func (c *counting) mustBe(items int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.got) != items {
+		c.w.t.Fatalf("%d items came of %d", len(c.got), items)
+	}
+	for item, n := range c.got {
+		if n != 1 {
+			c.w.t.Fatalf("%q was added once and came %d times", item, n)
+		}
+	}
+}
+
+// letsGo takes items through the queue and waits until the collector has them all.
+func letsGo(t *suite.T, e env, add func(w *world, item string), wait func(w *world)) {
+	const items = 40
+	w := open(t, e)
+	w.addAfter("stays", never) // a queue that is never quite empty
+	refs := make([]weak.Pointer[byte], items)
+	for i := range refs {
+		refs[i] = addTraceable(i, func(item string) { add(w, item) })
+	}
+	wait(w)
+	for range items {
+		w.done(w.get())
+	}
+	kept := 0
+	if !w.await(func() bool {
+		runtime.GC()
+		kept = 0
+		for _, r := range refs {
+			if r.Value() != nil {
+				kept++
+			}
+		}
+		return kept == 0
+	}) {
+		t.Errorf("%d of %d items are still referenced after their Done", kept, items)
+	}
+	runtime.KeepAlive(w.q)
+}
+
+// addTraceable adds an item of a kilobyte, with memory of its own that can be seen
+// to die. (A weak pointer into a string is all that unsafe is for.)
+func addTraceable(i int, add func(item string)) weak.Pointer[byte] {
+	item := strings.Repeat(fmt.Sprintf("%8d", i), 128)
+	ref := weak.Make(unsafe.StringData(item))
+	add(item)
+	return ref
+}

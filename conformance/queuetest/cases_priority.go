@@ -1,0 +1,276 @@
+package queuetest
+
+// What a queue with priorities adds.
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+const (
+	whyPriority = "a change that a user waits for would stand behind thousands of resyncs"
+	whyStarve   = "objects of low priority would not be reconciled while others are busy"
+)
+
+var priorityCases = []suite.Case[env]{
+	{Clause: "QUEUE-31", Name: "highest-first", Why: whyPriority, Run: func(t *suite.T, e env) {
+		r := openReferee(t, e)
+		r.addReady(-1, "low1", "low2")
+		r.addReady(5, "high")
+		r.add("zero")
+		r.joins(0, "zero")
+		r.takeAll()
+	}},
+	{Clause: "QUEUE-31", Name: "many-priorities", Why: whyPriority, Run: func(t *suite.T, e env) {
+		r, rnd := openReferee(t, e), t.Rand()
+		for i := range t.Scale(500) {
+			r.addReady(rnd.IntN(200)-100, fmt.Sprint("item", i))
+		}
+		r.takeAll()
+	}},
+	// controller-runtime#3363: what a Get was to have was chosen while items were
+	// still being added.
+	{Clause: "QUEUE-31", Name: "added-before-the-get", Why: whyPriority, Run: func(t *suite.T, e env) {
+		r := openReferee(t, e)
+		for round := range t.Scale(100) {
+			for i := range 4 {
+				r.addReady(-10, fmt.Sprint("low", round, "-", i))
+			}
+			r.addReady(10, fmt.Sprint("high", round))
+			r.takeOne()
+			if round%3 == 0 {
+				r.takeAll()
+			}
+		}
+		r.takeAll()
+	}},
+	{Clause: "QUEUE-31", Name: "became-ready-by-time", Why: whyPriority, Run: func(t *suite.T, e env) {
+		r := openReferee(t, e)
+		r.q.AddWithOpts(contract.AddOptions{After: r.ticks(2), Priority: new(3)}, "later")
+		r.advance(r.ticks(2))
+		r.awaitLen(1)
+		r.joins(3, "later")
+		r.addReady(2, "low")
+		r.addReady(3, "same")
+		r.addReady(4, "high")
+		r.takeAll()
+	}},
+	{Clause: "QUEUE-32", Name: "as-given", Why: "a controller that retries an item would give it another priority", Run: func(t *suite.T, e env) {
+		w, q := openPriority(t, e)
+		for _, p := range []int{0, 7, -7, 1 << 30, -1 << 30} {
+			q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
+			w.mustGetWith(q, "a", p)
+			w.done("a")
+			q.AddWithOpts(contract.AddOptions{}, "a")
+			w.mustGetWith(q, "a", 0) // and not what it had before
+			w.done("a")
+		}
+	}},
+	{Clause: "QUEUE-32", Name: "highest-of-several", Why: whyPriority, Run: func(t *suite.T, e env) {
+		w, q := openPriority(t, e)
+		for _, p := range []int{1, 5, 3} {
+			q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
+		}
+		w.mustGetWith(q, "a", 5)
+	}},
+	{Clause: "QUEUE-33", Name: "raised", Why: whyPriority, Run: func(t *suite.T, e env) {
+		r := openReferee(t, e)
+		r.addReady(-9, "oldest") // or a's age would excuse a
+		r.addReady(1, "a", "b")
+		r.addReady(5, "x", "y")
+		r.raise(5, "a") // behind x and y
+		r.addReady(5, "z")
+		r.takeAll()
+	}},
+	{Clause: "QUEUE-33", Name: "lower-or-equal", Why: "an object that changes all the time would be put off again and again", Run: func(t *suite.T, e env) {
+		r := openReferee(t, e)
+		r.addReady(-9, "oldest")
+		r.addReady(5, "x", "y")
+		r.q.AddWithOpts(contract.AddOptions{Priority: new(1)}, "x")
+		r.q.AddWithOpts(contract.AddOptions{Priority: new(5)}, "x")
+		r.add("x")
+		r.takeAll()
+	}},
+	{Clause: "QUEUE-33", Name: "any-history", Why: whyPriority, Run: func(t *suite.T, e env) {
+		randomPriorities(t, e, false)
+	}},
+	{Clause: "QUEUE-34", Name: "later-and-higher", Why: whyLost, Run: func(t *suite.T, e env) {
+		w, q := openPriority(t, e)
+		due := w.clock().Now().Add(w.ticks(20))
+		q.AddWithOpts(contract.AddOptions{After: w.ticks(20), Priority: new(1)}, "a")
+		q.AddWithOpts(contract.AddOptions{After: w.ticks(60), Priority: new(7)}, "a")
+		comesOnceWith(w, q, 7, due)
+	}},
+	{Clause: "QUEUE-34", Name: "earlier-and-lower", Why: whyLost, Run: func(t *suite.T, e env) {
+		w, q := openPriority(t, e)
+		q.AddWithOpts(contract.AddOptions{After: w.ticks(60), Priority: new(7)}, "a")
+		due := w.clock().Now().Add(w.ticks(20))
+		q.AddWithOpts(contract.AddOptions{After: w.ticks(20), Priority: new(1)}, "a")
+		comesOnceWith(w, q, 7, due)
+	}},
+	{Clause: "QUEUE-34", Name: "at-once", Why: whyExtra, Run: func(t *suite.T, e env) {
+		w, q := openPriority(t, e)
+		q.AddWithOpts(contract.AddOptions{After: w.ticks(20), Priority: new(7)}, "a")
+		q.AddWithOpts(contract.AddOptions{Priority: new(1)}, "a")
+		w.mustGetWith(q, "a", 7)
+		w.done("a")
+		w.addAfter("canary", 25)
+		w.advance(w.ticks(26))
+		w.mustGet("canary") // and not a, whose time is over
+	}},
+	{Clause: "QUEUE-34", Name: "at-once-and-later-again", Why: whyEarly, Run: func(t *suite.T, e env) {
+		w, q := openPriority(t, e)
+		w.addAfter("a", 20)
+		w.add("a")
+		w.mustGet("a")
+		w.done("a")
+		due := w.addAfter("a", 40)
+		w.addAfter("canary", 30)
+		w.advance(w.ticks(31)) // past the first time
+		if first := w.get(); first == "a" && !w.exact() && w.reached(due) {
+			return // a machine that stalls: both were due, and taken in late
+		} else if first != "canary" {
+			t.Fatalf("Get = %q, want \"canary\": its delay is the shorter", first)
+		}
+		w.advance(w.ticks(10))
+		w.mustGetWith(q, "a", 0)
+		if !w.reached(due) {
+			t.Fatalf("the item came %s before its time", due.Sub(w.clock().Now()))
+		}
+	}},
+	{Clause: "QUEUE-34", Name: "any-history", Why: whyLost, Run: func(t *suite.T, e env) {
+		randomPriorities(t, e, true)
+	}},
+	{Clause: "QUEUE-35", Name: "lower-than-before", Why: "an object that was urgent once would be urgent for ever", Run: func(t *suite.T, e env) {
+		w, q := openPriority(t, e)
+		q.AddWithOpts(contract.AddOptions{Priority: new(9)}, "a")
+		w.mustGetWith(q, "a", 9)
+		q.AddWithOpts(contract.AddOptions{Priority: new(2)}, "a")
+		w.done("a")
+		w.mustGetWith(q, "a", 2)
+		for _, p := range []int{-4, -2, -3} {
+			q.AddWithOpts(contract.AddOptions{Priority: &p}, "a")
+		}
+		w.done("a")
+		w.mustGetWith(q, "a", -2)
+	}},
+	{Clause: "QUEUE-35", Name: "delayed-while-processed", Why: whyPriority, Run: func(t *suite.T, e env) {
+		w, q := openPriority(t, e)
+		q.AddWithOpts(contract.AddOptions{Priority: new(9)}, "a")
+		w.mustGetWith(q, "a", 9)
+		q.AddWithOpts(contract.AddOptions{Priority: new(2), After: w.ticks(2)}, "a")
+		w.done("a")
+		w.advance(w.ticks(2))
+		w.mustGetWith(q, "a", 2)
+	}},
+	{Clause: "QUEUE-36", Name: "the-shorter-delay", Why: "a retry that was asked for soon would wait for a back-off of minutes", Run: func(t *suite.T, e env) {
+		w, q := openPriority(t, e)
+		q.AddWithOpts(contract.AddOptions{RateLimited: true, After: w.ticks(never)}, "a", "b")
+		if first, second := w.get(), w.get(); first == second {
+			t.Fatalf("%q came twice, and it was to come once, like the other", first)
+		}
+		if a, b := q.NumRequeues("a"), q.NumRequeues("b"); a != b || a > 1 {
+			t.Fatalf("NumRequeues are %d and %d: the limiter is asked once for each item", a, b)
+		}
+	}},
+	{Clause: "QUEUE-37", Name: "all-of-them", Why: whyLost, Run: func(t *suite.T, e env) {
+		r := openReferee(t, e)
+		r.q.AddWithOpts(contract.AddOptions{})
+		r.addReady(3, "a", "b", "c")
+		r.takeAll()
+		r.q.AddWithOpts(contract.AddOptions{After: r.ticks(2), Priority: new(4)}, "d", "e")
+		r.advance(r.ticks(2))
+		got := map[string]bool{}
+		for range 2 {
+			item, priority := r.getWith(r.q)
+			got[item] = priority == 4
+			r.done(item)
+		}
+		if !got["d"] || !got["e"] {
+			t.Fatalf("of two items that were delayed with priority 4 came %v", got)
+		}
+	}},
+	{Clause: "QUEUE-37", Name: "priority-zero", Why: whyPriority, Run: func(t *suite.T, e env) {
+		w, q := openPriority(t, e)
+		q.Add("a")
+		w.mustGetWith(q, "a", 0)
+		q.AddAfter("b", w.ticks(1))
+		w.advance(w.ticks(1))
+		w.mustGetWith(q, "b", 0)
+		q.AddRateLimited("c")
+		w.mustGetWith(q, "c", 0)
+	}},
+	{Clause: "QUEUE-38", Name: "among-busy-ones", Why: whyStarve, Run: func(t *suite.T, e env) {
+		w, q := openPriority(t, e)
+		const lows, most = 3, 64
+		for i := range lows {
+			q.AddWithOpts(contract.AddOptions{Priority: new(-1000)}, fmt.Sprint("low", i))
+		}
+		high := contract.AddOptions{Priority: new(1000)}
+		for i := range 4 {
+			q.AddWithOpts(high, fmt.Sprint("high", i))
+		}
+		for low := range lows {
+			gets := 0
+			for {
+				if gets++; gets > most*lows {
+					t.Fatalf("%d items of low priority are ready and none came in %d Gets", lows-low, gets-1)
+				}
+				item, priority := w.getWith(q)
+				if priority < 0 {
+					w.done(item)
+					break
+				}
+				q.AddWithOpts(high, item)
+				w.done(item)
+			}
+		}
+	}},
+}
+
+// openPriority skips the case for a queue without priorities.
+func openPriority(t *suite.T, e env) (*world, contract.PriorityQueue[string]) {
+	w := open(t, e)
+	q, ok := w.q.(contract.PriorityQueue[string])
+	if !ok {
+		t.Skipf("%T is no contract.PriorityQueue", w.q)
+	}
+	return w, q
+}
+
+// getWith takes out an item, which must come soon.
+func (w *world) getWith(q contract.PriorityQueue[string]) (item string, priority int) {
+	shutdown := false
+	w.finish("GetWithPriority", start(func() { item, priority, shutdown = q.GetWithPriority() }))
+	if shutdown {
+		w.t.Fatalf("GetWithPriority says shutdown = true (and %q), but an item is due", item)
+	}
+	return item, priority
+}
+
+func (w *world) mustGetWith(q contract.PriorityQueue[string], want string, priority int) {
+	if item, p := w.getWith(q); item != want || p != priority {
+		w.t.Fatalf("GetWithPriority = %q, %d; want %q, %d", item, p, want, priority)
+	}
+}
+
+// comesOnceWith asserts that "a", which was delayed to due and to 60 ticks, comes
+// at due with the priority, and not again.
+func comesOnceWith(w *world, q contract.PriorityQueue[string], priority int, due time.Time) {
+	if !w.takenIn(due) {
+		return
+	}
+	w.addAfter("between", 40)
+	w.addAfter("canary", 65)
+	w.advance(w.ticks(20))
+	w.mustGetWith(q, "a", priority) // and not what was due between its two times
+	if !w.reached(due) {
+		w.t.Fatalf("the item came %s before the earlier of its two times", due.Sub(w.clock().Now()))
+	}
+	w.done("a")
+	w.advance(w.ticks(46))
+	w.mustGet("between", "canary")
+}

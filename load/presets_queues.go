@@ -1,0 +1,59 @@
+package load
+
+import (
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// The workloads that queues are held against, in the presets delay-million and
+// requeue-storm.
+
+func queueDelayMillion(objects ObjectSpec) Workload {
+	return Workload{
+		Name: "queue-delay-million", Description: "AddAfter on a queue in which 1,000,000 items wait; the memory of each.",
+		Component: contract.ComponentQueue, Objects: objects, Waiting: 1_000_000, Ahead: 10 * time.Minute,
+		Ops: []Op{OpAddAfter}, Parallel: []int{1, 8},
+	}
+}
+
+// queueDueStorm measures within the two seconds in which its items come due. They
+// begin two seconds after the filling does: filling a slow queue and stamping its
+// items takes a second and a half. So no queue begins with a debt.
+func queueDueStorm() Workload {
+	const rate = 200_000
+	return Workload{
+		Name: "queue-due-storm", Description: "200,000 items come due in each second: how late does a worker have them?",
+		Component: contract.ComponentQueue, Objects: ObjectSpec{Kind: KindKey, Count: 2 * rate},
+		Waiting: 2 * rate, Ahead: 4 * time.Second,
+		Groups:   []Group{{Name: "workers", Op: OpGetDone, Goroutines: 8}},
+		Duration: time.Second, Warmup: 1500 * time.Millisecond,
+	}
+}
+
+func queueRequeueStorm() Workload {
+	return Workload{
+		Name:      "requeue-storm",
+		Component: contract.ComponentQueue,
+		Objects:   ObjectSpec{Kind: KindKey, Count: 1_000_000},
+		Waiting:   1_000_000,
+		Groups: []Group{
+			{Name: "adder", Op: OpAdd, Goroutines: 1, Keys: 1_000},
+			{Name: "workers", Op: OpGetDone, Goroutines: 1_000, Work: time.Millisecond, Requeue: true},
+		},
+		Duration: 3 * time.Second, Warmup: 200 * time.Millisecond,
+	}
+}
+
+func queueEight() Workload {
+	return Workload{
+		Name: "queue-eight", Description: "Add, Get and Done alone and by eight goroutines; eight producers and eight workers as fast as they can.",
+		Component: contract.ComponentQueue, Objects: ObjectSpec{Kind: KindKey, Count: quickWaiting},
+		Ops: []Op{OpAddGetDone}, Parallel: []int{1, 8},
+		Groups: []Group{
+			{Name: "producers", Op: OpAdd, Goroutines: 8},
+			{Name: "workers", Op: OpGetDone, Goroutines: 8},
+		},
+		Duration: time.Second, Warmup: 200 * time.Millisecond,
+	}
+}

@@ -1,0 +1,171 @@
+package workqueue
+
+import "hash/maphash"
+
+// table finds the node of an item. It is a hash table by linear hashing (Litwin,
+// "Linear hashing: a new tool for file and table addressing", VLDB 1980): chains of
+// nodes, and buckets that are split or merged one at a time, in turn, as items come
+// and go. So no call ever moves all items, as a doubling table does, and after a
+// flood the memory is given back bit by bit, which a Go map never does.
+//
+// All calls take O(1) time on average. Memory: a node per item, a pointer per
+// bucket, and from one to four buckets per item. A node that is taken out is kept
+// for the next item, but no more of them than there are items, and 64.
+//
+// Who holds a node knows its state without a look-up; that is what the table is
+// for. The methods need the queue's lock, hashOf does not.
+type table[T comparable, X any] struct {
+	seed  maphash.Seed
+	pages []*page[T, X] // the first buckets heads, in pages
+	// buckets is mask+1 and those that were split off in this round: the heads from
+	// mask+1 on hold what was in the heads from 0 on.
+	buckets, mask uint64
+	len           int
+	spare         *node[T, X] // taken out, for the next items; linked by chain
+	spares        int
+}
+
+const (
+	pageBits    = 8
+	pageHeads   = 1 << pageBits
+	leastHeads  = 16
+	leastSpares = 64
+	// mergesAtOnce is how many buckets one remove may merge. It must be more than
+	// sparse, or the buckets would not keep up with the items that go.
+	mergesAtOnce = 8
+	// sparse is how many buckets there are per item before buckets are merged.
+	sparse = 4
+)
+
+// page is a piece of the heads.
+type page[T comparable, X any] [pageHeads]*node[T, X]
+
+// node is one item that the queue holds: ready, processed or waiting for its time.
+type node[T comparable, X any] struct {
+	item  T
+	hash  uint64
+	chain *node[T, X] // the next of the same bucket
+	next  *node[T, X] // the next to be handed out; the list's
+	more  X           // what a kind of queue adds
+	state state
+}
+
+func newTable[T comparable, X any]() table[T, X] {
+	return table[T, X]{
+		seed:    maphash.MakeSeed(),
+		pages:   []*page[T, X]{new(page[T, X])},
+		buckets: leastHeads,
+		mask:    leastHeads - 1,
+	}
+}
+
+// hashOf may be called without the lock. It panics if T is an interface and item
+// of a type that cannot be compared, as a map does.
+func (t *table[T, X]) hashOf(item T) uint64 { return maphash.Comparable(t.seed, item) }
+
+// find returns where the pointer to item's node is. If the item is not in the
+// table the pointer is nil, and insert may put its node there.
+func (t *table[T, X]) find(item T, hash uint64) **node[T, X] {
+	at := t.head(t.bucketOf(hash))
+	for n := *at; n != nil; n = *at {
+		if n.hash == hash && n.item == item {
+			break
+		}
+		at = &n.chain
+	}
+	return at
+}
+
+// insert puts item where find found nothing.
+func (t *table[T, X]) insert(at **node[T, X], item T, hash uint64) *node[T, X] {
+	n := t.spare
+	if n != nil {
+		t.spare, n.chain = n.chain, nil
+		t.spares--
+	} else {
+		n = new(node[T, X])
+	}
+	n.item, n.hash = item, hash
+	*at = n
+	t.len++
+	if uint64(t.len) > t.buckets {
+		t.split()
+	}
+	return n
+}
+
+// remove takes out the node that find found. Its next must be nil.
+func (t *table[T, X]) remove(at **node[T, X]) {
+	n := *at
+	*at = n.chain
+	*n = node[T, X]{chain: t.spare} // it must not keep the item alive
+	t.spare = n
+	t.spares++
+	t.len--
+	for range mergesAtOnce {
+		if uint64(t.len)*sparse >= t.buckets || t.buckets <= leastHeads {
+			break
+		}
+		t.merge()
+	}
+	for range 2 { // one more than comes, so that they get fewer
+		if t.spares <= t.len+leastSpares {
+			break
+		}
+		t.spare = t.spare.chain
+		t.spares--
+	}
+}
+
+// bucketOf tells the bucket of a hash: its low bits, one more of them where the
+// bucket was split already.
+func (t *table[T, X]) bucketOf(hash uint64) uint64 {
+	if b := hash & (2*t.mask + 1); b < t.buckets {
+		return b
+	}
+	return hash & t.mask
+}
+
+func (t *table[T, X]) head(b uint64) **node[T, X] {
+	return &t.pages[b>>pageBits][b&(pageHeads-1)]
+}
+
+// split divides the next bucket in turn into itself and a new last one.
+func (t *table[T, X]) split() {
+	last := t.buckets
+	if last>>pageBits == uint64(len(t.pages)) {
+		t.pages = append(t.pages, new(page[T, X]))
+	}
+	stay, move := t.head(last-t.mask-1), t.head(last)
+	for n := *stay; n != nil; n = *stay {
+		if n.hash&(t.mask+1) == 0 {
+			stay = &n.chain
+			continue
+		}
+		*stay, n.chain = n.chain, nil
+		*move = n
+		move = &n.chain
+	}
+	t.buckets++
+	if t.buckets == 2*(t.mask+1) {
+		t.mask = 2*t.mask + 1
+	}
+}
+
+// merge undoes the last split.
+func (t *table[T, X]) merge() {
+	if t.buckets == t.mask+1 {
+		t.mask >>= 1
+	}
+	t.buckets--
+	from, to := t.head(t.buckets), t.head(t.buckets-t.mask-1)
+	for *to != nil {
+		to = &(*to).chain
+	}
+	*to, *from = *from, nil
+	if t.buckets&(pageHeads-1) == 0 && t.buckets > 0 {
+		last := len(t.pages) - 1
+		t.pages[last] = nil
+		t.pages = t.pages[:last]
+	}
+}
