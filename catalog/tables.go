@@ -97,7 +97,7 @@ func concurrentMap(name, description string, construct func(contract.Indexers) *
 func fifos() []Entry {
 	realFIFO := func(name string, mode upstream.RealFIFOMode, class contract.FIFOClass, description string, waivers ...Waiver) Entry {
 		return Entry{
-			Component: contract.ComponentFIFO, Name: name, Module: upstream.ClientGoModule, FIFOClass: class,
+			Component: contract.ComponentFIFO, Name: name, Module: upstream.ClientGoModule, FIFOClass: class, Study: mode != upstream.RealFIFOUnlocked,
 			Description: description, Guarantees: string(class), Waivers: waivers,
 			NewFIFO: upstream.NewRealFIFO(mode), NewTransformingFIFO: upstream.NewTransformingRealFIFO(mode),
 		}
@@ -120,7 +120,7 @@ func fifos() []Entry {
 			"client-go's default since 1.36: atomic events, the lock released while the handler runs, unless 2,000 events wait",
 			Waiver{"FIFO-60", "client-go's RealFIFO counts the end of any process as one of the initial list popped, also if that list came while it ran (tools/cache/the_real_fifo.go, Pop)"}),
 		{
-			Component: contract.ComponentFIFO, Name: "deltafifo", Module: own, FIFOClass: contract.Coalescing,
+			Component: contract.ComponentFIFO, Name: "deltafifo", Module: own, FIFOClass: contract.Coalescing, Study: true,
 			Description: "the DeltaFIFO's algorithm, our own code, with the whole Queue of v0.17: the honest baseline; the handler runs under the lock",
 			Guarantees:  string(contract.Coalescing) + ", keyed queue, requeue",
 			NewFIFO: func(cfg contract.FIFOConfig) contract.FIFO {
@@ -155,7 +155,7 @@ func fifos() []Entry {
 // ownFIFO is an entry of those of our FIFOs that share the intake.
 func ownFIFO(name string, class contract.FIFOClass, description, more string, construct func(contract.FIFOConfig, deltafifo.Options) contract.FIFO) Entry {
 	return Entry{
-		Component: contract.ComponentFIFO, Name: name, Module: own, FIFOClass: class, Unlocked: true,
+		Component: contract.ComponentFIFO, Name: name, Module: own, FIFOClass: class, Unlocked: true, Study: class == contract.InOrder,
 		Description: description, Guarantees: string(class) + more,
 		NewFIFO: func(cfg contract.FIFOConfig) contract.FIFO { return construct(cfg, deltafifo.Options{}) },
 		NewTransformingFIFO: func(cfg contract.FIFOConfig, f contract.TransformFunc) contract.FIFO {
@@ -185,7 +185,7 @@ func delays() []Entry {
 			},
 		},
 		{
-			Component: contract.ComponentDelay, Name: "binaryheap", Module: own,
+			Component: contract.ComponentDelay, Name: "binaryheap", Module: own, Study: true,
 			Description: "a binary heap that knows where each item is: the honest baseline",
 			Guarantees:  "exact order by time",
 			NewDelay:    func() contract.DelayHeap[string] { return delay.NewBinaryHeap[string]() },
@@ -197,7 +197,7 @@ func delays() []Entry {
 			NewDelay:    func() contract.DelayHeap[string] { return delay.NewQuadHeap[string]() },
 		},
 		{
-			Component: contract.ComponentDelay, Name: "wheel", Module: own, Granularity: wheelGranularity,
+			Component: contract.ComponentDelay, Name: "wheel", Module: own, Granularity: wheelGranularity, Study: true,
 			Description: "a hierarchical timing wheel: Add is O(1); a wide slot is shared out when its turn comes, all of it at once",
 			Guarantees:  "times rounded up to 1 ms, so never early and less than 1 ms late; in any order within it",
 			NewDelay:    func() contract.DelayHeap[string] { return delay.NewWheel[string](wheelGranularity) },
@@ -280,7 +280,7 @@ func queues() []Entry {
 }
 
 // queueHeap is the structure under this project's queues.
-func queueHeap() contract.DelayHeap[string] { return binaryHeap() }
+func queueHeap() contract.DelayHeap[string] { return delay.NewQuadHeap[string]() }
 
 func limiters() []Entry {
 	peer := func(name, description string, construct NewLimiter) Entry {
@@ -309,5 +309,3 @@ const limiterGuarantees = "items do not feel each other, but for a shared bucket
 func exponential() *ratelimit.ItemExponentialFailure[string] {
 	return ratelimit.NewItemExponentialFailure[string](5*time.Millisecond, 1000*time.Second)
 }
-
-func binaryHeap() contract.DelayHeap[string] { return delay.NewBinaryHeap[string]() }
