@@ -66,6 +66,13 @@ func stores() Preset {
 		Workloads: []Workload{
 			alone("stores-get", "Get of one key, by one goroutine and by two.", IndexNode, two, OpGet),
 			alone("stores-list", "List of everything, and ByIndex of the 2,000 objects of a namespace.", IndexNamespace, one, OpList, OpByIndex),
+			{
+				Name:        "stores-lister",
+				Description: "A goroutine that lists everything in a loop, each List timed by itself: most of them meet no garbage collection, which the mean that stores-list gives has in it.",
+				Component:   contract.ComponentStore, Objects: objects,
+				Groups:   []Group{{Name: "lister", Op: OpList, Goroutines: 1}},
+				Duration: 2 * time.Second, Warmup: 200 * time.Millisecond,
+			},
 			alone("stores-by-node", "ByIndex of the 20 objects of a node.", IndexNode, one, OpByIndex),
 			alone("stores-update", "Update that leaves the index values as they are.", IndexNode, one, OpUpdate),
 			alone("stores-update-index", "Update that moves the object to another node.", IndexNode, one, OpUpdateIndex),
