@@ -23,7 +23,7 @@ func clamped(t time.Time) time.Time {
 // hoarders keep too much, or do too much.
 func hoarders() []Mutant {
 	sorted := mutant(contract.ComponentDelay, "sorted list", "an item's place is looked for from the back of a sorted list", "DELAY-15")
-	sorted.NewDelay = func() contract.DelayHeap[string] { return &sortedList{} }
+	sorted.NewDelay = newSortedList
 	sorted.Steps = func(h contract.DelayHeap[string]) uint64 { return h.(*sortedList).steps }
 
 	slots := mutant(contract.ComponentDelay, "walks empty slots", "Next looks at each second from the last one on, also where nothing waits", "DELAY-15")
@@ -82,16 +82,24 @@ func hoarders() []Mutant {
 // sortedList is a sound heap whose cost is linear.
 type sortedList struct {
 	waiting []pointerheap.Waiting // the earliest last
+	times   map[string]time.Time
 	steps   uint64
 }
 
+func newSortedList() contract.DelayHeap[string] { return &sortedList{times: map[string]time.Time{}} }
+
 func (s *sortedList) Add(item string, readyAt time.Time) {
-	if i := slices.IndexFunc(s.waiting, func(w pointerheap.Waiting) bool { return w.Item == item }); i >= 0 {
-		if !readyAt.Before(s.waiting[i].ReadyAt) {
+	if before, waits := s.times[item]; waits {
+		if !readyAt.Before(before) {
 			return
+		}
+		i := len(s.waiting) - 1
+		for ; s.waiting[i].Item != item; i-- {
+			s.steps++
 		}
 		s.waiting = slices.Delete(s.waiting, i, i+1)
 	}
+	s.times[item] = readyAt
 	i := len(s.waiting)
 	for ; i > 0 && s.waiting[i-1].ReadyAt.Before(readyAt); i-- {
 		s.steps++
@@ -113,6 +121,7 @@ func (s *sortedList) PopReady(now time.Time) (string, bool) {
 	}
 	item := s.waiting[last].Item
 	s.waiting = slices.Delete(s.waiting, last, last+1)
+	delete(s.times, item)
 	return item, true
 }
 
