@@ -39,7 +39,7 @@ func stores() []Entry {
 			},
 		},
 		{
-			Component: contract.ComponentStore, Name: "mutexmap", Module: own,
+			Component: contract.ComponentStore, Name: "mutexmap", Module: own, Study: true,
 			Description: "the same algorithm, our own code: the honest baseline; readers that list hold the writer up",
 			Guarantees:  "the whole contract: nothing half written when an IndexFunc fails",
 			NewStore:    func(ix contract.Indexers) contract.Store { return mutexmap.New(ix) },
