@@ -196,17 +196,8 @@ func (w *Wheel[T]) Len() int { return w.items.len() }
 // tickAfter is the first tick that is not before t. A time whose tick would end beyond
 // the 64 bits is far.
 func (w *Wheel[T]) tickAfter(t time.Time) int64 {
-	at := w.epoch.of(t)
-	switch {
-	case isFar(at):
-		return at
-	case at > math.MaxInt64-w.granularity:
-		return math.MaxInt64
-	case at < math.MinInt64+w.granularity:
-		return math.MinInt64
-	}
-	tick := at / w.granularity // rounds towards 0, which is up for times before the epoch
-	if at > tick*w.granularity {
+	tick, beyond := w.tick(t)
+	if beyond > 0 {
 		tick++
 	}
 	return tick
@@ -214,18 +205,24 @@ func (w *Wheel[T]) tickAfter(t time.Time) int64 {
 
 // tickBefore is the last tick that is not after now.
 func (w *Wheel[T]) tickBefore(now time.Time) int64 {
-	at := w.epoch.of(now)
-	switch {
-	case isFar(at):
-		return at
-	case at > math.MaxInt64-w.granularity:
-		return math.MaxInt64
-	case at < math.MinInt64+w.granularity:
-		return math.MinInt64
-	}
-	tick := at / w.granularity
-	if at < tick*w.granularity {
+	tick, beyond := w.tick(now)
+	if beyond < 0 {
 		tick--
 	}
 	return tick
+}
+
+// tick is t in ticks, rounded towards the epoch, and how far t lies beyond that tick in
+// nanoseconds: more than 0 after the epoch, less before it. What has no tick is itself.
+func (w *Wheel[T]) tick(t time.Time) (tick, beyond int64) {
+	at := w.epoch.of(t)
+	switch {
+	case isFar(at):
+		return at, 0
+	case at > math.MaxInt64-w.granularity:
+		return math.MaxInt64, 0
+	case at < math.MinInt64+w.granularity:
+		return math.MinInt64, 0
+	}
+	return at / w.granularity, at % w.granularity
 }

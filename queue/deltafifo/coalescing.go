@@ -134,25 +134,22 @@ func (l *coalescingLine) replace(list *relist) {
 			e.add(deletion(e.key.String(), e.newest().Object))
 		}
 	}
-	if l.known == nil {
-		return
-	}
-	for _, name := range l.known.ListKeys() {
-		key := parseKey(name)
-		hash := l.hashOf(key)
-		if l.find(key, hash) != nil {
-			continue
-		}
-		obj, exists, err := l.known.GetByKey(name)
-		if err != nil || !exists {
-			obj = nil
-			reportLookup(name, err)
-		}
+	l.eachKnownIdle(func(key objectKey, hash uint32, name string, obj any, _ bool) {
 		l.push(key, hash, deletion(name, obj))
-	}
+	})
 }
 
 func (l *coalescingLine) resync() {
+	l.eachKnownIdle(func(key objectKey, hash uint32, _ string, obj any, found bool) {
+		if found {
+			l.push(key, hash, contract.Delta{Type: contract.Sync, Object: obj})
+		}
+	})
+}
+
+// eachKnownIdle calls f with each key that is known and does not wait, which f may
+// change. An object that is listed as known and then not found is reported, and nil.
+func (l *coalescingLine) eachKnownIdle(f func(key objectKey, hash uint32, name string, obj any, found bool)) {
 	if l.known == nil {
 		return
 	}
@@ -162,12 +159,12 @@ func (l *coalescingLine) resync() {
 		if l.find(key, hash) != nil {
 			continue
 		}
-		obj, exists, err := l.known.GetByKey(name)
-		if err != nil || !exists {
+		obj, found, err := l.known.GetByKey(name)
+		if err != nil || !found {
 			reportLookup(name, err)
-			continue
+			obj, found = nil, false
 		}
-		l.push(key, hash, contract.Delta{Type: contract.Sync, Object: obj})
+		f(key, hash, name, obj, found)
 	}
 }
 
