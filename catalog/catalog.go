@@ -53,8 +53,9 @@ type Entry struct {
 	// Unlocked says that a FIFO holds no lock while the handler runs: no producer waits
 	// for it.
 	Unlocked bool
-	// Study marks a design that is there for what it teaches rather than to be used: a
-	// brief preset measures it only if it is named.
+	// Study marks what is there for what it teaches rather than to be used: a design that
+	// lost, a baseline that is surpassed, a variant of what another entry shows. A brief
+	// preset measures it only if it is named.
 	Study bool
 	// Granularity is what a delay heap rounds times up to; 0 if it keeps them exactly.
 	Granularity time.Duration

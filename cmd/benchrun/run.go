@@ -32,8 +32,9 @@ interleaved in shuffled blocks, and writes a folder under results/ with run.json
 (every sample), bench.txt (for benchstat), report.md, report.html (one page, opens
 offline) and profiles/ (for go tool pprof).
 
-Without flags it runs the preset ` + load.DefaultPreset + ` over everything but the designs that are there for study
-(--impl '*' takes these too), in under 3 minutes on 2 cores.
+Without flags it runs the preset ` + load.DefaultPreset + ` over everything but the
+designs, baselines and variants that are there for study (--impl '*' takes these too),
+in under 3 minutes on 2 cores.
 Ctrl-C keeps what was measured and writes the reports, a second one ends at once;
 --resume goes on.`,
 		Example: `  benchrun run

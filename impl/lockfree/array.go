@@ -72,8 +72,8 @@ func capacity(blocks [][]cell) int {
 }
 
 // roomFor makes room for all that lies in a, and some that come meanwhile. A reader
-// calls it before it opens its snapshot: making the room takes longer than filling it,
-// and the collector's share of it longer still, which nothing should be kept for.
+// calls it before it opens its snapshot: the garbage collection that making room brings
+// takes most of a list's time (docs/stores.md), for which no version should be kept.
 func roomFor[E any](a *array) []E {
 	n := int(a.used.Load())
 	room := make([]E, 0, n+n/64)

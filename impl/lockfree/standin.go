@@ -88,7 +88,8 @@ type spares struct {
 	retired []*node // taken from their cells after the slots were last seen free
 }
 
-// mostSpares is far more than a single write needs.
+// mostSpares is more than a write of one object needs, but for one of dozens of values.
+// What a larger write leaves over goes to the garbage collector.
 const mostSpares = 64
 
 func (s *spares) take() *node {
