@@ -19,8 +19,7 @@ const (
 	// undisturbed is the quantile of the passes that ns/op is, in percent: others can
 	// make an operation slower and never faster, so what the lower passes say is
 	// closer to its cost (Chen and Revels, "Robust benchmarking in noisy
-	// environments", 2016, who go as far as the minimum). Each pass is a mean, so that
-	// garbage collections count with what caused them.
+	// environments", 2016, who go as far as the minimum). Each pass is a mean.
 	undisturbed = 25
 	// minRounds is how many batches a pass has at least.
 	minRounds = 2
@@ -31,6 +30,20 @@ const (
 	maxWarmup    = 4 // windows, after which the operation is measured as it is, with a warning
 )
 
+// An operation that brings a garbage collection after so many of it is measured over
+// whole cycles, from the end of one collection to the end of another, so that each pass
+// has the collections in it that its garbage caused, and no more. The bounds are numbers
+// of operations, because a time would be kept by the slower of two implementations and
+// not by the quicker one. More of them, and what collections add to one is less than the
+// noise; fewer, and one operation takes so long that whole cycles would take seconds:
+// those are measured between collections.
+const (
+	leastPerCycle = 20
+	mostPerCycle  = 10_000
+	partsOfCycle  = 16 // rounds per cycle, whose end is found to within one
+	mostCycles    = 4  // that a collection is waited for, should the operation allocate no more
+)
+
 // solo measures one operation with nothing else going on, on one goroutine or
 // several, each doing the same number of operations per round.
 //
@@ -39,17 +52,19 @@ const (
 // stays what it was with one.
 type solo struct {
 	rounder
-	measured   heap // without calibration and warm-up
+	measured   allocated // without calibration and warm-up
 	goroutines int
 	perRound   int       // operations of each goroutine; 0 before the first pass
+	perCycle   int       // operations of each goroutine between two collections, if passes are whole cycles; else 0
 	times      []float64 // of the passes, in ns per operation
 	ops        int       // of each goroutine in all passes
 	warning    string
 }
 
-// pass does rounds until budget is spent. The first pass also finds out how many
-// operations make a round and warms up until a steady state is seen. The error is
-// errStopped if an actor did less than it was asked to: its time would mean nothing.
+// pass does rounds until budget is spent, and until a collection ends if the pass is of
+// whole cycles. The first pass also finds out how many operations make a round and warms
+// up until a steady state is seen. The error is errStopped if an actor did less than it
+// was asked to: its time would mean nothing.
 func (s *solo) pass(actors []Actor, budget time.Duration) error {
 	for _, a := range actors {
 		if a.Begin != nil {
@@ -64,11 +79,18 @@ func (s *solo) pass(actors []Actor, budget time.Duration) error {
 		if !s.warmUp(s.perRound) {
 			s.warning = "no steady state after warm-up"
 		}
+		if per := s.cycleOf(s.perRound); per >= leastPerCycle && per <= mostPerCycle {
+			s.perCycle, s.perRound = per, max(1, min(s.perRound, per/partsOfCycle))
+			s.untilCollected() // the heap has been as large as it gets, and its memory is there
+		}
+	}
+	if s.perCycle > 0 {
+		s.untilCollected()
 	} else {
 		s.round(s.perRound) // what others left in the caches is not this operation's
 	}
-	before, done, took := s.heap, 0, time.Duration(0)
-	for start := time.Now(); done < minRounds*s.perRound || time.Since(start) < budget; done += s.perRound {
+	before, done, took := s.allocated, 0, time.Duration(0)
+	for start := time.Now(); done < minRounds*s.perRound || time.Since(start) < budget || s.amidCycle(done); done += s.perRound {
 		took += s.round(s.perRound)
 		if s.stopped {
 			return errStopped
@@ -79,6 +101,20 @@ func (s *solo) pass(actors []Actor, budget time.Duration) error {
 	s.measured.bytes += s.bytes - before.bytes
 	s.measured.objects += s.objects - before.objects
 	return nil
+}
+
+// untilCollected does rounds until a collection has ended in one.
+func (s *solo) untilCollected() {
+	s.collected = false
+	for done := 0; s.amidCycle(done) && !s.stopped; done += s.perRound {
+		s.round(s.perRound)
+	}
+}
+
+// amidCycle reports whether a pass of whole cycles must not end yet, so many operations
+// after it began.
+func (s *solo) amidCycle(done int) bool {
+	return !s.collected && done < mostCycles*s.perCycle
 }
 
 // series sums the passes up.
@@ -113,14 +149,15 @@ func perOp(count, ops uint64, step float64) float64 {
 
 // rounder times batches of one operation.
 type rounder struct {
-	actors  []Actor
-	allocs  *measure.AllocCounter
-	heap         // in all rounds so far
-	stopped bool // an actor did less than it was asked to
+	actors    []Actor
+	allocs    *measure.AllocCounter
+	allocated        // in all rounds so far
+	stopped   bool   // an actor did less than it was asked to
+	ended     uint64 // collections, when last looked at
+	collected bool   // one ended in the last round
 }
 
-// heap is what was allocated.
-type heap struct{ bytes, objects uint64 }
+type allocated struct{ bytes, objects uint64 }
 
 // calibrate finds how many operations fill the given time.
 func (r *rounder) calibrate(want time.Duration) int {
@@ -156,9 +193,22 @@ func (r *rounder) warmUp(n int) bool {
 	return false
 }
 
+// cycleOf is how many operations of each actor fill the heap from one collection to the
+// next, by a round of n; 0 if they allocate nothing.
+func (r *rounder) cycleOf(n int) int {
+	before := r.bytes
+	r.round(n)
+	now, bytes := r.allocs.Read(), float64(r.bytes-before)
+	if bytes == 0 {
+		return 0
+	}
+	return int(min((float64(now.Goal)-float64(now.Live))/bytes*float64(n), 1<<28))
+}
+
 // round lets every actor do n operations and returns how long that took, without
 // the preparations; what was allocated is counted likewise.
 func (r *rounder) round(n int) (elapsed time.Duration) {
+	r.collected = false
 	for done := 0; done < n && !r.stopped; {
 		k := n - done
 		for _, a := range r.actors {
@@ -169,10 +219,12 @@ func (r *rounder) round(n int) (elapsed time.Duration) {
 				a.Prepare(k)
 			}
 		}
-		bytes, objects := r.allocs.Read()
+		before := r.allocs.Read()
 		took, whole := together(r.actors, k)
-		bytesAfter, objectsAfter := r.allocs.Read()
-		r.bytes, r.objects = r.bytes+bytesAfter-bytes, r.objects+objectsAfter-objects
+		after := r.allocs.Read()
+		r.bytes, r.objects = r.bytes+after.Bytes-before.Bytes, r.objects+after.Objects-before.Objects
+		r.collected = r.collected || after.Cycles > r.ended
+		r.ended = after.Cycles
 		r.stopped = !whole
 		elapsed += took
 		done += k

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -284,6 +285,51 @@ func TestAloneCountsAllocations(t *testing.T) {
 	}
 	if len(s.Passes) != passes {
 		t.Errorf("%d passes, want %d", len(s.Passes), passes)
+	}
+}
+
+// What fills the heap quickly is measured from collection to collection, and nothing else
+// is: what allocates little would take seconds, and one that is a large part of a cycle too.
+func TestAloneMeasuresWholeCycles(t *testing.T) {
+	const heap = 64 << 20
+	ballast, sink := make([]byte, heap), []byte(nil)
+	for _, c := range []struct {
+		name  string
+		bytes int
+		whole bool
+	}{{"nothing", 0, false}, {"little", 64, false}, {"much", heap / 100, true}, {"most", heap / 2, false}} {
+		a := Actor{Loop: func(n int) int {
+			for range n {
+				if c.bytes > 0 {
+					sink = make([]byte, c.bytes)
+				}
+			}
+			return n
+		}}
+		var o solo
+		for range passes {
+			if err := o.pass([]Actor{a}, time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+			if whole := o.perCycle > 0; whole != c.whole || whole && !o.collected {
+				t.Errorf("%s: whole cycles: %v, the last round had the end of one: %v; want both %v", c.name, whole, o.collected, c.whole)
+			}
+		}
+	}
+	runtime.KeepAlive(ballast)
+	runtime.KeepAlive(sink)
+}
+
+// A pass of whole cycles ends although the operation allocates no more.
+func TestAloneEndsWithoutCollections(t *testing.T) {
+	var o solo
+	a := Actor{Loop: func(n int) int { return n }}
+	if err := o.pass([]Actor{a}, time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	o.perCycle, o.perRound = 100*partsOfCycle, 100
+	if err := o.pass([]Actor{a}, time.Millisecond); err != nil || o.collected {
+		t.Errorf("error %v, collected %v; want neither", err, o.collected)
 	}
 }
 

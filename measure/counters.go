@@ -53,23 +53,37 @@ func ReadCounters() Counters {
 	return c
 }
 
-// AllocCounter reads how much has been allocated, without allocating itself.
-// One goroutine owns it.
-type AllocCounter struct{ samples [2]metrics.Sample }
+// AllocCounter reads how much has been allocated and collected, without allocating
+// itself. One goroutine owns it.
+type AllocCounter struct{ samples [5]metrics.Sample }
+
+// Heap is a reading of an AllocCounter: what the process has allocated since it began,
+// and how its garbage collections stand.
+type Heap struct {
+	Bytes, Objects uint64
+	Cycles         uint64 // collections that ended, without those that were asked for
+	Live           uint64 // bytes that the last collection found in use
+	Goal           uint64 // bytes in use at which the next one is to end
+}
 
 // NewAllocCounter returns a counter to read with.
 func NewAllocCounter() *AllocCounter {
 	c := &AllocCounter{}
 	c.samples[0].Name = "/gc/heap/allocs:bytes"
 	c.samples[1].Name = "/gc/heap/allocs:objects"
+	c.samples[2].Name = "/gc/cycles/automatic:gc-cycles"
+	c.samples[3].Name = "/gc/heap/live:bytes"
+	c.samples[4].Name = "/gc/heap/goal:bytes"
 	return c
 }
 
-// Read returns the heap bytes and objects allocated by the process so far. It
-// counts exactly, at the price of a few microseconds.
-func (c *AllocCounter) Read() (bytes, objects uint64) {
+// Read counts exactly, at the price of a few microseconds.
+func (c *AllocCounter) Read() Heap {
 	metrics.Read(c.samples[:])
-	return c.samples[0].Value.Uint64(), c.samples[1].Value.Uint64()
+	return Heap{
+		Bytes: c.samples[0].Value.Uint64(), Objects: c.samples[1].Value.Uint64(),
+		Cycles: c.samples[2].Value.Uint64(), Live: c.samples[3].Value.Uint64(), Goal: c.samples[4].Value.Uint64(),
+	}
 }
 
 // Since writes the differences to an earlier reading into values.

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -200,8 +201,13 @@ func revision(dir string) string {
 		return ""
 	}
 	git := func(args ...string) (string, error) {
-		out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).Output()
-		return strings.TrimSpace(string(out)), err
+		for {
+			out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).Output()
+			// A Ctrl-C ends git too, and without the revision nothing of the run is resumed.
+			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Exited() {
+				return strings.TrimSpace(string(out)), err
+			}
+		}
 	}
 	rev, err := git("rev-parse", "HEAD")
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 // Schema is the version of run.json that this build writes. It grows when the
 // numbers of the former version mean something else, or a reader of it would
 // misread the file. In 1, ns/op was the median of batches that lay side by side; since 2
-// it is a low quantile of passes that lie apart.
-const Schema = 2
+// it is a low quantile of passes that lie apart; since 3 a pass of what brings many garbage
+// collections is of whole cycles between them.
+const Schema = 3
 
 // RunFile is the name of a run's record in its folder.
 const RunFile = "run.json"
