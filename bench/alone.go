@@ -38,7 +38,7 @@ const (
 // noise; fewer, and one operation takes so long that whole cycles would take seconds:
 // those are measured between collections.
 const (
-	leastPerCycle = 20
+	leastPerCycle = 50
 	mostPerCycle  = 10_000
 	partsOfCycle  = 16 // rounds per cycle, whose end is found to within one
 	mostCycles    = 4  // that a collection is waited for, should the operation allocate no more
