@@ -71,7 +71,9 @@ func (s *solo) pass(actors []Actor, budget time.Duration) error {
 			a.Begin()
 		}
 	}
-	runtime.GC()
+	if s.perCycle == 0 {
+		runtime.GC()
+	}
 	s.actors, s.goroutines = actors, len(actors)
 	if s.perRound == 0 {
 		s.allocs = measure.NewAllocCounter()
@@ -81,11 +83,10 @@ func (s *solo) pass(actors []Actor, budget time.Duration) error {
 		}
 		if per := s.cycleOf(s.perRound); per >= leastPerCycle && per <= mostPerCycle {
 			s.perCycle, s.perRound = per, max(1, min(s.perRound, per/partsOfCycle))
-			s.untilCollected() // the heap has been as large as it gets, and its memory is there
 		}
 	}
 	if s.perCycle > 0 {
-		s.untilCollected()
+		s.untilCollected() // the heap has been as large as it gets, so its memory is there
 	} else {
 		s.round(s.perRound) // what others left in the caches is not this operation's
 	}

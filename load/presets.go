@@ -47,7 +47,7 @@ const (
 	quickWaiting  = 100_000
 	quickListers  = 4
 	quickRate     = 5_000
-	quickDuration = 250 * time.Millisecond
+	quickDuration = 200 * time.Millisecond
 	quickOp       = 25 * time.Millisecond
 	quickWarmup   = 50 * time.Millisecond
 )
