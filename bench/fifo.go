@@ -74,12 +74,13 @@ func (s *fifoSubject) actor(op load.Op, g load.Group, who int) (Actor, error) {
 	case load.OpAddPop:
 		objects := along(w, func(i int) any { return s.objects.At(i) })
 		var seen handled
+		one := seen.one // made once: the harness allocates nothing for each
 		return Actor{Loop: func(n int) int {
 			for i := range n {
 				if fifo.Add(objects[w.slot()]) != nil {
 					return i
 				}
-				if _, err := fifo.Pop(seen.one); err != nil {
+				if _, err := fifo.Pop(one); err != nil {
 					return i
 				}
 			}
@@ -124,8 +125,9 @@ func (s *fifoSubject) drain() {
 }
 
 func (s *fifoSubject) pop(n int) int {
+	one := s.seen.one
 	for i := range n {
-		if _, err := s.fifo.Pop(s.seen.one); err != nil {
+		if _, err := s.fifo.Pop(one); err != nil {
 			return i
 		}
 	}
@@ -223,18 +225,19 @@ func (s *fifoSubject) refill(fill func() error) Actor {
 	fifo := s.fifo
 	last := load.Generate(load.ObjectSpec{Kind: load.KindNode, Count: 1}, 1).At(0)
 	var seen handled
+	var end bool
+	handle := func(obj any, initial bool) error {
+		deltas := obj.(contract.Deltas)
+		end = deltas[len(deltas)-1].Object == any(last)
+		return seen.one(obj, initial)
+	}
 	return Actor{Loop: func(n int) int {
 		for i := range n {
 			if fill() != nil || fifo.Add(last) != nil {
 				return i
 			}
-			for end := false; !end; {
-				_, err := fifo.Pop(func(obj any, initial bool) error {
-					deltas := obj.(contract.Deltas)
-					end = deltas[len(deltas)-1].Object == any(last)
-					return seen.one(obj, initial)
-				})
-				if err != nil {
+			for end = false; !end; {
+				if _, err := fifo.Pop(handle); err != nil {
 					return i
 				}
 			}
