@@ -307,13 +307,18 @@ func TestAloneMeasuresWholeCycles(t *testing.T) {
 			return n
 		}}
 		var o solo
+		ended := 0
 		for range passes {
 			if err := o.pass([]Actor{a}, time.Millisecond); err != nil {
 				t.Fatal(err)
 			}
-			if whole := o.perCycle > 0; whole != c.whole || whole && !o.collected {
-				t.Errorf("%s: whole cycles: %v, the last round had the end of one: %v; want both %v", c.name, whole, o.collected, c.whole)
+			if o.collected {
+				ended++
 			}
+		}
+		// A pass does not wait for ever for a collector that gets no processor.
+		if whole := o.perCycle > 0; whole != c.whole || whole && ended == 0 {
+			t.Errorf("%s: whole cycles: %v, want %v; %d of %d passes ended with one", c.name, whole, c.whole, ended, passes)
 		}
 	}
 	runtime.KeepAlive(ballast)

@@ -61,7 +61,7 @@ func stores() Preset {
 	one, two := []int{1}, []int{1, 2}
 	return Preset{
 		Name:        "stores",
-		Description: "What each operation of a store of 100,000 pods costs with nothing else going on, what it keeps per object, and how long a Get waits while the whole content is replaced over and over. About 3 minutes for each store.",
+		Description: "What each operation of a store of 100,000 pods costs with nothing else going on, what it keeps per object, and how long a Get waits while the whole content is replaced over and over. About 6 minutes for each store.",
 		Source:      "design: the table of what was measured before this project began; https://github.com/kubernetes/kubernetes/pull/133241 for what the writes and the memory of a lock-free store may cost",
 		Workloads: []Workload{
 			alone("stores-get", "Get of one key, by one goroutine and by two.", IndexNode, two, OpGet),
