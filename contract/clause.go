@@ -17,6 +17,8 @@ const (
 	ComponentDelay   Component = "delay"
 	ComponentQueue   Component = "queue"
 	ComponentLimiter Component = "limiter"
+	// ComponentInformer is the whole informer, from list and watch to the handlers.
+	ComponentInformer Component = "informer"
 )
 
 // Capability names the power that a clause speaks of. Core clauses hold for
@@ -55,7 +57,7 @@ func (c Clause) String() string { return c.ID + ": " + c.Rule }
 // Clauses returns every clause of the contract in the order of their numbers,
 // component by component. The slice belongs to the caller.
 func Clauses() []Clause {
-	return slices.Concat(storeClauses, fifoClauses, delayClauses, queueClauses, limiterClauses)
+	return slices.Concat(storeClauses, fifoClauses, delayClauses, queueClauses, limiterClauses, informerClauses)
 }
 
 // ClausesOf returns the clauses of one component.
@@ -78,7 +80,7 @@ func LookupClause(id string) (Clause, error) {
 		}
 	}
 	if len(have) == 0 {
-		return Clause{}, fmt.Errorf("unknown clause %q: numbers start with STORE-, FIFO-, DELAY-, QUEUE- or LIMIT-", id)
+		return Clause{}, fmt.Errorf("unknown clause %q: numbers start with STORE-, FIFO-, DELAY-, QUEUE-, LIMIT- or INFORMER-", id)
 	}
 	return Clause{}, fmt.Errorf("unknown clause %q: have %s to %s", id, have[0], have[len(have)-1])
 }

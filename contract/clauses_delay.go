@@ -9,6 +9,8 @@ const (
 	CapGranular Capability = "granular-time"
 	// CapCountedWork is that of one which counts the steps that its operations take.
 	CapCountedWork Capability = "counted-work"
+	// CapAddMany is that of a BatchDelayHeap.
+	CapAddMany Capability = "add-many"
 )
 
 const (
@@ -40,4 +42,5 @@ var delayClauses = []Clause{
 	{"DELAY-16", ComponentDelay, CapGranular, "An item is ready less than one granularity after its time", srcWheel},
 	{"DELAY-17", ComponentDelay, CapGranular, "Of two items whose times lie a granularity or more apart, both ready, the earlier comes out first", srcWheel},
 	{"DELAY-18", ComponentDelay, CapGranular, "Next gives a time from the earliest that waits to less than one granularity after it", srcWheel},
+	{"DELAY-19", ComponentDelay, CapAddMany, "AddMany leaves the structure as Add of each of the items does, and the slice to its caller as it was", "design"},
 }

@@ -30,13 +30,13 @@ var (
 	_ contract.RateLimiter[string]       = (*workqueue.TypedBucketRateLimiter[string])(nil)
 )
 
-var id = regexp.MustCompile(`^(STORE|FIFO|DELAY|QUEUE|LIMIT)-[1-9][0-9]*$`)
+var id = regexp.MustCompile(`^(STORE|FIFO|DELAY|QUEUE|LIMIT|INFORMER)-[1-9][0-9]*$`)
 
 func TestClausesAreWhole(t *testing.T) {
 	t.Parallel()
 	prefixes := map[contract.Component]string{
 		contract.ComponentStore: "STORE-", contract.ComponentFIFO: "FIFO-", contract.ComponentDelay: "DELAY-",
-		contract.ComponentQueue: "QUEUE-", contract.ComponentLimiter: "LIMIT-",
+		contract.ComponentQueue: "QUEUE-", contract.ComponentLimiter: "LIMIT-", contract.ComponentInformer: "INFORMER-",
 	}
 	seen := map[string]bool{}
 	for _, c := range contract.Clauses() {

@@ -20,6 +20,22 @@ type DelayHeap[T comparable] interface {
 	Len() int
 }
 
+// Waiting is an item and the time that it waits for.
+type Waiting[T comparable] struct {
+	Item    T
+	ReadyAt time.Time
+}
+
+// BatchDelayHeap is a DelayHeap that takes in many items at once, for less than one
+// by one: where a million wait, an Add is a row of cache misses, each of which must be
+// waited for before the next is known, and those of several items can be waited for
+// together. Clause DELAY-19.
+type BatchDelayHeap[T comparable] interface {
+	DelayHeap[T]
+	// AddMany is Add of each of the items. It reads the slice and keeps nothing of it.
+	AddMany(items []Waiting[T])
+}
+
 type (
 	// Queue is client-go's de-duplicating workqueue. Clauses QUEUE-*.
 	Queue[T comparable] = workqueue.TypedInterface[T]

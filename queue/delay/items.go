@@ -27,6 +27,12 @@ func (s *items[T]) len() int { return s.held.n }
 // find returns the slot of an item, if it is there, and its tag in any case.
 func (s *items[T]) find(item T) (tag, slot uint32, ok bool) {
 	tag = tagOf(s.seed, item)
+	slot, ok = s.findTagged(item, tag)
+	return tag, slot, ok
+}
+
+// findTagged is find where the item's tag is known.
+func (s *items[T]) findTagged(item T, tag uint32) (slot uint32, ok bool) {
 	cells := s.index.segment(tag).cells
 	mask := uint32(len(cells) - 1)
 	for i := tag & mask; cells[i] != 0; i = (i + 1) & mask {
@@ -35,10 +41,10 @@ func (s *items[T]) find(item T) (tag, slot uint32, ok bool) {
 			continue
 		}
 		if slot = uint32(cells[i]) - 1; *s.held.at(slot) == item {
-			return tag, slot, true
+			return slot, true
 		}
 	}
-	return tag, 0, false
+	return 0, false
 }
 
 // add gives an item that is not there the next slot, which is len() before.

@@ -27,15 +27,25 @@ func NewQuadHeap[T comparable]() *QuadHeap[T] {
 // Add makes item wait until readyAt. An item that waits already keeps the
 // earlier of the two times (DELAY-3). Cost O(log n), O(1) on average for times in no order.
 func (h *QuadHeap[T]) Add(item T, readyAt time.Time) {
-	at := h.epoch.of(readyAt)
 	tag, slot, waits := h.items.find(item)
-	if !waits {
-		slot = h.items.add(item, tag)
-		h.order.place.push(0)
-		h.order.far.set(slot, at, readyAt)
-		h.order.push(slot, at)
-		return
+	if at := h.epoch.of(readyAt); waits {
+		h.earlier(slot, at, readyAt)
+	} else {
+		h.insert(item, tag, at, readyAt)
 	}
+}
+
+// insert adds an item that does not wait.
+func (h *QuadHeap[T]) insert(item T, tag uint32, at int64, readyAt time.Time) {
+	slot := h.items.add(item, tag)
+	h.order.place.push(0)
+	h.order.far.set(slot, at, readyAt)
+	h.order.push(slot, at)
+}
+
+// earlier gives the item of a slot the time, which is at as a value, if that is earlier
+// than its own.
+func (h *QuadHeap[T]) earlier(slot uint32, at int64, readyAt time.Time) {
 	if old := h.order.nodes.at(*h.order.place.at(slot)).at; h.order.far.earlier(at, readyAt, old, slot) {
 		h.order.far.set(slot, at, readyAt)
 		h.order.earlier(slot, at)

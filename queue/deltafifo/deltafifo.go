@@ -29,6 +29,9 @@ type Options struct {
 	// ReplacedAll event, a Resync one SyncAll event, and KnownObjects is not used. The
 	// others ignore it.
 	Atomic bool
+	// Bookmarks makes an InOrder queue a Bookmark delta for each call of Bookmark, which
+	// does nothing otherwise. The others have no Bookmark.
+	Bookmarks bool
 	// MaxBatch is the most deltas that a PopBatch hands out; 0 means DefaultMaxBatch.
 	// DeltaFIFO has no PopBatch.
 	MaxBatch int

@@ -4,6 +4,7 @@ package deltafifo
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -148,7 +149,7 @@ func (e *engine) settle() {
 // awaitLocked waits until something can be taken, and folds what has arrived if less
 // than enough waits. The error is ErrFIFOClosed.
 func (e *engine) awaitLocked(enough int) error {
-	for {
+	for yielded := false; ; {
 		if !e.coalesces && e.mu.line.len() >= enough && !e.mu.unsettled {
 			return nil
 		}
@@ -160,6 +161,14 @@ func (e *engine) awaitLocked(enough int) error {
 		case e.mu.line.len() > 0:
 			return nil
 		default:
+			if !yielded {
+				// A producer that is about to run saves both sides a wake-up.
+				e.mu.Unlock()
+				runtime.Gosched()
+				e.mu.Lock()
+				yielded = true
+				continue
+			}
 			sleep, err := e.in.sleep()
 			if err != nil {
 				return err

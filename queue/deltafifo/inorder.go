@@ -18,7 +18,8 @@ import (
 // consulted only while no process runs, and must not call the FIFO.
 type InOrder struct {
 	engine
-	waiting inOrderLine
+	waiting   inOrderLine
+	bookmarks bool
 }
 
 var (
@@ -27,6 +28,8 @@ var (
 	_ cache.QueueWithBatch    = (*InOrder)(nil)
 	_ cache.TransformingStore = (*InOrder)(nil)
 	_ cache.DoneChecker       = (*InOrder)(nil)
+
+	_ cache.ReflectorBookmarkStore = (*InOrder)(nil)
 )
 
 // NewInOrder returns an empty FIFO. It starts no goroutine. With Options.Atomic,
@@ -35,11 +38,21 @@ func NewInOrder(cfg contract.FIFOConfig, opts Options) *InOrder {
 	if opts.Atomic {
 		cfg.KnownObjects = nil
 	}
-	f := &InOrder{waiting: inOrderLine{known: cfg.KnownObjects}}
+	f := &InOrder{waiting: inOrderLine{known: cfg.KnownObjects}, bookmarks: opts.Bookmarks}
 	f.waiting.emptied = &f.mu.emptied
 	f.atomicLists = opts.Atomic
 	f.init(cfg, opts, "InOrderFIFO", &f.waiting)
 	return f
+}
+
+// Bookmark queues a Bookmark delta with a cache.BookmarkInfo, in its place among the
+// events and for no key, if Options.Bookmarks asks for it: the consumer then knows that
+// it has all up to this version. HasSynced does not heed it. The error is always nil.
+func (f *InOrder) Bookmark(resourceVersion string) error {
+	if f.bookmarks {
+		f.put(event{obj: cache.BookmarkInfo{ResourceVersion: resourceVersion}, kind: bookmarked})
+	}
+	return nil
 }
 
 // inOrderLine is the line of an InOrder: the events as they came, in the very
@@ -79,6 +92,9 @@ func (l *inOrderLine) newest() (map[objectKey]contract.Delta, []objectKey) {
 	last := make(map[objectKey]contract.Delta, l.n)
 	keys := make([]objectKey, 0, l.n)
 	l.all(func(ev *event) {
+		if ev.kind == bookmarked {
+			return
+		}
 		if _, ok := last[ev.key]; !ok {
 			keys = append(keys, ev.key)
 		}
@@ -147,8 +163,8 @@ func (l *inOrderLine) take() (key objectKey, item any) {
 	return key, item
 }
 
-// takeBatch ends a batch before a key that it has and before a whole list, which
-// comes alone.
+// takeBatch ends a batch before a key that it has and before a whole list or a
+// bookmark, which come alone.
 func (l *inOrderLine) takeBatch(limit int) (one any, several []contract.Delta) {
 	n := l.batchSize(min(limit, l.n))
 	if n < 2 {

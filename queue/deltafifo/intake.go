@@ -103,7 +103,7 @@ func (e *engine) put(ev event) {
 // an event's, all that waits by then if it is a Replace. It needs the intake's lock.
 func (e *engine) beginIntakeLocked(ev *event) {
 	switch ev.kind {
-	case resynced, syncAll:
+	case resynced, syncAll, bookmarked:
 		return
 	case relisted:
 		ev.obj.(*relist).first = true

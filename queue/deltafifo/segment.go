@@ -15,6 +15,7 @@ const (
 	synced
 	replacedAll
 	syncAll
+	bookmarked
 	relisted // obj is a *relist
 	resynced // obj is nil
 	putBack  // obj is contract.Deltas
@@ -24,7 +25,7 @@ const (
 var deltaTypes = [...]contract.DeltaType{
 	added: contract.Added, updated: contract.Updated, deleted: contract.Deleted,
 	replaced: contract.Replaced, synced: contract.Sync,
-	replacedAll: contract.ReplacedAll, syncAll: contract.SyncAll,
+	replacedAll: contract.ReplacedAll, syncAll: contract.SyncAll, bookmarked: contract.Bookmark,
 }
 
 // event is what one call of a producer says.

@@ -33,7 +33,17 @@ var benchQueues = []struct {
 		return workqueue.NewDelaying(newHeap, workqueue.Config[string]{Heaps: 2})
 	}},
 	{"priority", func() contract.DelayingQueue[string] { return newPriority(workqueue.Config[string]{}) }},
+	// The default heap, with its AddMany and without.
+	{"quadheap", func() contract.DelayingQueue[string] {
+		return workqueue.NewDelaying(newQuadHeap, workqueue.Config[string]{})
+	}},
+	{"quadheap-one-by-one", func() contract.DelayingQueue[string] {
+		return workqueue.NewDelaying(func() contract.DelayHeap[string] { return oneByOne{newQuadHeap()} }, workqueue.Config[string]{})
+	}},
 }
+
+// oneByOne hides a heap's AddMany.
+type oneByOne struct{ contract.DelayHeap[string] }
 
 func benchKeys(n int) []string {
 	keys := make([]string, n)

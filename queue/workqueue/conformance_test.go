@@ -47,6 +47,9 @@ func TestQueuesKeepTheClauses(t *testing.T) {
 		"many-heaps": func(c clock.WithTicker) contract.DelayingQueue[string] {
 			return newRateLimiting(workqueue.Config[string]{Clock: c, Heaps: 13})
 		},
+		"many-at-once": func(c clock.WithTicker) contract.DelayingQueue[string] {
+			return workqueue.NewDelaying(newQuadHeap, workqueue.Config[string]{Clock: c})
+		},
 		"priority": func(c clock.WithTicker) contract.DelayingQueue[string] {
 			return newPriority(workqueue.Config[string]{Clock: c})
 		},

@@ -25,7 +25,8 @@ const (
 //
 // What waits is spread by hash over several heaps, each with a lock of its own, so
 // that producers on several processors work at the same time. AddAfter writes into
-// its item's heap itself: there is no channel that could be full. One goroutine
+// its item's heap itself: there is no channel that could be full. A heap that takes
+// items in by the batch for less gets them by sixteens (see intake). One goroutine
 // moves what is due into the queue; it is woken only for an item that comes before
 // the time that it sleeps until.
 type DelayingQueue[T comparable] struct {
@@ -46,7 +47,7 @@ type DelayingQueue[T comparable] struct {
 type heap[T comparable] struct {
 	mu struct {
 		lock
-		waiting contract.DelayHeap[T] // nil once the queue is shut down
+		waiting contract.DelayHeap[T] // with an intake; nil once the queue is shut down
 	}
 	// A heap's lock on a cache line of its own.
 	_ [64]byte
@@ -69,7 +70,7 @@ func NewDelaying[T comparable](newHeap func() contract.DelayHeap[T], cfg Config[
 		q.retries = cfg.MetricsProvider.NewRetriesMetric(cfg.Name)
 	}
 	for i := range q.heaps {
-		q.heaps[i].mu.waiting = newHeap()
+		q.heaps[i].mu.waiting = withIntake(newHeap())
 	}
 	buffer := make([]T, 0, batch)
 	q.alarm.start(q.clock, func(now time.Time) time.Time { return q.moveDue(buffer, now) })

@@ -74,7 +74,7 @@ func NewPriority[T comparable](limiter contract.RateLimiter[T], newHeap func() c
 	q.mu.workers.init(&q.mu.lock)
 	q.mu.items = newTable[T, rank[T]]()
 	q.mu.levels = newLevels[T](max(0, cfg.Turn))
-	q.mu.times = newHeap()
+	q.mu.times = withIntake(newHeap())
 	q.metrics.start(&q.mu.lock)
 	q.alarm.start(q.clock, q.ripen)
 	return q
