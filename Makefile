@@ -6,11 +6,12 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 FUZZTIME ?= 30s
 RUNS ?= 1000
+HISTORIES ?= 10000
 # The packages in which goroutines meet: they run under the race detector. The mutants do
 # not: a race in them is theirs, and the suites that catch them race over the sound ones.
-CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./impl/... ./indexer ./load/... ./queue/...))
+CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./impl/... ./indexer ./informer/... ./load/... ./queue/...))
 
-.PHONY: help build test race degraded lint fuzz bench verify mutants healthy report selfcheck
+.PHONY: help build test race degraded lint fuzz bench verify mutants healthy faults report selfcheck
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +54,9 @@ mutants: ## Run the suites over the broken implementations that they must catch
 
 healthy: ## Run every suite RUNS times (1000) with new seeds: nothing may be accused
 	$(GO) test -count=1 -v -timeout=0 -run='^TestNoHealthyImplementationIsAccused$$' ./catalog -healthy.runs=$(RUNS)
+
+faults: ## Play HISTORIES random histories of faults (10000) over each informer
+	$(GO) test -count=1 -v -timeout=0 -run='^TestNoFaultIsLost$$' ./catalog -faults.histories=$(HISTORIES)
 
 report: ## Run the default preset and write a report under results/
 	$(GO) run ./cmd/benchrun run

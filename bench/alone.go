@@ -81,7 +81,7 @@ func (s *solo) pass(actors []Actor, budget time.Duration) error {
 		if !s.warmUp(s.perRound) {
 			s.warning = "no steady state after warm-up"
 		}
-		if per := s.cycleOf(s.perRound); per >= leastPerCycle && per <= mostPerCycle {
+		if per := s.cycleOf(s.perRound); per >= leastPerCycle && per <= mostPerCycle && !actors[0].collects {
 			s.perCycle, s.perRound = per, max(1, min(s.perRound, per/partsOfCycle))
 		}
 	}

@@ -171,6 +171,9 @@ func (w *worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 		w.service.Record(now.Sub(began))
 		w.late.Record(late)
 	}
+	if now := time.Now(); ctx.Err() != nil && now.Before(end) {
+		end = now // what ends the replay of a trace
+	}
 	w.unfinished += int64(p.owed(end, w.delay.Record))
 }
 

@@ -4,11 +4,12 @@
 // of this package), benchrun and the profiles all drive the same loops.
 //
 // How data flows: a [Request] names a cell; [Run] builds the [Subject] for its
-// component (store.go, fifo.go, delay.go, queue.go), which makes an [Actor] for
+// component (store.go, fifo.go, delay.go, queue.go, informer.go), which makes an [Actor] for
 // each operation; alone.go times actors back to back, contend.go runs groups of
 // them at once, pace.go says when an open loop's operations are due. A workload
 // with faults runs over a list/watch source (sourced.go), a trace is replayed by
-// trace.go. Beside the times: stale.go follows an event from when it was due to
+// trace.go through a target for each component (trace_store.go, trace_fifo.go,
+// trace_informer.go). Beside the times: stale.go follows an event from when it was due to
 // its consumer, stride.go says how many operations are timed, tracer.go and
 // locks.go find the longest wait for a lock and the longest hold in the extra
 // fork of profiler.go.
@@ -39,8 +40,13 @@ type Actor struct {
 	// Chunk is the largest n that Prepare takes; 0 where there is no bound.
 	Chunk int
 
-	due  *due       // of a producer whose events are stamped, else nil
-	seen *sightings // of a consumer's group, else nil
+	// tell adds what the actor has measured itself to the values of its operation, which
+	// was measured alone; nil where there is nothing.
+	tell func(values map[string]float64)
+	// collects says that Prepare collects garbage: no pass is of whole cycles then.
+	collects bool
+	due      *due       // of a producer whose events are stamped, else nil
+	seen     *sightings // of a consumer's group, else nil
 }
 
 // Subject is a component under load.

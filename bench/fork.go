@@ -19,7 +19,7 @@ type Request struct {
 	Index    int          `json:"index"`
 	Block    int          `json:"block"`
 	Workload string       `json:"workload"` // as YAML, its sweep resolved
-	// Trace is the file whose events the store or FIFO is fed instead of the workload's operations.
+	// Trace is the file whose events the component is fed instead of the workload's operations.
 	Trace string `json:"trace,omitempty"`
 	// ProfileDir is where profiles go; "" takes none.
 	ProfileDir string `json:"profileDir,omitempty"`
@@ -78,6 +78,7 @@ func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measu
 		if err := ops(ctx, s, w, objects, f, p); err != nil {
 			return err
 		}
+		settle(s, f)
 	}
 	if len(w.Groups) == 0 {
 		return nil
@@ -103,7 +104,15 @@ func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measu
 		return nil
 	}
 	f.Series = append(f.Series, series...)
+	settle(s, f)
 	return err
+}
+
+// settle has an informer tell what it checked of itself, after it was stopped.
+func settle(s Subject, f *measure.Fork) {
+	if s, ok := s.(*informerSubject); ok {
+		s.settle(f)
+	}
 }
 
 // NewSubject makes the subject of the entry's component, to be filled.
@@ -117,6 +126,8 @@ func NewSubject(entry catalog.Entry, objects *load.Objects, w load.Workload) (Su
 		return newDelaySubject(entry.NewDelay, objects, w), nil
 	case contract.ComponentQueue:
 		return newQueueSubject(entry.NewQueue, objects, w), nil
+	case contract.ComponentInformer:
+		return newInformerSubject(entry.NewInformer, objects, w), nil
 	}
 	return nil, fmt.Errorf("no loops for component %q: have %v", entry.Component, load.Components())
 }
@@ -198,6 +209,9 @@ func ops(ctx context.Context, s Subject, w load.Workload, objects *load.Objects,
 		}
 		series := t.solo.series()
 		series.Op = string(t.op)
+		if tell := t.actors[0].tell; tell != nil {
+			tell(series.Values)
+		}
 		if t.goroutines > 1 {
 			series.Group = fmt.Sprintf("x%d", t.goroutines)
 		}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informerbench/informerbench/catalog"
@@ -313,8 +315,12 @@ func TestReplayShowsLocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events := []load.ReplayEvent{{Type: watch.Modified, Key: "a", Pod: &corev1.Pod{}}}
-	if _, _, err := feed(t.Context(), &meeting{}, events, load.Group{Name: "lister", Op: load.OpList, Goroutines: 1}, p); err != nil {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	trace := &load.Trace{Events: []load.TraceEvent{{Type: watch.Modified, Key: "a", Object: pod}}}
+	target := &storeTarget{}
+	target.add(&storeSubject{store: &meeting{}, objects: load.ObjectsOf(load.ObjectSpec{}, []kruntime.Object{pod})})
+	w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 1}}}
+	if _, err := feed(t.Context(), target, trace, w, p); err != nil {
 		t.Fatal(err)
 	}
 	var f measure.Fork

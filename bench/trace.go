@@ -11,8 +11,9 @@ import (
 	"reflect"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
@@ -20,139 +21,236 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// replay feeds a recorded trace to a store, each event when it is due, while the
-// workload's one group of readers lists everything. At the end the store is compared object by object
-// with the state that the trace leads to.
-func replay(ctx context.Context, entry catalog.Entry, w load.Workload, path string, f *measure.Fork, p *profiler) error {
-	if entry.Component != contract.ComponentStore {
-		return fmt.Errorf("a trace is replayed through stores, and %s is a %s", entry.Name, entry.Component)
+// traceTarget is a component that a trace is fed to: an instance for each of the
+// trace's resources. It is made filled with what the trace begins with.
+type traceTarget interface {
+	// apply hands an event over, which waits since due. One goroutine calls it. Where it
+	// must wait for the component it ends with ctx.
+	apply(ctx context.Context, e *load.TraceEvent, due time.Time) error
+	// settle blocks until everything that was applied has gone all the way, or ctx ends.
+	settle(ctx context.Context) error
+	// state is what it has now, by resource and key, each object as it was handed over. It
+	// comes after settle.
+	state() ([]map[string]any, error)
+	// checks are what is to be checked beside the state. They come after settle, too.
+	checks(trace *load.Trace) []measure.CheckResult
+	// reader makes the actor of a reading group's goroutine.
+	reader(g load.Group, who int) (Actor, error)
+	// consumed is what the consumers of the events saw, in the time that the replay
+	// took; nil where the caller of apply sees all there is.
+	consumed(took time.Duration) []measure.Series
+	close()
+}
+
+func newTraceTarget(ctx context.Context, entry catalog.Entry, trace *load.Trace, w load.Workload) (traceTarget, error) {
+	switch entry.Component {
+	case contract.ComponentStore:
+		return newStoreTarget(entry.NewStore, trace, w), nil
+	case contract.ComponentFIFO:
+		return newFIFOTarget(ctx, entry.NewFIFO, trace, w)
+	case contract.ComponentInformer:
+		return newInformerTarget(ctx, entry.NewInformer, trace, w)
 	}
+	return nil, fmt.Errorf("a trace is replayed through %v, and %s is a %s", TraceComponents(), entry.Name, entry.Component)
+}
+
+// TraceComponents are those that a trace can be replayed through.
+func TraceComponents() []contract.Component {
+	return []contract.Component{contract.ComponentStore, contract.ComponentFIFO, contract.ComponentInformer}
+}
+
+// replay feeds a trace to a component, each event when it is due, while the
+// workload's groups read. The workload's duration is the time that the trace's
+// events take, so it says by how much they are compressed. At the end what the component holds is
+// compared object by object with what the trace leads to.
+func replay(ctx context.Context, entry catalog.Entry, w load.Workload, path string, f *measure.Fork, p *profiler) error {
 	trace, err := load.ReadTraceFile(path)
 	if err != nil {
 		return err
 	}
-	events := slices.Collect(trace.Replay())
-	store := entry.NewStore(load.Indexers())
-	if err := p.start(); err != nil {
+	target, err := newTraceTarget(ctx, entry, trace, w)
+	if errors.Is(err, ErrUnsupported) {
+		f.Unsupported = append(f.Unsupported, err.Error())
+		return nil
+	}
+	if err != nil {
 		return err
 	}
+	defer target.close()
 	before := measure.ReadCounters()
-	writer, reader, err := feed(ctx, store, events, w.Groups[0], p)
+	series, err := feed(ctx, target, trace, w, p)
 	measure.ReadCounters().Since(before, f.Process)
-	f.Series = append(f.Series, writer, reader)
+	f.Series = append(f.Series, series...)
 	if err := errors.Join(ctx.Err(), err); err != nil {
 		return err
 	}
-	f.Checks = append(f.Checks, compare(store, trace))
-	f.StateDigest, err = digest(store)
+	state, err := target.state()
+	if err != nil {
+		f.Checks = append(f.Checks, measure.CheckResult{Name: sameFinalState, Detail: err.Error()})
+		return nil
+	}
+	f.Checks = append(f.Checks, compare(sameFinalState, state, trace, sameObject))
+	f.Checks = append(f.Checks, target.checks(trace)...)
+	f.StateDigest, err = digest(state)
 	return err
 }
 
-// feed replays the events and returns what the writer and the readers saw. The
-// error is the profiler's, which may be nil.
-func feed(ctx context.Context, store contract.Store, events []load.ReplayEvent, readers load.Group, p *profiler) (writer, reader measure.Series, err error) {
-	delay, service, late := measure.NewHistogram(), measure.NewHistogram(), measure.NewHistogram()
-	reads := make([]*measure.Histogram, readers.Goroutines)
-	var stop atomic.Bool
-	var stopped sync.WaitGroup
-	for i := range reads {
-		reads[i] = measure.NewHistogram()
-		stopped.Go(func() {
-			for !stop.Load() {
-				p.mark(seriesName(readers))
-				began := time.Now()
-				store.List()
-				reads[i].Record(time.Since(began))
-			}
-		})
+// feed replays the events and returns what the feeder, the readers and the
+// consumers saw.
+func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Workload, p *profiler) ([]measure.Series, error) {
+	crews, err := traceReaders(target, w, p)
+	if err != nil {
+		return nil, err
 	}
+	if err := p.start(); err != nil {
+		return nil, err
+	}
+	delay, service, late := measure.NewHistogram(), measure.NewHistogram(), measure.NewHistogram()
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	var running sync.WaitGroup
 	start := time.Now()
+	for _, crew := range crews {
+		for who, wk := range crew {
+			running.Go(func() { wk.run(reading, who, len(crew), start, start, start.Add(untilStopped)) })
+		}
+	}
+	var untraced error
 	if p != nil {
-		stopped.Go(func() { err = p.traceUntil(start.Add(traceTime)) })
+		running.Go(func() { untraced = p.traceUntil(start.Add(traceTime)) })
 	}
 	var due timetable
-	for _, e := range events {
+	speed := traceSpeed(trace, w)
+	for i := range trace.Events {
 		if ctx.Err() != nil {
 			break
 		}
-		from, lateness := due.await(start.Add(e.At))
+		e := &trace.Events[i]
+		from, lateness := due.await(start.Add(time.Duration(float64(e.At) * speed)))
 		p.mark("replay:apply")
 		began := time.Now()
-		load.ApplyEvent(store, e)
+		if err = target.apply(ctx, e, from); err != nil {
+			err = fmt.Errorf("event %d, %s of %s: %w", i, e.Type, e.Key, err)
+			break
+		}
 		now := time.Now()
 		delay.Record(now.Sub(from))
 		service.Record(now.Sub(began))
 		late.Record(lateness)
 	}
+	if err == nil {
+		err = target.settle(ctx)
+	}
 	took := time.Since(start)
-	stop.Store(true)
+	stop()
 	p.endTrace()
-	stopped.Wait()
-	allReads := measure.NewHistogram()
-	for _, h := range reads {
-		allReads.Merge(h)
-	}
-	span := time.Duration(1)
-	if n := len(events); n > 0 {
-		span = max(span, events[n-1].At)
-	}
-	writer = measure.Series{Group: "replay", Op: "apply", Goroutines: 1, Values: map[string]float64{
-		measure.Offered:     float64(len(events)) / span.Seconds(),
+	running.Wait()
+
+	span := max(1, time.Duration(float64(trace.Span())*speed))
+	feeder := measure.Series{Group: "replay", Op: "apply", Goroutines: 1, Values: map[string]float64{
+		measure.Offered:     float64(len(trace.Events)) / span.Seconds(),
 		measure.Achieved:    float64(delay.Count()) / took.Seconds(),
 		measure.AchievedPct: min(100, 100*span.Seconds()/took.Seconds()),
 	}, Histograms: map[string]string{}}
-	reader = measure.Series{Group: readers.Name, Op: string(readers.Op), Goroutines: readers.Goroutines, Values: map[string]float64{
-		measure.Achieved: float64(allReads.Count()) / took.Seconds(),
-	}, Histograms: map[string]string{}}
-	record(&writer, Delay, delay)
-	record(&writer, Service, service)
-	record(&writer, Late, late)
-	record(&reader, Service, allReads)
-	return writer, reader, err
+	record(&feeder, Delay, delay)
+	record(&feeder, Service, service)
+	record(&feeder, Late, late)
+	series := []measure.Series{feeder}
+	for i, g := range readersOf(w) {
+		if g.Goroutines > 0 {
+			series = append(series, summarise(g, crews[i], took))
+		}
+	}
+	return append(series, target.consumed(took)...), errors.Join(err, untraced)
 }
 
-// compare holds the store against the state that the trace leads to, object by object.
-func compare(store contract.Store, trace *load.Trace) measure.CheckResult {
-	want := trace.FinalState()
-	check := measure.CheckResult{Name: "final state, object by object", Passed: true, Detail: fmt.Sprintf("%d objects after %d events", len(want), len(trace.Events))}
+// untilStopped is longer than any replay: readers read until the last event has
+// gone all the way, and their context ends them.
+const untilStopped = 1000 * time.Hour
+
+// traceSpeed is what to multiply the trace's times by.
+func traceSpeed(trace *load.Trace, w load.Workload) float64 {
+	if span := trace.Span(); span > 0 {
+		return float64(w.Duration) / float64(span)
+	}
+	return 1
+}
+
+// readersOf are the groups that read while a trace is replayed; what is written, the
+// trace says, and who consumes belongs to the target.
+func readersOf(w load.Workload) []load.Group {
+	return slices.DeleteFunc(slices.Clone(w.Groups), func(g load.Group) bool {
+		op, err := load.LookupOperation(w.Component, g.Op)
+		return err != nil || op.Role != load.RoleRead
+	})
+}
+
+// traceReaders makes the readers, in the order of readersOf.
+func traceReaders(target traceTarget, w load.Workload, p *profiler) ([][]*worker, error) {
+	var crews [][]*worker
+	for _, g := range readersOf(w) {
+		var crew []*worker
+		for who := range g.Goroutines {
+			a, err := target.reader(g, who)
+			if err != nil {
+				return nil, err
+			}
+			crew = append(crew, newWorker(p.marked(a, seriesName(g)), g, false))
+		}
+		crews = append(crews, crew)
+	}
+	return crews, nil
+}
+
+const sameFinalState = "final state, object by object"
+
+func sameObject(got any, want runtime.Object) bool { return reflect.DeepEqual(got, any(want)) }
+
+// compare holds what a component has, or what somebody was told that it has, against
+// what the trace leads to, object by object.
+func compare(name string, got []map[string]any, trace *load.Trace, same func(got any, want runtime.Object) bool) measure.CheckResult {
+	check := measure.CheckResult{Name: name, Passed: true}
 	fail := func(format string, args ...any) {
 		if check.Passed {
 			check.Passed, check.Detail = false, fmt.Sprintf(format, args...)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(want)) {
-		got, ok := store.Get(key)
-		switch {
-		case !ok:
-			fail("%s is missing", key)
-		case !reflect.DeepEqual(got, any(want[key])):
-			fail("%s differs from what the trace leads to", key)
+	total := 0
+	for i, want := range trace.FinalState() {
+		total += len(want)
+		for _, key := range slices.Sorted(maps.Keys(want)) {
+			obj, ok := got[i][key]
+			switch {
+			case !ok:
+				fail("%s %s is missing", trace.Resources[i], key)
+			case !same(obj, want[key]):
+				fail("%s %s differs from what the trace leads to", trace.Resources[i], key)
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(got[i])) {
+			if _, ok := want[key]; !ok {
+				fail("%s %s should have been deleted", trace.Resources[i], key)
+			}
 		}
 	}
-	keys := store.ListKeys()
-	for _, key := range keys {
-		if _, ok := want[key]; !ok {
-			fail("%s should have been deleted", key)
-		}
-	}
-	if len(keys) != len(want) || len(store.List()) != len(want) {
-		fail("ListKeys has %d keys and List %d objects, want %d", len(keys), len(store.List()), len(want))
+	if check.Passed {
+		check.Detail = fmt.Sprintf("%d objects after %d events", total, len(trace.Events))
 	}
 	return check
 }
 
-// digest is a fingerprint of everything in the store, equal for equal contents.
-func digest(store contract.Store) (string, error) {
+// digest is a fingerprint of everything that a component has, equal for equal contents.
+func digest(state []map[string]any) (string, error) {
 	h := sha256.New()
-	keys := store.ListKeys()
-	slices.Sort(keys)
-	for _, key := range keys {
-		obj, _ := store.Get(key)
-		text, err := json.Marshal(obj)
-		if err != nil {
-			return "", fmt.Errorf("%s cannot be told apart from others: %w", key, err)
+	for _, objects := range state {
+		for _, key := range slices.Sorted(maps.Keys(objects)) {
+			text, err := json.Marshal(objects[key])
+			if err != nil {
+				return "", fmt.Errorf("%s cannot be told apart from others: %w", key, err)
+			}
+			fmt.Fprintf(h, "%s\x00%s\x00", key, text)
 		}
-		fmt.Fprintf(h, "%s\x00%s\x00", key, text)
+		fmt.Fprint(h, "\x01")
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

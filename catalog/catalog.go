@@ -27,6 +27,8 @@ type (
 	NewQueue = func(clock.WithTicker) contract.DelayingQueue[string]
 	// NewLimiter makes a rate limiter.
 	NewLimiter = func() contract.RateLimiter[string]
+	// NewInformer makes an informer over a list/watch source.
+	NewInformer = contract.NewInformer
 )
 
 // Waiver names a clause that an implementation does not keep, and why. Every
@@ -63,11 +65,15 @@ type Entry struct {
 	OwnClock bool
 	Waivers  []Waiver
 
-	NewStore   NewStore
-	NewFIFO    NewFIFO
-	NewDelay   NewDelay
-	NewQueue   NewQueue
-	NewLimiter NewLimiter
+	NewStore    NewStore
+	NewFIFO     NewFIFO
+	NewDelay    NewDelay
+	NewQueue    NewQueue
+	NewLimiter  NewLimiter
+	NewInformer NewInformer
+	// MutationDetecting makes an informer that reports changed objects to found; nil if it
+	// has no such report.
+	MutationDetecting func(found func(message string)) contract.NewInformer
 	// NewTransformingFIFO makes a FIFO with a transformer; nil if it takes none.
 	NewTransformingFIFO func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO
 }
@@ -78,7 +84,7 @@ func (e Entry) ID() string { return string(e.Component) + "/" + e.Name }
 // All returns every entry, component by component, references first. The slice
 // belongs to the caller.
 func All() []Entry {
-	return slices.Concat(stores(), fifos(), delays(), queues(), limiters())
+	return slices.Concat(stores(), fifos(), delays(), queues(), limiters(), informers())
 }
 
 // Components lists the components that have entries.

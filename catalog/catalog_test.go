@@ -62,7 +62,7 @@ func TestEntriesAreWhole(t *testing.T) {
 		}
 		constructors := map[contract.Component]bool{
 			contract.ComponentStore: e.NewStore != nil, contract.ComponentFIFO: e.NewFIFO != nil, contract.ComponentDelay: e.NewDelay != nil,
-			contract.ComponentQueue: e.NewQueue != nil, contract.ComponentLimiter: e.NewLimiter != nil,
+			contract.ComponentQueue: e.NewQueue != nil, contract.ComponentLimiter: e.NewLimiter != nil, contract.ComponentInformer: e.NewInformer != nil,
 		}
 		for c, set := range constructors {
 			if set != (c == e.Component) {

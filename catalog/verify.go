@@ -5,6 +5,7 @@ import (
 
 	"github.com/informerbench/informerbench/conformance/delaytest"
 	"github.com/informerbench/informerbench/conformance/fifotest"
+	"github.com/informerbench/informerbench/conformance/informertest"
 	"github.com/informerbench/informerbench/conformance/limittest"
 	"github.com/informerbench/informerbench/conformance/queuetest"
 	"github.com/informerbench/informerbench/conformance/storetest"
@@ -28,6 +29,8 @@ func Verify(e Entry, opts ...suite.Option) error {
 		return queuetest.Check(e.NewQueue, opts...)
 	case contract.ComponentLimiter:
 		return limittest.Check(e.NewLimiter, opts...)
+	case contract.ComponentInformer:
+		return informertest.Check(e.NewInformer, opts...)
 	}
 	return fmt.Errorf("%s: no suite for component %q", e.ID(), e.Component)
 }
@@ -49,6 +52,9 @@ func (e Entry) options() []suite.Option {
 	}
 	if e.OwnClock {
 		opts = append(opts, queuetest.OwnClock())
+	}
+	if e.MutationDetecting != nil {
+		opts = append(opts, informertest.MutationDetecting(e.MutationDetecting))
 	}
 	for _, w := range e.Waivers {
 		opts = append(opts, suite.Waive(w.Clause, w.Reason))

@@ -15,7 +15,7 @@ import (
 func IsKey(metric string, all []string) bool {
 	has := func(m string) bool { return slices.Contains(all, m) }
 	switch metric {
-	case measure.NsPerOp, measure.AchievedPct, measure.HeapPerObject, p99("delay"), p99("stale"):
+	case measure.NsPerOp, measure.AchievedPct, measure.HeapPerObject, measure.PeakHeap, p99("delay"), p99("stale"):
 		return true
 	case measure.Achieved:
 		return !has(measure.AchievedPct)
@@ -34,7 +34,7 @@ func ByRank(a, b string) int {
 
 // metricOrder is the order of metrics in tables; others follow by name.
 var metricOrder = slices.Concat(
-	[]string{measure.NsPerOp, measure.BytesPerOp, measure.AllocsPerOp, measure.Offered, measure.Achieved, measure.AchievedPct, "unfinished", "unseen", "early"},
+	[]string{measure.NsPerOp, measure.BytesPerOp, measure.AllocsPerOp, measure.PeakHeap, "synced-ns", measure.Offered, measure.Achieved, measure.AchievedPct, "unfinished", "unseen", "early"},
 	distribution("delay"), distribution("stale"), distribution("service"), distribution("late"),
 	[]string{measure.HeapPerObject, measure.LockWait, measure.GCShare, measure.GCPauseMax, measure.CPUTime, measure.PeakRSS},
 )

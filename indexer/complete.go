@@ -9,9 +9,9 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// complete returns store itself if it has every power, and otherwise a wrapper
-// that makes up those that are missing.
-func complete(store contract.Store) cache.ThreadSafeStoreWithTransaction {
+// Complete returns store itself if it has every power, and otherwise a wrapper
+// that makes up those that are missing, as [New] says.
+func Complete(store contract.Store) cache.ThreadSafeStoreWithTransaction {
 	if whole, ok := store.(cache.ThreadSafeStoreWithTransaction); ok {
 		return whole
 	}

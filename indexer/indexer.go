@@ -43,7 +43,7 @@ func New(keyFunc contract.KeyFunc, store contract.Store, opts Options) *Indexer 
 	if keyFunc == nil {
 		keyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
 	}
-	return &Indexer{keyFunc: keyFunc, transform: opts.Transformer, store: complete(store)}
+	return &Indexer{keyFunc: keyFunc, transform: opts.Transformer, store: Complete(store)}
 }
 
 // Add stores obj under its key. The error is a contract.KeyError if it has none,

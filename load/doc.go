@@ -11,7 +11,10 @@
 //     read strictly, or from a preset ([Presets]), which cites its source. Both
 //     pass the same [Workload.Validate].
 //   - [Source] answers list and watch as an apiserver does, and can be asked to
-//     fail in the ways an apiserver fails ([Fault]).
-//   - [Trace] is a sequence of pod events with the time of each. [ImportCSV] makes
-//     one of a production cluster's pod lifecycles.
+//     fail in the ways an apiserver fails ([Fault]). Package load/apiserver serves
+//     it over HTTP.
+//   - [Trace] is what happened to the objects of a cluster, with the time of each
+//     event: recorded (load/record, [TraceWriter]), or made of a production cluster's pod
+//     lifecycles ([ImportCSV], [PodTrace]). [ReadTraceFile] reads both, [Play] applies one
+//     to Sources.
 package load

@@ -2,12 +2,16 @@ package load
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
 )
 
-// armedFault is a fault of a source and what it has seen so far.
+// armedFault is a fault and what it has seen so far.
 type armedFault struct {
 	Fault
 	seen   int       // occasions
@@ -38,12 +42,39 @@ func (f *armedFault) strikes(now time.Time) bool {
 	return true
 }
 
-// strikesLocked counts an occasion of a kind. It returns the fault that strikes, or nil.
-func (s *Source) strikesLocked(kind FaultKind) *Fault {
+// FaultSchedule decides at each occasion whether a fault strikes, and counts the
+// strikes. A Source has one; so has what serves a Source over a network, with
+// kinds of its own. Its methods may be called by any number of goroutines at once.
+type FaultSchedule struct {
+	clock clock.PassiveClock
+
+	mu struct {
+		sync.Mutex
+		faults []armedFault
+		struck map[FaultKind]int
+	}
+}
+
+// NewFaultSchedule arms faults; their times count from now. The faults must be valid.
+func NewFaultSchedule(faults []Fault, c clock.PassiveClock) *FaultSchedule {
+	s := &FaultSchedule{clock: c}
+	s.mu.struck = map[FaultKind]int{}
+	start := c.Now()
+	for _, f := range faults {
+		s.mu.faults = append(s.mu.faults, armedFault{Fault: f, due: start.Add(f.After)})
+	}
+	return s
+}
+
+// Strike counts an occasion of a kind. It returns the fault that strikes, or nil.
+// Where several of the kind do, it is the last; each counts.
+func (s *FaultSchedule) Strike(kind FaultKind) *Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var hit *Fault
 	for i := range s.mu.faults {
 		f := &s.mu.faults[i]
-		if f.Kind == kind && f.strikes(s.options.Clock.Now()) {
+		if f.Kind == kind && f.strikes(s.clock.Now()) {
 			hit = &f.Fault
 			s.mu.struck[kind]++
 		}
@@ -51,34 +82,72 @@ func (s *Source) strikesLocked(kind FaultKind) *Fault {
 	return hit
 }
 
+// Struck returns how often each kind has struck so far. The map belongs to the caller.
+func (s *FaultSchedule) Struck() map[FaultKind]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.mu.struck)
+}
+
 // eventFault decides what becomes of an event that is about to be sent: whether
 // the watch ends in its place, with which status if any, and how long the event
 // is held back.
 func (s *Source) eventFault() (end bool, status *apierrors.StatusError, delay time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.mu.faults) == 0 {
+	if len(s.options.Faults) == 0 {
 		return false, nil, 0
 	}
-	if f := s.strikesLocked(FaultDelay); f != nil {
+	if f := s.faults.Strike(FaultDelay); f != nil {
 		delay = f.Delay
 	}
 	switch {
-	case s.strikesLocked(FaultGone) != nil:
+	case s.faults.Strike(FaultGone) != nil:
 		// Forgetting makes the 410 true: a watch from the same version gets it again.
+		s.mu.Lock()
 		s.mu.history, s.mu.floor = nil, s.mu.version
+		s.mu.Unlock()
 		return true, apierrors.NewResourceExpired(errAsked(FaultGone).Error()), delay
-	case s.strikesLocked(FaultError) != nil:
+	case s.faults.Strike(FaultError) != nil:
 		return true, apierrors.NewInternalError(errAsked(FaultError)), delay
 	default:
-		return s.strikesLocked(FaultClose) != nil, nil, delay
+		return s.faults.Strike(FaultClose) != nil, nil, delay
 	}
 }
 
-func (s *Source) dropsBookmark() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.strikesLocked(FaultDropBookmarks) != nil
+func errAsked(kind FaultKind) error { return fmt.Errorf("the workload asks for the fault %s", kind) }
+
+// ValidateFault reports every mistake of a fault whose kind is one of kinds, as
+// FieldErrors, or nil. delayed are the kinds that need a Delay; the others must
+// have none.
+func ValidateFault(f Fault, kinds, delayed []FaultKind) error {
+	var e FieldErrors
+	f.check(&e, "", kinds, delayed)
+	if len(e) == 0 {
+		return nil
+	}
+	return e
 }
 
-func errAsked(kind FaultKind) error { return fmt.Errorf("the workload asks for the fault %s", kind) }
+// needsDelay are the kinds of a Source that have a Delay.
+var needsDelay = []FaultKind{FaultDelay}
+
+// Validate reports every mistake of the fault as FieldErrors, or nil. Its kind
+// must be one that a Source knows.
+func (f Fault) Validate() error { return ValidateFault(f, FaultKinds(), needsDelay) }
+
+func (f Fault) check(e *FieldErrors, prefix string, kinds, delayed []FaultKind) {
+	if !slices.Contains(kinds, f.Kind) {
+		e.add(prefix+"kind", fmt.Sprintf("unknown fault %q", f.Kind), "one of "+join(kinds, asString))
+	}
+	within(e, prefix+"after_events", f.AfterEvents, 0, maxOccasions)
+	within(e, prefix+"every_events", f.EveryEvents, 0, maxOccasions)
+	within(e, prefix+"after", f.After, 0, maxDuration)
+	within(e, prefix+"every", f.Every, 0, maxDuration)
+	within(e, prefix+"count", f.Count, 0, maxOccasions)
+	within(e, prefix+"delay", f.Delay, 0, maxDuration)
+	if (f.AfterEvents != 0 || f.EveryEvents != 0) && (f.After != 0 || f.Every != 0) {
+		e.add(prefix+"kind", "the fault counts both events and time", "after_events and every_events, or after and every")
+	}
+	if (f.Delay > 0) != slices.Contains(delayed, f.Kind) {
+		e.add(prefix+"delay", fmt.Sprintf("a %s fault with a delay of %v", f.Kind, f.Delay), "a delay above 0 with kind "+join(delayed, asString)+", and none with the others")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
@@ -24,7 +25,8 @@ func Indexers() contract.Indexers {
 	}
 }
 
-// byNode indexes pods by the node they run on; nodes are in the index under no value.
+// byNode indexes pods by the node they run on; nodes are in the index under no
+// value. Objects of a recording are unstructured: whatever has spec.nodeName is a pod.
 func byNode(obj any) ([]string, error) {
 	switch o := obj.(type) {
 	case *corev1.Pod:
@@ -33,6 +35,12 @@ func byNode(obj any) ([]string, error) {
 		}
 		return []string{o.Spec.NodeName}, nil
 	case *corev1.Node:
+		return nil, nil
+	case *unstructured.Unstructured:
+		spec, _ := o.Object["spec"].(map[string]any)
+		if node, _ := spec["nodeName"].(string); node != "" {
+			return []string{node}, nil
+		}
 		return nil, nil
 	default:
 		return nil, fmt.Errorf("index %s: %T is neither a pod nor a node", IndexNode, obj)

@@ -78,6 +78,18 @@ func Generate(spec ObjectSpec, seed uint64) *Objects {
 	return o
 }
 
+// ObjectsOf takes objects that exist already, such as those of a trace. They are not
+// copied; Mutate is for pods and nodes only.
+func ObjectsOf(spec ObjectSpec, objects []runtime.Object) *Objects {
+	spec.Count = len(objects)
+	o := &Objects{spec: spec, objects: objects, keys: make([]string, len(objects)), nodes: nodeNames(max(2, spec.NodeCount()))}
+	for i, obj := range objects {
+		o.keys[i] = Key(obj)
+		o.version.Store(max(o.version.Load(), VersionOf(obj)))
+	}
+	return o
+}
+
 // placement spreads pods over namespaces and nodes by the rule of Generate.
 type placement struct {
 	count, nodes, offset int

@@ -39,6 +39,13 @@ const (
 	OpGetDone        Op = "get-done"
 	OpAddAfter       Op = "add-after"
 	OpAddRateLimited Op = "add-rate-limited"
+
+	OpListNamespace Op = "list-namespace"
+	OpHandle        Op = "handle"
+	OpDeliver       Op = "deliver"
+	OpSync          Op = "sync"
+	OpSyncStream    Op = "sync-stream"
+	OpRelist        Op = "relist"
 )
 
 // Role says what an operation does to the component.
@@ -94,6 +101,17 @@ var operations = []Operation{
 	{OpGetDone, contract.ComponentQueue, RoleConsume, false, false, "Get, handle and Done, a worker"},
 	{OpAddAfter, contract.ComponentQueue, RoleWrite, true, false, "AddAfter of one item: a new one at first, later one that waits, for an earlier time"},
 	{OpAddRateLimited, contract.ComponentQueue, RoleWrite, true, false, "AddRateLimited of one item"},
+
+	{OpDeliver, contract.ComponentInformer, RoleWrite, true, false, "one MODIFIED event from the watch to every handler, one handler per goroutine; bursts of 1,024"},
+	{OpSync, contract.ComponentInformer, RoleWrite, true, false, "a new informer, from Run to the last initial add of its one handler; it lists"},
+	{OpSyncStream, contract.ComponentInformer, RoleWrite, true, false, "the same with a streaming list (sendInitialEvents)"},
+	{OpUpdate, contract.ComponentInformer, RoleWrite, false, false, "one MODIFIED event at the watch; in a closed loop at most 10 ahead of the first handler"},
+	{OpHandle, contract.ComponentInformer, RoleConsume, false, false, "a handler of the informer, one per goroutine"},
+	{OpRelist, contract.ComponentInformer, RoleWrite, false, false, "the answer to the list after a 410, until a handler has been told of every object's new version"},
+	{OpGet, contract.ComponentInformer, RoleRead, false, false, "GetByKey of the indexer"},
+	{OpList, contract.ComponentInformer, RoleRead, false, false, "List of all objects"},
+	{OpByIndex, contract.ComponentInformer, RoleRead, false, true, "ByIndex of one value"},
+	{OpListNamespace, contract.ComponentInformer, RoleRead, false, false, "ListAllByNamespace, as generated listers do"},
 }
 
 // Operations returns the operations of a component, in the order of reports. It
@@ -113,7 +131,7 @@ func LookupOperation(c contract.Component, op Op) (Operation, error) {
 
 // Components returns the components that a workload can be about.
 func Components() []contract.Component {
-	return []contract.Component{contract.ComponentStore, contract.ComponentFIFO, contract.ComponentDelay, contract.ComponentQueue}
+	return []contract.Component{contract.ComponentStore, contract.ComponentFIFO, contract.ComponentDelay, contract.ComponentQueue, contract.ComponentInformer}
 }
 
 func join[T any](list []T, name func(T) string) string {

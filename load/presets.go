@@ -20,7 +20,9 @@ func Presets() []Preset {
 		fifoFlood(), slowHandler(),
 		delayMillion(), delayScaling(), requeueStorm(),
 		scaling(),
+		informers(),
 	}
+	presets = append(presets, informerPresets()...)
 	for i := range presets {
 		p := &presets[i]
 		for j, w := range p.Workloads {
@@ -121,6 +123,7 @@ func quick() Preset {
 				},
 				Duration: quickDuration, Warmup: quickWarmup,
 			},
+			quickInformer(),
 		},
 	}
 }

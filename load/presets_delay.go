@@ -47,7 +47,7 @@ func delayScaling() Preset {
 	sizes := []int{1_000, 10_000, 100_000, 1_000_000, 10_000_000}
 	return Preset{
 		Name:        "delay-scaling",
-		Description: "How the cost of each operation on waiting items, and the memory for each, grows from 1,000 items to 10,000,000. 4 GB of memory; by estimate 5 minutes for each structure, nearly all of it at 10,000,000.",
+		Description: "How the cost of each operation on waiting items, and the memory for each, grows from 1,000 items to 10,000,000. 4 GB of memory; some 80 seconds for each structure and fork, most of it at 10,000,000.",
 		Source:      "the hold model: Jones, An Empirical Comparison of Priority-Queue and Event-Set Implementations, CACM 29(4), 1986; the law that each structure promises: log for heaps, flat for wheels",
 		Workloads: []Workload{{
 			Name: "delay-hold", Description: "Items out and in again at so many waiting (the hold model), new items, items that move to an earlier time, times that fall.",

@@ -97,7 +97,7 @@ func stores() Preset {
 func storesScaling() Preset {
 	return Preset{
 		Name:        "stores-scaling",
-		Description: "How the cost of Get, ByIndex of 30 objects and Update grows from 1,000 objects to 1,000,000. By estimate 4 minutes for each store.",
+		Description: "How the cost of Get, ByIndex of 30 objects and Update grows from 1,000 objects to 1,000,000. Some 3 minutes for each store.",
 		Source:      "design: flat but for cache misses is what a hash map promises",
 		Workloads: []Workload{{
 			Name:      "stores-scaling",

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
@@ -58,7 +60,7 @@ const (
 // Source is an in-process stand-in for one resource of an apiserver. It
 // satisfies cache.ListerWatcher and cache.ListerWatcherWithContext and follows
 // https://kubernetes.io/docs/reference/using-api/api-concepts/ for resource
-// versions, paging, bookmarks and streaming lists. It has no selectors.
+// versions, paging, bookmarks, streaming lists and selectors.
 //
 // Create, Update and Delete each advance the resource version by one and reach
 // every watcher in order. All methods may be called by any number of goroutines
@@ -70,7 +72,7 @@ const (
 // a create or delete.
 type Source struct {
 	options SourceOptions
-	start   time.Time
+	faults  *FaultSchedule
 	stop    chan struct{}
 	running sync.WaitGroup
 
@@ -84,8 +86,6 @@ type Source struct {
 		floor   uint64
 		version uint64
 		changed chan struct{} // closed, and made anew, at each change
-		faults  []armedFault
-		struck  map[FaultKind]int
 	}
 }
 
@@ -108,7 +108,6 @@ func NewSource(objects []runtime.Object, options SourceOptions) *Source {
 	s := &Source{options: options, stop: make(chan struct{})}
 	s.mu.objects = make(map[string]runtime.Object, len(objects))
 	s.mu.changed = make(chan struct{})
-	s.mu.struck = map[FaultKind]int{}
 	s.mu.version = 1
 	for _, obj := range objects {
 		s.mu.objects[Key(obj)] = obj
@@ -116,13 +115,12 @@ func NewSource(objects []runtime.Object, options SourceOptions) *Source {
 	}
 	s.mu.floor = s.mu.version
 	s.defaults(objects)
-	s.start = s.options.Clock.Now()
 	for _, f := range options.Faults {
 		if err := f.Validate(); err != nil {
 			panic(fmt.Sprintf("load: NewSource: %v", err))
 		}
-		s.mu.faults = append(s.mu.faults, armedFault{Fault: f, due: s.start.Add(f.After)})
 	}
+	s.faults = NewFaultSchedule(options.Faults, s.options.Clock)
 	return s
 }
 
@@ -163,22 +161,46 @@ func (s *Source) Stop() {
 // Create adds an object and returns it with its resource version. It fails with
 // AlreadyExists.
 func (s *Source) Create(obj runtime.Object) (runtime.Object, error) {
-	return s.write(watch.Added, Key(obj), obj)
+	return s.write(watch.Added, Key(obj), obj, "")
 }
 
 // Update replaces an object, whatever version the caller knew, and returns it
 // with its resource version. It fails with NotFound.
 func (s *Source) Update(obj runtime.Object) (runtime.Object, error) {
-	return s.write(watch.Modified, Key(obj), obj)
+	return s.write(watch.Modified, Key(obj), obj, "")
+}
+
+// UpdateFrom is Update if the object still has the resource version from; it
+// fails with Conflict if not.
+func (s *Source) UpdateFrom(obj runtime.Object, from string) (runtime.Object, error) {
+	return s.write(watch.Modified, Key(obj), obj, from)
 }
 
 // Delete removes the object under a key and returns its last state, with the
 // resource version of the deletion. It fails with NotFound.
 func (s *Source) Delete(key string) (runtime.Object, error) {
-	return s.write(watch.Deleted, key, nil)
+	return s.write(watch.Deleted, key, nil, "")
 }
 
-func (s *Source) write(kind watch.EventType, key string, obj runtime.Object) (runtime.Object, error) {
+// DeleteFrom is Delete if the object still has the resource version from; it
+// fails with Conflict if not.
+func (s *Source) DeleteFrom(key, from string) (runtime.Object, error) {
+	return s.write(watch.Deleted, key, nil, from)
+}
+
+// Get returns the object under a key, and whether there is one.
+func (s *Source) Get(key string) (obj runtime.Object, exists bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	obj, exists = s.mu.objects[key]
+	return obj, exists
+}
+
+// Example is an object of the kind that the source holds. Do not change it.
+func (s *Source) Example() runtime.Object { return s.options.Example }
+
+// write does what kind says; from is the version that the object must have, "" for any.
+func (s *Source) write(kind watch.EventType, key string, obj runtime.Object, from string) (runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.stopped {
@@ -190,6 +212,8 @@ func (s *Source) write(kind watch.EventType, key string, obj runtime.Object) (ru
 		return nil, apierrors.NewAlreadyExists(s.resource(), key)
 	case kind != watch.Added && !exists:
 		return nil, apierrors.NewNotFound(s.resource(), key)
+	case from != "" && accessor(before).GetResourceVersion() != from:
+		return nil, apierrors.NewConflict(s.resource(), key, errModified)
 	case kind == watch.Deleted:
 		obj = before
 	}
@@ -232,11 +256,7 @@ func (s *Source) Snapshot() map[string]runtime.Object {
 }
 
 // Struck returns how often each fault has struck so far.
-func (s *Source) Struck() map[FaultKind]int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.mu.struck)
-}
+func (s *Source) Struck() map[FaultKind]int { return s.faults.Struck() }
 
 // sortedKeysLocked returns the keys in the order of lists. Do not change them.
 func (s *Source) sortedKeysLocked() []string {
@@ -294,8 +314,17 @@ func (s *Source) resource() schema.GroupResource {
 	return schema.GroupResource{Resource: reflect.TypeOf(s.options.Example).Elem().Name()}
 }
 
-// withVersion returns a shallow copy of obj with the version.
+// withVersion returns a copy of obj with the version, as shallow as can be.
 func withVersion(obj runtime.Object, version uint64) runtime.Object {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		// Its fields are in maps: the two that lead to the version are copied.
+		next := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
+		if metadata, ok := u.Object["metadata"].(map[string]any); ok {
+			next.Object["metadata"] = maps.Clone(metadata)
+		}
+		next.SetResourceVersion(formatVersion(version))
+		return next
+	}
 	c := reflect.New(reflect.TypeOf(obj).Elem())
 	c.Elem().Set(reflect.ValueOf(obj).Elem())
 	next := c.Interface().(runtime.Object)
@@ -321,6 +350,8 @@ func VersionOf(obj runtime.Object) uint64 {
 }
 
 func formatVersion(v uint64) string { return strconv.FormatUint(v, 10) }
+
+var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
 func errStopped() error {
 	return apierrors.NewServiceUnavailable("the source was stopped")

@@ -29,8 +29,9 @@ func (s *Source) List(options metav1.ListOptions) (runtime.Object, error) {
 // for a version that does not come within FreshWait, 400 for options that
 // contradict each other, 503 after Stop.
 func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	if options.LabelSelector != "" || options.FieldSelector != "" {
-		return nil, apierrors.NewBadRequest("this source has no selectors")
+	selected, err := s.selection(options)
+	if err != nil {
+		return nil, err
 	}
 	want, exact, after, err := parseListVersion(options)
 	if err != nil {
@@ -61,10 +62,15 @@ func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions
 		}
 		keys = keys[i:]
 	}
+	if selected != nil {
+		keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !selected(objects[key]) })
+	}
 	list := &metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: formatVersion(at)}}
 	if limit := int(options.Limit); limit > 0 && limit < len(keys) && (options.ResourceVersion != "0" || s.options.NoWatchCache) {
 		list.Continue = encodeToken(continueToken{Version: at, After: keys[limit-1]})
-		list.RemainingItemCount = ptr.To(int64(len(keys) - limit))
+		if selected == nil { // as in the apiserver, which would have to read on to know
+			list.RemainingItemCount = ptr.To(int64(len(keys) - limit))
+		}
 		keys = keys[:limit]
 	}
 	list.Items = make([]runtime.Object, len(keys))
@@ -75,25 +81,25 @@ func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions
 }
 
 func (s *Source) listFault(options metav1.ListOptions) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.strikesLocked(FaultListError) != nil {
+	if s.faults.Strike(FaultListError) != nil {
 		return apierrors.NewInternalError(errAsked(FaultListError))
 	}
-	if options.Continue != "" && s.strikesLocked(FaultExpireContinue) != nil {
+	if options.Continue != "" && s.faults.Strike(FaultExpireContinue) != nil {
 		return apierrors.NewResourceExpired("the provided continue parameter is too old: " + errAsked(FaultExpireContinue).Error())
 	}
-	return s.tooLargeFaultLocked(options.ResourceVersion)
+	return s.tooLargeFault(options.ResourceVersion)
 }
 
-func (s *Source) tooLargeFaultLocked(version string) error {
-	if version == "" || version == "0" || s.strikesLocked(FaultTooLarge) == nil {
+func (s *Source) tooLargeFault(version string) error {
+	if version == "" || version == "0" || s.faults.Strike(FaultTooLarge) == nil {
 		return nil
 	}
 	want, err := parseVersion(version)
 	if err != nil {
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return errTooLarge(want, s.mu.version)
 }
 

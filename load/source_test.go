@@ -156,7 +156,7 @@ func TestListOptions(t *testing.T) {
 			{"a match without a version", metav1.ListOptions{ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, bad},
 			{"an unknown match", metav1.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "Newest"}, 0, bad},
 			{"no number", metav1.ListOptions{ResourceVersion: "new"}, 0, bad},
-			{"a selector", metav1.ListOptions{LabelSelector: "a=b"}, 0, bad},
+			{"a selector that is none", metav1.ListOptions{LabelSelector: "a=b=c"}, 0, bad},
 			{"a token that is none", metav1.ListOptions{Continue: "abc"}, 0, bad},
 			{"a token and a version", metav1.ListOptions{Continue: "abc", ResourceVersion: "1"}, 0, bad},
 		} {

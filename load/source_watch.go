@@ -33,8 +33,18 @@ func (s *Source) Watch(options metav1.ListOptions) (watch.Interface, error) {
 // annotated k8s.io/initial-events-end, and a version that does not come within
 // FreshWait is an error.
 func (s *Source) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	return s.WatchBuffered(ctx, options, 0)
+}
+
+// WatchBuffered is WatchWithContext with a channel that holds up to buffer events:
+// a reader that is waited for by others, such as a network, finds several at once.
+func (s *Source) WatchBuffered(ctx context.Context, options metav1.ListOptions, buffer int) (watch.Interface, error) {
 	stream := options.SendInitialEvents != nil && *options.SendInitialEvents
 	from, err := checkWatch(options, stream)
+	if err != nil {
+		return nil, err
+	}
+	selected, err := s.selection(options)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +63,8 @@ func (s *Source) WatchWithContext(ctx context.Context, options metav1.ListOption
 		return nil, errStopped()
 	}
 	w := &watcher{
-		source: s, ctx: ctx, cursor: from, bookmarks: options.AllowWatchBookmarks, stream: stream,
-		result: make(chan watch.Event), done: make(chan struct{}),
+		source: s, ctx: ctx, selected: selected, cursor: from, bookmarks: options.AllowWatchBookmarks, stream: stream,
+		result: make(chan watch.Event, buffer), done: make(chan struct{}),
 	}
 	if options.TimeoutSeconds != nil {
 		w.timeout = time.Duration(*options.TimeoutSeconds) * time.Second
@@ -63,7 +73,9 @@ func (s *Source) WatchWithContext(ctx context.Context, options metav1.ListOption
 	case stream || from == 0 && (options.SendInitialEvents == nil):
 		w.cursor = s.mu.version
 		for _, key := range s.sortedKeysLocked() {
-			w.initial = append(w.initial, s.mu.objects[key])
+			if obj := s.mu.objects[key]; selected == nil || selected(obj) {
+				w.initial = append(w.initial, obj)
+			}
 		}
 	case from == 0:
 		w.cursor = s.mu.version
@@ -78,8 +90,6 @@ func (s *Source) WatchWithContext(ctx context.Context, options metav1.ListOption
 // checkWatch holds the options to the rules of the apiserver's validation.
 func checkWatch(o metav1.ListOptions, stream bool) (uint64, error) {
 	switch {
-	case o.LabelSelector != "" || o.FieldSelector != "":
-		return 0, apierrors.NewBadRequest("this source has no selectors")
 	case stream && o.ResourceVersionMatch != metav1.ResourceVersionMatchNotOlderThan:
 		return 0, apierrors.NewBadRequest("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
 	case stream && !o.AllowWatchBookmarks:
@@ -91,12 +101,10 @@ func checkWatch(o metav1.ListOptions, stream bool) (uint64, error) {
 }
 
 func (s *Source) watchFault(version string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.strikesLocked(FaultWatchRefused) != nil {
+	if s.faults.Strike(FaultWatchRefused) != nil {
 		return apierrors.NewTooManyRequests(errAsked(FaultWatchRefused).Error(), 1)
 	}
-	return s.tooLargeFaultLocked(version)
+	return s.tooLargeFault(version)
 }
 
 // since returns the next changes after a version, and a channel that is
@@ -119,6 +127,7 @@ func (s *Source) since(version uint64) (changes []change, more <-chan struct{}, 
 type watcher struct {
 	source    *Source
 	ctx       context.Context
+	selected  func(runtime.Object) bool // nil for every object
 	initial   []runtime.Object
 	refused   *apierrors.StatusError
 	cursor    uint64 // the version of what was sent last
@@ -159,10 +168,10 @@ func (w *watcher) run() {
 			return
 		}
 		for _, c := range changes {
-			if !w.deliver(c) {
+			w.cursor++
+			if e, seen := c.seenBy(w.selected); seen && !w.deliver(e) {
 				return
 			}
-			w.cursor++
 		}
 		if len(changes) > 0 {
 			continue
@@ -170,7 +179,7 @@ func (w *watcher) run() {
 		select {
 		case <-more:
 		case <-tick:
-			if !w.source.dropsBookmark() && !w.send(w.bookmark(false)) {
+			if w.source.faults.Strike(FaultDropBookmarks) == nil && !w.send(w.bookmark(false)) {
 				return
 			}
 		case <-w.expired:
@@ -200,8 +209,8 @@ func (w *watcher) begin() bool {
 	return !w.stream || w.send(w.bookmark(true))
 }
 
-// deliver sends one change, unless a fault strikes that ends the watch.
-func (w *watcher) deliver(c change) bool {
+// deliver sends one event, unless a fault strikes that ends the watch.
+func (w *watcher) deliver(e watch.Event) bool {
 	end, status, delay := w.source.eventFault()
 	if delay > 0 {
 		timer := w.source.options.Clock.NewTimer(delay)
@@ -221,7 +230,7 @@ func (w *watcher) deliver(c change) bool {
 	if status != nil {
 		w.send(watch.Event{Type: watch.Error, Object: ptr.To(status.Status())})
 	}
-	return !end && w.send(c.event)
+	return !end && w.send(e)
 }
 
 // send reports whether the watch goes on.
@@ -240,6 +249,8 @@ func (w *watcher) send(e watch.Event) bool {
 // bookmark is an object of the watched type with nothing in it but the version.
 func (w *watcher) bookmark(initialEnd bool) watch.Event {
 	obj := reflect.New(reflect.TypeOf(w.source.options.Example).Elem()).Interface().(runtime.Object)
+	// Without its kind an unstructured object cannot be encoded; a typed example has none.
+	obj.GetObjectKind().SetGroupVersionKind(w.source.options.Example.GetObjectKind().GroupVersionKind())
 	m := accessor(obj)
 	m.SetResourceVersion(formatVersion(w.cursor))
 	if initialEnd {

@@ -2,198 +2,349 @@ package load
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informerbench/informerbench/contract"
 )
 
-// TraceEventType says what happens to a pod in a trace.
-type TraceEventType string
-
-// The events of a pod's life, in the order in which they come. A pod may lack
-// any but the first.
-const (
-	TraceCreated   TraceEventType = "created"   // Pending, without a node
-	TraceScheduled TraceEventType = "scheduled" // given a node
-	TracePhase     TraceEventType = "phase"     // Running, Succeeded or Failed
-	TraceDeleted   TraceEventType = "deleted"
-)
-
-// TraceEventTypes lists the types in the order of a pod's life.
-func TraceEventTypes() []TraceEventType {
-	return []TraceEventType{TraceCreated, TraceScheduled, TracePhase, TraceDeleted}
-}
-
-// Trace is what happened to the pods of a cluster, in the order of time. It is
-// not changed once made; all methods may be called concurrently.
+// Trace is what happened to the objects of one or more resources: those that were
+// there at the start, and every event since, in the order of time. It comes from a
+// file ([ReadTraceFile]), whether that was recorded from a cluster or made of a
+// CSV ([PodTrace.Trace]).
+//
+// A Trace and its objects are not changed once made: objects share parts with
+// each other. All methods may be called concurrently.
 type Trace struct {
-	// Source says where it comes from.
-	Source string
-	// Seed makes what the source does not tell, such as UIDs and labels.
-	Seed uint64
-	// Compress is the factor by which the times were divided.
-	Compress float64
-	// Pods are the pods that the events speak of, by number, in the order of their creation.
-	Pods []TracePod
-	// Events are in the order of At; events of the same time in the order in
-	// which they take effect.
+	TraceHeader
+	// Initial is what was there at the start: ADDED events at 0.
+	Initial []TraceEvent
+	// Events are in the order of At.
 	Events []TraceEvent
+	// Notes say what the recorder met with, in the order of At.
+	Notes []TraceNote
+	// Length is how long was recorded, compressed as the events are; at least the
+	// time of the last event.
+	Length time.Duration
+	// Ended says why a recording ended before its time; "" if it did not.
+	Ended string
 }
 
-// TracePod is what a trace knows of a pod at its creation.
-type TracePod struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	CPUMilli  int64  `json:"cpu_milli"`
-	MemoryMiB int64  `json:"memory_mib"`
-	GPUs      int64  `json:"gpus,omitempty"`
-	GPUMilli  int64  `json:"gpu_milli,omitempty"` // of each GPU
-	QOS       string `json:"qos"`                 // as the source calls it
+// TraceHeader says where a trace comes from and what is in it.
+type TraceHeader struct {
+	// Source says where it comes from.
+	Source string `json:"source"`
+	// Recorded is when the recording began; zero for one that was imported.
+	Recorded time.Time `json:"recorded,omitzero"`
+	// Seed made what the source does not tell. 0 in a recording, where nothing is made up.
+	Seed uint64 `json:"seed,omitempty"`
+	// Compress is the factor by which the times were divided; 1 in a recording.
+	Compress float64 `json:"compress"`
+	// Resources are those that the events are about, by number.
+	Resources []TraceResource `json:"resources"`
+	// Namespace is the only one that was looked at; "" for all.
+	Namespace string `json:"namespace,omitempty"`
+	// MetadataOnly: the objects have nothing but metadata.
+	MetadataOnly bool `json:"metadataOnly,omitempty"`
+	// Dropped says in words what was left out of every object.
+	Dropped []string `json:"dropped,omitempty"`
 }
 
-// Key is the pod's key in stores.
-func (p TracePod) Key() string { return p.Namespace + "/" + p.Name }
+// TraceResource is a resource of a trace.
+type TraceResource struct {
+	Group      string `json:"group,omitempty"`
+	Version    string `json:"version"`
+	Resource   string `json:"resource"`
+	Kind       string `json:"kind"`
+	Namespaced bool   `json:"namespaced"`
+}
 
-// TraceEvent is one event.
+// GVR is the resource as clients name it.
+func (r TraceResource) GVR() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
+}
+
+// GVK is the kind of its objects.
+func (r TraceResource) GVK() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
+}
+
+// String is "pods" or "deployments.apps".
+func (r TraceResource) String() string { return r.GVR().GroupResource().String() }
+
+// TraceEvent is one event, with the object as it is from then on.
 type TraceEvent struct {
-	At    time.Duration   // since the trace's start, compressed
-	Type  TraceEventType  // what happens
-	Pod   int             // to whom: an index into Trace.Pods
-	Node  string          // of a scheduled event
-	Phase corev1.PodPhase // of a phase event
+	At       time.Duration   // since the trace's start
+	Type     watch.EventType // Added, Modified or Deleted
+	Resource int             // an index into Trace.Resources
+	Key      string          // of the object, as [Key] has it; unique within the resource
+	// Object is whole: *unstructured.Unstructured in a recording, *corev1.Pod in
+	// an imported trace. That of a deletion is the last state.
+	Object runtime.Object
 }
 
-// tracePhases are those that a phase event may bring.
-var tracePhases = []corev1.PodPhase{corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed}
+// What a note is about.
+const (
+	NoteResumed  = "resumed"  // a watch broke off and went on where it was
+	NoteRelisted = "relisted" // history was gone; what differs from a new list became events
+	NoteRefused  = "refused"  // the server refused for a while
+)
 
-// traceChecker holds events to the rules of a Trace, one after the other.
-type traceChecker struct {
-	last time.Duration
-	next int                    // the number of the next pod to be created
-	live map[int]TraceEventType // the last event of each live pod
-	keys map[string]int         // of live pods
+// TraceNote is something that the recorder met with. It is nothing that a replay does.
+type TraceNote struct {
+	At       time.Duration `json:"at"`
+	Resource int           `json:"r"`
+	What     string        `json:"what"`
+	Why      string        `json:"why,omitempty"`
+	// The differences that a relist found. What lay between two versions is not
+	// known, nor when the change came: the events bear the time of the relist.
+	Added    int `json:"added,omitempty"`
+	Modified int `json:"modified,omitempty"`
+	Deleted  int `json:"deleted,omitempty"`
 }
 
-func newTraceChecker() *traceChecker {
-	return &traceChecker{live: map[int]TraceEventType{}, keys: map[string]int{}}
-}
-
-// check reports what is wrong with the next event. pod is its record.
-func (c *traceChecker) check(e TraceEvent, pod func(int) TracePod) error {
-	order := TraceEventTypes()
-	now := slices.Index(order, e.Type)
-	last, alive := c.live[e.Pod]
-	switch {
-	case now < 0:
-		return fmt.Errorf("unknown type %q: use one of %s", e.Type, join(order, asString))
-	case e.At < c.last:
-		return fmt.Errorf("it is at %v, before its predecessor at %v", e.At, c.last)
-	case (e.Node != "") != (e.Type == TraceScheduled):
-		return fmt.Errorf("a %s event with the node %q", e.Type, e.Node)
-	case (e.Phase != "") != (e.Type == TracePhase), e.Phase != "" && !slices.Contains(tracePhases, e.Phase):
-		return fmt.Errorf("a %s event with the phase %q: use one of %s in phase events only", e.Type, e.Phase, join(tracePhases, asString))
-	case e.Type == TraceCreated && e.Pod != c.next:
-		return fmt.Errorf("it creates pod %d: the next one is %d", e.Pod, c.next)
-	case e.Type != TraceCreated && !alive:
-		return fmt.Errorf("%s of pod %d, which does not exist", e.Type, e.Pod)
-	case alive && slices.Index(order, last) >= now:
-		return fmt.Errorf("%s of pod %d comes after %s", e.Type, e.Pod, last)
+// Span is the time of the last event.
+func (t *Trace) Span() time.Duration {
+	if n := len(t.Events); n > 0 {
+		return t.Events[n-1].At
 	}
-	key := pod(e.Pod).Key()
+	return 0
+}
+
+// FinalState returns what clients must hold after the whole trace, by resource and
+// key: the oracle.
+func (t *Trace) FinalState() []map[string]runtime.Object { return t.StateAfter(len(t.Events)) }
+
+// StateAfter returns what clients must hold after the first n events.
+func (t *Trace) StateAfter(n int) []map[string]runtime.Object {
+	state := make([]map[string]runtime.Object, len(t.Resources))
+	for i := range state {
+		state[i] = map[string]runtime.Object{}
+	}
+	for _, events := range [][]TraceEvent{t.Initial, t.Events[:n]} {
+		for _, e := range events {
+			if e.Type == watch.Deleted {
+				delete(state[e.Resource], e.Key)
+			} else {
+				state[e.Resource][e.Key] = e.Object
+			}
+		}
+	}
+	return state
+}
+
+// Objects returns the last version of every object that a resource ever has in the
+// trace, in the order in which they come.
+func (t *Trace) Objects(resource int) []runtime.Object {
+	var objects []runtime.Object
+	place := map[string]int{}
+	for _, events := range [][]TraceEvent{t.Initial, t.Events} {
+		for _, e := range events {
+			if e.Resource != resource {
+				continue
+			}
+			if i, known := place[e.Key]; known {
+				objects[i] = e.Object
+				continue
+			}
+			place[e.Key] = len(objects)
+			objects = append(objects, e.Object)
+		}
+	}
+	return objects
+}
+
+// Nodes returns the names of the nodes that pods of the trace run on, sorted.
+func (t *Trace) Nodes() []string {
+	names := map[string]bool{}
+	for _, events := range [][]TraceEvent{t.Initial, t.Events} {
+		for _, e := range events {
+			for _, node := range nodesOf(e.Object) {
+				names[node] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// ApplyEvent does to a store what an informer does at such an event.
+func ApplyEvent(store contract.Store, e TraceEvent) {
 	switch e.Type {
-	case TraceCreated:
-		if pod(e.Pod).Namespace == "" || pod(e.Pod).Name == "" {
-			return fmt.Errorf("pod %d has no name or no namespace", e.Pod)
-		}
-		if other, taken := c.keys[key]; taken {
-			return fmt.Errorf("pod %d has the key %s of pod %d, which is alive", e.Pod, key, other)
-		}
-		c.keys[key] = e.Pod
-		c.next++
-	case TraceDeleted:
-		delete(c.keys, key)
+	case watch.Added:
+		store.Add(e.Key, e.Object)
+	case watch.Modified:
+		store.Update(e.Key, e.Object)
+	case watch.Deleted:
+		store.Delete(e.Key)
 	}
-	if e.Type == TraceDeleted {
-		delete(c.live, e.Pod)
-	} else {
-		c.live[e.Pod] = e.Type
-	}
-	c.last = e.At
-	return nil
 }
 
-// Validate reports the first event that breaks the rules of a Trace.
+// Validate reports the first thing that breaks the rules of a Trace.
 func (t *Trace) Validate() error {
-	if !(t.Compress > 0) || math.IsInf(t.Compress, 0) {
-		return fmt.Errorf("the trace is compressed by %v: use a number above 0", t.Compress)
-	}
-	c := newTraceChecker()
-	for i, e := range t.Events {
-		if e.Pod < 0 || e.Pod >= len(t.Pods) {
-			return fmt.Errorf("event %d: there is no pod %d", i, e.Pod)
+	rules := newTraceRules(len(t.Resources))
+	for i, e := range t.Initial {
+		if err := rules.initial(e); err != nil {
+			return fmt.Errorf("initial object %d: %w", i, err)
 		}
-		if err := c.check(e, func(n int) TracePod { return t.Pods[n] }); err != nil {
+	}
+	for i, e := range t.Events {
+		if err := rules.event(e); err != nil {
 			return fmt.Errorf("event %d: %w", i, err)
 		}
 	}
-	if c.next != len(t.Pods) {
-		return fmt.Errorf("%d pods are never created", len(t.Pods)-c.next)
+	if len(t.Resources) == 0 {
+		return fmt.Errorf("the trace is about no resource")
+	}
+	if !(t.Compress > 0) || math.IsInf(t.Compress, 0) {
+		return fmt.Errorf("the trace is compressed by %v: use a number above 0", t.Compress)
 	}
 	return nil
 }
 
-// TraceInfo sums up a trace.
+// traceRules holds events to the rules of a Trace, one after the other.
+type traceRules struct {
+	last  time.Duration
+	begun bool              // an event has come: no initial object may follow
+	live  []map[string]bool // keys, by resource
+}
+
+func newTraceRules(resources int) *traceRules {
+	r := &traceRules{live: make([]map[string]bool, resources)}
+	for i := range r.live {
+		r.live[i] = map[string]bool{}
+	}
+	return r
+}
+
+func (r *traceRules) initial(e TraceEvent) error {
+	switch {
+	case r.begun:
+		return fmt.Errorf("%s comes after an event", e.Key)
+	case e.Type != watch.Added || e.At != 0:
+		return fmt.Errorf("%s is %s at %v: what is there at first is ADDED at 0", e.Key, e.Type, e.At)
+	}
+	return r.change(e)
+}
+
+func (r *traceRules) event(e TraceEvent) error {
+	if e.At < r.last {
+		return fmt.Errorf("%s is at %v, before its predecessor at %v", e.Key, e.At, r.last)
+	}
+	r.last, r.begun = e.At, true
+	return r.change(e)
+}
+
+func (r *traceRules) change(e TraceEvent) error {
+	if e.Resource < 0 || e.Resource >= len(r.live) {
+		return fmt.Errorf("%s is of resource %d: there are %d", e.Key, e.Resource, len(r.live))
+	}
+	if e.Object == nil || e.Key != Key(e.Object) {
+		return fmt.Errorf("the object under the key %q has another, or there is none", e.Key)
+	}
+	live := r.live[e.Resource]
+	switch e.Type {
+	case watch.Added:
+		if live[e.Key] {
+			return fmt.Errorf("%s is added and exists", e.Key)
+		}
+		live[e.Key] = true
+	case watch.Modified, watch.Deleted:
+		if !live[e.Key] {
+			return fmt.Errorf("%s is %s and does not exist", e.Key, e.Type)
+		}
+		if e.Type == watch.Deleted {
+			delete(live, e.Key)
+		}
+	default:
+		return fmt.Errorf("unknown type %q: use ADDED, MODIFIED or DELETED", e.Type)
+	}
+	return nil
+}
+
+// TraceInfo sums a trace up.
 type TraceInfo struct {
-	Source     string
-	Seed       uint64
-	Compress   float64
 	Span       time.Duration // from the start to the last event
-	Pods       int
-	Events     map[TraceEventType]int
+	Objects    int           // that ever exist
+	Initial    int           // that exist at the start
+	PeakLive   int           // the most that exist at a time
+	FinalLive  int           // that exist at the end
+	Events     map[watch.EventType]int
 	Total      int // of all events
-	PeakLive   int // the most pods that exist at a time
-	FinalLive  int // the pods that exist at the end
 	Namespaces int
 	Nodes      int     // that pods are scheduled to
 	MeanRate   float64 // events per second
 	PeakRate   int     // the most events in one second of the replay, counted in whole seconds
+	Resources  []TraceResourceInfo
+}
+
+// TraceResourceInfo sums one resource of a trace up.
+type TraceResourceInfo struct {
+	TraceResource
+	Objects, Initial, PeakLive, FinalLive, Events int
 }
 
 // Info sums the trace up, in time proportional to its events.
 func (t *Trace) Info() TraceInfo {
-	info := TraceInfo{
-		Source: t.Source, Seed: t.Seed, Compress: t.Compress, Pods: len(t.Pods),
-		Events: map[TraceEventType]int{}, Total: len(t.Events),
+	info := TraceInfo{Span: t.Span(), Initial: len(t.Initial), Total: len(t.Events), Events: map[watch.EventType]int{}}
+	seen := make([]map[string]bool, len(t.Resources))
+	for i, r := range t.Resources {
+		seen[i] = map[string]bool{}
+		info.Resources = append(info.Resources, TraceResourceInfo{TraceResource: r})
 	}
-	namespaces, nodes := map[string]bool{}, map[string]bool{}
-	for _, p := range t.Pods {
-		namespaces[p.Namespace] = true
+	namespaces := map[string]bool{}
+	count := func(e TraceEvent) *TraceResourceInfo {
+		r := &info.Resources[e.Resource]
+		if !seen[e.Resource][e.Key] {
+			seen[e.Resource][e.Key] = true
+			r.Objects++
+			info.Objects++
+		}
+		switch e.Type {
+		case watch.Added:
+			r.FinalLive++
+			info.FinalLive++
+		case watch.Deleted:
+			r.FinalLive--
+			info.FinalLive--
+		}
+		r.PeakLive, info.PeakLive = max(r.PeakLive, r.FinalLive), max(info.PeakLive, info.FinalLive)
+		if ns := accessor(e.Object).GetNamespace(); ns != "" {
+			namespaces[ns] = true
+		}
+		return r
+	}
+	for _, e := range t.Initial {
+		count(e).Initial++
 	}
 	var second time.Duration = -1
 	inSecond := 0
 	for _, e := range t.Events {
+		count(e).Events++
 		info.Events[e.Type]++
-		info.Span = e.At
-		switch e.Type {
-		case TraceCreated:
-			info.FinalLive++
-		case TraceDeleted:
-			info.FinalLive--
-		case TraceScheduled:
-			nodes[e.Node] = true
-		}
-		info.PeakLive = max(info.PeakLive, info.FinalLive)
 		if s := e.At.Truncate(time.Second); s != second {
 			second, inSecond = s, 0
 		}
 		inSecond++
 		info.PeakRate = max(info.PeakRate, inSecond)
 	}
-	info.Namespaces, info.Nodes = len(namespaces), len(nodes)
+	info.Namespaces, info.Nodes = len(namespaces), len(t.Nodes())
 	if info.Span > 0 {
 		info.MeanRate = float64(info.Total) / info.Span.Seconds()
 	}
 	return info
+}
+
+// nodesOf is the node that a pod runs on.
+func nodesOf(obj runtime.Object) []string {
+	nodes, err := byNode(obj)
+	if err != nil {
+		return nil // neither a pod nor a node
+	}
+	return nodes
 }

@@ -3,94 +3,157 @@ package load
 import (
 	"bufio"
 	"bytes"
-	"compress/flate"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
+	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
-// TraceVersion is the version of the format that WriteTrace writes. ReadTrace
-// refuses any other.
-const TraceVersion = 1
+// TraceVersion is the version of the format that WriteTrace writes: whole objects
+// of any resource. ReadTrace reads it and PodTraceVersion.
+//
+// A file is the line "informerbench-trace 2" and blocks one after the other: the
+// header's, those of the records, the end's. A block is blockHeader, all numbers
+// big endian, and DEFLATE of lines of JSON. So a file that grows is readable at any
+// time up to its last block, and damage costs no more than what lies behind it.
+const TraceVersion = 2
 
-const (
-	traceFormat  = "informerbench-trace"
-	maxTraceLine = 1 << 20
-)
+const traceMagic = traceFormat + " "
 
 // What may be wrong with a trace file.
 var (
 	// ErrNotTrace: the file is something else.
-	ErrNotTrace = errors.New("this is no trace: make one with benchrun trace import")
+	ErrNotTrace = errors.New("this is no trace: make one with benchrun record or benchrun trace import")
 	// ErrTraceVersion: the file is of another version of the format.
-	ErrTraceVersion = errors.New("the trace has another version of the format: import it again with this program")
+	ErrTraceVersion = errors.New("the trace has another version of the format: make it again with this program")
 	// ErrTraceTruncated: the end is missing.
-	ErrTraceTruncated = errors.New("the trace's end is missing: copy or import it again")
+	ErrTraceTruncated = errors.New("the trace's end is missing: copy or make it again")
 	// ErrTraceCorrupt: something in it was changed.
-	ErrTraceCorrupt = errors.New("the trace is damaged: copy or import it again")
+	ErrTraceCorrupt = errors.New("the trace is damaged: copy or make it again")
 )
 
-// The lines of a file: one header, the events, one trailer with the SHA-256 of
-// every byte before it. The whole is compressed by gzip.
-type (
-	traceHeader struct {
-		Format   string  `json:"format"`
-		Version  int     `json:"version"`
-		Source   string  `json:"source"`
-		Seed     uint64  `json:"seed"`
-		Compress float64 `json:"compress"`
+// TraceDamage is how far a damaged file could be read. It wraps ErrTraceTruncated
+// or ErrTraceCorrupt.
+type TraceDamage struct {
+	Block   int   // the first that is lost; 0 is the header's
+	Offset  int64 // where it begins in the file, in bytes
+	Initial int   // objects of the start that were saved
+	Events  int   // events that were saved
+	Cause   error
+}
+
+// Error names block and offset, and what was saved.
+func (d *TraceDamage) Error() string {
+	saved := "nothing is saved"
+	if d.Block > 0 {
+		saved = fmt.Sprintf("saved are the %d objects and %d events before it", d.Initial, d.Events)
 	}
-	traceLine struct {
-		At     *int64          `json:"at,omitempty"` // nanoseconds
-		Type   TraceEventType  `json:"type,omitempty"`
-		Pod    int             `json:"pod"`
-		Node   string          `json:"node,omitempty"`
-		Phase  corev1.PodPhase `json:"phase,omitempty"`
-		Record *TracePod       `json:"record,omitempty"` // of a created event
-	}
-	traceTrailer struct {
-		Events *int   `json:"events"`
-		SHA256 string `json:"sha256"`
-	}
+	return fmt.Sprintf("block %d, at byte %d of the file: %v; %s", d.Block, d.Offset, d.Cause, saved)
+}
+
+// Unwrap gives the cause.
+func (d *TraceDamage) Unwrap() error { return d.Cause }
+
+// blockMark begins every block.
+const blockMark = "IBTR"
+
+// The kinds of blocks, in the order in which they come.
+const (
+	blockHead    = 'H' // one: a TraceHeader
+	blockRecords = 'R' // traceRecords
+	blockEnd     = 'E' // one: a traceEnd
 )
 
-// WriteTrace writes a trace in the format that ReadTrace reads. It refuses a
-// trace that is not valid.
+// blockHeader is what stands before a block's DEFLATE, as encoding/binary writes it.
+type blockHeader struct {
+	Mark   [4]byte
+	Kind   byte
+	Pad    [3]byte // zero
+	Index  uint32  // from 0: a block that is missing or out of its place is noticed
+	Raw    uint32  // bytes before compression
+	Packed uint32  // bytes after it
+	Sum    uint32  // CRC-32C of all the above and of the packed bytes
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+const (
+	// blockSize is how many bytes of JSON a block takes before it is closed.
+	blockSize = 1 << 20
+	// maxBlock bounds the memory that a block may ask a reader for. It bounds an object
+	// too: etcd refuses those above 1.5 MB.
+	maxBlock = 64 << 20
+)
+
+// traceRecord is a line of a block of records.
+type traceRecord struct {
+	At       int64  `json:"at,omitempty"` // nanoseconds
+	Type     string `json:"type"`         // a watch.EventType, recordInitial or recordNote
+	Resource int    `json:"r"`
+	Key      string `json:"key,omitempty"`
+	// Keep names the fields of the object that are as in its version before. A
+	// deletion without Object and Keep has the last state.
+	Keep   []string                   `json:"keep,omitempty"`
+	Object map[string]json.RawMessage `json:"object,omitempty"`
+	Note   *TraceNote                 `json:"note,omitempty"`
+}
+
+const (
+	recordInitial = "INITIAL"
+	recordNote    = "NOTE"
+)
+
+// traceEnd is the last block's. Its numbers must be those of the file.
+type traceEnd struct {
+	Initial int           `json:"initial"`
+	Events  int           `json:"events"`
+	Length  time.Duration `json:"length"`
+	Ended   string        `json:"ended,omitempty"`
+}
+
+// WriteTrace writes a trace whole. It refuses one that is not valid. Objects that are
+// not unstructured are written as JSON, and read back as unstructured.
 func WriteTrace(w io.Writer, t *Trace) error {
 	if err := t.Validate(); err != nil {
 		return fmt.Errorf("write the trace: %w", err)
 	}
-	zip := gzip.NewWriter(w)
-	sum := sha256.New()
-	enc := json.NewEncoder(io.MultiWriter(zip, sum))
-	err := enc.Encode(traceHeader{traceFormat, TraceVersion, t.Source, t.Seed, t.Compress})
+	out, err := NewTraceWriter(w, t.TraceHeader)
+	if err != nil {
+		return err
+	}
+	for _, e := range t.Initial {
+		if err := out.Initial(e.Resource, e.Object); err != nil {
+			return err
+		}
+	}
+	notes := t.Notes
 	for _, e := range t.Events {
+		for ; len(notes) > 0 && notes[0].At < e.At; notes = notes[1:] {
+			if err := out.Note(notes[0]); err != nil {
+				return err
+			}
+		}
+		if e.Type == watch.Deleted {
+			err = out.Deleted(e.At, e.Resource, e.Object)
+		} else {
+			err = out.Changed(e.At, e.Resource, e.Object)
+		}
 		if err != nil {
-			break
+			return err
 		}
-		at := int64(e.At)
-		line := traceLine{At: &at, Type: e.Type, Pod: e.Pod, Node: e.Node, Phase: e.Phase}
-		if e.Type == TraceCreated {
-			line.Record = &t.Pods[e.Pod]
+	}
+	for _, n := range notes {
+		if err := out.Note(n); err != nil {
+			return err
 		}
-		err = enc.Encode(line)
 	}
-	if err == nil {
-		events := len(t.Events)
-		err = json.NewEncoder(zip).Encode(traceTrailer{&events, hex.EncodeToString(sum.Sum(nil))})
-	}
-	if err = errors.Join(err, zip.Close()); err != nil {
-		return fmt.Errorf("write the trace: %w", err)
-	}
-	return nil
+	return out.Close(t.Length, t.Ended)
 }
 
 // ReadTraceFile reads a trace from a file. See ReadTrace.
@@ -103,145 +166,66 @@ func ReadTraceFile(path string) (*Trace, error) {
 	return ReadTrace(path, f)
 }
 
-// ReadTrace reads what WriteTrace wrote and checks all of it; a trace that it
-// returns is complete and valid. name is the file's name in messages. The error
-// is one of ErrNotTrace, ErrTraceVersion, ErrTraceTruncated and ErrTraceCorrupt,
-// or one of the reader's.
+// ReadTrace reads what WriteTrace, a [TraceWriter] or WritePodTrace wrote, and checks
+// all of it. name is the file's name in messages. A trace that comes without an
+// error is complete and valid.
+//
+// The error is one of ErrNotTrace, ErrTraceVersion, ErrTraceTruncated and
+// ErrTraceCorrupt, or one of the reader's. If it is a *TraceDamage of a block behind
+// the header's, the trace beside it is not nil: what lies before the damage, valid
+// by itself.
+//
+// Memory is held for the whole trace: the parts of an object that an event leaves as
+// they were are held once.
 func ReadTrace(name string, r io.Reader) (*Trace, error) {
-	t := &traceReader{trace: &Trace{}, check: newTraceChecker()}
-	if err := t.read(r); err != nil {
-		return nil, fmt.Errorf("trace %s: %w", name, err)
+	t, err := readTrace(bufio.NewReaderSize(r, 1<<16), nil)
+	if err != nil {
+		return t, fmt.Errorf("trace %s: %w", name, err)
 	}
-	return t.trace, nil
+	return t, nil
 }
 
-type traceReader struct {
-	trace *Trace
-	check *traceChecker
-	done  bool // the trailer was read
+// CatTrace reads a trace as ReadTrace does and writes what its file says, line by
+// line of JSON and decompressed, to w: what one looks at before handing a trace on.
+// Of a damaged recording it writes what lies before the damage.
+func CatTrace(w io.Writer, name string, r io.Reader) error {
+	if _, err := readTrace(bufio.NewReaderSize(r, 1<<16), w); err != nil {
+		return fmt.Errorf("trace %s: %w", name, err)
+	}
+	return nil
 }
 
-// unread says how far the reader came. The errors of the compression tell
-// whether the end is missing or the middle was changed; any other is the reader's.
-func (t *traceReader) unread(err error) error {
-	var flateErr flate.CorruptInputError
+func readTrace(r *bufio.Reader, text io.Writer) (*Trace, error) {
+	begin, err := r.Peek(len(traceMagic))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(begin) > 0 && strings.HasPrefix(traceMagic, string(begin)) {
+		return readBlocks(r, text)
+	}
+	pods, err := readPodTrace(r, text)
+	if err != nil {
+		return nil, err
+	}
+	return pods.Trace(), nil
+}
+
+func otherVersion(version string) error {
+	return fmt.Errorf("version %s, this program reads versions %d and %d: %w", version, PodTraceVersion, TraceVersion, ErrTraceVersion)
+}
+
+// readMagic reads the first line.
+func readMagic(r *bufio.Reader) (int64, error) {
+	line, err := r.ReadSlice('\n')
+	if err != nil && len(line) <= len(traceMagic)+4 {
+		return 0, &TraceDamage{Cause: ErrTraceTruncated}
+	}
+	version, ok := bytes.CutPrefix(bytes.TrimSuffix(line, []byte("\n")), []byte(traceMagic))
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("truncated after event %d: %w", len(t.trace.Events), ErrTraceTruncated)
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &flateErr):
-		return t.damaged(err)
-	default:
-		return fmt.Errorf("after event %d: %w", len(t.trace.Events), err)
+	case err != nil || !ok:
+		return 0, ErrNotTrace
+	case string(version) != fmt.Sprint(TraceVersion):
+		return 0, otherVersion(fmt.Sprintf("%q", version))
 	}
-}
-
-func (t *traceReader) damaged(err error) error {
-	return fmt.Errorf("damaged after event %d (%w): %w", len(t.trace.Events), err, ErrTraceCorrupt)
-}
-
-func (t *traceReader) read(r io.Reader) error {
-	zip, err := gzip.NewReader(r)
-	if errors.Is(err, gzip.ErrHeader) {
-		return ErrNotTrace
-	}
-	if err != nil {
-		return t.unread(err)
-	}
-	lines := bufio.NewReader(zip)
-	sum := sha256.New()
-	for n := 0; ; n++ {
-		line, err := readLine(lines)
-		switch {
-		case t.done && len(line) > 0:
-			return t.damaged(errors.New("something follows the trailer"))
-		case t.done && errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, errEndless):
-			return t.damaged(err)
-		case err != nil:
-			return t.unread(err)
-		case n == 0:
-			err = t.header(line)
-		default:
-			if err = t.line(line, sum.Sum); err != nil {
-				err = t.damaged(err)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		_, _ = sum.Write(line) // never fails
-	}
-}
-
-var errEndless = fmt.Errorf("a line is longer than %d bytes", maxTraceLine)
-
-// readLine reads a line with its end, of a bounded length.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case len(line) > maxTraceLine:
-			return nil, errEndless
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return line, err
-		}
-	}
-}
-
-func (t *traceReader) header(line []byte) error {
-	var h traceHeader
-	if json.Unmarshal(line, &h) != nil || h.Format != traceFormat {
-		return ErrNotTrace
-	}
-	if h.Version != TraceVersion {
-		return fmt.Errorf("version %d, this program reads version %d: %w", h.Version, TraceVersion, ErrTraceVersion)
-	}
-	if !(h.Compress > 0) {
-		return t.damaged(fmt.Errorf("compressed by %v", h.Compress))
-	}
-	t.trace.Source, t.trace.Seed, t.trace.Compress = h.Source, h.Seed, h.Compress
-	return nil
-}
-
-func (t *traceReader) line(line []byte, sum func([]byte) []byte) error {
-	if bytes.HasPrefix(line, []byte(`{"events":`)) {
-		return t.trailer(line, sum(nil))
-	}
-	var l traceLine
-	if err := json.Unmarshal(line, &l); err != nil {
-		return err
-	}
-	if l.At == nil || (l.Record != nil) != (l.Type == TraceCreated) {
-		return errors.New("the line is no event")
-	}
-	e := TraceEvent{At: time.Duration(*l.At), Type: l.Type, Pod: l.Pod, Node: l.Node, Phase: l.Phase}
-	err := t.check.check(e, func(n int) TracePod {
-		if l.Record != nil {
-			return *l.Record
-		}
-		return t.trace.Pods[n]
-	})
-	if err != nil {
-		return err
-	}
-	if l.Record != nil {
-		t.trace.Pods = append(t.trace.Pods, *l.Record)
-	}
-	t.trace.Events = append(t.trace.Events, e)
-	return nil
-}
-
-func (t *traceReader) trailer(line, sum []byte) error {
-	var end traceTrailer
-	if err := json.Unmarshal(line, &end); err != nil || end.Events == nil {
-		return errors.New("the trailer is none")
-	}
-	if *end.Events != len(t.trace.Events) || end.SHA256 != hex.EncodeToString(sum) {
-		return fmt.Errorf("the checksum over %d events does not fit", *end.Events)
-	}
-	t.done = true
-	return nil
+	return int64(len(line)), nil
 }

@@ -24,6 +24,7 @@ const (
 	maxGoroutines = 100_000
 	maxProcs      = 1024
 	maxDuration   = 24 * time.Hour
+	maxOccasions  = math.MaxInt32
 )
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
@@ -92,14 +93,19 @@ func within[T int | time.Duration](e *FieldErrors, path string, v, low, high T) 
 func (w Workload) WithDefaults() Workload {
 	if w.Objects.Kind == "" {
 		switch w.Component {
-		case contract.ComponentStore, contract.ComponentFIFO:
+		case contract.ComponentStore, contract.ComponentFIFO, contract.ComponentInformer:
 			w.Objects.Kind = KindPod
 		case contract.ComponentDelay, contract.ComponentQueue:
 			w.Objects.Kind = KindKey
 		}
 	}
-	if w.Index == "" && w.Component == contract.ComponentStore {
-		w.Index = IndexNode
+	if w.Index == "" {
+		switch w.Component {
+		case contract.ComponentStore:
+			w.Index = IndexNode
+		case contract.ComponentInformer:
+			w.Index = IndexNamespace
+		}
 	}
 	if len(w.Ops) > 0 && len(w.Parallel) == 0 {
 		w.Parallel = []int{1}
@@ -133,11 +139,12 @@ func (w Workload) Validate() error {
 		e.add("component", fmt.Sprintf("unknown component %q", w.Component), "one of "+join(Components(), asString))
 	}
 	w.checkObjects(&e, known)
-	if w.Component == contract.ComponentStore && !validIndex(w.Index) {
+	indexed := w.Component == contract.ComponentStore || w.Component == contract.ComponentInformer
+	if indexed && !validIndex(w.Index) {
 		e.add("index", fmt.Sprintf("unknown index %q", w.Index), "one of "+join(indexNames, asString))
 	}
-	if w.Component != contract.ComponentStore && known && w.Index != "" {
-		e.add("index", fmt.Sprintf("a %s has no index", w.Component), "it with component store only")
+	if !indexed && known && w.Index != "" {
+		e.add("index", fmt.Sprintf("a %s has no index", w.Component), "it with component store or informer")
 	}
 	if known {
 		w.checkOps(&e)
@@ -234,39 +241,13 @@ func (w Workload) checkFaults(e *FieldErrors) {
 	case len(w.Faults) == 0:
 	case w.timed():
 		e.add("faults", fmt.Sprintf("no list/watch source feeds a %s", w.Component), "them with component store or fifo")
+	case w.Component == contract.ComponentInformer:
+		e.add("faults", "an informer is measured over a source without faults", "op relist, which has the watch end with a 410")
 	case len(w.Groups) == 0:
 		e.add("faults", "operations measured alone go over no list/watch source", "them with groups")
 	}
 	for i, f := range w.Faults {
-		f.check(e, fmt.Sprintf("faults[%d].", i))
-	}
-}
-
-// Validate reports every mistake of the fault as FieldErrors, or nil.
-func (f Fault) Validate() error {
-	var e FieldErrors
-	f.check(&e, "")
-	if len(e) == 0 {
-		return nil
-	}
-	return e
-}
-
-func (f Fault) check(e *FieldErrors, prefix string) {
-	if !slices.Contains(FaultKinds(), f.Kind) {
-		e.add(prefix+"kind", fmt.Sprintf("unknown fault %q", f.Kind), "one of "+join(FaultKinds(), asString))
-	}
-	within(e, prefix+"after_events", f.AfterEvents, 0, math.MaxInt32)
-	within(e, prefix+"every_events", f.EveryEvents, 0, math.MaxInt32)
-	within(e, prefix+"after", f.After, 0, maxDuration)
-	within(e, prefix+"every", f.Every, 0, maxDuration)
-	within(e, prefix+"count", f.Count, 0, math.MaxInt32)
-	within(e, prefix+"delay", f.Delay, 0, maxDuration)
-	if (f.AfterEvents != 0 || f.EveryEvents != 0) && (f.After != 0 || f.Every != 0) {
-		e.add(prefix+"kind", "the fault counts both events and time", "after_events and every_events, or after and every")
-	}
-	if (f.Delay > 0) != (f.Kind == FaultDelay) {
-		e.add(prefix+"delay", fmt.Sprintf("a %s fault with a delay of %v", f.Kind, f.Delay), "a delay above 0 with kind delay, and none with the others")
+		f.check(e, fmt.Sprintf("faults[%d].", i), FaultKinds(), needsDelay)
 	}
 }
 

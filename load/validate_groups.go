@@ -39,8 +39,11 @@ func (w Workload) checkGroups(e *FieldErrors, knownComponent bool) {
 	if len(w.Groups) > 0 && total == 0 && !strings.HasSuffix(w.Sweep.Vary, ".goroutines") {
 		e.add("groups", "all groups have 0 goroutines", "1 or more in one of them")
 	}
-	if w.Component == contract.ComponentFIFO {
+	switch w.Component {
+	case contract.ComponentFIFO:
 		w.checkFIFOGroups(e)
+	case contract.ComponentInformer:
+		w.checkInformerGroups(e)
 	}
 }
 
@@ -59,10 +62,10 @@ func (w Workload) checkGroupOp(e *FieldErrors, prefix string, g Group) {
 		}
 	}
 	needs("batch", g.Batch > 1, "take a batch", OpTransaction, OpPop)
-	needs("work", g.Work > 0, "handle items", OpPop, OpGetDone)
+	needs("work", g.Work > 0, "handle items", OpPop, OpGetDone, OpHandle)
 	needs("requeue", g.Requeue, "put items back", OpGetDone)
 	needs("ahead", g.Ahead > 0, "give a ready time", aheadOps(w.Component)...)
-	if w.Objects.Kind == KindNode && (op.Indexed || g.Op == OpUpdateIndex) {
+	if w.Objects.Kind == KindNode && (op.Indexed || g.Op == OpUpdateIndex || g.Op == OpListNamespace) {
 		e.add(prefix+"op", fmt.Sprintf("%s needs pods: nodes are in no index", g.Op), "objects of kind pod or small")
 	}
 	switch {
@@ -101,5 +104,41 @@ func (w Workload) checkFIFOGroups(e *FieldErrors) {
 		e.add("groups", "nothing pops what is added", "a group with op pop beside it")
 	case consumers > 0 && producers == 0:
 		e.add("groups", "nothing adds what is popped", "a group with op add beside it")
+	}
+}
+
+// checkInformerGroups refuses what would count nothing: writes that no handler is told of
+// in a closed loop, whose rate would be that of the watch's channel, and handlers
+// that nothing is sent to. A relist starts informers of its own, beside which only readers have
+// something to do.
+func (w Workload) checkInformerGroups(e *FieldErrors) {
+	var closed, writers, handlers, relisters int
+	for i, g := range w.Groups {
+		switch g.Op {
+		case OpUpdate:
+			writers++
+			if g.Rate == 0 {
+				closed++
+			}
+		case OpHandle:
+			handlers++
+			if g.Rate > 0 {
+				e.add(fmt.Sprintf("groups[%d].rate", i), "a handler is called when something happens", "it with the group that writes")
+			}
+		case OpRelist:
+			relisters++
+			if relisters > 1 || g.Goroutines > 1 {
+				e.add(fmt.Sprintf("groups[%d].goroutines", i), "an informer lists again one time after the other", "1 goroutine in one group with op relist")
+			}
+		}
+	}
+	switch {
+	case closed > 0 && handlers == 0:
+		e.add("groups", "a closed loop's updates go at the pace of the first handler, and there is none", "a group with op handle beside it, or a rate")
+	case handlers > 0 && writers == 0:
+		e.add("groups", "nothing sends what is handled", "a group with op update beside it")
+	}
+	if relisters > 0 && writers+handlers > 0 {
+		e.add("groups", "a relist has an informer and a handler of its own", "readers only beside op relist")
 	}
 }

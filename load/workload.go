@@ -20,12 +20,14 @@ type Workload struct {
 	Source string `yaml:"source,omitempty"`
 	// Description is one or two sentences for lists and reports.
 	Description string `yaml:"description,omitempty"`
-	// Component is what is measured: store, fifo, delay or queue.
+	// Component is what is measured: store, fifo, delay, queue or informer.
 	Component contract.Component `yaml:"component"`
 	// Objects is what the component holds or is given.
 	Objects ObjectSpec `yaml:"objects"`
 	// Index is the index that by-index, index and index-keys read where a group
-	// names none: IndexNode (the default) or IndexNamespace. Stores only.
+	// names none: IndexNode or IndexNamespace. The default is IndexNode for a store, which
+	// has both, and IndexNamespace for an informer, which has it and those that its groups
+	// read, as generated informers have that one alone. Nothing else has an index.
 	Index string `yaml:"index,omitempty"`
 	// Waiting is how many items a delay heap or a queue holds before the
 	// measurement begins; at most Objects.Count.
@@ -37,7 +39,7 @@ type Workload struct {
 	// Ops are single operations, each measured with nothing else going on.
 	Ops []Op `yaml:"ops,omitempty,flow"`
 	// Parallel is the numbers of goroutines that each of Ops is measured with;
-	// the default is 1 alone.
+	// the default is 1 alone. An informer's deliver has a handler for each.
 	Parallel []int `yaml:"parallel,omitempty,flow"`
 	// Groups are actors that work at the same time.
 	Groups []Group `yaml:"groups,omitempty"`
@@ -75,7 +77,7 @@ type Group struct {
 	// Index is the index that is read, where Op reads one; the default is the
 	// workload's.
 	Index string `yaml:"index,omitempty"`
-	// Work is how long the handler of a consumer (pop, get-done) takes for each item.
+	// Work is how long the handler of a consumer (pop, get-done, handle) takes for each item.
 	Work time.Duration `yaml:"work,omitempty"`
 	// Think is a pause between two operations of one goroutine in a closed loop.
 	Think time.Duration `yaml:"think,omitempty"`

@@ -70,7 +70,7 @@ func TestParseErrors(t *testing.T) {
 		{"no objects", "name: x\ncomponent: store" + tail, []string{"f.yaml:1: objects.count: 0 is out of range..."}},
 		{"count in words", strings.Replace(validYAML, "1000", "many", 1), []string{`f.yaml:4: objects.count: "many" does not fit: use a whole number`}},
 		{"unknown operation", strings.Replace(validYAML, "op: list", "op: lst", 1), []string{`f.yaml:11: groups[1].op: unknown operation "lst" of a store: use one of get, list, list-keys, by-index, index, index-keys, update, update-index, add-delete, replace, transaction`}},
-		{"unknown component", strings.Replace(validYAML, "store", "cache", 1), []string{`f.yaml:2: component: unknown component "cache": use one of store, fifo, delay, queue`}},
+		{"unknown component", strings.Replace(validYAML, "store", "cache", 1), []string{`f.yaml:2: component: unknown component "cache": use one of store, fifo, delay, queue, informer`}},
 		{"limiter is not measured", strings.Replace(validYAML, "store", "limiter", 1), []string{`f.yaml:2: component: unknown component "limiter"...`}},
 		{"bad duration", strings.Replace(validYAML, "3s", "3", 1), []string{`f.yaml:13: duration: "3" is no duration: use a number with a unit, such as 300ms, 3s or 1m30s`}},
 		{"negative goroutines", strings.Replace(validYAML, "goroutines: 4", "goroutines: -4", 1), []string{"f.yaml:12: groups[1].goroutines: -4 is out of range: use 0 to 100000"}},
@@ -85,11 +85,15 @@ func TestParseErrors(t *testing.T) {
 		{"two consumers", "name: x\ncomponent: fifo\nobjects: {count: 1}\ngroups:\n - {name: a, op: add, goroutines: 1}\n - {name: b, op: pop, goroutines: 2}\n", []string{"f.yaml:6: groups[1].goroutines: a FIFO has one consumer..."}},
 		{"fields of other ops", "name: x\ncomponent: store\nobjects: {count: 9}\ngroups:\n - {name: a, op: list, goroutines: 1, batch: 2, work: 1ms, requeue: true, ahead: 1s, index: node}\n", []string{
 			"f.yaml:5: groups[0].batch: list does not take a batch: use it with op transaction, pop",
-			"f.yaml:5: groups[0].work: list does not handle items: use it with op pop, get-done",
+			"f.yaml:5: groups[0].work: list does not handle items: use it with op pop, get-done, handle",
 			"f.yaml:5: groups[0].requeue: list does not put items back...",
 			"f.yaml:5: groups[0].ahead: list does not give a ready time...",
 			"f.yaml:5: groups[0].index: list reads no index...",
 		}},
+		{"informer without handler", informerYAML + " - {name: a, op: update, goroutines: 1}\n", []string{"f.yaml:4: groups: a closed loop's updates go at the pace of the first handler, and there is none: use a group with op handle beside it, or a rate"}},
+		{"informer without events", informerYAML + " - {name: a, op: handle, goroutines: 1, rate: 5}\n", []string{"f.yaml:5: groups[0].rate: a handler is called when something happens...", "f.yaml:4: groups: nothing sends what is handled..."}},
+		{"relist beside a writer", informerYAML + " - {name: a, op: relist, goroutines: 2}\n - {name: b, op: update, goroutines: 1, rate: 5}\n", []string{"f.yaml:5: groups[0].goroutines: an informer lists again one time after the other...", "f.yaml:4: groups: a relist has an informer and a handler of its own..."}},
+		{"faults of an informer", informerYAML + " - {name: a, op: update, goroutines: 1, rate: 5}\nfaults: [{kind: gone}]\n", []string{"f.yaml:6: faults: an informer is measured over a source without faults..."}},
 		{"unknown index", validYAML + "index: label\n", []string{`f.yaml:14: index: unknown index "label": use one of namespace, node`}},
 		{"keys in a store", strings.Replace(validYAML, "count: 1000", "count: 1000\n  kind: key", 1), []string{`f.yaml:5: objects.kind: a store has no objects of kind "key": use one of pod, node, small`}},
 		{"nodes are not on nodes", strings.NewReplacer("count: 1000", "count: 1000\n  kind: node", "op: update", "op: update-index").Replace(validYAML), []string{"f.yaml:8: groups[0].op: update-index needs pods..."}},
@@ -145,6 +149,9 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+// informerYAML is to be followed by groups.
+const informerYAML = "name: x\ncomponent: informer\nobjects: {count: 9}\ngroups:\n"
+
 func TestReadWorkload(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "w.yaml")
@@ -186,7 +193,8 @@ func TestPresets(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"quick", "operations", "lock-starvation", "stores", "stores-scaling", "informer-readers", "kcm-150k", "index-selectivity",
-		"relist", "fifo-flood", "slow-handler", "delay-million", "delay-scaling", "requeue-storm", "scaling"} {
+		"relist", "fifo-flood", "slow-handler", "delay-million", "delay-scaling", "requeue-storm", "scaling",
+		"informer", "informer-contended", "informer-events", "informer-staleness", "informer-sync", "informer-relist"} {
 		if p, err := LookupPreset(name); err != nil || p.Name != name {
 			t.Errorf("LookupPreset(%s): %v", name, err)
 		}

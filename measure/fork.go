@@ -82,6 +82,9 @@ const (
 	AchievedPct = "achieved-%"
 	TimedOneIn  = "timed-1-in" // operations to each one that was timed
 
+	// PeakHeap is the most heap in use while a cache fills, beyond what was in use before.
+	PeakHeap = "peak-heap-B"
+
 	HeapPerObject   = "heap-B/object" // heap kept beyond the objects themselves, after a forced GC
 	GCShare         = "gc-cpu-%"
 	GCPauseMax      = "gc-pause-max-ns"

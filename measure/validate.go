@@ -121,7 +121,7 @@ func (im *Implementation) validate() error {
 	return nil
 }
 
-var components = []contract.Component{contract.ComponentStore, contract.ComponentFIFO, contract.ComponentDelay, contract.ComponentQueue, contract.ComponentLimiter}
+var components = []contract.Component{contract.ComponentStore, contract.ComponentFIFO, contract.ComponentDelay, contract.ComponentQueue, contract.ComponentLimiter, contract.ComponentInformer}
 
 func (c Cell) validate() error {
 	switch {

@@ -23,9 +23,10 @@ import (
 // Options is what the flags of benchrun run say. The zero value is the default
 // preset over everything.
 type Options struct {
-	Preset     string // or several, with commas between; "" means load.DefaultPreset, unless File or Trace is given
-	File       string // a workload file
-	Trace      string // a trace file
+	Preset     string  // or several, with commas between; "" means load.DefaultPreset, unless File or Trace is given
+	File       string  // a workload file
+	Trace      string  // a trace file; Preset or File then say who reads while it is replayed
+	Compress   float64 // divides the times of the trace; 0 means 1
 	Components []string
 	Impls      []string // names or globs
 	Forks      int      // 0 means DefaultForks
@@ -139,7 +140,9 @@ func (p *Plan) checkRanges() error {
 	case o.Duration < 0:
 		return fmt.Errorf("--duration %s: want more than 0", o.Duration)
 	case o.Duration > 0 && o.Trace != "":
-		return errors.New("--duration: a trace has a duration of its own; import it again with another --compress")
+		return errors.New("--duration: a trace has a duration of its own; use --compress")
+	case o.Compress != 0 && o.Trace == "":
+		return errors.New("--compress: it is for traces: give one with --trace FILE")
 	case o.Budget < 0:
 		return fmt.Errorf("--budget %s: want 0 or more", o.Budget)
 	case o.Procs < 0:
@@ -148,12 +151,34 @@ func (p *Plan) checkRanges() error {
 	return nil
 }
 
-// workloads resolves the preset, the file or the trace.
+// workloads resolves the preset or the file, and the trace.
 func (p *Plan) workloads() ([]load.Workload, error) {
 	o := &p.options
-	if given := slices.DeleteFunc([]string{flagIf("--preset", o.Preset), flagIf("-f", o.File), flagIf("--trace", o.Trace)}, func(s string) bool { return s == "" }); len(given) > 1 {
-		return nil, fmt.Errorf("%s exclude each other: give one", strings.Join(given, " and "))
+	if o.Preset != "" && o.File != "" {
+		return nil, errors.New("--preset and -f exclude each other: give one")
 	}
+	given, err := p.given()
+	if err != nil || o.Trace == "" {
+		return given, err
+	}
+	if o.Trace, err = filepath.Abs(o.Trace); err != nil {
+		return nil, err
+	}
+	workloads, err := p.traceWorkloads(o.Trace, given)
+	if err != nil {
+		return nil, err
+	}
+	over := "trace-" + nameOf(o.Trace)
+	if len(given) > 0 {
+		over = p.preset + "-over-" + over
+	}
+	p.preset = over
+	return workloads, nil
+}
+
+// given are the workloads of the file or the preset; none where a trace stands alone.
+func (p *Plan) given() ([]load.Workload, error) {
+	o := &p.options
 	switch {
 	case o.File != "":
 		w, err := load.ReadWorkload(o.File)
@@ -162,20 +187,9 @@ func (p *Plan) workloads() ([]load.Workload, error) {
 		}
 		p.preset = w.Name
 		return []load.Workload{w}, nil
-	case o.Trace != "":
-		path, err := filepath.Abs(o.Trace)
-		if err != nil {
-			return nil, err
-		}
-		o.Trace = path
-		w, err := traceWorkload(path)
-		if err != nil {
-			return nil, err
-		}
-		p.preset = w.Name
-		return []load.Workload{w}, nil
-	}
-	if o.Preset == "" {
+	case o.Preset == "" && o.Trace != "":
+		return nil, nil
+	case o.Preset == "":
 		o.Preset = load.DefaultPreset
 	}
 	return p.presets(strings.Split(o.Preset, ","))
@@ -197,13 +211,6 @@ func (p *Plan) presets(names []string) ([]load.Workload, error) {
 	}
 	p.preset = strings.Join(names, "+")
 	return workloads, nil
-}
-
-func flagIf(flag, value string) string {
-	if value == "" {
-		return ""
-	}
-	return flag
 }
 
 func componentsOf(workloads []load.Workload) []string {

@@ -24,8 +24,15 @@ func (p *Plan) sweep(workloads []load.Workload) ([]load.Workload, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--sweep %w", err)
 	}
-	if p.options.Trace != "" && !slices.Contains(ofTraces, sweep.Vary) {
-		return nil, fmt.Errorf("--sweep %s: a trace says itself what is written: use one of %s", text, strings.Join(ofTraces, ", "))
+	if p.options.Trace != "" {
+		var allowed []string
+		for _, w := range workloads {
+			allowed = append(allowed, ofTraces(w)...)
+		}
+		if !slices.Contains(allowed, sweep.Vary) {
+			slices.Sort(allowed)
+			return nil, fmt.Errorf("--sweep %s: a trace says itself what is written: use one of %s", text, strings.Join(slices.Compact(allowed), ", "))
+		}
 	}
 	var swept []load.Workload
 	var without, allowed []string
@@ -51,8 +58,13 @@ func (p *Plan) sweep(workloads []load.Workload) ([]load.Workload, error) {
 	return swept, p.checkProcs(swept)
 }
 
-// ofTraces is what the replay of a trace takes from its workload.
-var ofTraces = []string{load.VaryProcs, traceLister + ".goroutines"}
+// ofTraces is what can be varied of a workload that replays a trace: the readers.
+func ofTraces(w load.Workload) []string {
+	return slices.DeleteFunc(w.Sweepable(), func(vary string) bool {
+		group, _, ofGroup := strings.Cut(vary, ".")
+		return !ofGroup && vary != load.VaryProcs || group == traceFeeder
+	})
+}
 
 // checkProcs refuses two answers to the question of GOMAXPROCS.
 func (p *Plan) checkProcs(workloads []load.Workload) error {

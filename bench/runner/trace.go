@@ -1,37 +1,170 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure"
 )
 
-const traceLister = "lister"
+// The groups of a trace's workload where no other workload says who reads.
+const (
+	traceLister   = "lister"
+	traceFeeder   = "replay"
+	traceConsumer = "consumer"
+	traceHandler  = "handler"
+)
 
-// traceWorkload describes the replay of a trace, which must be whole: the
-// stores take its events while one goroutine lists everything.
-func traceWorkload(path string) (load.Workload, error) {
+// traceWorkloads describes the replay of a trace, which must be whole, through each
+// component that it can be replayed through: who reads meanwhile, or consumes, is
+// what the given workloads say; without any, one goroutine lists all of a store, one
+// consumes from a FIFO, and an informer has one handler and one goroutine that lists.
+// What is written, the trace says.
+func (p *Plan) traceWorkloads(path string, given []load.Workload) ([]load.Workload, error) {
 	trace, err := load.ReadTraceFile(path)
 	if err != nil {
-		return load.Workload{}, err
+		return nil, err
+	}
+	if len(trace.Initial)+len(trace.Events) == 0 {
+		return nil, fmt.Errorf("trace %s: there is nothing in it: record for longer", path)
 	}
 	info := trace.Info()
-	w := load.Workload{
+	base := load.Workload{
 		Name:        "trace-" + nameOf(path),
 		Source:      trace.Source,
-		Description: fmt.Sprintf("%d events of %d pods in %s", info.Total, info.Pods, info.Span),
-		Component:   contract.ComponentStore,
+		Description: fmt.Sprintf("%d events of %d objects in %s", info.Total, info.Objects, info.Span),
 		Objects:     load.ObjectSpec{Kind: load.KindPod, Count: max(1, info.PeakLive), Namespaces: max(1, info.Namespaces), Nodes: max(1, info.Nodes)},
-		Groups:      []load.Group{{Name: traceLister, Op: load.OpList, Goroutines: 1}},
-		Duration:    info.Span,
 	}
-	return w.WithDefaults(), nil
+	if base.Duration, err = traceDuration(path, info.Span, p.options.Compress); err != nil {
+		return nil, err
+	}
+	var out []load.Workload
+	if len(given) == 0 {
+		for _, c := range bench.TraceComponents() {
+			w := base
+			w.Component, w.Groups = c, defaultReaders(c)
+			if c != contract.ComponentStore {
+				w.Name += "-" + string(c)
+			}
+			out = append(out, w.WithDefaults())
+		}
+		return out, nil
+	}
+	for _, g := range given {
+		w := base
+		w.Component, w.Index = g.Component, g.Index
+		w.Name = fmt.Sprintf("%s-over-%s", g.Name, base.Name)
+		var dropped []string
+		if w.Groups, dropped = readers(g); len(w.Groups) == 0 {
+			p.notes = append(p.notes, fmt.Sprintf("left out, for nobody in it reads what a trace writes: %s", g.Name))
+			continue
+		}
+		if len(dropped) > 0 {
+			p.notes = append(p.notes, fmt.Sprintf("%s: left out, for the trace says what is written: %s", w.Name, strings.Join(dropped, ", ")))
+		}
+		if slices.Contains(w.Sweepable(), g.Sweep.Vary) && slices.Contains(ofTraces(w), g.Sweep.Vary) {
+			w.Sweep = g.Sweep
+		}
+		if err := readable(w, trace); err != nil {
+			return nil, fmt.Errorf("trace %s: %w", path, err)
+		}
+		out = append(out, w.WithDefaults())
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("--trace: no workload that is given beside it has a group that reads a store, pops from a FIFO, or reads or handles what an informer has: leave them out, or name another")
+	}
+	return out, nil
+}
+
+// traceDuration is how long a replay takes.
+func traceDuration(path string, span time.Duration, compress float64) (time.Duration, error) {
+	if compress == 0 {
+		compress = 1
+	}
+	if !(compress > 0) || math.IsInf(compress, 0) {
+		return 0, fmt.Errorf("--compress %v: use a number above 0, such as 10", compress)
+	}
+	const longest = 24 * time.Hour
+	d := float64(span) / compress
+	if d > float64(longest) {
+		return 0, fmt.Errorf("trace %s lasts %s, and one process measures for %s at most: use --compress %.0f or more", path, time.Duration(min(d, math.MaxInt64/2)).Round(time.Hour), longest, math.Ceil(float64(span)/float64(longest)))
+	}
+	return max(time.Millisecond, time.Duration(d)), nil
+}
+
+func defaultReaders(c contract.Component) []load.Group {
+	lister := load.Group{Name: traceLister, Op: load.OpList, Goroutines: 1}
+	switch c {
+	case contract.ComponentFIFO:
+		return fed(c, []load.Group{{Name: traceConsumer, Op: load.OpPop, Goroutines: 1}})
+	case contract.ComponentInformer:
+		return fed(c, []load.Group{{Name: traceHandler, Op: load.OpHandle, Goroutines: 1}, lister})
+	}
+	return []load.Group{lister}
+}
+
+// fed puts a group that stands for the trace before groups that consume: a workload
+// needs somebody who makes what they do.
+func fed(c contract.Component, groups []load.Group) []load.Group {
+	consumes := func(g load.Group) bool {
+		op, err := load.LookupOperation(c, g.Op)
+		return err == nil && op.Role == load.RoleConsume
+	}
+	if !slices.ContainsFunc(groups, consumes) {
+		return groups
+	}
+	feeder := load.Group{Name: traceFeeder, Op: load.OpAdd, Goroutines: 1}
+	if c == contract.ComponentInformer {
+		feeder.Op = load.OpUpdate
+	}
+	return append([]load.Group{feeder}, groups...)
+}
+
+// readers are the groups of a workload that do something while a trace is replayed, and
+// the names of those that do not. With consumers comes one that stands for the trace.
+func readers(w load.Workload) (kept []load.Group, dropped []string) {
+	if !slices.Contains(bench.TraceComponents(), w.Component) {
+		return nil, nil
+	}
+	for _, g := range w.Groups {
+		op, err := load.LookupOperation(w.Component, g.Op)
+		if err != nil || op.Role == load.RoleWrite {
+			dropped = append(dropped, g.Name)
+			continue
+		}
+		kept = append(kept, g)
+	}
+	if len(w.Faults) > 0 {
+		dropped = append(dropped, "its faults")
+	}
+	return fed(w.Component, kept), dropped
+}
+
+// readable refuses readers of an index in which none of the trace's objects is.
+func readable(w load.Workload, trace *load.Trace) error {
+	for _, g := range w.Groups {
+		index := cmp.Or(g.Index, w.Index)
+		if op, err := load.LookupOperation(w.Component, g.Op); err != nil || !op.Indexed {
+			continue
+		}
+		found := false
+		for i := range trace.Resources {
+			found = found || len(load.ObjectsOf(w.Objects, trace.Objects(i)).IndexedValues(index)) > 0
+		}
+		if !found {
+			return fmt.Errorf("group %s of workload %s reads the index %q, in which no object of the trace is: use another workload", g.Name, w.Name, index)
+		}
+	}
+	return nil
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)

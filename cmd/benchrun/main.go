@@ -1,5 +1,5 @@
 // Command benchrun compares implementations of the machinery inside Kubernetes
-// controllers: stores, FIFOs, delay heaps and workqueues. Run it with --help.
+// controllers: stores, FIFOs, delay heaps, workqueues and informers. Run it with --help.
 //
 // This package holds flags and what is printed, nothing else: the work is done
 // by packages bench/runner, report, load and catalog.
@@ -98,7 +98,7 @@ func (b brokenError) Unwrap() error      { return b.error }
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "benchrun",
-		Short: "Compare stores, FIFOs, delay heaps and workqueues of Kubernetes controllers",
+		Short: "Compare stores, FIFOs, delay heaps, workqueues and informers of Kubernetes controllers",
 		Long: `benchrun compares implementations of the machinery inside Kubernetes controllers
 (client-go's tools/cache and util/workqueue, controller-runtime's priority queue,
 and this project's own) under synthetic and recorded load.
@@ -123,7 +123,7 @@ without its interval.`,
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newCompare(), newPair(), newSelfCheck(), newList(), newVerify(), newTrace(), newReport(), newVersion(), newFork(), newRecord())
+	root.AddCommand(newRun(), newCompare(), newPair(), newSelfCheck(), newList(), newVerify(), newRecord(), newTrace(), newServeAPI(), newReport(), newVersion(), newFork(), newRecordProcess())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})

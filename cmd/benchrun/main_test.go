@@ -77,6 +77,11 @@ func TestBadInput(t *testing.T) {
 	noTrace := write(t, "plain.trace", "not a trace")
 	trace := aTrace(t)
 	whole, cut := write(t, "whole.trace", trace), write(t, "cut.trace", trace[:len(trace)/2])
+	recording := aRecording(t)
+	whole2, cut2 := write(t, "whole2.trace", string(recording)), write(t, "cut2.trace", string(recording[:len(recording)/2]))
+	recording[len(recording)/2] ^= 1
+	bad2 := write(t, "bad2.trace", string(recording))
+	kubeconfig := write(t, "kubeconfig", "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n")
 	for _, c := range []struct {
 		name string
 		args []string
@@ -121,6 +126,22 @@ func TestBadInput(t *testing.T) {
 		{"verify without effort", []string{"verify", "--effort", "0"}, []string{"--effort"}},
 		{"mutants of an implementation", []string{"verify", "--mutants", "--impl", "mutexmap"}, []string{"mutants", "impl", "none of the others"}},
 		{"mutants of an unknown component", []string{"verify", "--mutants", "--component", "cache"}, []string{`"cache"`, "store"}},
+		{"recording cut short", []string{"run", "--trace", cut2}, []string{"cut2.trace", "block 2", "at byte", "end is missing", "events before it"}},
+		{"recording damaged", []string{"run", "--trace", bad2}, []string{"bad2.trace", "block 2", "at byte", "damaged", "checksum"}},
+		{"compress without a trace", []string{"run", "--compress", "2"}, []string{"--compress", "--trace"}},
+		{"compress by nothing", []string{"run", "--trace", whole2, "--compress", "-1"}, []string{"--compress", "above 0"}},
+		{"trace stretched to years", []string{"run", "--trace", whole2, "--compress", "1e-9"}, []string{"--compress", "24h"}},
+		{"trace beside what reads nothing", []string{"run", "--trace", whole2, "--preset", "requeue-storm"}, []string{"--trace", "reads"}},
+		{"trace of a queue", []string{"run", "--trace", whole2, "--component", "queue"}, []string{"store", "fifo"}},
+		{"record without file", []string{"record", "--resource", "pods", "--for", "1s"}, []string{"-o is missing"}},
+		{"record of nothing", []string{"record", "--for", "1s", "-o", "x"}, []string{"--resource"}},
+		{"record for no time", []string{"record", "--resource", "pods", "-o", "x"}, []string{"--for"}},
+		{"record without kubeconfig", []string{"record", "--kubeconfig", "nowhere", "--resource", "pods", "--for", "1s", "-o", "x"}, []string{"nowhere", "--kubeconfig"}},
+		{"record in an unknown context", []string{"record", "--kubeconfig", kubeconfig, "--context", "prod", "--resource", "pods", "--for", "1s", "-o", "x"}, []string{"prod", "--context"}},
+		{"record of nobody there", []string{"record", "--kubeconfig", kubeconfig, "--resource", "pods", "--for", "1s", "-o", "x"}, []string{"127.0.0.1:1", "cannot be reached"}},
+		{"salvage without file", []string{"trace", "salvage", cut2}, []string{"-o is missing"}},
+		{"salvage of what is no trace", []string{"trace", "salvage", noTrace, "-o", "x"}, []string{"no trace"}},
+		{"cat of nothing", []string{"trace", "cat", "nowhere.trace"}, []string{"nowhere.trace"}},
 		{"import without files", []string{"trace", "import"}, []string{"pods"}},
 		{"info of nothing", []string{"trace", "info", "nowhere.trace"}, []string{"nowhere.trace"}},
 	} {
@@ -148,13 +169,13 @@ func TestBadInput(t *testing.T) {
 // aTrace is a small trace as its file has it.
 func aTrace(t *testing.T) string {
 	t.Helper()
-	trace := &load.Trace{Source: "a test", Seed: 1, Compress: 1}
+	trace := &load.PodTrace{Source: "a test", Seed: 1, Compress: 1}
 	for i := range 500 {
 		trace.Pods = append(trace.Pods, load.TracePod{Namespace: "a", Name: fmt.Sprint("pod-", i), QOS: "LS"})
-		trace.Events = append(trace.Events, load.TraceEvent{At: time.Duration(i), Type: load.TraceCreated, Pod: i})
+		trace.Events = append(trace.Events, load.PodEvent{At: time.Duration(i), Type: load.TraceCreated, Pod: i})
 	}
 	var b bytes.Buffer
-	if err := load.WriteTrace(&b, trace); err != nil {
+	if err := load.WritePodTrace(&b, trace); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -12,7 +12,7 @@ func TestVerifyMutants(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
-	for _, want := range []string{"limiter", "delay", "11 of 11", "27 of 27", "all 38 are caught", "delay/hands out early", "https://github.com/kubernetes/kubernetes/issues/105031", "LIMIT-6"} {
+	for _, want := range []string{"limiter", "delay", "11 of 11", "31 of 31", "all 42 are caught", "delay/hands out early", "https://github.com/kubernetes/kubernetes/issues/105031", "LIMIT-6"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not printed:\n%s", want, out)
 		}

@@ -47,6 +47,8 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
   benchrun run --component store --budget 10m      # more processes where 6 do not settle it
   benchrun run -f workload.yaml -o results/mine
   benchrun run --trace openb.trace --component store
+  benchrun run --trace pods.trace --component informer    # an informer for each resource
+  benchrun run --trace pods.trace --compress 20 --preset lock-starvation  # with the preset's readers
   benchrun run --resume results/20261121T101500Z-quick`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -92,8 +94,9 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f := cmd.Flags()
 	f.StringVar(&o.Preset, "preset", "", "`NAME` of a preset, or of several: NAME,NAME (default "+load.DefaultPreset+"); benchrun list shows them")
 	f.StringVarP(&o.File, "file", "f", "", "workload `FILE` (YAML) instead of a preset")
-	f.StringVar(&o.Trace, "trace", "", "trace `FILE` to replay instead of a preset (see benchrun trace)")
-	f.StringSliceVar(&o.Components, "component", nil, "only these components: store, fifo, delay, queue")
+	f.StringVar(&o.Trace, "trace", "", "trace `FILE` to replay through stores, FIFOs and informers (see benchrun record and benchrun trace); a preset or a workload file beside it says who reads meanwhile")
+	f.Float64Var(&o.Compress, "compress", 0, "divide the times of a trace by this (default 1, its own speed)")
+	f.StringSliceVar(&o.Components, "component", nil, "only these components: store, fifo, delay, queue, informer")
 	f.StringSliceVar(&o.Impls, "impl", nil, "only these implementations: names or globs such as 'clientgo*'")
 	f.IntVar(&o.Forks, "forks", runner.DefaultForks, "processes per cell")
 	f.DurationVar(&o.Budget, "budget", 0, "`TIME` to spend on more processes for what is still inconclusive after these, such as 10m")
@@ -184,8 +187,8 @@ func newFork() *cobra.Command {
 	}
 }
 
-// newRecord is what a pair asks the benchrun of its base for.
-func newRecord() *cobra.Command {
+// newRecordProcess is what a pair asks the benchrun of its base for.
+func newRecordProcess() *cobra.Command {
 	return &cobra.Command{
 		Use:    runner.RecordCommand,
 		Short:  "Say what a run would measure: options as JSON on standard input, a record as JSON on standard output",

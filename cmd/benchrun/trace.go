@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -8,9 +9,12 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informerbench/informerbench/load"
 )
@@ -18,7 +22,7 @@ import (
 func newTrace() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace",
-		Short: "Make traces of recorded pod lifecycles, and look into them",
+		Short: "Look into traces, save damaged ones, and make traces of pod lifecycles",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("unknown command %q: have %s", args[0], commandNames(cmd))
@@ -26,7 +30,7 @@ func newTrace() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newTraceImport(), newTraceInfo())
+	cmd.AddCommand(newTraceInfo(), newTraceCat(), newTraceSalvage(), newTraceImport())
 	return cmd
 }
 
@@ -75,7 +79,7 @@ such rows out and counts them.`,
 				return err
 			}
 			var b bytes.Buffer
-			if err := load.WriteTrace(&b, trace); err != nil {
+			if err := load.WritePodTrace(&b, trace); err != nil {
 				return err
 			}
 			if err := renameio.WriteFile(output, b.Bytes(), 0o644); err != nil {
@@ -87,7 +91,7 @@ such rows out and counts them.`,
 			for _, problem := range slices.Sorted(maps.Keys(report.Skipped)) {
 				fmt.Fprintf(out, "  left out %d rows: %s\n", report.Skipped[problem], problem)
 			}
-			printTrace(out, trace)
+			printTrace(out, trace.Trace())
 			return nil
 		},
 	}
@@ -105,30 +109,128 @@ such rows out and counts them.`,
 
 func newTraceInfo() *cobra.Command {
 	return &cobra.Command{
-		Use:     "info FILE",
-		Short:   "Sum a trace up",
-		Example: `  benchrun trace info openb.trace`,
+		Use:   "info FILE",
+		Short: "Sum a trace up",
+		Long: `info reads the whole trace, checks it, and says what is in it. Of a file that is cut
+short or damaged it sums up what lies before the damage, says where that is, and
+ends with exit code 2.`,
+		Example: `  benchrun trace info pods.trace`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			trace, err := load.ReadTraceFile(args[0])
-			if err != nil {
-				return err
+			if trace != nil {
+				printTrace(cmd.OutOrStdout(), trace)
 			}
-			printTrace(cmd.OutOrStdout(), trace)
-			return nil
+			return err
 		},
 	}
 }
 
+func newTraceCat() *cobra.Command {
+	return &cobra.Command{
+		Use:   "cat FILE",
+		Short: "Print everything that is in a trace, as lines of JSON",
+		Long: `cat prints a trace's file decompressed: the header, each object and event, the end.
+Look for what is confidential before you hand a trace on.`,
+		Example: `  benchrun trace cat pods.trace | grep -i password`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := os.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close() // read only: nothing can be lost
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			return errors.Join(load.CatTrace(out, args[0], f), out.Flush())
+		},
+	}
+}
+
+func newTraceSalvage() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "salvage FILE -o FILE",
+		Short: "Make a whole trace of what lies before the damage in another",
+		Long: `salvage reads a recording that was cut short (its recorder was killed, the disk was
+full, a copy broke off) or damaged, and writes what lies before the damage as a
+trace that is whole and can be replayed.`,
+		Example: `  benchrun trace salvage cut.trace -o saved.trace`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if output == "" {
+				return errors.New("-o is missing: give the FILE to write")
+			}
+			if _, err := os.Lstat(output); err == nil {
+				return fmt.Errorf("%s exists: choose another file with -o", output)
+			}
+			trace, err := load.ReadTraceFile(args[0])
+			var damage *load.TraceDamage
+			switch {
+			case err == nil:
+				return fmt.Errorf("%s is whole: there is nothing to salvage", args[0])
+			case trace == nil || !errors.As(err, &damage):
+				return err
+			}
+			trace.Ended = fmt.Sprintf("salvaged: lost is what lay behind block %d, at byte %d of the file", damage.Block, damage.Offset)
+			if err := writeTrace(output, trace); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %v\n%s:\n", args[0], damage, output)
+			printTrace(cmd.OutOrStdout(), trace)
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`FILE` to write; must not exist")
+	return cmd
+}
+
+// writeTrace writes a trace into a new file, whole or not at all.
+func writeTrace(path string, trace *load.Trace) error {
+	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
+	if err != nil {
+		return err
+	}
+	if err := load.WriteTrace(f, trace); err != nil {
+		return errors.Join(err, f.Cleanup())
+	}
+	return f.CloseAtomicallyReplace()
+}
+
 func printTrace(out io.Writer, trace *load.Trace) {
 	i := trace.Info()
-	fmt.Fprintf(out, "  source     %s\n", i.Source)
-	fmt.Fprintf(out, "  compressed by %g, seed %d\n", i.Compress, i.Seed)
+	fmt.Fprintf(out, "  source     %s\n", trace.Source)
+	if !trace.Recorded.IsZero() {
+		fmt.Fprintf(out, "  recorded   %s, for %s\n", trace.Recorded.Format(time.RFC3339), trace.Length.Round(time.Millisecond))
+	}
+	if trace.Ended != "" {
+		fmt.Fprintf(out, "  ended      %s\n", trace.Ended)
+	}
+	if trace.Namespace != "" {
+		fmt.Fprintf(out, "  namespace  %s, no other\n", trace.Namespace)
+	}
+	for _, d := range trace.Dropped {
+		fmt.Fprintf(out, "  left out   %s\n", d)
+	}
+	if trace.Compress != 1 || trace.Seed != 0 {
+		fmt.Fprintf(out, "  compressed by %g, seed %d\n", trace.Compress, trace.Seed)
+	}
 	fmt.Fprintf(out, "  span       %s, %.0f events/s on average, %d in the busiest second\n", i.Span, i.MeanRate, i.PeakRate)
-	fmt.Fprintf(out, "  pods       %d in %d namespaces on %d nodes; %d at once at most, %d at the end\n", i.Pods, i.Namespaces, i.Nodes, i.PeakLive, i.FinalLive)
+	fmt.Fprintf(out, "  objects    %d in %d namespaces on %d nodes; %d at the start, %d at once at most, %d at the end\n", i.Objects, i.Namespaces, i.Nodes, i.Initial, i.PeakLive, i.FinalLive)
 	fmt.Fprintf(out, "  events     %d:", i.Total)
-	for _, t := range load.TraceEventTypes() {
-		fmt.Fprintf(out, " %d %s", i.Events[t], t)
+	for _, t := range []watch.EventType{watch.Added, watch.Modified, watch.Deleted} {
+		fmt.Fprintf(out, " %d %s", i.Events[t], strings.ToLower(string(t)))
 	}
 	fmt.Fprintln(out)
+	if len(i.Resources) > 1 {
+		for _, r := range i.Resources {
+			fmt.Fprintf(out, "    %s: %d objects, %d at the start, %d at the end, %d events\n", r, r.Objects, r.Initial, r.FinalLive, r.Events)
+		}
+	}
+	for _, n := range trace.Notes {
+		fmt.Fprintf(out, "  at %s  %s %s", n.At.Round(time.Millisecond), trace.Resources[n.Resource], n.What)
+		if n.What == load.NoteRelisted {
+			fmt.Fprintf(out, ", which found %d added, %d modified, %d deleted", n.Added, n.Modified, n.Deleted)
+		}
+		fmt.Fprintf(out, ": %s\n", n.Why)
+	}
 }

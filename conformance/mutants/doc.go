@@ -1,12 +1,12 @@
-// Package mutants holds broken stores, FIFOs, heaps, queues and rate limiters:
+// Package mutants holds broken stores, FIFOs, heaps, queues, rate limiters and informers:
 // each is sound but for one small, plausible mistake, and names the clauses of
 // package contract that must catch it. A suite is only as good as what it
 // catches; these say how good.
 //
 // Many of the mistakes are real ones, from the history of client-go,
 // controller-runtime and their kin, with a link; some are what the newest
-// client-go still does. The tables are [Stores], [FIFOs], [Heaps], [Queues] and
-// [Limiters]; every clause of the contract has at least one mutant.
+// client-go still does. The tables are [Stores], [FIFOs], [Heaps], [Queues],
+// [Limiters] and [Informers]; every clause of the contract has at least one mutant.
 //
 // [Try] runs the suites over mutants and [Score] sums that up. To find out
 // whether a suite of your own would notice, give it the constructors:

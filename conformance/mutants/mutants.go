@@ -10,6 +10,7 @@ import (
 
 	"github.com/informerbench/informerbench/conformance/delaytest"
 	"github.com/informerbench/informerbench/conformance/fifotest"
+	"github.com/informerbench/informerbench/conformance/informertest"
 	"github.com/informerbench/informerbench/conformance/limittest"
 	"github.com/informerbench/informerbench/conformance/queuetest"
 	"github.com/informerbench/informerbench/conformance/storetest"
@@ -48,6 +49,11 @@ type Mutant struct {
 	NewDelay   func() contract.DelayHeap[string]
 	NewQueue   func(clock.WithTicker) contract.DelayingQueue[string]
 	NewLimiter func() contract.RateLimiter[string]
+	// NewInformer is set for informers.
+	NewInformer contract.NewInformer
+	// MutationDetecting is set for informers whose mistake is in how they look for changed
+	// objects.
+	MutationDetecting func(found func(message string)) contract.NewInformer
 	// NewTransformingFIFO is set for FIFOs whose mistake is in how they transform.
 	NewTransformingFIFO func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO
 }
@@ -57,7 +63,7 @@ func (m Mutant) ID() string { return string(m.Component) + "/" + m.Name }
 
 // All returns every mutant, component by component. The slice belongs to the caller.
 func All() []Mutant {
-	return slices.Concat(Stores(), FIFOs(), Heaps(), Queues(), Limiters())
+	return slices.Concat(Stores(), FIFOs(), Heaps(), Queues(), Limiters(), Informers())
 }
 
 // Check runs the suite of the mutant's component over it, as that suite's Check
@@ -86,6 +92,11 @@ func (m Mutant) Check(opts ...suite.Option) error {
 		return queuetest.Check(m.NewQueue, opts...)
 	case contract.ComponentLimiter:
 		return limittest.Check(m.NewLimiter, opts...)
+	case contract.ComponentInformer:
+		if m.MutationDetecting != nil {
+			opts = append(slices.Clone(opts), informertest.MutationDetecting(m.MutationDetecting))
+		}
+		return informertest.Check(m.NewInformer, opts...)
 	}
 	return fmt.Errorf("%s: no suite for component %q", m.ID(), m.Component)
 }

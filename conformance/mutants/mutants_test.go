@@ -60,7 +60,7 @@ func TestTablesAreWhole(t *testing.T) {
 		}
 		constructors := map[contract.Component]bool{
 			contract.ComponentStore: m.NewStore != nil, contract.ComponentFIFO: m.NewFIFO != nil, contract.ComponentDelay: m.NewDelay != nil,
-			contract.ComponentQueue: m.NewQueue != nil, contract.ComponentLimiter: m.NewLimiter != nil,
+			contract.ComponentQueue: m.NewQueue != nil, contract.ComponentLimiter: m.NewLimiter != nil, contract.ComponentInformer: m.NewInformer != nil,
 		}
 		for c, set := range constructors {
 			if set != (c == m.Component) {

@@ -6,8 +6,12 @@ package mutants
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
 	"github.com/informerbench/informerbench/conformance/delaytest"
 	"github.com/informerbench/informerbench/conformance/fifotest"
+	"github.com/informerbench/informerbench/conformance/informertest"
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
 	"github.com/informerbench/informerbench/conformance/limittest"
 	"github.com/informerbench/informerbench/conformance/queuetest"
@@ -84,4 +88,18 @@ func TestHeapsStandOnSoundGround(t *testing.T) {
 
 func TestLimitersStandOnSoundGround(t *testing.T) {
 	limittest.Run(t, func() contract.RateLimiter[string] { return newCounter() }, suite.WithEffort(0.3))
+}
+
+func TestInformersStandOnSoundGround(t *testing.T) {
+	for name, unbroken := range map[string]contract.NewInformer{
+		"answers": construct(func(*informer) {}),
+		"handlers": wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+			return around(h, func(f func()) { f() })
+		}),
+		"source": constructOver(func(s *source) { s.pass = func(int, watch.Event) bool { return true } }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			informertest.Run(t, unbroken, suite.WithEffort(0.3), suite.Waive("INFORMER-31", "client-go transforms what a streaming list brings twice"))
+		})
+	}
 }

@@ -95,6 +95,12 @@ type Config struct {
 	// nil skips the clause of contract.CapCountedWork.
 	DelaySteps func(contract.DelayHeap[string]) uint64
 	DelayBound func(waiting int) float64
+	// Histories is how many random histories informertest plays; 0 means 300, scaled by
+	// the effort.
+	Histories int
+	// MutationDetecting constructs the informer that informertest tests for reports of
+	// changed objects; nil skips the clause of contract.CapMutationDetection.
+	MutationDetecting func(found func(message string)) contract.NewInformer
 	// Only restricts the run to these clauses; empty means all.
 	Only []string
 

@@ -29,7 +29,7 @@ var layers = []layer{
 	{[]string{"informer/...", "conformance/..."}, true},
 	{[]string{"catalog"}, false},
 	{[]string{"bench/...", "measure/...", "compare", "report"}, true},
-	{[]string{"cmd/..."}, false},
+	{[]string{"cmd/...", "examples/..."}, false},
 	{[]string{"internal/architecture"}, false},
 }
 

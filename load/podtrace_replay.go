@@ -12,52 +12,52 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
-
-	"github.com/informerbench/informerbench/contract"
 )
 
 // resourceGPU is what GPUs are called in a pod's requests.
 const resourceGPU corev1.ResourceName = "nvidia.com/gpu"
 
-// ReplayEvent is a trace's event with the pod as it is from then on.
-type ReplayEvent struct {
-	At    time.Duration // when it is due, since the replay's start
-	Trace TraceEventType
-	Type  watch.EventType // Added, Modified or Deleted
-	Key   string
-	// Pod is a whole pod, as large as a generated one. It shares parts with
-	// others: nobody may change it. A deleted event has the last state.
-	Pod *corev1.Pod
+// Trace makes the trace of whole pods that the events lead to; see [PodTrace.Replay].
+func (t *PodTrace) Trace() *Trace {
+	out := &Trace{TraceHeader: TraceHeader{
+		Source: t.Source, Seed: t.Seed, Compress: t.Compress,
+		Resources: []TraceResource{{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}},
+	}, Events: make([]TraceEvent, 0, len(t.Events))}
+	out.Events = slices.AppendSeq(out.Events, t.Replay())
+	out.Length = out.Span()
+	return out
 }
 
-// Replay yields the events in order, with real pods. Each call yields equal pods:
+// Replay yields the events in order, with whole pods, as large as generated ones. They
+// share parts with others: nobody may change one. Each call yields equal pods:
 // they are a function of the trace alone. Event i has the resource version i+1.
 // An event costs a few microseconds; memory is held for the live pods. The trace
 // must be valid, as what ImportCSV and ReadTrace return is.
-func (t *Trace) Replay() iter.Seq[ReplayEvent] {
-	return func(yield func(ReplayEvent) bool) {
+func (t *PodTrace) Replay() iter.Seq[TraceEvent] {
+	return func(yield func(TraceEvent) bool) {
 		templates := newPodTemplates(rand.New(rand.NewPCG(t.Seed, 0)))
 		live := map[int]*corev1.Pod{}
 		for i, e := range t.Events {
 			record := t.Pods[e.Pod]
 			template := templates[record.application()%podTemplates]
-			out := ReplayEvent{At: e.At, Trace: e.Type, Type: watch.Modified, Key: record.Key()}
+			out := TraceEvent{At: e.At, Type: watch.Modified, Key: record.Key()}
+			var pod *corev1.Pod
 			if e.Type == TraceCreated {
 				out.Type = watch.Added
-				out.Pod = template.tracePod(record, e.At, rand.New(rand.NewPCG(t.Seed, uint64(e.Pod))))
+				pod = template.tracePod(record, e.At, rand.New(rand.NewPCG(t.Seed, uint64(e.Pod))))
 			} else {
 				next := *live[e.Pod]
-				out.Pod = &next
+				pod = &next
 			}
 			switch e.Type {
 			case TraceScheduled:
-				out.Pod.Spec.NodeName = e.Node
-				setStatus(out.Pod, template.starting)
+				pod.Spec.NodeName = e.Node
+				setStatus(pod, template.starting)
 			case TracePhase:
-				setStatus(out.Pod, template.status(e.Phase))
+				setStatus(pod, template.status(e.Phase))
 			}
-			out.Pod.ResourceVersion = strconv.Itoa(i + 1)
-			live[e.Pod] = out.Pod
+			pod.ResourceVersion = strconv.Itoa(i + 1)
+			live[e.Pod], out.Object = pod, pod
 			if e.Type == TraceDeleted {
 				out.Type = watch.Deleted
 				delete(live, e.Pod)
@@ -66,37 +66,6 @@ func (t *Trace) Replay() iter.Seq[ReplayEvent] {
 				return
 			}
 		}
-	}
-}
-
-// FinalState returns what a store must hold after the whole replay: the oracle.
-func (t *Trace) FinalState() map[string]*corev1.Pod { return t.StateAfter(len(t.Events)) }
-
-// StateAfter returns what a store must hold after the first n events.
-func (t *Trace) StateAfter(n int) map[string]*corev1.Pod {
-	state := map[string]*corev1.Pod{}
-	for e := range t.Replay() {
-		if n--; n < 0 {
-			break
-		}
-		if e.Type == watch.Deleted {
-			delete(state, e.Key)
-		} else {
-			state[e.Key] = e.Pod
-		}
-	}
-	return state
-}
-
-// ApplyEvent does to a store what an informer does at such an event.
-func ApplyEvent(store contract.Store, e ReplayEvent) {
-	switch e.Type {
-	case watch.Added:
-		store.Add(e.Key, e.Pod)
-	case watch.Modified:
-		store.Update(e.Key, e.Pod)
-	case watch.Deleted:
-		store.Delete(e.Key)
 	}
 }
 

@@ -27,7 +27,7 @@ func csvFiles(t testing.TB, pods, nodes string) (p, n CSVFile) {
 	return open(pods), open(nodes)
 }
 
-func importFixture(t testing.TB, options ImportOptions) (*Trace, ImportReport) {
+func importFixture(t testing.TB, options ImportOptions) (*PodTrace, ImportReport) {
 	t.Helper()
 	pods, nodes := csvFiles(t, "testdata/pods.csv", "testdata/nodes.csv")
 	tr, report, err := ImportCSV(pods, nodes, options)
@@ -38,7 +38,7 @@ func importFixture(t testing.TB, options ImportOptions) (*Trace, ImportReport) {
 }
 
 // lines writes a trace's events as "at type name what".
-func lines(tr *Trace) []string {
+func lines(tr *PodTrace) []string {
 	var out []string
 	for _, e := range tr.Events {
 		out = append(out, strings.TrimSpace(fmt.Sprintf("%v %s %s %s%s", e.At, e.Type, tr.Pods[e.Pod].Name, e.Phase, strings.TrimRight(e.Node, "0123456789"))))
@@ -90,16 +90,16 @@ func TestImportOptions(t *testing.T) {
 		t.Error("another seed gave the same trace")
 	}
 	fast, _ := importFixture(t, ImportOptions{Compress: 100})
-	if span := fast.Info().Span; span != 10*time.Second {
+	if span := fast.Trace().Info().Span; span != 10*time.Second {
 		t.Errorf("1000 s compressed by 100 take %v", span)
 	}
 	one, _ := importFixture(t, ImportOptions{Namespaces: 1})
-	if n := one.Info().Namespaces; n != 1 {
+	if n := one.Trace().Info().Namespaces; n != 1 {
 		t.Errorf("%d namespaces, want 1", n)
 	}
 	ended, report := importFixture(t, ImportOptions{DeleteAtEnd: true})
-	if len(ended.FinalState()) != 0 || report.AliveAtEnd != 0 {
-		t.Errorf("with DeleteAtEnd %d pods are left", len(ended.FinalState()))
+	if len(ended.Trace().FinalState()[0]) != 0 || report.AliveAtEnd != 0 {
+		t.Errorf("with DeleteAtEnd %d pods are left", len(ended.Trace().FinalState()[0]))
 	}
 	for _, bad := range []ImportOptions{{Compress: -1}, {Compress: 0.5}, {Namespaces: -1}} {
 		if _, _, err := ImportCSV(CSVFile{}, CSVFile{}, bad); err == nil {
@@ -206,15 +206,19 @@ func TestProductionTrace(t *testing.T) {
 	if !reflect.DeepEqual(report, want) {
 		t.Errorf("report %+v\nwant   %+v", report, want)
 	}
-	info := tr.Info()
-	events := map[TraceEventType]int{TraceCreated: 8152, TraceScheduled: 8152 - 897, TracePhase: 8152 - 897, TraceDeleted: 8152 - 34}
-	if !reflect.DeepEqual(info.Events, events) || info.FinalLive != 34 || len(tr.FinalState()) != 34 {
+	whole := tr.Trace()
+	info, got := whole.Info(), map[PodEventType]int{}
+	for _, e := range tr.Events {
+		got[e.Type]++
+	}
+	events := map[PodEventType]int{TraceCreated: 8152, TraceScheduled: 8152 - 897, TracePhase: 8152 - 897, TraceDeleted: 8152 - 34}
+	if !reflect.DeepEqual(got, events) || info.FinalLive != 34 || len(whole.FinalState()[0]) != 34 {
 		t.Errorf("info %+v\nwant the events %v and 34 pods left", info, events)
 	}
 	if info.Span < 128*time.Second || info.Span > 130*time.Second {
 		t.Errorf("149 days compressed by 100,000 take %v", info.Span)
 	}
-	if keys := slices.Collect(maps.Keys(tr.FinalState())); len(keys) > 0 && !strings.Contains(keys[0], "/openb-pod-") {
+	if keys := slices.Collect(maps.Keys(whole.FinalState()[0])); len(keys) > 0 && !strings.Contains(keys[0], "/openb-pod-") {
 		t.Errorf("a key is %q", keys[0])
 	}
 	t.Logf("%+v", info)

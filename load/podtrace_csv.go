@@ -88,7 +88,7 @@ const maxRowErrors = 20
 // A broken row is an error that names file, line and column and what is allowed,
 // for up to 20 rows, as RowErrors; or it is counted, with SkipBadRows. A file
 // that cannot be read, or that lacks a column, is always an error.
-func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*Trace, ImportReport, error) {
+func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportReport, error) {
 	report := ImportReport{Skipped: map[string]int{}}
 	if options.Compress == 0 {
 		options.Compress = 1
@@ -229,33 +229,33 @@ func (im *importer) hash(text string) uint64 {
 }
 
 // trace orders what the rows say by time.
-func (im *importer) trace() *Trace {
+func (im *importer) trace() *PodTrace {
 	end := 0.0
 	for _, p := range im.pods {
 		end = max(end, p.deleted)
 	}
 	slices.SortStableFunc(im.pods, func(a, b csvPod) int { return cmp.Compare(a.created, b.created) })
-	t := &Trace{Seed: im.options.Seed, Compress: im.options.Compress}
+	t := &PodTrace{Seed: im.options.Seed, Compress: im.options.Compress}
 	for n, p := range im.pods {
 		t.Pods = append(t.Pods, p.TracePod)
-		add := func(at float64, e TraceEvent) {
+		add := func(at float64, e PodEvent) {
 			e.At, e.Pod = time.Duration(at/im.options.Compress*float64(time.Second)), n
 			t.Events = append(t.Events, e)
 		}
-		add(p.created, TraceEvent{Type: TraceCreated})
+		add(p.created, PodEvent{Type: TraceCreated})
 		begun := p.created
 		if p.scheduled >= 0 {
 			begun = p.scheduled
-			add(p.scheduled, TraceEvent{Type: TraceScheduled, Node: p.node})
+			add(p.scheduled, PodEvent{Type: TraceScheduled, Node: p.node})
 		} else {
 			im.report.NeverScheduled++
 		}
 		within := min(1, (p.deleted-begun)/2)
 		switch p.phase {
 		case corev1.PodRunning:
-			add(begun+within, TraceEvent{Type: TracePhase, Phase: p.phase})
+			add(begun+within, PodEvent{Type: TracePhase, Phase: p.phase})
 		case corev1.PodSucceeded, corev1.PodFailed:
-			add(p.deleted-within, TraceEvent{Type: TracePhase, Phase: p.phase})
+			add(p.deleted-within, PodEvent{Type: TracePhase, Phase: p.phase})
 		}
 		if p.deleted == p.created {
 			im.report.Instant++
@@ -264,10 +264,10 @@ func (im *importer) trace() *Trace {
 			im.report.AliveAtEnd++
 			continue
 		}
-		add(p.deleted, TraceEvent{Type: TraceDeleted})
+		add(p.deleted, PodEvent{Type: TraceDeleted})
 	}
 	// Stable: the events of one pod stay in the order of its life, and pods
 	// created in the same instant in the order of their numbers.
-	slices.SortStableFunc(t.Events, func(a, b TraceEvent) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(t.Events, func(a, b PodEvent) int { return cmp.Compare(a.At, b.At) })
 	return t
 }

@@ -1,0 +1,457 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// informerSubject is a running informer that has listed a workload's objects. What is
+// sent to its source goes through all of it: reflector, FIFO, store, handlers.
+type informerSubject struct {
+	newInformer contract.NewInformer
+	objects     *load.Objects
+	first       []kruntime.Object // the objects as they were generated
+	example     kruntime.Object   // of their type
+	indexers    contract.Indexers
+	window      chan struct{}              // of a closed loop's writer, else nil
+	told        staleness[kruntime.Object] // from when an event was due until a handler was called
+	probe       *probe                     // nil where no group is offered events at a rate
+
+	main     *live                 // what Fill started; nil while it rests
+	handlers []*registered         // of main, that deliver has registered
+	current  atomic.Pointer[live]  // that readers read
+	second   []kruntime.Object     // later versions of all objects; nil until needed
+	checks   []measure.CheckResult // of what relists and syncs led to
+	paced    bool                  // a handler has the writer's window
+	// unverified holds a sync or a relist against the source when nothing is timed.
+	unverified func()
+
+	writing  atomic.Int32 // loops that may block in a send
+	stopped  atomic.Bool
+	stopping chan struct{}
+	mu       struct {
+		sync.Mutex
+		running map[*live]bool
+	}
+}
+
+func newInformerSubject(newInformer contract.NewInformer, objects *load.Objects, w load.Workload) *informerSubject {
+	s := &informerSubject{newInformer: newInformer, objects: objects, first: objects.All(), stopping: make(chan struct{})}
+	if len(s.first) > 0 {
+		s.example = s.first[0]
+	}
+	s.mu.running = map[*live]bool{}
+	all := load.Indexers()
+	s.indexers = contract.Indexers{w.Index: all[w.Index]}
+	for _, g := range w.Groups {
+		switch {
+		case g.Op == load.OpByIndex && g.Index != "":
+			s.indexers[g.Index] = all[g.Index]
+		case g.Op == load.OpListNamespace:
+			s.indexers[load.IndexNamespace] = all[load.IndexNamespace]
+		case g.Op == load.OpUpdate && g.Rate == 0 && g.Goroutines > 0:
+			s.window = make(chan struct{}, window)
+		case g.Op == load.OpUpdate && g.Goroutines > 0 && s.probe == nil:
+			s.probe = newProbe()
+			s.told.epoch = time.Now()
+			s.probe.epoch = s.told.epoch
+		}
+	}
+	if s.probe != nil {
+		index := s.indexers[w.Index]
+		s.indexers[w.Index] = func(obj any) ([]string, error) {
+			s.probe.wake()
+			return index(obj)
+		}
+	}
+	return s
+}
+
+func (s *informerSubject) Held() int { return s.objects.Len() }
+
+// Fill starts the informer and waits until it watches.
+func (s *informerSubject) Fill() { s.wake() }
+
+func (s *informerSubject) wake() {
+	if s.main != nil {
+		return
+	}
+	s.main = s.start(newEventSource(s.first, s.objects.Version(), false))
+	if s.main == nil {
+		return // stopped already
+	}
+	s.main.watches(s.stopping)
+	s.current.Store(s.main)
+}
+
+// rest stops the informer, so that its memory and its goroutines are no part of what
+// another one is measured by.
+func (s *informerSubject) rest() {
+	if s.main != nil {
+		s.end(s.main)
+		s.main, s.handlers = nil, nil
+		s.current.Store(nil)
+	}
+}
+
+// live is one informer that runs.
+type live struct {
+	feed     *eventSource
+	informer cache.SharedIndexInformer
+	cancel   context.CancelFunc
+	done     chan struct{}
+}
+
+// start runs a new informer with handlers; nil after Stop.
+func (s *informerSubject) start(f *eventSource, handlers ...cache.ResourceEventHandler) *live {
+	// The lock is held, so that Stop stops it, or it is not started.
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped.Load() {
+		return nil
+	}
+	indexers := make(contract.Indexers, len(s.indexers))
+	for name, f := range s.indexers {
+		indexers[name] = f
+	}
+	l := &live{feed: f, informer: s.newInformer(f, s.example, 0, indexers), done: make(chan struct{})}
+	for _, h := range handlers {
+		if _, err := l.informer.AddEventHandler(h); err != nil {
+			panic(fmt.Sprintf("bench: a new informer refuses a handler: %v", err))
+		}
+	}
+	var ctx context.Context
+	ctx, l.cancel = context.WithCancel(context.Background())
+	s.mu.running[l] = true
+	go func() {
+		defer close(l.done)
+		l.informer.RunWithContext(ctx)
+	}()
+	return l
+}
+
+// watches waits until the informer has synced and watches.
+func (l *live) watches(stop <-chan struct{}) {
+	select {
+	case <-l.informer.HasSyncedChecker().Done():
+	case <-stop:
+		return
+	}
+	select {
+	case <-l.feed.opened:
+	case <-stop:
+	}
+}
+
+// end stops an informer and waits until its goroutines are gone.
+func (s *informerSubject) end(l *live) {
+	s.mu.Lock()
+	was := s.mu.running[l]
+	delete(s.mu.running, l)
+	s.mu.Unlock()
+	if was {
+		l.end()
+	}
+}
+
+func (l *live) end() {
+	l.cancel()
+	l.feed.close()
+	<-l.done
+}
+
+// Stop ends every informer. Writers that wait for room in the watch, or for the
+// handler, get it from here.
+func (s *informerSubject) Stop() {
+	if s.stopped.Swap(true) {
+		return
+	}
+	close(s.stopping)
+	for s.writing.Load() > 0 {
+		s.current.Load().feed.drain()
+		select {
+		case <-s.window: // nil: never ready
+		default:
+		}
+		runtime.Gosched()
+	}
+	s.mu.Lock()
+	running := s.mu.running
+	s.mu.running = map[*live]bool{}
+	s.mu.Unlock()
+	for l := range running {
+		l.end()
+	}
+	if s.probe != nil {
+		s.probe.end()
+	}
+}
+
+func (s *informerSubject) leave(end time.Time) {
+	if s.probe != nil {
+		s.probe.leave(end)
+		s.told.leave(end)
+	}
+}
+
+func (s *informerSubject) verify() {
+	if s.unverified != nil {
+		s.unverified()
+		s.unverified = nil
+	}
+}
+
+// settle gives the checks to the fork, when all actors have ended.
+func (s *informerSubject) settle(f *measure.Fork) {
+	s.verify()
+	f.Checks = append(f.Checks, s.checks...)
+}
+
+// Actor makes an actor for one operation.
+func (s *informerSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
+	switch op {
+	case load.OpGet, load.OpList, load.OpByIndex, load.OpListNamespace:
+		return s.reader(op, g, who)
+	case load.OpUpdate:
+		return s.writer(g, who)
+	case load.OpHandle:
+		return s.handler(g)
+	case load.OpDeliver:
+		return s.deliverer(g, who)
+	}
+	if g.Goroutines > 1 {
+		return Actor{}, fmt.Errorf("informer: %s on several goroutines: %w: one informer is measured at a time", op, ErrUnsupported)
+	}
+	switch op {
+	case load.OpSync, load.OpSyncStream:
+		return s.syncer(op == load.OpSyncStream), nil
+	case load.OpRelist:
+		return s.relister(), nil
+	}
+	return Actor{}, fmt.Errorf("informer: %s: %w", op, ErrUnsupported)
+}
+
+func (s *informerSubject) reader(op load.Op, g load.Group, who int) (Actor, error) {
+	if op == load.OpGet {
+		w := newWalk(s.objects.Len(), g.Keys, who)
+		keys := along(w, s.objects.Key)
+		return s.reading(func(indexer cache.Indexer) { _, _, _ = indexer.GetByKey(keys[w.slot()]) }), nil
+	}
+	if op == load.OpList {
+		return s.reading(func(indexer cache.Indexer) { indexer.List() }), nil
+	}
+	index := g.Index
+	if op == load.OpListNamespace {
+		index = load.IndexNamespace
+	}
+	all := s.objects.IndexedValues(index)
+	if len(all) == 0 {
+		return Actor{}, fmt.Errorf("informer: %s: no object has a value in index %q", op, index)
+	}
+	w := newWalk(len(all), 0, who)
+	values := along(w, func(i int) string { return all[i] })
+	if op == load.OpByIndex {
+		return s.reading(func(indexer cache.Indexer) { _, _ = indexer.ByIndex(index, values[w.slot()]) }), nil
+	}
+	everything, one := labels.Everything(), func(any) {}
+	return s.reading(func(indexer cache.Indexer) {
+		_ = cache.ListAllByNamespace(indexer, values[w.slot()], everything, one)
+	}), nil
+}
+
+// reading reads the informer that is there at the moment, which a relist replaces.
+func (s *informerSubject) reading(read func(cache.Indexer)) Actor {
+	return Actor{Loop: func(n int) int {
+		for i := range n {
+			l := s.current.Load()
+			if l == nil {
+				return i
+			}
+			read(l.informer.GetIndexer())
+		}
+		return n
+	}}
+}
+
+// later makes the second versions of all objects, once.
+func (s *informerSubject) later() []kruntime.Object {
+	if s.second == nil {
+		s.second = make([]kruntime.Object, len(s.first))
+		for i, obj := range s.first {
+			s.second[i] = s.objects.Mutate(obj, nil, false)
+		}
+	}
+	return s.second
+}
+
+// writer sends MODIFIED events. In a closed loop it is at most window events ahead of
+// the first handler; in an open loop nothing but the watch's channel holds it up.
+func (s *informerSubject) writer(g load.Group, who int) (Actor, error) {
+	w, err := ownWalk(s.objects.Len(), g.Keys, who, g.Goroutines)
+	if err != nil {
+		return Actor{}, fmt.Errorf("informer: %s: %w", load.OpUpdate, err)
+	}
+	feed := s.main.feed
+	of := func(all []kruntime.Object) []kruntime.Object {
+		return along(w, func(i int) kruntime.Object { return all[i] })
+	}
+	versions := [2][]kruntime.Object{of(s.later()), of(s.first)}
+	if g.Rate == 0 {
+		window := s.window
+		// The first writes go into an empty window and cost nothing: by them a loop would
+		// time one in 64 of what is then a dozen a second. With preparations it times each.
+		return Actor{Prepare: func(int) {}, Loop: s.sending(func() {
+			pass := w.pass()
+			feed.send(versions[pass][w.slot()])
+			window <- struct{}{}
+		})}, nil
+	}
+	keys := along(w, s.objects.Key)
+	due := &due{at: s.told.at}
+	s.probe.begin(s.main.informer.GetIndexer(), g.Name)
+	var visible, told [2][]*stamp
+	for pass, all := range [2][]kruntime.Object{s.second, s.first} {
+		visible[pass] = along(w, func(i int) *stamp { return s.probe.of(all[i]) })
+		told[pass] = along(w, func(i int) *stamp { return s.told.of(all[i]) })
+	}
+	return Actor{due: due, seen: s.probe.seen, Loop: s.sending(func() {
+		pass := w.pass()
+		i := w.slot()
+		obj := versions[pass][i]
+		if due.since != 0 {
+			due.stamp(told[pass][i])
+			due.stamp(visible[pass][i])
+			s.probe.offered(probed{keys[i], obj, visible[pass][i]})
+		}
+		feed.send(obj)
+	})}, nil
+}
+
+// sending is a loop of sends that Stop can end. A loop says that it is there before it
+// looks whether it may go on, and Stop looks after it has said that it may not: one
+// of the two sees the other.
+func (s *informerSubject) sending(one func()) func(n int) int {
+	return func(n int) int {
+		s.writing.Add(1)
+		defer s.writing.Add(-1)
+		for i := range n {
+			if s.stopped.Load() {
+				return i
+			}
+			one()
+		}
+		return n
+	}
+}
+
+// handler registers a handler and waits until it has had the initial adds.
+func (s *informerSubject) handler(g load.Group) (Actor, error) {
+	h := newNotified()
+	h.work = g.Work
+	if !s.paced {
+		h.window, s.paced = s.window, true
+	}
+	if s.probe != nil {
+		h.stale, h.seen, h.probe = &s.told, s.told.consumer(g.Name), s.probe
+	}
+	if _, err := s.register(h); err != nil {
+		return Actor{}, err
+	}
+	return h.counting(s.stopping), nil
+}
+
+// registered is a handler of the main informer.
+type registered struct {
+	*notified
+	registration cache.ResourceEventHandlerRegistration
+}
+
+var errStoppedInformer = errors.New("the informer was stopped")
+
+func (s *informerSubject) register(h *notified) (*registered, error) {
+	r, err := s.main.informer.AddEventHandler(h)
+	if err != nil {
+		return nil, fmt.Errorf("informer: a handler beside others: %w", err)
+	}
+	select {
+	case <-r.HasSyncedChecker().Done():
+		return &registered{h, r}, nil
+	case <-s.stopping:
+		return nil, errStoppedInformer
+	}
+}
+
+// enlist has the main informer have exactly so many handlers for deliver.
+func (s *informerSubject) enlist(n int) error {
+	for len(s.handlers) < n {
+		h, err := s.register(newNotified())
+		if err != nil {
+			return err
+		}
+		s.handlers = append(s.handlers, h)
+	}
+	for _, h := range s.handlers[n:] {
+		if err := s.main.informer.RemoveEventHandler(h.registration); err != nil {
+			return fmt.Errorf("informer: taking a handler away: %w", err)
+		}
+	}
+	s.handlers = slices.Delete(s.handlers, n, len(s.handlers))
+	return nil
+}
+
+// burst is how many events deliver sends before it waits for them all: enough to
+// keep every goroutine of the informer busy, and few enough that client-go's FIFO does not change its
+// way, which it does at 2,000.
+const burst = 1024
+
+// deliverer is one handler and its wait for a burst of events; the first sends it too.
+func (s *informerSubject) deliverer(g load.Group, who int) (Actor, error) {
+	n := max(1, g.Goroutines)
+	s.wake()
+	if s.main == nil {
+		return Actor{}, errStoppedInformer
+	}
+	if err := s.enlist(n); err != nil {
+		return Actor{}, err
+	}
+	w := newWalk(s.objects.Len(), g.Keys, 0)
+	versions := [2][]kruntime.Object{along(w, func(i int) kruntime.Object { return s.later()[i] }), along(w, s.objects.At)}
+	var failed error
+	// Others may have taken handlers away, or had events sent to this one.
+	begin := func() {
+		s.wake()
+		if failed = s.enlist(n); failed == nil {
+			s.handlers[who].expected = s.handlers[who].updates.n.Load()
+		}
+	}
+	begin()
+	send := s.sending(func() {
+		pass := w.pass()
+		s.main.feed.send(versions[pass][w.slot()])
+	})
+	return Actor{Chunk: burst, Begin: begin, Loop: func(n int) int {
+		if failed != nil {
+			return 0
+		}
+		h := s.handlers[who]
+		h.expected += int64(n)
+		if who == 0 && send(n) < n || !h.updates.await(h.expected, s.stopping) {
+			return 0
+		}
+		return n
+	}}, failed
+}

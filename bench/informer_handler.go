@@ -1,0 +1,111 @@
+package bench
+
+import (
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+)
+
+// notified is a handler that counts what it is told. An informer calls it from one
+// goroutine; the counts may be read and awaited by another.
+type notified struct {
+	adds, updates tally
+	window        chan struct{} // of the writer that may be so many events ahead; nil where none is
+	work          time.Duration
+	stale         *staleness[runtime.Object] // nil where no event is stamped
+	seen          *sightings
+	probe         *probe // goes with stale
+	taken         int64  // updates that its actor has reported
+	expected      int64  // updates that its actor has had sent
+}
+
+var _ cache.ResourceEventHandler = (*notified)(nil)
+
+func newNotified() *notified {
+	return &notified{adds: newTally(), updates: newTally()}
+}
+
+func (h *notified) OnAdd(any, bool) { h.adds.add() }
+func (h *notified) OnDelete(any)    {}
+
+func (h *notified) OnUpdate(_, obj any) {
+	if h.stale != nil {
+		if o, ok := obj.(runtime.Object); ok {
+			h.probe.saw(o, h.probe.seen)
+			h.stale.saw(o, h.seen)
+		}
+	}
+	if h.window != nil {
+		select {
+		case <-h.window:
+		default:
+		}
+	}
+	if h.work > 0 {
+		time.Sleep(h.work)
+	}
+	h.updates.add()
+}
+
+// tally is a count that one goroutine raises and another waits for.
+type tally struct {
+	n, target atomic.Int64
+	reached   chan struct{} // of capacity one
+}
+
+func newTally() tally { return tally{reached: make(chan struct{}, 1)} }
+
+func (t *tally) add() {
+	if t.n.Add(1) == t.target.Load() {
+		select {
+		case t.reached <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// await waits until the count is target or more; false if stop came first. The
+// target is stored before the count is read, and the count raised before the target
+// is read: one of the two sees the other. A signal that is left from an earlier target
+// wakes it for nothing.
+func (t *tally) await(target int64, stop <-chan struct{}) bool {
+	t.target.Store(target)
+	for t.n.Load() < target {
+		select {
+		case <-t.reached:
+		case <-stop:
+			return t.n.Load() >= target
+		}
+	}
+	return true
+}
+
+// window is how many events a closed loop's writer may be ahead of the first handler,
+// as in client-go's benchmark.
+const window = 10
+
+// handlePoll is how often a handler's actor looks at its count. The rate of a second is
+// right to within one percent.
+const handlePoll = 10 * time.Millisecond
+
+// counting makes the actor of a handler: it tells how many events the handler has had.
+func (h *notified) counting(stop <-chan struct{}) Actor {
+	poll := time.NewTimer(handlePoll)
+	return Actor{seen: h.seen, Loop: func(int) int {
+		for {
+			poll.Reset(handlePoll)
+			select {
+			case <-stop:
+				return 0
+			case <-poll.C:
+			}
+			n := h.updates.n.Load()
+			if had := n - h.taken; had > 0 {
+				h.taken = n
+				return int(had)
+			}
+		}
+	}}
+}

@@ -1,0 +1,116 @@
+package bench
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+)
+
+// probe finds out when a store shows an event, by reading it. It is woken by the
+// store's calls of an IndexFunc, which every store makes for an object that it is about
+// to show, and reads until the object is there: a reader that wants this one
+// object sees it no sooner. Where the handler has been told, the store has shown it before, so
+// its call ends the wait too: the earlier of the two counts.
+//
+// It costs a write of the source a lock and an entry, an update of the store two attempts
+// to send on a channel, and a goroutine that wakes for it: alike for every informer.
+type probe struct {
+	staleness[kruntime.Object]
+	on    atomic.Bool   // it runs
+	woken chan struct{} // of capacity one
+	stop  chan struct{}
+	done  chan struct{}
+	seen  *sightings
+	mu    struct {
+		sync.Mutex
+		offered []probed // and not yet taken by the goroutine
+	}
+}
+
+type probed struct {
+	key   string
+	obj   kruntime.Object
+	stamp *stamp
+}
+
+// probeTries bounds how often the probe reads before it waits to be woken again.
+const probeTries = 64
+
+func newProbe() *probe {
+	return &probe{woken: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+}
+
+// begin starts it for the writers of a group, before they write; a second call does nothing.
+func (p *probe) begin(indexer cache.Indexer, writers string) {
+	if p.on.Load() {
+		return
+	}
+	p.seen = p.consumer(writers)
+	p.on.Store(true)
+	go p.run(indexer)
+}
+
+// end stops it, if it runs.
+func (p *probe) end() {
+	if p.on.Swap(false) {
+		close(p.stop)
+		<-p.done
+	}
+}
+
+// wake is called in the store's IndexFunc.
+func (p *probe) wake() {
+	if !p.on.Load() {
+		return
+	}
+	select {
+	case p.woken <- struct{}{}:
+	default:
+	}
+}
+
+// offered is called before the event is sent.
+func (p *probe) offered(e probed) {
+	p.mu.Lock()
+	p.mu.offered = append(p.mu.offered, e)
+	p.mu.Unlock()
+}
+
+// taken adds what was offered to what waits.
+func (p *probe) taken(waiting []probed) []probed {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	waiting = append(waiting, p.mu.offered...)
+	clear(p.mu.offered)
+	p.mu.offered = p.mu.offered[:0]
+	return waiting
+}
+
+// run reads until it is stopped.
+func (p *probe) run(indexer cache.Indexer) {
+	defer close(p.done)
+	var waiting []probed
+	for {
+		select {
+		case <-p.woken:
+		case <-p.stop:
+			return
+		}
+		waiting = p.taken(waiting)
+		for tries := 0; len(waiting) > 0 && tries < probeTries; {
+			e := waiting[0]
+			if e.stamp.Load() != 0 {
+				if got, _, _ := indexer.GetByKey(e.key); got != any(e.obj) {
+					tries++
+					runtime.Gosched()
+					continue
+				}
+				p.saw(e.obj, p.seen)
+			}
+			waiting = waiting[1:]
+		}
+	}
+}

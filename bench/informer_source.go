@@ -1,0 +1,194 @@
+package bench
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metainternal "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// eventSource is the source of one measured informer: it costs as little as a source can,
+// so that the informer is what limits. A list is a copy of a slice of the objects themselves; an
+// event is a send on a channel of one, as in client-go's own benchmark of shared
+// informers. load.Source keeps a history, makes versions and takes a lock for each
+// event, which would be most of what is measured.
+//
+// One watch is open at a time. send may be called by several goroutines at once.
+type eventSource struct {
+	stream  bool // answers a watch that asks for initial events; else the client lists
+	version string
+	opened  chan struct{} // of capacity one: a watch takes events
+	lists   atomic.Int64  // that were answered
+	watch   atomic.Pointer[eventWatch]
+	done    chan struct{}
+	running sync.WaitGroup
+	mu      struct {
+		sync.Mutex
+		items   []runtime.Object
+		gate    chan struct{} // a list waits until it is closed; nil lets it through
+		waiting chan struct{} // closed when a list waits at the gate
+	}
+}
+
+var (
+	_ cache.ListerWatcher            = (*eventSource)(nil)
+	_ cache.ListerWatcherWithContext = (*eventSource)(nil)
+)
+
+func newEventSource(items []runtime.Object, version string, stream bool) *eventSource {
+	f := &eventSource{stream: stream, version: version, opened: make(chan struct{}, 1), done: make(chan struct{})}
+	f.mu.items = items
+	return f
+}
+
+// IsWatchListSemanticsUnSupported is what client-go asks a source before it asks for initial events.
+func (f *eventSource) IsWatchListSemanticsUnSupported() bool { return !f.stream }
+
+func (f *eventSource) List(o metav1.ListOptions) (runtime.Object, error) {
+	return f.ListWithContext(context.Background(), o)
+}
+
+func (f *eventSource) Watch(o metav1.ListOptions) (watch.Interface, error) {
+	return f.WatchWithContext(context.Background(), o)
+}
+
+// ListWithContext returns the objects as a *metainternalversion.List, as a load.Source does.
+func (f *eventSource) ListWithContext(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
+	f.mu.Lock()
+	gate := f.mu.gate
+	if gate != nil && f.mu.waiting != nil {
+		close(f.mu.waiting)
+		f.mu.waiting = nil
+	}
+	f.mu.Unlock()
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-f.done:
+			return nil, apierrors.NewServiceUnavailable("the source was stopped")
+		}
+	}
+	f.lists.Add(1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return &metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: f.version}, Items: slices.Clone(f.mu.items)}, nil
+}
+
+// WatchWithContext opens the watch that takes what is sent from then on; before it,
+// where a client asks for them, come the initial events.
+func (f *eventSource) WatchWithContext(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	w := &eventWatch{events: make(chan watch.Event, 1), done: make(chan struct{})}
+	if o.SendInitialEvents == nil || !*o.SendInitialEvents {
+		f.open(w)
+		return w, nil
+	}
+	if !f.stream {
+		return nil, apierrors.NewBadRequest("this source streams no initial events")
+	}
+	f.mu.Lock()
+	items := f.mu.items
+	f.mu.Unlock()
+	f.running.Go(func() {
+		for _, obj := range items {
+			if !w.send(watch.Event{Type: watch.Added, Object: obj}, f.done) {
+				return
+			}
+		}
+		if w.send(watch.Event{Type: watch.Bookmark, Object: f.endOfInitial(items)}, f.done) {
+			f.open(w)
+		}
+	})
+	return w, nil
+}
+
+func (f *eventSource) open(w *eventWatch) {
+	f.watch.Store(w)
+	select {
+	case f.opened <- struct{}{}:
+	default:
+	}
+}
+
+// endOfInitial is an object with nothing in it but the version and the mark.
+func (f *eventSource) endOfInitial(items []runtime.Object) runtime.Object {
+	obj := reflect.New(reflect.TypeOf(items[0]).Elem()).Interface().(runtime.Object)
+	if m, err := meta.Accessor(obj); err == nil {
+		m.SetResourceVersion(f.version)
+		m.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+	}
+	return obj
+}
+
+// send gives the open watch a MODIFIED event, and blocks until there is room for it.
+func (f *eventSource) send(obj runtime.Object) {
+	f.watch.Load().events <- watch.Event{Type: watch.Modified, Object: obj}
+}
+
+// hold has the next list wait, whose answer will be items, and ends the watch with a
+// 410. The channel is closed when the list is there.
+func (f *eventSource) hold(items []runtime.Object) (waiting <-chan struct{}) {
+	f.mu.Lock()
+	f.mu.items, f.mu.gate, f.mu.waiting = items, make(chan struct{}), make(chan struct{})
+	waiting = f.mu.waiting
+	f.mu.Unlock()
+	gone := apierrors.NewResourceExpired("too old resource version").Status()
+	if w := f.watch.Load(); w != nil {
+		w.send(watch.Event{Type: watch.Error, Object: &gone}, f.done)
+	}
+	return waiting
+}
+
+// release answers the list that hold made wait.
+func (f *eventSource) release() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	close(f.mu.gate)
+	f.mu.gate = nil
+}
+
+// close frees whoever waits in the source, when the informer has been told to stop.
+func (f *eventSource) close() {
+	close(f.done)
+	f.running.Wait()
+}
+
+// drain takes an event that nobody will read, if there is one, so that who sent it goes on.
+func (f *eventSource) drain() {
+	if w := f.watch.Load(); w != nil {
+		select {
+		case <-w.events:
+		default:
+		}
+	}
+}
+
+type eventWatch struct {
+	events chan watch.Event
+	once   sync.Once
+	done   chan struct{}
+}
+
+func (w *eventWatch) ResultChan() <-chan watch.Event { return w.events }
+func (w *eventWatch) Stop()                          { w.once.Do(func() { close(w.done) }) }
+
+// send reports whether the watch took the event.
+func (w *eventWatch) send(e watch.Event, done <-chan struct{}) bool {
+	select {
+	case w.events <- e:
+		return true
+	case <-w.done:
+	case <-done:
+	}
+	return false
+}

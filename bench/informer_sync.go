@@ -1,0 +1,134 @@
+package bench
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"time"
+
+	"github.com/informerbench/informerbench/measure"
+)
+
+// Synced is from an informer's start until HasSynced, of an initial sync; the time of the
+// operation goes on until its handler has been told of the last object.
+const Synced = "synced-ns"
+
+// syncer starts informers, one after the other, each on a source of its own that has the
+// workload's objects. Stopping the last one and collecting its garbage is no part of the time.
+func (s *informerSubject) syncer(stream bool) Actor {
+	var peaks, synced []float64
+	var last *live
+	var next *eventSource
+	check := len(s.checks)
+	s.checks = append(s.checks, measure.CheckResult{Name: "every initial sync is complete", Passed: true, Detail: "no sync"})
+	meter := newHeapMeter()
+	want := int64(s.objects.Len())
+	verify := func() {
+		c := &s.checks[check]
+		if n := len(last.informer.GetStore().ListKeys()); int64(n) != want {
+			c.Passed, c.Detail = false, fmt.Sprintf("the store has %d objects, the source %d", n, want)
+		} else if c.Passed {
+			c.Detail = fmt.Sprintf("%d syncs of %d objects", len(synced), want)
+		}
+	}
+	return Actor{
+		Chunk: 1, collects: true,
+		Prepare: func(int) {
+			s.rest()
+			s.verify()
+			if last != nil {
+				s.end(last)
+				last = nil
+			}
+			next = newEventSource(s.first, s.objects.Version(), stream)
+			meter.rebase()
+		},
+		Loop: func(n int) int {
+			start := time.Now()
+			meter.begin()
+			defer meter.end()
+			h := newNotified()
+			last = s.start(next, h)
+			if last == nil {
+				return 0
+			}
+			select {
+			case <-last.informer.HasSyncedChecker().Done():
+			case <-s.stopping:
+				return 0
+			}
+			synced = append(synced, float64(time.Since(start)))
+			if !h.adds.await(want, s.stopping) {
+				return 0
+			}
+			peaks = append(peaks, meter.end())
+			s.unverified = verify
+			return n
+		},
+		tell: func(values map[string]float64) {
+			values[measure.PeakHeap] = measure.MedianOf(peaks)
+			values[Synced] = measure.MedianOf(synced)
+		},
+	}
+}
+
+// heapMeter finds the most memory that heap objects take while something goes on,
+// beyond what they took before: live ones, and dead ones that are not swept yet, which is what
+// runtime.MemStats calls HeapAlloc. The collector runs as it is set, so the peak is the
+// larger the more garbage is made between two collections; a forced collection comes
+// before, so that it begins with none. It reads every heapMeterEvery, at some microseconds each, and at
+// the end.
+type heapMeter struct {
+	samples    [1]metrics.Sample
+	base, peak uint64
+	stop, done chan struct{}
+}
+
+const heapMeterEvery = 250 * time.Microsecond
+
+func newHeapMeter() *heapMeter {
+	m := &heapMeter{}
+	m.samples[0].Name = "/memory/classes/heap/objects:bytes"
+	return m
+}
+
+func (m *heapMeter) read() uint64 {
+	metrics.Read(m.samples[:])
+	return m.samples[0].Value.Uint64()
+}
+
+// rebase collects, twice for what finalizers and pools hold, and takes what is left as the base.
+func (m *heapMeter) rebase() {
+	runtime.GC()
+	runtime.GC()
+	m.base = m.read()
+}
+
+func (m *heapMeter) begin() {
+	m.peak = m.base
+	m.stop, m.done = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(m.done)
+		tick := time.NewTicker(heapMeterEvery)
+		defer tick.Stop()
+		for {
+			m.peak = max(m.peak, m.read())
+			select {
+			case <-tick.C:
+			case <-m.stop:
+				m.peak = max(m.peak, m.read())
+				return
+			}
+		}
+	}()
+}
+
+// end returns the peak, in bytes beyond the base. A second call changes nothing.
+func (m *heapMeter) end() float64 {
+	if m.stop != nil {
+		close(m.stop)
+		<-m.done
+		m.stop = nil
+	}
+	return float64(m.peak - m.base)
+}

@@ -1,0 +1,251 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// fifoTarget is a FIFO for each resource of a trace, with a consumer each that does
+// what an informer's does: it pops, and writes what it has popped into the view that
+// the FIFO knows the objects by. From an event's due time to its popping is its staleness.
+type fifoTarget struct {
+	staleness[runtime.Object]
+	group   load.Group // the consumers'
+	fifos   []contract.FIFO
+	views   []*view
+	popped  atomic.Int64 // events
+	seen    *sightings
+	running sync.WaitGroup
+	stop    sync.Once
+	failed  chan error // the first error of each consumer
+}
+
+// view is what a FIFO's consumer knows.
+type view struct {
+	sync.RWMutex
+	objects map[string]any
+}
+
+func (v *view) ListKeys() []string {
+	v.RLock()
+	defer v.RUnlock()
+	return slices.Collect(maps.Keys(v.objects))
+}
+
+func (v *view) GetByKey(key string) (any, bool, error) {
+	v.RLock()
+	defer v.RUnlock()
+	obj, ok := v.objects[key]
+	return obj, ok, nil
+}
+
+// endMarker is put behind all events: when it is popped, so are they. No object of a
+// cluster has a name like its.
+type endMarker struct {
+	metav1.ObjectMeta
+	reached chan struct{}
+}
+
+func newFIFOTarget(ctx context.Context, newFIFO func(contract.FIFOConfig) contract.FIFO, trace *load.Trace, w load.Workload) (*fifoTarget, error) {
+	t := &fifoTarget{group: consumerOf(w), failed: make(chan error, len(trace.Resources))}
+	t.seen = t.consumer(t.group.Name)
+	for i := range trace.Events {
+		t.of(trace.Events[i].Object)
+	}
+	initial := trace.StateAfter(0)
+	for i := range trace.Resources {
+		v := &view{objects: map[string]any{}}
+		fifo := newFIFO(contract.FIFOConfig{KnownObjects: v})
+		pop, err := t.popper(fifo, v)
+		if err != nil {
+			t.close()
+			return nil, err
+		}
+		t.fifos, t.views = append(t.fifos, fifo), append(t.views, v)
+		t.running.Go(func() { t.consume(pop) })
+		items := make([]any, 0, len(initial[i]))
+		for _, key := range slices.Sorted(maps.Keys(initial[i])) {
+			items = append(items, initial[i][key])
+		}
+		if err := fifo.Replace(items, "1"); err != nil {
+			t.close()
+			return nil, fmt.Errorf("fifo: the start of the trace: %w", err)
+		}
+	}
+	if err := t.settle(ctx); err != nil {
+		t.close()
+		return nil, err
+	}
+	t.popped.Store(0) // no consumer is at work
+	t.seen.begin(time.Now())
+	return t, nil
+}
+
+// consumerOf is the workload's group that pops.
+func consumerOf(w load.Workload) load.Group {
+	for _, g := range w.Groups {
+		if g.Op == load.OpPop {
+			return g
+		}
+	}
+	return load.Group{Name: "consumer", Op: load.OpPop, Goroutines: 1, Batch: 1}
+}
+
+// popper makes a function that pops once, as the group asks for.
+func (t *fifoTarget) popper(fifo contract.FIFO, v *view) (func() error, error) {
+	handle := func(deltas []contract.Delta) {
+		for i := range deltas {
+			t.take(v, &deltas[i])
+		}
+		if t.group.Work > 0 {
+			time.Sleep(t.group.Work)
+		}
+	}
+	one := func(obj any, _ bool) error {
+		deltas, ok := obj.(contract.Deltas)
+		if !ok {
+			return fmt.Errorf("popped a %T, want Deltas", obj)
+		}
+		handle(deltas)
+		return nil
+	}
+	if t.group.Batch <= 1 {
+		return func() error {
+			_, err := fifo.Pop(one)
+			return err
+		}, nil
+	}
+	batcher, ok := fifo.(contract.BatchPopper)
+	if !ok {
+		return nil, fmt.Errorf("fifo: PopBatch: %w", ErrUnsupported)
+	}
+	batch := func(deltas []contract.Delta, _ bool) error { //nolint:unparam // it is a ProcessBatchFunc
+		handle(deltas)
+		return nil
+	}
+	return func() error { return batcher.PopBatch(batch, one) }, nil
+}
+
+// take does to the view what a delta says.
+func (t *fifoTarget) take(v *view, d *contract.Delta) {
+	if m, ok := d.Object.(*endMarker); ok {
+		close(m.reached)
+		return
+	}
+	if all, ok := d.Object.(contract.ReplacedAllInfo); ok {
+		objects := make(map[string]any, len(all.Objects))
+		for _, obj := range all.Objects {
+			objects[load.Key(obj)] = obj
+		}
+		v.Lock()
+		v.objects = objects
+		v.Unlock()
+		return
+	}
+	t.popped.Add(1)
+	if obj, ok := d.Object.(runtime.Object); ok {
+		t.saw(obj, t.seen)
+	}
+	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(d.Object)
+	if err != nil {
+		panic(fmt.Sprintf("bench: the FIFO made a delta of a %T, which nobody put in", d.Object))
+	}
+	v.Lock()
+	defer v.Unlock()
+	if d.Type == contract.Deleted {
+		delete(v.objects, key)
+	} else {
+		v.objects[key] = d.Object
+	}
+}
+
+func (t *fifoTarget) consume(pop func() error) {
+	for {
+		if err := pop(); err != nil {
+			if !errors.Is(err, contract.ErrFIFOClosed) {
+				t.failed <- err
+			}
+			return
+		}
+	}
+}
+
+func (t *fifoTarget) apply(_ context.Context, e *load.TraceEvent, due time.Time) error {
+	t.stamps[e.Object].offer(t.at(due))
+	fifo := t.fifos[e.Resource]
+	switch e.Type {
+	case watch.Added:
+		return fifo.Add(e.Object)
+	case watch.Modified:
+		return fifo.Update(e.Object)
+	default:
+		return fifo.Delete(e.Object)
+	}
+}
+
+func (t *fifoTarget) settle(ctx context.Context) error {
+	for _, fifo := range t.fifos {
+		m := &endMarker{ObjectMeta: metav1.ObjectMeta{Name: "/end/"}, reached: make(chan struct{})}
+		if err := fifo.Add(m); err != nil {
+			return err
+		}
+		select {
+		case <-m.reached:
+		case err := <-t.failed:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (t *fifoTarget) state() ([]map[string]any, error) {
+	state := make([]map[string]any, len(t.views))
+	for i, v := range t.views {
+		v.RLock()
+		state[i] = maps.Clone(v.objects)
+		v.RUnlock()
+	}
+	return state, nil
+}
+
+func (t *fifoTarget) checks(*load.Trace) []measure.CheckResult { return nil }
+
+func (t *fifoTarget) reader(g load.Group, _ int) (Actor, error) {
+	return Actor{}, fmt.Errorf("group %s: nobody reads a FIFO", g.Name)
+}
+
+// consumed closes the FIFOs: the consumers have ended when it reads what they counted.
+func (t *fifoTarget) consumed(took time.Duration) []measure.Series {
+	t.close()
+	s := measure.Series{Group: t.group.Name, Op: string(t.group.Op), Goroutines: len(t.fifos),
+		Values: map[string]float64{measure.Achieved: float64(t.popped.Load()) / took.Seconds()}, Histograms: map[string]string{}}
+	t.leave(time.Now())
+	t.seen.summarise(&s)
+	return []measure.Series{s}
+}
+
+func (t *fifoTarget) close() {
+	t.stop.Do(func() {
+		for _, fifo := range t.fifos {
+			fifo.Close()
+		}
+		t.running.Wait()
+	})
+}

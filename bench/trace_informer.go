@@ -1,0 +1,233 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// informerTarget is an informer for each resource of a trace, as a program has it: each
+// lists what the trace begins with, watches the events, and has the workload's handlers. The
+// source hands the recorded objects over as they are, so that they keep their versions. From an
+// event's due time until the first handler is called is its staleness.
+type informerTarget struct {
+	staleness[kruntime.Object]
+	subjects  []*informerSubject // by resource
+	followers [][]*follower      // by resource; of each the same groups in the same order
+	marks     []kruntime.Object  // by resource
+	groups    []load.Group       // of handlers
+	readers   spread
+}
+
+// markName is that of an object which is added and deleted behind all events: when
+// the handlers have been told, so they have of everything before. No object of a
+// cluster has a name like it.
+const markName = "/end/"
+
+var errWatchEnded = errors.New("the informer has ended its watch, though nothing was wrong")
+
+func newInformerTarget(ctx context.Context, newInformer contract.NewInformer, trace *load.Trace, w load.Workload) (*informerTarget, error) {
+	t := &informerTarget{groups: handlersOf(w), readers: spread{workload: w}}
+	for i := range trace.Events {
+		t.of(trace.Events[i].Object)
+	}
+	for _, g := range t.groups {
+		t.consumer(g.Name) // the first group gets what nobody has seen
+	}
+	w.Groups = readersOf(w) // handlers are followers
+	initial := trace.StateAfter(0)
+	for i := range trace.Resources {
+		s := newInformerSubject(newInformer, load.ObjectsOf(w.Objects, trace.Objects(i)), w)
+		s.example = trace.Example(i)
+		version := uint64(1)
+		var items []kruntime.Object
+		for _, key := range slices.Sorted(maps.Keys(initial[i])) {
+			items = append(items, initial[i][key])
+			version = max(version, load.VersionOf(initial[i][key]))
+		}
+		var followers []*follower
+		for _, g := range t.groups {
+			for range g.Goroutines {
+				followers = append(followers, newFollower(g, &t.staleness))
+			}
+		}
+		t.marks = append(t.marks, newMark(s.example, version))
+		t.subjects, t.followers = append(t.subjects, s), append(t.followers, followers)
+		s.main = s.start(newEventSource(items, strconv.FormatUint(version, 10), false), handlers(followers)...)
+		s.current.Store(s.main)
+		t.readers.add(s, s.objects)
+	}
+	for _, s := range t.subjects {
+		s.main.watches(ctx.Done())
+	}
+	if err := t.settle(ctx); err != nil {
+		t.close()
+		return nil, err
+	}
+	for _, followers := range t.followers {
+		for _, f := range followers {
+			f.told = 0 // no handler is at work
+		}
+	}
+	for _, seen := range t.staleness.groups {
+		seen.begin(time.Now())
+	}
+	return t, nil
+}
+
+// handlersOf are the workload's groups of handlers; one handler where it has none.
+func handlersOf(w load.Workload) []load.Group {
+	groups := slices.DeleteFunc(slices.Clone(w.Groups), func(g load.Group) bool { return g.Op != load.OpHandle || g.Goroutines == 0 })
+	if len(groups) == 0 {
+		groups = []load.Group{{Name: "handler", Op: load.OpHandle, Goroutines: 1}}
+	}
+	return groups
+}
+
+// newMark makes a mark that passes for an object of the example's type and kind.
+func newMark(example kruntime.Object, version uint64) kruntime.Object {
+	mark := reflect.New(reflect.TypeOf(example).Elem()).Interface().(kruntime.Object)
+	mark.GetObjectKind().SetGroupVersionKind(example.GetObjectKind().GroupVersionKind())
+	m, err := meta.Accessor(mark)
+	if err != nil {
+		panic(fmt.Sprintf("bench: a trace of %T, which are no Kubernetes objects: %v", example, err))
+	}
+	m.SetName(markName)
+	m.SetResourceVersion(strconv.FormatUint(version, 10))
+	return mark
+}
+
+func (t *informerTarget) apply(ctx context.Context, e *load.TraceEvent, due time.Time) error {
+	t.stamps[e.Object].offer(t.at(due))
+	return t.send(ctx, e.Resource, watch.Event{Type: e.Type, Object: e.Object})
+}
+
+func (t *informerTarget) send(ctx context.Context, resource int, e watch.Event) error {
+	w := t.subjects[resource].main.feed.watch.Load()
+	switch {
+	case w != nil && w.send(e, ctx.Done()):
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return errWatchEnded
+}
+
+// settle has each mark come and go. It waits in between, because an informer may merge
+// what happens to an object while it waits, and an addition with its deletion into nothing.
+func (t *informerTarget) settle(ctx context.Context) error {
+	for i, followers := range t.followers {
+		for _, change := range []watch.EventType{watch.Added, watch.Deleted} {
+			if err := t.send(ctx, i, watch.Event{Type: change, Object: t.marks[i]}); err != nil {
+				return err
+			}
+			for _, f := range followers {
+				select {
+				case <-f.marked:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (t *informerTarget) state() ([]map[string]any, error) {
+	state := make([]map[string]any, len(t.subjects))
+	for i, s := range t.subjects {
+		state[i] = map[string]any{}
+		indexer := s.main.informer.GetIndexer()
+		keys := indexer.ListKeys()
+		for _, key := range keys {
+			obj, ok, err := indexer.GetByKey(key)
+			if err != nil {
+				return nil, fmt.Errorf("GetByKey of %s: %w", key, err)
+			}
+			if ok {
+				state[i][key] = obj
+			}
+		}
+		if n := len(indexer.List()); len(state[i]) != len(keys) || n != len(keys) {
+			return nil, fmt.Errorf("ListKeys has %d keys, List %d objects, and GetByKey finds %d", len(keys), n, len(state[i]))
+		}
+	}
+	return state, nil
+}
+
+const toldLastState = "what handlers were told last, object by object"
+
+// checks holds what each handler was told against what the trace leads to. An informer may
+// leave out a change that leaves the version as it was, so versions are compared; and it
+// may merge changes, so the number of them is told and has no bound.
+func (t *informerTarget) checks(trace *load.Trace) []measure.CheckResult {
+	sameVersion := func(got any, want kruntime.Object) bool { return versionOf(got) == versionOf(want) }
+	var check measure.CheckResult
+	fewest := len(trace.Events)
+	for n, first := range t.followers[0] {
+		told := make([]map[string]any, len(t.followers))
+		broken, events := "", 0
+		for i := range t.followers {
+			f := t.followers[i][n]
+			told[i] = f.objects
+			events += f.told
+			if broken == "" {
+				broken = f.broken
+			}
+		}
+		check = compare(toldLastState, told, trace, sameVersion)
+		if check.Passed && broken != "" {
+			check.Passed, check.Detail = false, broken
+		}
+		if !check.Passed {
+			check.Detail = "group " + first.group.Name + ": " + check.Detail
+			return []measure.CheckResult{check}
+		}
+		fewest = min(fewest, events)
+	}
+	check.Detail += fmt.Sprintf("; at least %d told to each handler", fewest)
+	return []measure.CheckResult{check}
+}
+
+func (t *informerTarget) reader(g load.Group, who int) (Actor, error) {
+	return t.readers.reader(g, who)
+}
+
+// consumed stops the informers: the handlers have ended when it reads what they counted.
+func (t *informerTarget) consumed(took time.Duration) []measure.Series {
+	t.close()
+	t.leave(time.Now())
+	told := map[string]int{}
+	for _, followers := range t.followers {
+		for _, f := range followers {
+			told[f.group.Name] += f.told
+		}
+	}
+	var series []measure.Series
+	for _, g := range t.groups {
+		s := measure.Series{Group: g.Name, Op: string(g.Op), Goroutines: g.Goroutines * len(t.subjects),
+			Values: map[string]float64{measure.Achieved: float64(told[g.Name]) / took.Seconds()}, Histograms: map[string]string{}}
+		t.consumer(g.Name).summarise(&s)
+		series = append(series, s)
+	}
+	return series
+}
+
+func (t *informerTarget) close() {
+	for _, s := range t.subjects {
+		s.Stop()
+	}
+}

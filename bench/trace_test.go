@@ -1,0 +1,258 @@
+package bench
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/informer"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/queue/deltafifo"
+)
+
+// aRecording is a recording of two resources: objects at the start, changes,
+// deletions, and objects that come again under the same name.
+func aRecording(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "t.trace")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resources := []load.TraceResource{{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}, {Group: "apps", Version: "v1", Resource: "deployments", Kind: "Deployment", Namespaced: true}}
+	w, err := load.NewTraceWriter(f, load.TraceHeader{Source: "a test", Resources: resources})
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := func(r, i, life, version int) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"nodeName": fmt.Sprint("node-", i%7)}}}
+		u.SetGroupVersionKind(resources[r].GVK())
+		u.SetNamespace("a")
+		u.SetName(fmt.Sprint("object-", i))
+		u.SetUID(types.UID(fmt.Sprint(i, "-", life)))
+		u.SetResourceVersion(fmt.Sprint(version))
+		return u
+	}
+	version := 0
+	for i := range 30 {
+		for r := range resources {
+			if version++; w.Initial(r, object(r, i, 0, version)) != nil {
+				t.Fatal("not written")
+			}
+		}
+	}
+	for n := range 900 {
+		r, i := n%2, n%43
+		version++
+		at := time.Duration(n) * 100 * time.Microsecond
+		if n%11 == 0 {
+			err = w.Gone(at, r, fmt.Sprint("a/object-", i))
+		} else {
+			err = w.Changed(at, r, object(r, i, n/300, version))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(time.Second, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A trace leads every store, every FIFO and every informer of the catalog to the same state.
+func TestReplay(t *testing.T) {
+	path := aRecording(t)
+	trace, err := load.ReadTraceFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, component := range TraceComponents() {
+		entries, err := catalog.Select([]string{string(component)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states := map[string][]string{}
+		for _, e := range entries {
+			groups := []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 2}, {Name: "getters", Op: load.OpGet, Goroutines: 1, Rate: 1000}, {Name: "node", Op: load.OpByIndex, Goroutines: 1, Think: time.Millisecond}}
+			checks, consumer := 1, ""
+			switch component {
+			case contract.ComponentInformer:
+				groups = append(groups, load.Group{Name: "namespace", Op: load.OpListNamespace, Goroutines: 2, Think: time.Millisecond},
+					load.Group{Name: "replay", Op: load.OpUpdate, Goroutines: 1}, load.Group{Name: "handlers", Op: load.OpHandle, Goroutines: 2})
+				groups[2].Index = load.IndexNode
+				checks, consumer = 2, "handlers:handle"
+			case contract.ComponentFIFO:
+				consumer = "consumer:pop"
+				groups = []load.Group{{Name: "replay", Op: load.OpAdd, Goroutines: 1}, {Name: "consumer", Op: load.OpPop, Goroutines: 1}}
+			}
+			w := load.Workload{Name: "w", Component: component, Objects: load.ObjectSpec{Count: 43}, Groups: groups, Duration: 30 * time.Millisecond}.WithDefaults()
+			if err := w.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			f := measure.Fork{Process: map[string]float64{}}
+			if err := replay(t.Context(), e, w, path, &f, nil); err != nil {
+				t.Fatalf("%s: %v", e.ID(), err)
+			}
+			if len(f.Checks) != checks {
+				t.Errorf("%s: %d checks, want %d", e.ID(), len(f.Checks), checks)
+			}
+			for _, c := range f.Checks {
+				if !c.Passed || !strings.Contains(c.Detail, fmt.Sprintf("after %d events", len(trace.Events))) {
+					t.Errorf("%s: %+v", e.ID(), c)
+				}
+			}
+			// These do not merge what waits: each event comes to each handler.
+			if component == contract.ComponentInformer && (e.Name == "clientgo" || e.Name == "informerbench") && !strings.Contains(f.Checks[1].Detail, fmt.Sprintf("; at least %d told", len(trace.Events))) {
+				t.Errorf("%s: %s", e.ID(), f.Checks[1].Detail)
+			}
+			states[f.StateDigest] = append(states[f.StateDigest], e.Name)
+			for _, s := range f.Series {
+				if s.Values[measure.Achieved] <= 0 {
+					t.Errorf("%s: %s did nothing", e.ID(), s.Name())
+				}
+			}
+			if n := f.Series[0].Values[Delay+"-n"]; int(n) != len(trace.Events) {
+				t.Errorf("%s: %g of %d events applied", e.ID(), n, len(trace.Events))
+			}
+			if consumer != "" {
+				// One that coalesces does not hand out what was overtaken while it waited.
+				last := f.Series[len(f.Series)-1]
+				if n := last.Values[Stale+"-n"]; last.Name() != consumer || n < 43 || int(n) > len(trace.Events) {
+					t.Errorf("%s: %s saw %g of %d events", e.ID(), last.Name(), n, len(trace.Events))
+				}
+			}
+		}
+		if len(states) != 1 || len(entries) < 3 {
+			t.Errorf("%s: the states of %d differ: %v", component, len(entries), states)
+		}
+	}
+	if _, err := newTraceTarget(t.Context(), catalog.Entry{Component: contract.ComponentQueue, Name: "q"}, trace, load.Workload{}); err == nil || !strings.Contains(err.Error(), "store") {
+		t.Errorf("through a queue: %v", err)
+	}
+}
+
+// A FIFO that loses an event, or hands out one twice too late, is found out.
+func TestReplayFindsALoss(t *testing.T) {
+	path := aRecording(t)
+	e, err := catalog.Lookup(contract.ComponentFIFO, "deltafifo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	honest := e.NewFIFO
+	e.NewFIFO = func(c contract.FIFOConfig) contract.FIFO { return &lossy{FIFO: honest(c)} }
+	w := load.Workload{Name: "w", Component: contract.ComponentFIFO, Objects: load.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
+	f := measure.Fork{Process: map[string]float64{}}
+	if err := replay(t.Context(), e, w, path, &f, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Checks) != 1 || f.Checks[0].Passed {
+		t.Errorf("%+v", f.Checks)
+	}
+}
+
+// lossy loses one deletion in ten, of those in the trace.
+type lossy struct {
+	contract.FIFO
+	deletions int
+}
+
+func (l *lossy) Delete(obj any) error {
+	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil && key == markName {
+		return l.FIFO.Delete(obj)
+	}
+	if l.deletions++; l.deletions%10 == 0 {
+		return nil
+	}
+	return l.FIFO.Delete(obj)
+}
+
+// An informer that loses an event, and one that does not tell of it, are found out.
+func TestReplayFindsALossInAnInformer(t *testing.T) {
+	path := aRecording(t)
+	for _, c := range []struct {
+		loses       string
+		newInformer contract.NewInformer
+		passes      []bool // state, handlers
+	}{
+		{"deletions in its FIFO", informer.Func(informer.Options{NewFIFO: func(c contract.FIFOConfig) contract.FIFO {
+			return &lossy{FIFO: deltafifo.NewInOrder(c, deltafifo.Options{})}
+		}}), []bool{false, false}},
+		{"updates on the way to handlers", func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+			return &silent{SharedIndexInformer: cache.NewSharedIndexInformer(lw, example, resync, indexers)}
+		}, []bool{true, false}},
+	} {
+		e := catalog.Entry{Component: contract.ComponentInformer, Name: c.loses, NewInformer: c.newInformer}
+		w := load.Workload{Name: "w", Component: contract.ComponentInformer, Objects: load.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
+		f := measure.Fork{Process: map[string]float64{}}
+		if err := replay(t.Context(), e, w, path, &f, nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(f.Checks) != 2 || f.Checks[0].Passed != c.passes[0] || f.Checks[1].Passed != c.passes[1] {
+			t.Errorf("loses %s: %+v", c.loses, f.Checks)
+		}
+	}
+}
+
+// silent does not tell its handlers of the tenth update.
+type silent struct{ cache.SharedIndexInformer }
+
+func (s *silent) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	n := 0
+	return s.SharedIndexInformer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: h.OnAdd, DeleteFunc: h.OnDelete,
+		UpdateFunc: func(old, obj any) {
+			if n++; n != 10 {
+				h.OnUpdate(old, obj)
+			}
+		},
+	})
+}
+
+// A handler finds out what does not follow from what it was told before; a change that left
+// the version as it was need not be told.
+func TestFollower(t *testing.T) {
+	at := func(version string) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{}
+		u.SetName("a")
+		u.SetResourceVersion(version)
+		return u
+	}
+	for _, c := range []struct {
+		name   string
+		tell   func(f *follower)
+		broken string
+	}{
+		{"one after the other", func(f *follower) {
+			f.OnAdd(at("1"), true)
+			f.OnUpdate(at("1"), at("2"))
+			f.OnDelete(at("3"))
+			f.OnAdd(at("4"), false)
+			f.OnDelete(cache.DeletedFinalStateUnknown{Key: "a", Obj: at("4")})
+		}, ""},
+		{"added twice", func(f *follower) { f.OnAdd(at("1"), true); f.OnAdd(at("1"), true) }, "a is added"},
+		{"one between is missing", func(f *follower) { f.OnAdd(at("1"), true); f.OnUpdate(at("2"), at("3")) }, "a is changed from version 2, and the last one told was 1"},
+		{"the addition is missing", func(f *follower) { f.OnUpdate(at("1"), at("2")) }, "a is changed, and was not there"},
+		{"deleted twice", func(f *follower) { f.OnAdd(at("1"), true); f.OnDelete(at("2")); f.OnDelete(at("2")) }, "a is deleted"},
+	} {
+		f := newFollower(load.Group{Name: "g"}, &staleness[runtime.Object]{})
+		c.tell(f)
+		if !strings.HasPrefix(f.broken, c.broken) || c.broken == "" && f.broken != "" {
+			t.Errorf("%s: %q, want %q", c.name, f.broken, c.broken)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package informertest
+
+// INFORMER-29: random histories, and the reduction of those that fail.
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+)
+
+var historyCases = []suite.Case[env]{
+	{Clause: "INFORMER-29", Name: "random-histories", Why: "caches that are wrong only after a bad night are found by nobody, until it matters", Run: randomHistories},
+}
+
+// defaultHistories is how many are played at effort 1.
+const defaultHistories = 300
+
+// atMostFailures is how many histories are reduced and told.
+const atMostFailures = 3
+
+func randomHistories(t *suite.T, e env) {
+	cfg := t.Config()
+	total := cfg.Histories
+	if total == 0 {
+		total = t.Scale(defaultHistories)
+	}
+	j := &judge{newInformer: e.newInformer, waived: cfg.Waived, patience: cfg.CaseTimeout / 4}
+	var next, writes, calls, struck, done, wrong atomic.Int64
+	var playing sync.WaitGroup
+	for range min(total, runtime.GOMAXPROCS(0)) {
+		playing.Go(func() {
+			for wrong.Load() < atMostFailures {
+				i := next.Add(1) - 1
+				if i >= int64(total) {
+					return
+				}
+				h := generate(cfg.Seed + uint64(i))
+				out := j.play(h)
+				done.Add(1)
+				writes.Add(int64(len(out.log)))
+				calls.Add(int64(out.calls))
+				struck.Add(int64(out.struck))
+				if len(out.problems) > 0 && wrong.Add(1) <= atMostFailures {
+					t.Errorf("%s", j.tell(int(i), h, out))
+				}
+			}
+		})
+	}
+	playing.Wait()
+	t.Notef("%d histories: %d writes, %d faults struck, %d calls of handlers, %d wrong", done.Load(), writes.Load(), struck.Load(), calls.Load(), wrong.Load())
+}
+
+// judge plays histories and says what is wrong.
+type judge struct {
+	newInformer contract.NewInformer
+	waived      map[string]string
+	patience    time.Duration // real time for one history, and for reducing one
+}
+
+// play plays h, and gives up if it hangs: a goroutine that waits for a lock keeps the
+// time of its bubble from moving. Problems of waived clauses are left out.
+func (j *judge) play(h history) played {
+	result := make(chan played, 1)
+	go func() { result <- playHistory(j.newInformer, h) }()
+	timer := time.NewTimer(j.patience)
+	defer timer.Stop()
+	var out played
+	select {
+	case out = <-result:
+	case <-timer.C:
+		return played{hangs: true, problems: []problem{{"INFORMER-29", fmt.Sprintf("the history is still running after %s of real time: is a lock left held?\n%s", j.patience, stacks(waitsForLock))}}}
+	}
+	out.problems = slices.DeleteFunc(out.problems, func(p problem) bool { return j.waived[p.clause] != "" })
+	return out
+}
+
+// tell reduces a history that went wrong and describes it.
+func (j *judge) tell(number int, h history, wrong played) string {
+	short := h
+	if !wrong.hangs { // each shorter one would take all of the patience
+		short, wrong = j.reduce(h, wrong)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "history %d (it is the first with seed %d) goes wrong:\n", number, h.seed)
+	for _, p := range wrong.problems {
+		fmt.Fprintf(&b, "  %s: %s\n", p.clause, p.text)
+	}
+	fmt.Fprintf(&b, "reduced from %d steps to %d:\n%s", len(h.steps), len(short.steps), short)
+	if len(wrong.log) > 0 {
+		fmt.Fprintf(&b, "what was written:\n%s", strings.Join(wrong.log, ""))
+	}
+	return b.String()
+}
+
+// triesEach is how often a shorter history is played before it counts as sound: the
+// order in which goroutines run at one instant is not the seed's.
+const triesEach = 10
+
+// reduce leaves out steps, handlers and faults, and makes steps smaller, for as long as
+// what is left breaks the same clause and patience lasts.
+func (j *judge) reduce(h history, wrong played) (history, played) {
+	clause := wrong.problems[0].clause
+	deadline := time.Now().Add(j.patience)
+	shorter := false
+	try := func(c history) bool {
+		for range triesEach {
+			if time.Now().After(deadline) {
+				return false
+			}
+			out := j.play(c)
+			if slices.ContainsFunc(out.problems, func(p problem) bool { return p.clause == clause }) {
+				h, wrong, shorter = c, out, true
+				return true
+			}
+		}
+		return false
+	}
+	for again := true; again; again = shorter {
+		shorter = false
+		shorten(h.steps, func(s []step) bool { c := h; c.steps = s; return try(c) })
+		shorten(h.handlers, func(s []temper) bool { c := h; c.handlers = s; return try(c) })
+		shorten(h.setup.faults, func(s []load.Fault) bool { c := h; c.setup.faults = s; return try(c) })
+		for i := range h.steps {
+			for h.steps[i].n > 1 && (h.steps[i].op == opBurst || h.steps[i].op == opBeside) {
+				c := h
+				c.steps = slices.Clone(h.steps)
+				c.steps[i].n /= 2
+				if !try(c) {
+					break
+				}
+			}
+		}
+		for h.setup.objects > 0 {
+			c := h
+			c.setup.objects /= 2
+			if !try(c) {
+				break
+			}
+		}
+	}
+	return h, wrong
+}
+
+// shorten leaves out parts of list, large ones first, for as long as fails says that
+// what is left still fails.
+func shorten[T any](list []T, fails func([]T) bool) []T {
+	for size := max(1, len(list)/2); size > 0; size /= 2 {
+		for from := 0; from < len(list); {
+			rest := slices.Concat(list[:from], list[min(from+size, len(list)):])
+			if fails(rest) {
+				list = rest
+			} else {
+				from += size
+			}
+		}
+	}
+	return list
+}

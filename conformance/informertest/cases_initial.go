@@ -1,0 +1,207 @@
+package informertest
+
+// The first list: what handlers are told of it, and when it is over.
+
+import (
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+)
+
+const (
+	whyInitial = "a controller tells by it what was there when it started from what is new"
+	whySynced  = "controllers start their workers when it says so, and would find half of the objects missing"
+)
+
+// initials counts the adds of h that were told to be of the initial list, and the others.
+func initials(h *witness) (initial, later int) {
+	for _, c := range h.calls(added) {
+		if c.initial {
+			initial++
+		} else {
+			later++
+		}
+	}
+	return initial, later
+}
+
+func (b *bed) wantInitials(h *witness, initial, later int) {
+	if i, l := initials(h); i != initial || l != later {
+		b.errorf("%s was told %d adds of the initial list and %d others, want %d and %d", h.name, i, l, initial, later)
+	}
+}
+
+var initialCases = []suite.Case[env]{
+	play("INFORMER-8", "first-list-and-later", whyInitial, setup{objects: 10, window: 3}, func(b *bed) {
+		h := b.handler("handler", nil)
+		b.start()
+		b.settle()
+		b.wantInitials(h, 10, 0)
+		b.create("ns0/watched", 0)
+		b.settle()
+		b.wantInitials(h, 10, 1)
+		b.miss(func() { b.create("ns0/listed", 0) })
+		b.advance(time.Minute)
+		if got := h.of("ns0/listed"); len(got) != 1 || got[0].initial {
+			b.errorf("of an object that a later list brought the handler was told %s", summary(got))
+		}
+	}),
+	play("INFORMER-8", "empty-first-list", whyInitial, setup{}, func(b *bed) {
+		h := b.handler("handler", nil)
+		b.start()
+		b.settle()
+		b.create("ns0/first", 0)
+		b.settle()
+		b.wantInitials(h, 0, 1)
+	}),
+	play("INFORMER-8", "handler-that-comes-later", whyInitial, setup{objects: 10}, func(b *bed) {
+		b.start()
+		b.settle()
+		b.create("ns0/watched", 0)
+		b.settle()
+		h := b.handler("late", nil)
+		b.settle()
+		b.wantInitials(h, 11, 0)
+		b.create("ns0/after", 0)
+		b.settle()
+		b.wantInitials(h, 11, 1)
+	}),
+	play("INFORMER-8", "first-list-that-fails-at-first", whyInitial, setup{objects: 10}, func(b *bed) {
+		h := b.handler("handler", nil)
+		b.gate.cut(errBroken)
+		b.start()
+		b.advance(time.Minute)
+		b.gate.mend()
+		b.advance(3 * time.Minute)
+		b.wantInitials(h, 10, 0)
+	}),
+
+	play("INFORMER-9", "not-before-the-list", whySynced, setup{objects: 50}, func(b *bed) {
+		release := b.gate.hold()
+		defer release()
+		h := b.handler("handler", nil)
+		b.wantSynced("before the start", false)
+		b.start()
+		b.advance(time.Second)
+		b.wantSynced("while the list is under way", false)
+		if len(h.calls()) > 0 {
+			b.errorf("the handler is told %s before there was a list", summary(h.calls()))
+		}
+		release()
+		b.advance(time.Minute)
+		b.wantSynced("after the list", true)
+	}),
+	play("INFORMER-9", "not-while-lists-fail", whySynced, setup{objects: 5}, func(b *bed) {
+		b.gate.cut(errBroken)
+		b.start()
+		b.advance(5 * time.Minute)
+		b.wantSynced("while every list fails", false)
+		b.gate.mend()
+		b.advance(3 * time.Minute)
+		b.wantSynced("after the list", true)
+	}),
+	play("INFORMER-9", "stays", whySynced, setup{objects: 5, window: 3}, func(b *bed) {
+		b.start()
+		b.settle()
+		b.wantSynced("after the list", true)
+		b.gate.cut(errCut)
+		b.advance(5 * time.Minute)
+		b.wantSynced("while the line is cut", true)
+		b.gate.mend()
+		b.miss(func() { oneByOne(b) })
+		b.wantSynced("after another list", true)
+		b.stop()
+		b.wantSynced("after the end", true)
+	}),
+	play("INFORMER-9", "never", whySynced, setup{objects: 5}, func(b *bed) {
+		b.gate.cut(errBroken)
+		b.start()
+		b.advance(time.Minute)
+		b.stop()
+		b.wantSynced("after an end without a list", false)
+	}),
+	play("INFORMER-9", "empty-source", "a controller of a resource that nobody uses yet would never start", setup{}, func(b *bed) {
+		b.start()
+		b.settle()
+		b.wantSynced("after an empty list", true)
+	}),
+	play("INFORMER-9", "many-objects", whySynced, setup{objects: 1000}, func(b *bed) {
+		b.handler("handler", nil)
+		b.start()
+	}),
+
+	play("INFORMER-10", "not-while-the-handler-runs", whySynced, setup{objects: 5}, func(b *bed) {
+		for _, h := range []*witness{{name: "early"}, {name: "late"}} {
+			proceed := make(chan struct{})
+			h.act = func(call) { <-proceed }
+			b.add(h, nil)
+			b.wantHandlerSynced(h, "before it was told anything", false)
+			if b.returned == nil {
+				b.start()
+			}
+			for n := range 5 {
+				b.settle()
+				if len(h.calls()) != n+1 {
+					b.errorf("%s was called %d times, want %d", h.name, len(h.calls()), n+1)
+				}
+				b.wantHandlerSynced(h, "while it is told of the first objects", false)
+				b.wantSynced("while a handler runs", true)
+				proceed <- struct{}{}
+			}
+			b.settle()
+			b.wantHandlerSynced(h, "after it was told of all", true)
+			close(proceed)
+		}
+	}),
+	play("INFORMER-10", "not-before-the-list", whySynced, setup{objects: 5}, func(b *bed) {
+		early := b.handler("early", nil)
+		release := b.gate.hold()
+		defer release()
+		b.start()
+		b.advance(time.Second)
+		late := b.handler("late", nil)
+		b.settle()
+		b.wantHandlerSynced(early, "before there was a list", false)
+		b.wantHandlerSynced(late, "before there was a list", false)
+		release()
+		b.advance(time.Minute)
+		b.wantHandlerSynced(early, "after the list", true)
+		b.wantHandlerSynced(late, "after the list", true)
+	}),
+	play("INFORMER-10", "nothing-to-be-told", whySynced, setup{}, func(b *bed) {
+		early := b.handler("early", nil)
+		b.start()
+		b.settle()
+		b.wantHandlerSynced(early, "after an empty list", true)
+		late := b.handler("late", nil)
+		b.settle()
+		b.wantHandlerSynced(late, "after an empty list", true)
+	}),
+	play("INFORMER-10", "stays", whySynced, setup{objects: 5, window: 3}, func(b *bed) {
+		h := b.handler("handler", nil)
+		b.start()
+		b.settle()
+		b.miss(func() { oneByOne(b) })
+		b.wantHandlerSynced(h, "after another list", true)
+		b.gate.cut(errCut)
+		b.advance(time.Minute)
+		b.wantHandlerSynced(h, "while the line is cut", true)
+		b.stop()
+		b.wantHandlerSynced(h, "after the end", true)
+	}),
+}
+
+func (b *bed) wantSynced(when string, want bool) {
+	if got, checker := b.informer.HasSynced(), cache.IsDone(b.informer.HasSyncedChecker()); got != want || checker != want {
+		b.errorf("%s, HasSynced is %v and its checker's %v, want %v", when, got, checker, want)
+	}
+}
+
+func (b *bed) wantHandlerSynced(h *witness, when string, want bool) {
+	r := h.registration()
+	if got, checker := r.HasSynced(), cache.IsDone(r.HasSyncedChecker()); got != want || checker != want {
+		b.errorf("%s, HasSynced of %s is %v and its checker's %v, want %v", when, h.name, got, checker, want)
+	}
+}

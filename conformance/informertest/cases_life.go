@@ -1,0 +1,214 @@
+package informertest
+
+// From the start to the end.
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+const (
+	whyVersion = "who writes waits until the cache has come so far"
+	whyStop    = "tests and managers that start and stop informers would leak, or write to what is closed"
+)
+
+var lifeCases = []suite.Case[env]{
+	play("INFORMER-19", "lists-events-bookmarks", whyVersion, setup{objects: 5, window: 3}, func(b *bed) {
+		if v := b.informer.LastSyncResourceVersion(); v != "" {
+			b.errorf("before the start LastSyncResourceVersion is %q", v)
+		}
+		release := b.gate.hold()
+		defer release()
+		b.start()
+		b.settle()
+		if v := b.informer.LastSyncResourceVersion(); v != "" {
+			b.errorf("before the first list LastSyncResourceVersion is %q", v)
+		}
+		release()
+		b.advance(time.Minute)
+		b.compare()
+		b.update(keyOf(0), 1)
+		b.settle()
+		b.compare()
+		b.delete(keyOf(0))
+		b.settle()
+		b.compare()
+		b.advance(5 * time.Minute) // bookmarks
+		b.compare()
+		b.miss(func() { b.update(keyOf(1), 2) })
+	}),
+
+	play("INFORMER-20", "until-and-from", whyStop, setup{objects: 3}, func(b *bed) {
+		if b.informer.IsStopped() {
+			b.errorf("IsStopped before the start")
+		}
+		b.start()
+		b.settle()
+		if b.informer.IsStopped() {
+			b.errorf("IsStopped while it runs")
+		}
+		b.stop()
+		if !b.informer.IsStopped() {
+			b.errorf("IsStopped is false when Run has returned")
+		}
+		h := &witness{name: "too late", world: b.world}
+		if _, err := b.informer.AddEventHandler(h); err == nil {
+			b.errorf("AddEventHandler is not refused when Run has returned")
+		}
+		if err := b.informer.AddIndexers(contract.Indexers{"too late": byNode}); err == nil {
+			b.errorf("AddIndexers is not refused when Run has returned")
+		}
+		if n := len(b.informer.GetStore().List()); n != 3 {
+			b.errorf("the store has %d objects when Run has returned, want 3 as before", n)
+		}
+	}),
+
+	play("INFORMER-23", "never-started", whyStop, setup{objects: 3}, func(b *bed) { b.handler("handler", nil) }),
+	play("INFORMER-23", "quiet", whyStop, setup{objects: 3, resync: time.Minute}, func(b *bed) {
+		b.handler("handler", nil)
+		b.start()
+		b.advance(90 * time.Second)
+		b.stop()
+	}),
+	play("INFORMER-23", "at-once", whyStop, setup{objects: 3}, func(b *bed) {
+		b.handler("handler", nil)
+		b.cancel()
+		b.start()
+		b.stop()
+	}),
+	play("INFORMER-23", "before-the-first-list", whyStop, setup{objects: 3}, func(b *bed) {
+		release := b.gate.hold()
+		defer release()
+		b.handler("handler", nil)
+		b.start()
+		b.settle()
+		b.stop()
+	}),
+	play("INFORMER-23", "while-lists-fail", whyStop, setup{objects: 3}, func(b *bed) {
+		b.gate.cut(errBroken)
+		b.handler("handler", nil)
+		b.start()
+		b.advance(5 * time.Minute)
+		b.stop()
+	}),
+	play("INFORMER-23", "handlers-come-and-gone", whyStop, setup{objects: 3}, func(b *bed) {
+		b.start()
+		for i := range 5 {
+			h := b.handler(fmt.Sprint("handler ", i), nil)
+			if i%2 == 0 {
+				b.settle()
+				b.remove(h)
+			}
+		}
+		b.stop()
+	}),
+	play("INFORMER-23", "much-is-queued", whyStop, setup{objects: 30}, func(b *bed) {
+		b.handler("slow", func(call) { time.Sleep(time.Second) })
+		b.start()
+		writer(b, keyOf(0), 20)
+		b.advance(5 * time.Second)
+		b.stop()
+	}),
+	play("INFORMER-23", "a-handler-runs", whyStop, setup{objects: 3}, func(b *bed) {
+		release := make(chan struct{})
+		b.handler("stuck", func(call) { <-release })
+		b.start()
+		b.settle()
+		b.cancel()
+		b.advance(time.Second)
+		close(release)
+		b.stop()
+	}),
+	play("INFORMER-23", "by-channel", "most programs stop informers by a channel", setup{objects: 3}, func(b *bed) {
+		b.handler("handler", nil)
+		stop, returned := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(returned)
+			b.informer.Run(stop)
+		}()
+		b.settle()
+		if !b.informer.HasSynced() {
+			b.errorf("Run lists nothing")
+		}
+		close(stop)
+		select {
+		case <-returned:
+		case <-time.After(time.Hour):
+			b.errorf("Run has not returned an hour after its channel was closed")
+		}
+	}),
+
+	play("INFORMER-24", "much-is-queued", whyStop, setup{objects: 30}, func(b *bed) {
+		b.handler("slow", func(call) { time.Sleep(time.Second) })
+		b.handler("fast", nil)
+		b.start()
+		writer(b, keyOf(0), 20)
+		b.advance(5 * time.Second)
+		writer(b, keyOf(1), 20)
+		b.stop()
+	}),
+	play("INFORMER-24", "a-handler-runs", whyStop, setup{objects: 30}, func(b *bed) {
+		release := make(chan struct{})
+		b.handler("stuck", func(call) { <-release })
+		b.start()
+		b.settle()
+		b.cancel()
+		b.advance(time.Second)
+		select {
+		case <-b.returned:
+			b.errorf("Run has returned while a handler runs")
+		default:
+		}
+		close(release)
+		b.stop()
+	}),
+	play("INFORMER-24", "writes-go-on", whyStop, setup{objects: 5}, func(b *bed) {
+		b.handler("handler", nil)
+		b.start()
+		b.settle()
+		b.cancel()
+		churn(b)
+		b.stop()
+	}),
+
+	play("INFORMER-25", "while-it-runs", "two parts of a program start the informer that they share", setup{objects: 5}, func(b *bed) {
+		h := b.handler("handler", nil)
+		b.start()
+		b.settle()
+		requests := len(b.gate.requests())
+		second := make(chan struct{})
+		go func() {
+			defer close(second)
+			ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
+			defer cancel()
+			b.informer.RunWithContext(ctx)
+		}()
+		b.settle()
+		select {
+		case <-second:
+		default:
+			b.errorf("the second Run has not returned")
+		}
+		if n := len(b.gate.requests()); n != requests {
+			b.errorf("the second Run has asked the source %d times", n-requests)
+		}
+		if b.informer.IsStopped() || !b.informer.HasSynced() {
+			b.errorf("after the second Run IsStopped is %v and HasSynced %v", b.informer.IsStopped(), b.informer.HasSynced())
+		}
+		churn(b)
+		b.settle()
+		if n := len(h.calls()); n < 10 {
+			b.errorf("after the second Run the handler was called %d times only", n)
+		}
+		b.compare()
+		b.mustShow("INFORMER-25")
+	}),
+	mutationCase,
+}

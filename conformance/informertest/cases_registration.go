@@ -1,0 +1,173 @@
+package informertest
+
+// Handlers that come and go while the informer runs.
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+)
+
+const (
+	whyLate    = "a controller that starts late would never hear of what is there already"
+	whyRemoved = "the controller that removed it is gone, and so is what its handler writes to"
+)
+
+var registrationCases = []suite.Case[env]{
+	play("INFORMER-13", "later", whyLate, setup{objects: 10}, func(b *bed) {
+		b.start()
+		b.settle()
+		churn(b)
+		b.settle()
+		late := b.handler("late", nil)
+		b.settle()
+		if adds, all := len(late.calls(added)), len(late.calls()); adds != len(b.source.Snapshot()) || all != adds {
+			b.errorf("a late handler was told %s, want an add of each of %d objects", summary(late.calls()), len(b.source.Snapshot()))
+		}
+		churnBack(b)
+		b.settle()
+		if got := late.calls(updated, deleted); len(got) != 1 {
+			b.errorf("after that it was told %s, want one deletion", summary(got))
+		}
+		b.compare()
+		b.mustShow("INFORMER-13")
+	}),
+	play("INFORMER-13", "in-the-middle-of-writes", whyLate, setup{objects: 10}, func(b *bed) {
+		b.start()
+		var writing sync.WaitGroup
+		for g := range 2 {
+			writing.Go(func() {
+				for i := range 60 {
+					key := fmt.Sprintf("ns0/w%d-%d", g, i%10)
+					if i/10%2 == 0 {
+						b.create(key, i)
+					} else {
+						b.delete(key)
+					}
+				}
+			})
+		}
+		for i := range 8 {
+			b.handler(fmt.Sprint("late ", i), nil)
+		}
+		writing.Wait()
+		b.settle()
+		b.compare()
+		b.mustShow("INFORMER-13")
+	}),
+	play("INFORMER-13", "beside-a-handler-that-waits", whyLate, setup{objects: 5}, func(b *bed) {
+		release := make(chan struct{})
+		b.handler("stuck", func(call) { <-release })
+		b.start()
+		b.settle()
+		late := b.handler("late", nil)
+		b.settle()
+		if n := len(late.calls()); n != 5 {
+			b.errorf("beside a handler that does not return a late one was called %d times, want 5", n)
+		}
+		close(release)
+	}),
+	play("INFORMER-13", "same-handler-twice", whyLate, setup{objects: 5}, func(b *bed) {
+		calls := make(chan string, 100)
+		h := cache.ResourceEventHandlerFuncs{AddFunc: func(any) { calls <- "add" }}
+		for range 2 {
+			if _, err := b.informer.AddEventHandler(h); err != nil {
+				b.errorf("AddEventHandler: %v", err)
+			}
+		}
+		b.start()
+		b.settle()
+		if len(calls) != 10 {
+			b.errorf("a handler that was added twice was called %d times for 5 objects, want 10", len(calls))
+		}
+	}),
+
+	play("INFORMER-14", "while-it-runs", whyRemoved, setup{objects: 5}, func(b *bed) {
+		gone, stays := b.handler("removed", nil), b.handler("other", nil)
+		b.start()
+		b.settle()
+		b.remove(gone)
+		b.settle()
+		gone.silence("INFORMER-14")
+		churn(b)
+		b.settle()
+		if n := len(stays.calls()); n < 10 {
+			b.errorf("the other handler was called %d times only", n)
+		}
+		b.remove(gone)
+		b.settle()
+		b.compare()
+		b.mustShow("INFORMER-14")
+	}),
+	play("INFORMER-14", "before-the-start", whyRemoved, setup{objects: 5}, func(b *bed) {
+		gone := b.handler("removed", nil)
+		b.handler("other", nil)
+		b.remove(gone)
+		b.remove(gone)
+		gone.silence("INFORMER-14")
+		b.start()
+		b.settle()
+		churn(b)
+	}),
+	play("INFORMER-14", "while-it-is-called", whyRemoved, setup{objects: 5}, func(b *bed) {
+		release := make(chan struct{})
+		gone := b.handler("removed", func(call) { <-release })
+		b.handler("other", nil)
+		b.start()
+		b.settle()
+		b.remove(gone)
+		writer(b, keyOf(0), 5)
+		b.settle()
+		close(release)
+		b.settle()
+		for _, c := range gone.calls() {
+			if c.kind == updated {
+				b.errorf("the removed handler is told %s, which happened after its removal", c)
+			}
+		}
+		gone.silence("INFORMER-14")
+		writer(b, keyOf(0), 5)
+	}),
+	play("INFORMER-14", "by-itself", "a handler that has seen what it waited for removes itself", setup{objects: 5}, func(b *bed) {
+		var gone *witness
+		gone = b.handler("removed", func(call) {
+			if r := gone.registration(); r != nil {
+				_ = b.informer.RemoveEventHandler(r)
+			}
+		})
+		b.start()
+		b.settle()
+		gone.silence("INFORMER-14")
+		churn(b)
+	}),
+	play("INFORMER-14", "resyncs-end-too", whyRemoved, setup{objects: 5, resync: time.Minute}, func(b *bed) {
+		gone := b.handler("removed", nil)
+		b.handler("other", nil)
+		b.start()
+		b.advance(90 * time.Second)
+		b.remove(gone)
+		b.settle()
+		gone.silence("INFORMER-14")
+		b.advance(5 * time.Minute)
+	}),
+	play("INFORMER-14", "many-come-and-go", whyRemoved, setup{objects: 5}, func(b *bed) {
+		b.handler("stays", nil)
+		b.start()
+		for i := range 20 {
+			h := b.handler(fmt.Sprint("passing ", i), nil)
+			b.update(keyOf(i%5), i)
+			if i%2 == 0 {
+				b.settle()
+			}
+			b.remove(h)
+			b.settle()
+			h.silence("INFORMER-14")
+		}
+		b.compare()
+		b.mustShow("INFORMER-14")
+	}),
+}

@@ -1,0 +1,270 @@
+package informertest
+
+// A source that fails, what is told of it, and what is done to the objects on the way.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+)
+
+const (
+	whyTransform = "transforms drop what takes memory, and some cannot be applied twice"
+	whyErrors    = "nobody would learn that the cache stands still"
+	whyBackoff   = "an apiserver that is down would be kept down by its clients"
+)
+
+const mark = "transformed"
+
+// transform marks a copy of an object, with one more x each time.
+func transform(obj any) (any, error) {
+	p, ok := obj.(*corev1.Pod)
+	if !ok {
+		return obj, nil // a tombstone holds what was transformed
+	}
+	c := *p
+	c.Annotations = maps.Clone(p.Annotations)
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
+	}
+	c.Annotations[mark] += "x"
+	return &c, nil
+}
+
+// transformed sets a transform, and a handler that looks for its mark.
+func transformed(b *bed) {
+	if err := b.informer.SetTransform(transform); err != nil {
+		b.errorf("SetTransform before the start: %v", err)
+	}
+	marked := func(where string, p *corev1.Pod) { // the old one may be none
+		if p != nil {
+			b.wantMarked(where, p)
+		}
+	}
+	b.handler("handler", func(c call) {
+		marked("when a handler was told "+string(c.kind), c.new)
+		marked("as the old object of an update", c.old)
+	})
+}
+
+func wantTransformedStore(b *bed) {
+	for _, obj := range b.informer.GetStore().List() {
+		if p, ok := obj.(*corev1.Pod); ok {
+			b.wantMarked("in the store", p)
+		}
+	}
+}
+
+// wantMarked looks at how often an object was transformed.
+func (b *bed) wantMarked(where string, p *corev1.Pod) {
+	switch n := len(p.Annotations[mark]); {
+	case n == 0:
+		b.problem("INFORMER-16", "%s was not transformed %s", describe(p), where)
+	case n > 1:
+		b.problem("INFORMER-31", "%s was transformed %d times %s", describe(p), n, where)
+	}
+}
+
+// The scenes of both clauses on transforms.
+
+func transformListedAndWatched(b *bed) {
+	transformed(b)
+	b.start()
+	b.settle()
+	wantTransformedStore(b)
+	churn(b)
+	b.settle()
+	wantTransformedStore(b)
+}
+
+func transformListedAgain(b *bed) {
+	transformed(b)
+	b.start()
+	b.advance(3*time.Minute + 30*time.Second)
+	b.miss(func() { churn(b) })
+	wantTransformedStore(b)
+	b.advance(5 * time.Minute)
+	wantTransformedStore(b)
+}
+
+var troubleCases = []suite.Case[env]{
+	play("INFORMER-16", "listed-and-watched", whyTransform, setup{objects: 6}, transformListedAndWatched),
+	play("INFORMER-16", "listed-again-and-resynced", whyTransform, setup{objects: 6, window: 3, resync: time.Minute}, transformListedAgain),
+	play("INFORMER-31", "listed-and-watched", whyTransform, setup{objects: 6}, transformListedAndWatched),
+	play("INFORMER-31", "listed-again-and-resynced", whyTransform, setup{objects: 6, window: 3, resync: time.Minute}, transformListedAgain),
+	play("INFORMER-16", "not-while-it-runs", whyTransform, setup{objects: 6}, func(b *bed) {
+		transformed(b)
+		b.start()
+		b.settle()
+		if err := b.informer.SetTransform(func(any) (any, error) { return nil, nil }); err == nil {
+			b.errorf("SetTransform is not refused while the informer runs")
+		}
+		churn(b)
+		b.settle()
+		wantTransformedStore(b)
+	}),
+
+	play("INFORMER-21", "lists-that-fail", whyErrors, setup{objects: 3}, func(b *bed) {
+		var told errorLog
+		if err := b.informer.SetWatchErrorHandlerWithContext(told.note); err != nil {
+			b.errorf("SetWatchErrorHandlerWithContext before the start: %v", err)
+		}
+		b.gate.cut(errBroken)
+		b.start()
+		b.advance(2 * time.Minute)
+		during := told.count(errBroken)
+		if during == 0 {
+			b.errorf("nothing is told of lists that fail for two minutes")
+		}
+		b.gate.mend()
+		b.advance(3 * time.Minute)
+		healthy := told.count(errBroken)
+		b.advance(3 * time.Minute)
+		if told.count(errBroken) != healthy {
+			b.errorf("errors are told while nothing fails")
+		}
+		b.miss(func() { oneByOne(b) })
+	}),
+	play("INFORMER-21", "not-while-it-runs", whyErrors, setup{objects: 3}, func(b *bed) {
+		var first, second errorLog
+		if err := b.informer.SetWatchErrorHandler(func(r *cache.Reflector, err error) { first.note(b.ctx, r, err) }); err != nil {
+			b.errorf("SetWatchErrorHandler before the start: %v", err)
+		}
+		b.start()
+		b.settle()
+		if err := b.informer.SetWatchErrorHandlerWithContext(second.note); err == nil {
+			b.errorf("SetWatchErrorHandlerWithContext is not refused while the informer runs")
+		}
+		b.gate.cut(errBroken)
+		b.advance(2 * time.Minute)
+		b.gate.mend()
+		b.advance(3 * time.Minute)
+		if first.count(errBroken) == 0 || second.count(errBroken) > 0 {
+			b.errorf("the handler that was set before the start was told %d errors, the one that was refused %d", first.count(errBroken), second.count(errBroken))
+		}
+	}),
+
+	play("INFORMER-27", "from-the-start", whyBackoff, setup{objects: 3}, func(b *bed) {
+		b.gate.cut(errBroken)
+		b.start()
+		b.advance(15 * time.Minute)
+		b.wantBackoff(15 * time.Minute)
+		b.gate.mend()
+		b.advance(61 * time.Second)
+		b.wantSynced("a minute after the source is mended", true)
+	}),
+	play("INFORMER-27", "in-the-middle", whyBackoff, setup{objects: 3, window: 2}, func(b *bed) {
+		b.start()
+		b.advance(time.Minute)
+		b.gate.mu.Lock()
+		b.gate.mu.requests = nil
+		b.gate.mu.Unlock()
+		b.gate.cut(errBroken)
+		writer(b, keyOf(0), 5)
+		b.advance(15 * time.Minute)
+		b.wantBackoff(15 * time.Minute)
+		b.gate.mend()
+		b.advance(61 * time.Second)
+		if got := b.problemsNow(func() { b.compareStore(podsOf(b.source)) }); got != "" {
+			b.errorf("a minute after the source is mended: %s", got)
+		}
+	}),
+}
+
+// wantBackoff looks at the requests of an outage.
+func (b *bed) wantBackoff(outage time.Duration) {
+	requests := b.gate.requests()
+	if len(requests) == 0 {
+		b.errorf("nothing was asked in %s", outage)
+		return
+	}
+	begin := requests[0]
+	late, last := 0, begin
+	for _, at := range requests {
+		if gap := at.Sub(last); gap > time.Minute {
+			b.errorf("nothing was asked for %s", gap)
+		}
+		last = at
+		if at.Sub(begin) > outage/2 {
+			late++
+		}
+	}
+	// A try may be a streaming list and a plain one; the upper bound is one in five seconds.
+	if most := int(outage / 2 / (5 * time.Second) * 2); late > most {
+		b.errorf("in the second half of an outage of %s %d requests came, want %d at most", outage, late, most)
+	}
+	if since := time.Since(last); since > time.Minute {
+		b.errorf("nothing was asked for the last %s", since)
+	}
+}
+
+// errorLog is a watch error handler that remembers.
+type errorLog struct {
+	sync.Mutex
+	told []error
+}
+
+func (l *errorLog) note(_ context.Context, _ *cache.Reflector, err error) {
+	l.Lock()
+	defer l.Unlock()
+	l.told = append(l.told, err)
+}
+
+// count is how many of the errors are, or tell of, target.
+func (l *errorLog) count(target error) (n int) {
+	l.Lock()
+	defer l.Unlock()
+	for _, err := range l.told {
+		if errors.Is(err, target) || strings.Contains(fmt.Sprint(err), target.Error()) {
+			n++
+		}
+	}
+	return n
+}
+
+// mutationCase is INFORMER-30: it needs an informer of its own.
+var mutationCase = suite.Case[env]{
+	Clause: "INFORMER-30", Name: "changed-in-the-cache", Why: "all readers share the object, and some would see half of the change",
+	Run: func(t *suite.T, _ env) {
+		construct := t.Config().MutationDetecting
+		if construct == nil {
+			t.Skipf("no informer was given that reports changed objects to the suite (MutationDetecting)")
+		}
+		for _, changed := range []bool{false, true} {
+			var found sync.Map
+			note := func(message string) { found.Store(message, true) }
+			probe := play("INFORMER-30", "", "", setup{objects: 3}, func(b *bed) {
+				b.start()
+				b.advance(5 * time.Second)
+				if changed {
+					obj, _, _ := b.informer.GetStore().GetByKey(keyOf(1))
+					c := obj.(*corev1.Pod)
+					c.Labels = map[string]string{"changed": "in place"}
+				}
+				// An event goes from here through the informer to its detector, so that the
+				// change comes before the detector's look for the race detector too.
+				b.update(keyOf(0), 1)
+				b.settle()
+				b.advance(5 * time.Minute)
+			})
+			probe.Run(t, env{construct(note)})
+			n := 0
+			found.Range(func(any, any) bool { n++; return true })
+			if changed && n == 0 {
+				t.Errorf("an object of the store was changed in place, and nothing is reported")
+			}
+			if !changed && n > 0 {
+				t.Errorf("nothing was changed, and yet a change is reported")
+			}
+		}
+	},
+}

@@ -1,0 +1,179 @@
+package informertest
+
+// A random history as data: what is written, what fails, which handlers come and go.
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/load"
+)
+
+// history is one random history. Every step makes sense in every state, so that any
+// part of a history is one too.
+type history struct {
+	seed     uint64
+	setup    setup
+	handlers []temper // from before the start
+	steps    []step
+}
+
+// temper is how a handler behaves.
+type temper struct {
+	kind   string        // "steady", "slow", "panicking" or "reading"
+	resync time.Duration // its own period; negative for the informer's
+}
+
+// op is what a step does.
+type op string
+
+const (
+	opWrite   op = "write"   // create the object, or update it
+	opDelete  op = "delete"  // if it is there
+	opBurst   op = "burst"   // n writes and deletions, one upon the other
+	opBeside  op = "beside"  // the same from another goroutine, a little apart
+	opSleep   op = "sleep"   // for d
+	opCut     op = "cut"     // cut the line
+	opMend    op = "mend"    // mend it
+	opHold    op = "hold"    // requests are not answered
+	opRelease op = "release" // until here
+	opAdd     op = "add"     // a handler
+	opRemove  op = "remove"  // handler number n of those that are there
+	opCompare op = "compare" // mend and release, let time pass, and compare everything
+)
+
+type step struct {
+	op     op
+	n      int
+	d      time.Duration
+	seed   uint64 // of what it draws itself
+	temper temper
+}
+
+func (s step) String() string {
+	switch s.op {
+	case opWrite, opDelete:
+		return fmt.Sprintf("%s %s", s.op, keyOf(s.n%keys))
+	case opBurst, opBeside:
+		return fmt.Sprintf("%s of %d", s.op, s.n)
+	case opSleep:
+		return fmt.Sprintf("%s %s", s.op, s.d)
+	case opAdd:
+		return fmt.Sprintf("%s a %s handler", s.op, s.temper)
+	case opRemove:
+		return fmt.Sprintf("%s handler %d", s.op, s.n)
+	}
+	return string(s.op)
+}
+
+func (t temper) String() string {
+	if t.resync < 0 {
+		return t.kind
+	}
+	return fmt.Sprintf("%s (resync %s)", t.kind, t.resync)
+}
+
+// String is the history as a failure prints it.
+func (h history) String() string {
+	var b strings.Builder
+	mode := "streaming"
+	if h.setup.listing {
+		mode = "listing"
+	}
+	fmt.Fprintf(&b, "%s, %d objects at the start, the source remembers %d events, resync %s\n", mode, h.setup.objects, h.setup.window, h.setup.resync)
+	for _, f := range h.setup.faults {
+		fmt.Fprintf(&b, "fault %s: after %d, every %d, at most %d times, delay %s\n", f.Kind, f.AfterEvents, f.EveryEvents, f.Count, f.Delay)
+	}
+	for i, t := range h.handlers {
+		fmt.Fprintf(&b, "handler %d: %s\n", i, t)
+	}
+	for i, s := range h.steps {
+		fmt.Fprintf(&b, "%3d. %s\n", i+1, s)
+	}
+	return b.String()
+}
+
+// keys is how many objects a history writes to: few, so that they meet.
+const keys = 10
+
+// generate draws a history.
+func generate(seed uint64) history {
+	r := rand.New(rand.NewPCG(seed, 0x1f0e))
+	h := history{seed: seed}
+	h.setup = setup{
+		objects: r.IntN(keys + 1),
+		window:  []int{2, 5, 20, 1000}[r.IntN(4)],
+		listing: r.IntN(2) == 0,
+		resync:  []time.Duration{0, time.Minute, 5 * time.Minute}[r.IntN(3)],
+		faults:  generateFaults(r),
+	}
+	for range r.IntN(4) {
+		h.handlers = append(h.handlers, generateTemper(r))
+	}
+	for range 10 + r.IntN(30) {
+		h.steps = append(h.steps, generateStep(r))
+	}
+	return h
+}
+
+func generateTemper(r *rand.Rand) temper {
+	return temper{
+		kind:   []string{"steady", "steady", "slow", "panicking", "reading"}[r.IntN(5)],
+		resync: []time.Duration{-1, -1, 0, time.Minute, 3 * time.Minute}[r.IntN(5)],
+	}
+}
+
+func generateFaults(r *rand.Rand) (faults []load.Fault) {
+	for _, kind := range load.FaultKinds() {
+		if r.IntN(3) > 0 {
+			continue
+		}
+		f := load.Fault{Kind: kind, AfterEvents: r.IntN(15)}
+		switch kind {
+		case load.FaultListError, load.FaultTooLarge, load.FaultExpireContinue, load.FaultWatchRefused:
+			f.AfterEvents, f.EveryEvents, f.Count = r.IntN(3), 1+r.IntN(2), 1+r.IntN(3)
+		case load.FaultDelay:
+			f.Delay = time.Duration(1+r.IntN(20)) * 100 * time.Millisecond
+			f.EveryEvents = 4 + r.IntN(10)
+		default:
+			if r.IntN(2) == 0 {
+				f.EveryEvents = 2 + r.IntN(10)
+			}
+		}
+		faults = append(faults, f)
+	}
+	return faults
+}
+
+func generateStep(r *rand.Rand) step {
+	s := step{n: r.IntN(1000), seed: r.Uint64()}
+	switch p := r.IntN(100); {
+	case p < 22:
+		s.op = opWrite
+	case p < 34:
+		s.op = opDelete
+	case p < 42:
+		s.op, s.n = opBurst, 2+r.IntN(25)
+	case p < 48:
+		s.op, s.n = opBeside, 2+r.IntN(15)
+	case p < 66:
+		s.op, s.d = opSleep, []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second, 70 * time.Second}[r.IntN(5)]
+	case p < 72:
+		s.op = opCut
+	case p < 78:
+		s.op = opMend
+	case p < 80:
+		s.op = opHold
+	case p < 84:
+		s.op = opRelease
+	case p < 91:
+		s.op, s.temper = opAdd, generateTemper(r)
+	case p < 97:
+		s.op = opRemove
+	default:
+		s.op = opCompare
+	}
+	return s
+}

@@ -1,0 +1,282 @@
+package informertest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// What the tests here leave behind on purpose, nothing can end.
+func TestMain(m *testing.M) {
+	const here = "github.com/informerbench/informerbench/conformance/informertest."
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(here+"leftForGood"), goleak.IgnoreAnyFunction(here+"inBubble.func2"),
+		goleak.IgnoreTopFunction("testing/synctest.testingSynctestTest"))
+}
+
+var clientGoWaiver = Waive("INFORMER-31", "client-go transforms what a streaming list brings in the store that collects it, and again on the way into the FIFO (tools/cache/reflector.go, watchList)")
+
+func TestClientGoPasses(t *testing.T) { Run(t, cache.NewSharedIndexInformer, clientGoWaiver) }
+
+func TestCheckPasses(t *testing.T) {
+	begin, slowest := time.Now(), suite.Result{}
+	err := Check(cache.NewSharedIndexInformer, clientGoWaiver, Histories(100), suite.WithObserver(func(r suite.Result) {
+		if r.Elapsed > slowest.Elapsed {
+			slowest = r
+		}
+	}))
+	if err != nil {
+		t.Error(err)
+	}
+	t.Logf("%s in all, the slowest case is %s of %s", time.Since(begin), slowest.Elapsed, slowest.Clause.ID)
+}
+
+func TestEveryWaiverIsNeeded(t *testing.T) {
+	wantFailure(t, "INFORMER-31", cache.NewSharedIndexInformer)
+}
+
+// wantFailure wants the clause's cases, and no bound on time, to find a mistake.
+func wantFailure(t *testing.T, clause string, newInformer contract.NewInformer, opts ...Option) string {
+	t.Helper()
+	err := suite.UntilCaught(func(seed Option) error { return Check(newInformer, append(opts, seed, suite.Only(clause))...) })
+	var failure *suite.Failure
+	if !errors.As(err, &failure) || failure.Clause.ID != clause || strings.Contains(failure.Reason, "still running after 1m") {
+		t.Errorf("want a failure of %s that says what was seen, got %v", clause, err)
+	}
+	return fmt.Sprint(err)
+}
+
+func TestEveryClauseHasACase(t *testing.T) {
+	t.Parallel()
+	for _, clause := range contract.ClausesOf(contract.ComponentInformer) {
+		if !slices.ContainsFunc(cases, func(c suite.Case[env]) bool { return c.Clause == clause.ID }) {
+			t.Errorf("%s has no case", clause)
+		}
+	}
+	seen := map[string]bool{}
+	for _, c := range cases {
+		if seen[c.Clause+"/"+c.Name] || c.Why == "" {
+			t.Errorf("%s/%s stands there twice, or lacks its why", c.Clause, c.Name)
+		}
+		seen[c.Clause+"/"+c.Name] = true
+	}
+}
+
+func TestWrongOptionsAreNamed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		option Option
+		want   string
+	}{
+		{Waive("INFORMER-99", "no such clause"), "INFORMER-99"},
+		{Histories(-1), "Histories(-1)"},
+		{Histories(0), "Histories(0)"},
+	} {
+		if err := Check(cache.NewSharedIndexInformer, c.option); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want an error about %s", err, c.want)
+		}
+	}
+}
+
+// filtered is client-go's informer, whose handlers are told what let says only.
+func filtered(let func(kind, any) bool) contract.NewInformer {
+	return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+		return filtering{cache.NewSharedIndexInformer(lw, example, resync, indexers), let}
+	}
+}
+
+type filtering struct {
+	cache.SharedIndexInformer
+	let func(kind, any) bool
+}
+
+func (f filtering) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	return f.SharedIndexInformer.AddEventHandlerWithOptions(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, initial bool) {
+			if f.let(added, obj) {
+				h.OnAdd(obj, initial)
+			}
+		},
+		UpdateFunc: func(old, obj any) {
+			if f.let(updated, obj) {
+				h.OnUpdate(old, obj)
+			}
+		},
+		DeleteFunc: func(obj any) {
+			if _, tomb := obj.(contract.DeletedFinalStateUnknown); tomb && f.let(buried, obj) || !tomb && f.let(deleted, obj) {
+				h.OnDelete(obj)
+			}
+		},
+	}, o)
+}
+
+// A mistake that takes a disconnect, a deletion meanwhile and a handler to see is found,
+// told by its clause, and reduced to little more than that.
+func TestHistoriesAreReduced(t *testing.T) {
+	said := wantFailure(t, "INFORMER-29", filtered(func(k kind, _ any) bool { return k != buried }))
+	for _, want := range []string{"INFORMER-4", "it is the first with seed", "what was written", string(opDelete)} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the failure does not say %q:\n%s", want, said)
+		}
+	}
+	// What does not hang on chance is reduced to almost nothing.
+	defer calm()()
+	j := &judge{newInformer: filtered(func(k kind, _ any) bool { return k != deleted && k != buried }), patience: 10 * time.Second}
+	for seed := uint64(1); ; seed++ {
+		h := generate(seed)
+		wrong := j.play(h)
+		if len(wrong.problems) == 0 {
+			continue
+		}
+		short, again := j.reduce(h, wrong)
+		if len(again.problems) == 0 || len(short.steps) > 3 || len(short.handlers) > 1 || len(short.setup.faults) > 0 {
+			t.Errorf("from %d steps and %d handlers to %d and %d:\n%s%v\nat first %v", len(h.steps), len(h.handlers), len(short.steps), len(short.handlers), short, again.problems, wrong.problems)
+		}
+		break
+	}
+}
+
+func TestWaivedClausesAreNotLookedAt(t *testing.T) {
+	newInformer := filtered(func(k kind, _ any) bool { return k != buried })
+	var waivers []Option
+	for _, clause := range []string{"INFORMER-3", "INFORMER-4", "INFORMER-5", "INFORMER-7"} {
+		waivers = append(waivers, Waive(clause, "the test asks for it"))
+	}
+	if err := Check(newInformer, append(waivers, suite.Only("INFORMER-29"))...); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSeedsRepeat(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(200) {
+		if a, b := generate(seed), generate(seed); !reflect.DeepEqual(a, b) || a.String() != b.String() {
+			t.Fatalf("seed %d gives two histories:\n%s\n%s", seed, a, b)
+		}
+	}
+	ops := map[op]int{}
+	for seed := range uint64(200) {
+		for _, s := range generate(seed).steps {
+			ops[s.op]++
+		}
+		for _, f := range generate(seed).setup.faults {
+			if err := f.Validate(); err != nil {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+		}
+	}
+	for _, o := range []op{opWrite, opDelete, opBurst, opBeside, opSleep, opCut, opMend, opHold, opRelease, opAdd, opRemove, opCompare} {
+		if ops[o] < 50 {
+			t.Errorf("200 histories have %d steps of %s", ops[o], o)
+		}
+	}
+}
+
+// locking is client-go's informer, with a lock that HasSynced leaves held while broken.
+type locking struct {
+	cache.SharedIndexInformer
+	mu     *sync.Mutex
+	broken *atomic.Bool
+}
+
+func (l locking) HasSynced() bool {
+	if l.broken.Load() {
+		l.mu.Lock()
+	}
+	return l.SharedIndexInformer.HasSynced()
+}
+
+func TestHistoryThatHangsIsTold(t *testing.T) {
+	var mu sync.Mutex
+	var broken atomic.Bool
+	broken.Store(true)
+	said := wantFailure(t, "INFORMER-29", func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+		return locking{cache.NewSharedIndexInformer(lw, example, resync, indexers), &mu, &broken}
+	}, Histories(1), suite.WithCaseTimeout(4*time.Second))
+	for _, want := range []string{"is a lock left held?", "locking.HasSynced"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the failure does not say %q:\n%s", want, said)
+		}
+	}
+	broken.Store(false)
+	mu.Unlock() // and the history goes on to its end
+}
+
+func leftForGood(c chan struct{}) { <-c }
+
+func TestBubbles(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		f            func()
+		failed, left string
+	}{
+		{"sound", func() { time.Sleep(time.Hour) }, "", ""},
+		{"panics", func() { panic("oh") }, "panic: oh", ""},
+		{"ends itself", func() { new(suite.T).FailNow() }, "", ""},
+		{"waits for ever", func() { leftForGood(make(chan struct{})) }, "deadlock", "leftForGood"},
+		{"leaves a goroutine", func() { go leftForGood(make(chan struct{})) }, "", "leftForGood"},
+	} {
+		failed, left := inBubble(c.f)
+		if !strings.Contains(failed, c.failed) || (failed != "") != (c.failed != "") || !strings.Contains(left, c.left) || (left != "") != (c.left != "") {
+			t.Errorf("%s: failed %q, left %q; want %q and %q", c.name, failed, left, c.failed, c.left)
+		}
+	}
+}
+
+// A detector that works passes, and one that sees nothing does not.
+func TestMutationsAreLookedFor(t *testing.T) {
+	detecting := func(works bool) Option {
+		return MutationDetecting(func(found func(string)) contract.NewInformer {
+			return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+				i := cache.NewSharedIndexInformer(lw, example, resync, indexers)
+				if works {
+					watchOver(i, found)
+				}
+				return i
+			}
+		})
+	}
+	if err := Check(cache.NewSharedIndexInformer, detecting(true), suite.Only("INFORMER-30")); err != nil {
+		t.Error(err)
+	}
+	wantFailure(t, "INFORMER-30", cache.NewSharedIndexInformer, detecting(false))
+}
+
+// watchOver compares each object that an add brings with a copy, a minute later.
+func watchOver(i cache.SharedIndexInformer, found func(string)) {
+	var mu sync.Mutex // as a detector has one: what it was given before, it sees
+	_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) {
+			mu.Lock()
+			defer mu.Unlock()
+			o := obj.(runtime.Object)
+			before := o.DeepCopyObject()
+			time.AfterFunc(time.Minute, func() {
+				mu.Lock()
+				defer mu.Unlock()
+				if !reflect.DeepEqual(before, o) {
+					found("changed")
+				}
+			})
+		},
+		UpdateFunc: func(any, any) {
+			mu.Lock()
+			defer mu.Unlock()
+		},
+	})
+	if err != nil {
+		panic(err)
+	}
+}

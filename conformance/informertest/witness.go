@@ -1,0 +1,223 @@
+package informertest
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+)
+
+// kind is the kind of a call of a handler.
+type kind string
+
+const (
+	added   kind = "add"
+	updated kind = "update"
+	deleted kind = "delete"
+	buried  kind = "tombstone" // OnDelete with a DeletedFinalStateUnknown
+)
+
+// call is one call of a handler.
+type call struct {
+	kind     kind
+	key      string
+	old, new *corev1.Pod // new is the object deleted, if it was a deletion
+	initial  bool
+	at       time.Time
+}
+
+func (c call) String() string {
+	s := fmt.Sprintf("%s %s@%d", c.kind, c.key, version(c.new))
+	if c.kind == updated {
+		s = fmt.Sprintf("%s %s@%d->%d", c.kind, c.key, version(c.old), version(c.new))
+	}
+	if c.initial {
+		s += " (initial)"
+	}
+	return s
+}
+
+func version(p *corev1.Pod) uint64 {
+	if p == nil {
+		return 0
+	}
+	return load.VersionOf(p)
+}
+
+// witness is a handler that remembers what it was told and says at once what no
+// handler may see.
+type witness struct {
+	name  string
+	world *world
+	// act is what the handler does then: it may sleep, wait or panic.
+	act func(call)
+	// reads lets it look into the store.
+	reads bool
+	// panics says that act may panic.
+	panics bool
+
+	inside atomic.Int32
+
+	mu struct {
+		sync.Mutex
+		handle cache.ResourceEventHandlerRegistration
+		view   map[string]*corev1.Pod
+		calls  []call
+		silent string // the clause that forbids any further call; "" for none
+	}
+}
+
+var _ cache.ResourceEventHandler = (*witness)(nil)
+
+func (h *witness) OnAdd(obj any, initial bool) {
+	if p := h.pod(obj); p != nil {
+		h.note(call{kind: added, key: load.Key(p), new: p, initial: initial})
+	}
+}
+
+func (h *witness) OnUpdate(old, obj any) {
+	if o, p := h.pod(old), h.pod(obj); o != nil && p != nil {
+		h.note(call{kind: updated, key: load.Key(p), old: o, new: p})
+	}
+}
+
+func (h *witness) OnDelete(obj any) {
+	if tomb, ok := obj.(contract.DeletedFinalStateUnknown); ok {
+		if p := h.pod(tomb.Obj); p != nil {
+			if tomb.Key != load.Key(p) {
+				h.world.problem("INFORMER-7", "%s: the tombstone of %s has the key %q", h.name, load.Key(p), tomb.Key)
+			}
+			h.note(call{kind: buried, key: tomb.Key, new: p})
+		}
+		return
+	}
+	if p := h.pod(obj); p != nil {
+		h.note(call{kind: deleted, key: load.Key(p), new: p})
+	}
+}
+
+// pod is the object as what it must be.
+func (h *witness) pod(obj any) *corev1.Pod {
+	switch p := obj.(type) {
+	case *corev1.Pod:
+		return p
+	case contract.DeletedFinalStateUnknown:
+		h.world.problem("INFORMER-7", "%s was given a tombstone in place of an object", h.name)
+	case nil:
+		h.world.problem("INFORMER-7", "%s was given no object", h.name)
+	default:
+		h.world.problem("INFORMER-28", "%s was given a %T", h.name, obj)
+	}
+	return nil
+}
+
+func (h *witness) note(c call) {
+	if h.inside.Add(1) > 1 {
+		h.world.problem("INFORMER-26", "%s is called (%s) while it runs", h.name, c)
+	}
+	defer h.inside.Add(-1)
+	c.at = time.Now()
+	handle := h.remember(c)
+	if c.initial && handle != nil && (handle.HasSynced() || cache.IsDone(handle.HasSyncedChecker())) {
+		h.world.problem("INFORMER-10", "%s: its registration has synced while it is told %s", h.name, c)
+	}
+	if h.reads {
+		h.world.lookUp(h, c)
+	}
+	if h.act != nil {
+		h.act(c)
+	}
+}
+
+func (h *witness) remember(c call) cache.ResourceEventHandlerRegistration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	problem := func(clause, format string, args ...any) {
+		h.world.problem(clause, "%s is told %s: %s", h.name, c, fmt.Sprintf(format, args...))
+	}
+	if h.mu.silent != "" {
+		problem(h.mu.silent, "nothing more may come")
+	}
+	seen, known := h.mu.view[c.key]
+	switch {
+	case c.kind == added && known:
+		problem("INFORMER-3", "it knows that object at %d", version(seen))
+	case c.kind != added && !known:
+		problem("INFORMER-3", "it knows no such object")
+	case c.kind == updated && c.old != seen:
+		problem("INFORMER-5", "the old object is not the one that it was given before, at %d", version(seen))
+	case c.kind == updated && version(c.new) < version(seen):
+		problem("INFORMER-5", "it has a newer one, at %d", version(seen))
+	case c.kind == deleted && version(c.new) < version(seen):
+		problem("INFORMER-6", "it was given a newer state, at %d", version(seen))
+	case c.kind == buried && c.new != seen:
+		problem("INFORMER-7", "the object is not the one last known, at %d", version(seen))
+	}
+	if c.kind == added || c.kind == updated {
+		h.mu.view[c.key] = c.new
+	} else {
+		delete(h.mu.view, c.key)
+	}
+	h.mu.calls = append(h.mu.calls, c)
+	return h.mu.handle
+}
+
+// silence forbids every call from now on, by a clause.
+func (h *witness) silence(clause string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.mu.silent == "" {
+		h.mu.silent = clause
+	}
+}
+
+func (h *witness) silenced() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.mu.silent != ""
+}
+
+func (h *witness) registration() cache.ResourceEventHandlerRegistration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.mu.handle
+}
+
+// calls returns what it was told so far, only of the given kinds if there are any.
+func (h *witness) calls(kinds ...kind) []call {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(h.mu.calls), func(c call) bool {
+		return len(kinds) > 0 && !slices.Contains(kinds, c.kind)
+	})
+}
+
+// of returns what it was told of one object.
+func (h *witness) of(key string) []call {
+	return slices.DeleteFunc(h.calls(), func(c call) bool { return c.key != key })
+}
+
+// forget drops the calls so far, not what it knows.
+func (h *witness) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.calls = nil
+}
+
+// knows returns its view: the object that it was told last, by key.
+func (h *witness) knows() map[string]*corev1.Pod {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := make(map[string]*corev1.Pod, len(h.mu.view))
+	for k, v := range h.mu.view {
+		out[k] = v
+	}
+	return out
+}

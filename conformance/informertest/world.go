@@ -1,0 +1,399 @@
+package informertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+)
+
+// setup is what a world begins with. Its zero value is an empty source without faults.
+type setup struct {
+	objects int           // p0, p1, ... in the source from the start
+	resync  time.Duration // the informer's
+	window  int           // events that the source remembers; 0 is plenty
+	faults  []load.Fault
+	listing bool // no streaming lists
+	intrude bool // objects of another type come too
+	// bare gives the informer no indexers.
+	bare bool
+}
+
+// world is one informer over one source, with the handlers that watch it, in a bubble.
+type world struct {
+	setup
+	source   *load.Source
+	gate     *gate
+	informer cache.SharedIndexInformer
+
+	ctx      context.Context
+	cancel   context.CancelFunc
+	returned chan struct{} // closed when Run has returned; nil before start
+	over     chan struct{} // closed when the world ends
+	helpers  sync.WaitGroup
+
+	witnesses []*witness // of the goroutine that runs the case
+
+	mu struct {
+		sync.Mutex
+		problems []problem
+		// steady are the keys that were in the source before the informer's start and were
+		// not deleted since.
+		steady map[string]bool
+		// buried is the version of the last deletion of each key.
+		buried map[string]uint64
+	}
+}
+
+// problem is a rule that was seen broken.
+type problem struct{ clause, text string }
+
+const nodeIndex, namespaceIndex = "node", "namespace"
+
+func byNode(obj any) ([]string, error) {
+	p, ok := obj.(*corev1.Pod)
+	if !ok {
+		return nil, fmt.Errorf("the index %s is of pods, not of %T", nodeIndex, obj)
+	}
+	return []string{p.Spec.NodeName}, nil
+}
+
+// keyOf is the key of object number i.
+func keyOf(i int) string { return fmt.Sprintf("ns%d/p%d", i%2, i) }
+
+// pod makes an object; n decides what is in it.
+func pod(key string, n int) *corev1.Pod {
+	namespace, name, _ := strings.Cut(key, "/")
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	p.Spec.NodeName = fmt.Sprintf("node%d", n%3)
+	return p
+}
+
+// open makes a world; newInformer's informer has not been started.
+func open(newInformer contract.NewInformer, s setup) *world {
+	var objects []runtime.Object
+	w := &world{setup: s, over: make(chan struct{})}
+	w.mu.steady, w.mu.buried = map[string]bool{}, map[string]uint64{}
+	for i := range s.objects {
+		p := pod(keyOf(i), i)
+		p.ResourceVersion = fmt.Sprint(i + 2)
+		objects = append(objects, p)
+		w.mu.steady[keyOf(i)] = true
+	}
+	w.source = load.NewSource(objects, load.SourceOptions{Example: &corev1.Pod{}, Window: s.window, Faults: s.faults, NoWatchCache: true})
+	w.gate = &gate{source: w.source, listing: s.listing, intrude: s.intrude}
+	w.ctx, w.cancel = context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
+	indexers := contract.Indexers{nodeIndex: byNode, namespaceIndex: cache.MetaNamespaceIndexFunc}
+	if s.bare {
+		indexers = contract.Indexers{}
+	}
+	w.informer = newInformer(w.gate, &corev1.Pod{}, s.resync, indexers)
+	return w
+}
+
+// problem notes a broken rule; any goroutine may call it.
+func (w *world) problem(clause, format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.mu.problems) < 12 {
+		w.mu.problems = append(w.mu.problems, problem{clause, fmt.Sprintf(format, args...)})
+	}
+}
+
+func (w *world) problems() []problem {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.mu.problems)
+}
+
+// start runs the informer, and looks at the store as soon as it says that it has synced.
+func (w *world) start() {
+	w.returned = make(chan struct{})
+	go func() {
+		defer close(w.returned)
+		w.informer.RunWithContext(w.ctx)
+	}()
+	w.helpers.Go(func() {
+		select {
+		case <-w.informer.HasSyncedChecker().Done():
+			w.checkSynced()
+		case <-w.over:
+		}
+	})
+}
+
+// checkSynced is called when the informer has said that it has synced: what was in the
+// source all the time must be in the store.
+func (w *world) checkSynced() {
+	have := map[string]bool{}
+	for _, k := range w.informer.GetStore().ListKeys() {
+		have[k] = true
+	}
+	w.mu.Lock()
+	var lacks []string
+	for k := range w.mu.steady {
+		if !have[k] {
+			lacks = append(lacks, k)
+		}
+	}
+	w.mu.Unlock()
+	if len(lacks) > 0 {
+		slices.Sort(lacks)
+		w.problem("INFORMER-9", "it says that it has synced, and the store lacks %v", lacks)
+	}
+}
+
+// settle waits until every goroutine of the bubble waits.
+func (w *world) settle() { synctest.Wait() }
+
+// advance lets time pass, and then settles.
+func (w *world) advance(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// create, update and delete write to the source. delete of what is not there, and so
+// on, is a fault of the case.
+func (w *world) create(key string, n int) { must(w.source.Create(pod(key, n))) }
+
+func (w *world) update(key string, n int) { must(w.source.Update(pod(key, n))) }
+
+func (w *world) delete(key string) (last runtime.Object) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last = must(w.source.Delete(key))
+	delete(w.mu.steady, key)
+	w.mu.buried[key] = load.VersionOf(last)
+	return last
+}
+
+func must(obj runtime.Object, err error) runtime.Object {
+	if err != nil {
+		panic(fmt.Sprintf("informertest: a write to the source: %v", err))
+	}
+	return obj
+}
+
+// errCut is what the other end of a cut line looks like: nobody listens.
+var errCut error = syscall.ECONNREFUSED
+
+var errBroken = errors.New("the source is out of order")
+
+// miss cuts the line, does what the informer must not see happen, fills the source's
+// memory so that the informer has to list, mends, and waits until it has.
+func (w *world) miss(what func()) {
+	w.gate.cut(errCut)
+	w.settle()
+	what()
+	w.create("filler/a", 0)
+	for i := range w.window + 1 {
+		w.update("filler/a", i)
+	}
+	w.delete("filler/a")
+	w.gate.mend()
+	w.advance(3 * time.Minute) // beyond the longest back-off
+}
+
+// handler adds a witness, with the informer's resync period.
+func (w *world) handler(name string, act func(call)) *witness {
+	return w.add(&witness{name: name, act: act}, nil)
+}
+
+// add adds a witness with a resync period of its own; nil is the informer's.
+func (w *world) add(h *witness, resync *time.Duration) *witness {
+	h.world = w
+	h.mu.view = map[string]*corev1.Pod{}
+	quiet := logr.Discard()
+	handle, err := w.informer.AddEventHandlerWithOptions(h, cache.HandlerOptions{Logger: &quiet, ResyncPeriod: resync})
+	if err != nil {
+		panic(fmt.Sprintf("informertest: %s cannot be added: %v", h.name, err))
+	}
+	h.mu.Lock()
+	h.mu.handle = handle
+	h.mu.Unlock()
+	w.witnesses = append(w.witnesses, h)
+	return h
+}
+
+// remove removes a witness.
+func (w *world) remove(h *witness) {
+	if err := w.informer.RemoveEventHandler(h.registration()); err != nil {
+		w.problem("INFORMER-14", "removing %s: %v", h.name, err)
+	}
+}
+
+// lookUp reads the store inside a handler: what it is told, or something newer.
+func (w *world) lookUp(h *witness, c call) {
+	item, exists, err := w.informer.GetStore().GetByKey(c.key)
+	if err != nil {
+		w.problem("INFORMER-22", "%s is told %s and reads the store: %v", h.name, c, err)
+		return
+	}
+	if exists {
+		if p, ok := item.(*corev1.Pod); !ok || version(p) < version(c.new) || c.kind == deleted && version(p) == version(c.new) {
+			w.problem("INFORMER-22", "%s is told %s and finds %s in the store", h.name, c, describe(item))
+		}
+		return
+	}
+	if c.kind == deleted || c.kind == buried {
+		return
+	}
+	w.mu.Lock()
+	gone := w.mu.buried[c.key] > version(c.new)
+	w.mu.Unlock()
+	if !gone {
+		w.problem("INFORMER-22", "%s is told %s and finds nothing in the store", h.name, c)
+	}
+}
+
+func describe(obj any) string {
+	if p, ok := obj.(*corev1.Pod); ok {
+		return fmt.Sprintf("%s@%d", load.Key(p), version(p))
+	}
+	return fmt.Sprintf("a %T", obj)
+}
+
+// stop stops the informer, waits until Run has returned, and looks for what goes on.
+func (w *world) stop() {
+	w.cancel()
+	if w.returned == nil {
+		return
+	}
+	select {
+	case <-w.returned:
+	case <-time.After(time.Hour):
+		w.problem("INFORMER-23", "Run has not returned an hour after its end was asked for")
+		return
+	}
+	w.returned = nil
+	for _, h := range w.witnesses {
+		h.silence("INFORMER-24")
+	}
+	w.advance(10 * time.Minute) // what would still come, comes
+}
+
+// close ends the world; what then runs in the bubble is the informer's.
+func (w *world) close() {
+	w.stop()
+	close(w.over)
+	w.source.Stop()
+	w.helpers.Wait()
+}
+
+// compare looks, at a quiet moment with the line whole, at everything that must agree
+// with the source.
+func (w *world) compare() {
+	have := w.compareStore(podsOf(w.source))
+	w.compareIndexes(have)
+	for _, h := range w.witnesses {
+		w.compareView(h, have)
+	}
+	if got, want := w.informer.LastSyncResourceVersion(), w.source.ResourceVersion(); got != want {
+		w.problem("INFORMER-19", "LastSyncResourceVersion is %q; the source is at %q and has told so", got, want)
+	}
+	if !w.informer.HasSynced() || !cache.IsDone(w.informer.HasSyncedChecker()) {
+		w.problem("INFORMER-9", "the store has what the source has; HasSynced is %v and its checker's %v", w.informer.HasSynced(), cache.IsDone(w.informer.HasSyncedChecker()))
+	}
+}
+
+func (w *world) compareStore(want map[string]*corev1.Pod) (have map[string]*corev1.Pod) {
+	have = map[string]*corev1.Pod{}
+	var wrong []string
+	for _, obj := range w.informer.GetStore().List() {
+		p, ok := obj.(*corev1.Pod)
+		switch {
+		case !ok:
+			wrong = append(wrong, "has "+describe(obj))
+			continue
+		case have[load.Key(p)] != nil:
+			wrong = append(wrong, "has "+load.Key(p)+" twice")
+		case want[load.Key(p)] == nil:
+			wrong = append(wrong, "has "+describe(p)+", which the source has not")
+		case version(p) != version(want[load.Key(p)]):
+			wrong = append(wrong, fmt.Sprintf("has %s, which is at %d", describe(p), version(want[load.Key(p)])))
+		}
+		have[load.Key(p)] = p
+	}
+	for _, k := range slices.Sorted(maps.Keys(want)) {
+		if have[k] == nil {
+			wrong = append(wrong, "lacks "+describe(want[k]))
+		}
+		if item, exists, err := w.informer.GetStore().GetByKey(k); have[k] != nil && (err != nil || !exists || item != have[k]) {
+			wrong = append(wrong, fmt.Sprintf("gives %s, %v, %v for %s, and lists %s", describe(item), exists, err, k, describe(have[k])))
+		}
+	}
+	if len(wrong) > 0 {
+		w.problem("INFORMER-1", "the store %s", strings.Join(wrong, "; it "))
+	}
+	return have
+}
+
+func (w *world) compareIndexes(have map[string]*corev1.Pod) {
+	if _, ok := w.informer.GetIndexer().GetIndexers()[nodeIndex]; !ok {
+		return
+	}
+	values := map[string][]string{}
+	for k, p := range have {
+		values[p.Spec.NodeName] = append(values[p.Spec.NodeName], k)
+	}
+	for n := range 3 {
+		node := fmt.Sprintf("node%d", n)
+		got, err := w.informer.GetIndexer().ByIndex(nodeIndex, node)
+		var keys []string
+		for _, obj := range got {
+			if p, ok := obj.(*corev1.Pod); ok && have[load.Key(p)] == p {
+				keys = append(keys, load.Key(p))
+			} else {
+				keys = append(keys, "the stranger "+describe(obj))
+			}
+		}
+		slices.Sort(keys)
+		slices.Sort(values[node])
+		if err != nil || !slices.Equal(keys, values[node]) {
+			w.problem("INFORMER-2", "the index gives %v (%v) for %s; the objects that have it are %v", keys, err, node, values[node])
+		}
+	}
+}
+
+// compareView looks at what a handler was told last, and at whether it has synced.
+func (w *world) compareView(h *witness, have map[string]*corev1.Pod) {
+	if h.silenced() {
+		return
+	}
+	var wrong []string
+	view := h.knows()
+	for _, k := range slices.Sorted(maps.Keys(view)) {
+		if have[k] == nil {
+			wrong = append(wrong, fmt.Sprintf("it was told %s last and not that it is gone", describe(view[k])))
+		} else if have[k] != view[k] {
+			wrong = append(wrong, fmt.Sprintf("it was told %s last, and the store has %s", describe(view[k]), describe(have[k])))
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(have)) {
+		if view[k] == nil {
+			wrong = append(wrong, "it was not told of "+describe(have[k]))
+		}
+	}
+	if len(wrong) > 0 {
+		w.problem("INFORMER-4", "%s: %s", h.name, strings.Join(wrong, "; "))
+	}
+	if r := h.registration(); !h.panics && (!r.HasSynced() || !cache.IsDone(r.HasSyncedChecker())) {
+		w.problem("INFORMER-10", "%s was told everything; HasSynced of its registration is %v and its checker's %v", h.name, r.HasSynced(), cache.IsDone(r.HasSyncedChecker()))
+	}
+}

@@ -1,0 +1,280 @@
+package mutants
+
+// client-go's informer with places to break it at: the handlers that it is given, the
+// source that it lists and watches, and what it answers.
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// informer is client-go's, sound but for what its fields change.
+type informer struct {
+	cache.SharedIndexInformer
+	// wrap changes each handler; running says that the informer has synced already.
+	wrap func(h cache.ResourceEventHandler, running bool) cache.ResourceEventHandler
+	// period changes the resync period that a handler asks for; nil is the informer's.
+	period func(*time.Duration) *time.Duration
+	// refused is called when the informer refuses a handler; nil returns the error.
+	refused func() (cache.ResourceEventHandlerRegistration, error)
+
+	synced       *answer // what HasSynced goes by; nil is client-go's
+	handleSynced bool    // registrations have synced with the informer
+	kept         bool    // removed handlers stay
+
+	run          func(ctx context.Context, run func(context.Context))
+	addIndexers  func(contract.Indexers, func(contract.Indexers) error) error
+	setTransform func(cache.TransformFunc, func(cache.TransformFunc) error) error
+	lastVersion  func(version string) string
+	store        cache.Store // what GetStore gives; nil is client-go's
+	stopped      func() bool
+	deaf         bool // the watch error handler is forgotten
+}
+
+// construct makes client-go's informer and lets break change it.
+func construct(change func(*informer)) contract.NewInformer {
+	return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+		i := &informer{SharedIndexInformer: cache.NewSharedIndexInformer(lw, example, resync, indexers)}
+		change(i)
+		return i
+	}
+}
+
+func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	return i.AddEventHandlerWithOptions(h, cache.HandlerOptions{})
+}
+
+func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, d time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+	return i.AddEventHandlerWithOptions(h, cache.HandlerOptions{ResyncPeriod: &d})
+}
+
+func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	if i.wrap != nil {
+		h = i.wrap(h, i.HasSynced())
+	}
+	if i.period != nil {
+		o.ResyncPeriod = i.period(o.ResyncPeriod)
+	}
+	r, err := i.SharedIndexInformer.AddEventHandlerWithOptions(h, o)
+	if err != nil && i.refused != nil {
+		return i.refused()
+	}
+	if err == nil && i.handleSynced {
+		r = registration{r, i}
+	}
+	return r, err
+}
+
+// registration has synced with its informer.
+type registration struct {
+	cache.ResourceEventHandlerRegistration
+	informer cache.SharedIndexInformer
+}
+
+func (r registration) HasSynced() bool                     { return r.informer.HasSynced() }
+func (r registration) HasSyncedChecker() cache.DoneChecker { return r.informer.HasSyncedChecker() }
+
+func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
+	if i.kept {
+		return nil
+	}
+	if r, ok := handle.(registration); ok {
+		handle = r.ResourceEventHandlerRegistration
+	}
+	return i.SharedIndexInformer.RemoveEventHandler(handle)
+}
+
+// answer is a cache.DoneChecker that somebody closes.
+type answer struct{ done chan struct{} }
+
+func (a *answer) Name() string          { return "mutant" }
+func (a *answer) Done() <-chan struct{} { return a.done }
+
+func (i *informer) HasSyncedChecker() cache.DoneChecker {
+	if i.synced == nil {
+		return i.SharedIndexInformer.HasSyncedChecker()
+	}
+	return i.synced
+}
+
+func (i *informer) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
+
+func (i *informer) Run(stop <-chan struct{}) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	i.RunWithContext(ctx)
+}
+
+func (i *informer) RunWithContext(ctx context.Context) {
+	if i.run != nil {
+		i.run(ctx, i.SharedIndexInformer.RunWithContext)
+		return
+	}
+	i.SharedIndexInformer.RunWithContext(ctx)
+}
+
+func (i *informer) AddIndexers(indexers contract.Indexers) error {
+	if i.addIndexers != nil {
+		return i.addIndexers(indexers, i.SharedIndexInformer.AddIndexers)
+	}
+	return i.SharedIndexInformer.AddIndexers(indexers)
+}
+
+func (i *informer) SetTransform(f cache.TransformFunc) error {
+	if i.setTransform != nil {
+		return i.setTransform(f, i.SharedIndexInformer.SetTransform)
+	}
+	return i.SharedIndexInformer.SetTransform(f)
+}
+
+func (i *informer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWithContext) error {
+	if i.deaf {
+		return i.SharedIndexInformer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {})
+	}
+	return i.SharedIndexInformer.SetWatchErrorHandlerWithContext(h)
+}
+
+func (i *informer) LastSyncResourceVersion() string {
+	v := i.SharedIndexInformer.LastSyncResourceVersion()
+	if i.lastVersion != nil {
+		return i.lastVersion(v)
+	}
+	return v
+}
+
+func (i *informer) GetStore() cache.Store {
+	if i.store != nil {
+		return i.store
+	}
+	return i.SharedIndexInformer.GetStore()
+}
+
+func (i *informer) IsStopped() bool {
+	if i.stopped != nil {
+		return i.stopped()
+	}
+	return i.SharedIndexInformer.IsStopped()
+}
+
+// handler is what it wraps, but for the functions that are set.
+type handler struct {
+	cache.ResourceEventHandler
+	add    func(obj any, initial bool)
+	update func(old, obj any)
+	delete func(obj any)
+}
+
+func (h handler) OnAdd(obj any, initial bool) {
+	if h.add != nil {
+		h.add(obj, initial)
+		return
+	}
+	h.ResourceEventHandler.OnAdd(obj, initial)
+}
+
+func (h handler) OnUpdate(old, obj any) {
+	if h.update != nil {
+		h.update(old, obj)
+		return
+	}
+	h.ResourceEventHandler.OnUpdate(old, obj)
+}
+
+func (h handler) OnDelete(obj any) {
+	if h.delete != nil {
+		h.delete(obj)
+		return
+	}
+	h.ResourceEventHandler.OnDelete(obj)
+}
+
+// around makes a handler that calls h within call.
+func around(h cache.ResourceEventHandler, call func(f func())) handler {
+	return handler{
+		add:    func(obj any, initial bool) { call(func() { h.OnAdd(obj, initial) }) },
+		update: func(old, obj any) { call(func() { h.OnUpdate(old, obj) }) },
+		delete: func(obj any) { call(func() { h.OnDelete(obj) }) },
+	}
+}
+
+// source is the source that an informer is given, but for the functions that are set.
+type source struct {
+	cache.ListerWatcherWithContext
+	unsupported func() bool // whether streaming lists are unsupported
+	list        func(context.Context, metav1.ListOptions) (runtime.Object, error)
+	// pass says of each event of a watch, of which n came before, whether it is let through.
+	pass func(n int, e watch.Event) bool
+}
+
+// constructOver makes client-go's informer over a source that change changes.
+func constructOver(change func(*source)) contract.NewInformer {
+	return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+		s := &source{ListerWatcherWithContext: cache.ToListerWatcherWithContext(lw), unsupported: func() bool { return false }}
+		if u, ok := lw.(interface{ IsWatchListSemanticsUnSupported() bool }); ok {
+			s.unsupported = u.IsWatchListSemanticsUnSupported
+		}
+		change(s)
+		return cache.NewSharedIndexInformer(s, example, resync, indexers)
+	}
+}
+
+var errNoContext = errors.New("the mutants' source wants a context")
+
+func (s *source) List(metav1.ListOptions) (runtime.Object, error)   { return nil, errNoContext }
+func (s *source) Watch(metav1.ListOptions) (watch.Interface, error) { return nil, errNoContext }
+
+func (s *source) IsWatchListSemanticsUnSupported() bool { return s.unsupported() }
+
+func (s *source) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	if s.list != nil {
+		return s.list(ctx, o)
+	}
+	return s.ListerWatcherWithContext.ListWithContext(ctx, o)
+}
+
+func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	w, err := s.ListerWatcherWithContext.WatchWithContext(ctx, o)
+	if err != nil || s.pass == nil || o.SendInitialEvents != nil && *o.SendInitialEvents {
+		return w, err
+	}
+	out := make(chan watch.Event)
+	proxy := watch.NewProxyWatcher(out)
+	go func() {
+		defer close(out)
+		defer w.Stop()
+		for n := 0; ; n++ {
+			select {
+			case e, ok := <-w.ResultChan():
+				if !ok {
+					return
+				}
+				if !s.pass(n, e) {
+					continue
+				}
+				select {
+				case out <- e:
+				case <-proxy.StopChan():
+					return
+				}
+			case <-proxy.StopChan():
+				return
+			}
+		}
+	}()
+	return proxy, nil
+}

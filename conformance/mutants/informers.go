@@ -1,0 +1,263 @@
+package mutants
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Informers returns the broken informers: client-go's, with one mistake each.
+func Informers() []Mutant {
+	return append(handlerMutants(), lifeMutants()...)
+}
+
+func informerMutant(name, mistake, clauses string, newInformer contract.NewInformer) Mutant {
+	m := mutant(contract.ComponentInformer, name, mistake, clauses)
+	m.NewInformer = newInformer
+	return m
+}
+
+// wrapped makes client-go's informer over handlers that wrap changes.
+func wrapped(wrap func(h cache.ResourceEventHandler) cache.ResourceEventHandler) contract.NewInformer {
+	return construct(func(i *informer) {
+		i.wrap = func(h cache.ResourceEventHandler, _ bool) cache.ResourceEventHandler { return wrap(h) }
+	})
+}
+
+// handlerMutants are those whose mistake is in what the store or the handlers get.
+func handlerMutants() []Mutant {
+	return []Mutant{
+		informerMutant("first event lost", "the first event of each watch is skipped", "INFORMER-1 INFORMER-29",
+			constructOver(func(s *source) { s.pass = func(n int, _ watch.Event) bool { return n > 0 } })),
+		informerMutant("first deletion lost", "a deletion that comes first in a watch is skipped: it takes a broken watch to see it", "INFORMER-29",
+			constructOver(func(s *source) {
+				s.pass = func(n int, e watch.Event) bool { return n > 0 || e.Type != watch.Deleted }
+			})),
+		informerMutant("index of first value", "an index keeps the value that an object had first", "INFORMER-2", indexOfFirstValue),
+		informerMutant("add after a gap", "an update that skips versions, as after a list, comes as an add", "INFORMER-3",
+			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+				return handler{ResourceEventHandler: h, update: func(old, obj any) {
+					if versionOf(obj) > versionOf(old)+1 {
+						h.OnAdd(obj, false)
+						return
+					}
+					h.OnUpdate(old, obj)
+				}}
+			})),
+		informerMutant("last update lost", "updates within 10 ms of the one before are dropped, the last of them too", "INFORMER-4",
+			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+				var last time.Time
+				return handler{ResourceEventHandler: h, update: func(old, obj any) {
+					if time.Since(last) >= 10*time.Millisecond {
+						last = time.Now()
+						h.OnUpdate(old, obj)
+					}
+				}}
+			})),
+		informerMutant("old is new", "OnUpdate is given the new object as the old one", "INFORMER-5",
+			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+				return handler{ResourceEventHandler: h, update: func(_, obj any) { h.OnUpdate(obj, obj) }}
+			})),
+		informerMutant("all deletions tombstones", "OnDelete is given a tombstone for deletions that were watched", "INFORMER-6",
+			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+				return handler{ResourceEventHandler: h, delete: func(obj any) {
+					if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
+						obj = cache.DeletedFinalStateUnknown{Key: key, Obj: obj}
+					}
+					h.OnDelete(obj)
+				}}
+			})),
+		informerMutant("tombstone as object", "a deletion that was missed comes as if it had been watched", "INFORMER-7",
+			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+				return handler{ResourceEventHandler: h, delete: func(obj any) {
+					if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+						obj = tomb.Obj
+					}
+					h.OnDelete(obj)
+				}}
+			})),
+		informerMutant("missed deletion untold", "a deletion that only a list shows is told to nobody", "INFORMER-7 INFORMER-4 INFORMER-29",
+			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+				return handler{ResourceEventHandler: h, delete: func(obj any) {
+					if _, ok := obj.(cache.DeletedFinalStateUnknown); !ok {
+						h.OnDelete(obj)
+					}
+				}}
+			})),
+		informerMutant("never initial", "OnAdd is never told isInInitialList", "INFORMER-8",
+			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+				return handler{ResourceEventHandler: h, add: func(obj any, _ bool) { h.OnAdd(obj, false) }}
+			})),
+		informerMutant("late never initial", "a handler that is added later is told of no initial list", "INFORMER-8",
+			construct(func(i *informer) {
+				i.wrap = func(h cache.ResourceEventHandler, running bool) cache.ResourceEventHandler {
+					return handler{ResourceEventHandler: h, add: func(obj any, initial bool) { h.OnAdd(obj, initial && !running) }}
+				}
+			})),
+		informerMutant("late without adds", "a handler that is added later hears of changes only", "INFORMER-13 INFORMER-29",
+			construct(func(i *informer) {
+				i.wrap = func(h cache.ResourceEventHandler, running bool) cache.ResourceEventHandler {
+					return handler{ResourceEventHandler: h, add: func(obj any, initial bool) {
+						if !running || !initial {
+							h.OnAdd(obj, initial)
+						}
+					}}
+				}
+			})),
+		informerMutant("panic ends handler", "a handler that panicked is not called again", "INFORMER-17",
+			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+				dead := false
+				return around(h, func(f func()) {
+					if dead {
+						return
+					}
+					dead = true
+					f()
+					dead = false
+				})
+			})),
+		informerMutant("one at a time", "handlers are called one after the other, so that one which does not return holds all up", "INFORMER-18",
+			construct(func(i *informer) {
+				turn := make(chan struct{}, 1)
+				i.wrap = func(h cache.ResourceEventHandler, _ bool) cache.ResourceEventHandler {
+					return around(h, func(f func()) {
+						turn <- struct{}{}
+						defer func() { <-turn }()
+						f()
+					})
+				}
+			})),
+		informerMutant("goroutine per call", "each call of a handler is made by a goroutine of its own", "INFORMER-26",
+			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+				return around(h, func(f func()) { go f() })
+			})),
+		informerMutant("type unchecked", "watch events of any type are taken in", "INFORMER-28",
+			func(lw cache.ListerWatcher, _ runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+				return cache.NewSharedIndexInformer(lw, nil, resync, indexers)
+			}),
+		informerMutant("store read late", "readers are given a copy of the store that is renewed once a second", "INFORMER-22",
+			construct(func(i *informer) { i.store = &lateStore{Store: i.SharedIndexInformer.GetStore()} })),
+		informerMutant("transform of handlers", "the transform is applied for the handlers, and not to what the store holds", "INFORMER-16", transformOfHandlers),
+		informerMutant("transformed twice", "the transform is applied on the way in and once more", "INFORMER-31",
+			construct(func(i *informer) {
+				i.setTransform = func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
+					return set(func(obj any) (any, error) {
+						obj, err := f(obj)
+						if err != nil {
+							return nil, err
+						}
+						return f(obj)
+					})
+				}
+			})),
+	}
+}
+
+func versionOf(obj any) int {
+	p, ok := obj.(*corev1.Pod)
+	if !ok {
+		return 0
+	}
+	v := 0
+	for _, digit := range p.ResourceVersion {
+		v = 10*v + int(digit-'0')
+	}
+	return v
+}
+
+// indexOfFirstValue gives client-go's informer index functions that remember.
+func indexOfFirstValue(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+	remembering := contract.Indexers{}
+	for name, f := range indexers {
+		first := map[string][]string{} // under the store's lock, where index functions run
+		remembering[name] = func(obj any) ([]string, error) {
+			key, err := cache.MetaNamespaceKeyFunc(obj)
+			if err != nil {
+				return nil, err
+			}
+			if _, ok := first[key]; !ok {
+				if first[key], err = f(obj); err != nil {
+					return nil, err
+				}
+			}
+			return first[key], nil
+		}
+	}
+	return cache.NewSharedIndexInformer(lw, example, resync, remembering)
+}
+
+// transformOfHandlers keeps the transform from the store.
+func transformOfHandlers(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+	transform := func(obj any) (any, error) { return obj, nil }
+	apply := func(obj any) any {
+		obj, _ = transform(obj)
+		return obj
+	}
+	return construct(func(i *informer) {
+		i.setTransform = func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
+			if err := set(nil); err != nil {
+				return err
+			}
+			transform = f
+			return nil
+		}
+		i.wrap = func(h cache.ResourceEventHandler, _ bool) cache.ResourceEventHandler {
+			return handler{
+				add:    func(obj any, initial bool) { h.OnAdd(apply(obj), initial) },
+				update: func(old, obj any) { h.OnUpdate(apply(old), apply(obj)) },
+				delete: func(obj any) { h.OnDelete(apply(obj)) },
+			}
+		}
+	})(lw, example, resync, indexers)
+}
+
+// lateStore answers GetByKey from a copy.
+type lateStore struct {
+	cache.Store
+	copied atomic.Pointer[copied]
+}
+
+type copied struct {
+	at    time.Time
+	items map[string]any
+}
+
+func (s *lateStore) GetByKey(key string) (item any, exists bool, err error) {
+	c := s.copied.Load()
+	if c == nil || time.Since(c.at) >= time.Second {
+		c = &copied{at: time.Now(), items: map[string]any{}}
+		for _, obj := range s.List() {
+			if k, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
+				c.items[k] = obj
+			}
+		}
+		s.copied.Store(c)
+	}
+	item, exists = c.items[key]
+	return item, exists, nil
+}
+
+// syncedEarly says that it has synced as soon as the source has answered.
+func syncedEarly(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+	early := &answer{make(chan struct{})}
+	var once atomic.Bool
+	over := constructOver(func(s *source) {
+		s.unsupported = func() bool { return true }
+		s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			list, err := s.ListerWatcherWithContext.ListWithContext(ctx, o)
+			if err == nil && once.CompareAndSwap(false, true) {
+				close(early.done)
+			}
+			return list, err
+		}
+	})(lw, example, resync, indexers)
+	return &informer{SharedIndexInformer: over, synced: early}
+}

@@ -1,0 +1,131 @@
+package mutants
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// lifeMutants are those whose mistake is in how the informer starts, answers and stops.
+func lifeMutants() []Mutant {
+	blind := informerMutant("blind detector", "the mutation detector compares an object with itself", "INFORMER-30", cache.NewSharedIndexInformer)
+	blind.MutationDetecting = func(func(message string)) contract.NewInformer { return cache.NewSharedIndexInformer }
+	return []Mutant{
+		blind,
+		informerMutant("synced with the answer", "HasSynced is true when the list has come, before it is in the store", "INFORMER-9", syncedEarly),
+		informerMutant("synced at the start", "HasSynced is true from the start", "INFORMER-9", construct(func(i *informer) {
+			i.synced = &answer{make(chan struct{})}
+			close(i.synced.done)
+		})),
+		informerMutant("handler synced with informer", "a registration has synced when its informer has, whatever its handler was told", "INFORMER-10",
+			construct(func(i *informer) { i.handleSynced = true })),
+		informerMutant("period doubled", "the next resync is counted from the one after the last", "INFORMER-11", construct(func(i *informer) {
+			i.period = func(d *time.Duration) *time.Duration {
+				if d == nil {
+					return nil
+				}
+				twice := 2 * *d
+				return &twice
+			}
+		})),
+		informerMutant("resync for all", "a resync that is due for one handler is told to all", "INFORMER-12", construct(func(i *informer) {
+			i.period = func(*time.Duration) *time.Duration { return nil }
+		})),
+		informerMutant("removed handler stays", "RemoveEventHandler forgets the registration and not the handler", "INFORMER-14 INFORMER-29",
+			construct(func(i *informer) { i.kept = true })),
+		informerMutant("index of what comes", "an index that is added to a filled store has only what is written from then on", "INFORMER-15",
+			construct(func(i *informer) {
+				i.addIndexers = func(indexers contract.Indexers, add func(contract.Indexers) error) error {
+					var ready atomic.Bool
+					late := contract.Indexers{}
+					for name, f := range indexers {
+						late[name] = func(obj any) ([]string, error) {
+							if !ready.Load() {
+								return nil, nil
+							}
+							return f(obj)
+						}
+					}
+					defer ready.Store(true)
+					return add(late)
+				}
+			})),
+		informerMutant("index name taken", "AddIndexers passes over a name that is taken", "INFORMER-15",
+			construct(func(i *informer) {
+				i.addIndexers = func(indexers contract.Indexers, add func(contract.Indexers) error) error {
+					_ = add(indexers)
+					return nil
+				}
+			})),
+		informerMutant("transform at any time", "SetTransform says nothing when it comes too late", "INFORMER-16",
+			construct(func(i *informer) {
+				i.setTransform = func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
+					_ = set(f)
+					return nil
+				}
+			})),
+		informerMutant("version of the first list", "LastSyncResourceVersion is not moved on by events", "INFORMER-19",
+			construct(func(i *informer) {
+				var first string
+				i.lastVersion = func(version string) string {
+					if first == "" {
+						first = version
+					}
+					return first
+				}
+			})),
+		informerMutant("never stopped", "IsStopped answers for a stop that nobody notes", "INFORMER-20",
+			construct(func(i *informer) { i.stopped = func() bool { return false } })),
+		informerMutant("handler after the end", "a handler is taken when the informer has stopped, and hears nothing", "INFORMER-20",
+			construct(func(i *informer) {
+				i.refused = func() (cache.ResourceEventHandlerRegistration, error) { return registration{informer: i}, nil }
+			})),
+		informerMutant("errors unheard", "the watch error handler is never called", "INFORMER-21",
+			construct(func(i *informer) { i.deaf = true })),
+		informerMutant("goroutine per handler", "each handler has a goroutine that does not end with the informer", "INFORMER-23",
+			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+				calls, done := make(chan func()), make(chan struct{})
+				go func() {
+					for f := range calls {
+						f()
+						done <- struct{}{}
+					}
+				}()
+				return around(h, func(f func()) {
+					calls <- f
+					<-done
+				})
+			})),
+		informerMutant("returns at once", "Run returns when it is told to stop, not when all has stopped", "INFORMER-24",
+			construct(func(i *informer) {
+				i.run = func(ctx context.Context, run func(context.Context)) {
+					go run(ctx)
+					<-ctx.Done()
+				}
+			})),
+		informerMutant("second run waits", "a second Run waits for the end", "INFORMER-25",
+			construct(func(i *informer) {
+				i.run = func(ctx context.Context, run func(context.Context)) {
+					run(ctx)
+					<-ctx.Done()
+				}
+			})),
+		informerMutant("no back-off", "a list that fails is tried again at once, many times", "INFORMER-27",
+			constructOver(func(s *source) {
+				s.list = func(ctx context.Context, o metav1.ListOptions) (list runtime.Object, err error) {
+					for range 20 {
+						if list, err = s.ListerWatcherWithContext.ListWithContext(ctx, o); err == nil {
+							break
+						}
+					}
+					return list, err
+				}
+			})),
+	}
+}

@@ -1,0 +1,165 @@
+package informer
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// TestBufferAgainstSlice: whatever is added and taken, all of it comes out, in order, and
+// the length is exact.
+func TestBufferAgainstSlice(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		var b buffer
+		b.init()
+		var model []notification
+		var emptied *segment
+		number := 0
+		for range 100 {
+			if rng.IntN(3) > 0 || len(model) == 0 {
+				batch := make([]notification, rng.IntN(2*segmentSize))
+				resyncs := rng.IntN(2) == 0
+				for i := range batch {
+					number++
+					batch[i] = notification{obj: number, kind: []notificationKind{onAdd, onResync, onDelete}[rng.IntN(3)]}
+					if resyncs || batch[i].kind != onResync {
+						model = append(model, batch[i])
+					}
+				}
+				b.add(batch, resyncs)
+			} else {
+				var last *segment
+				for s := b.take(emptied); s != nil; s = s.next {
+					for i := range s.n {
+						if len(model) == 0 || s.items[i] != model[0] {
+							t.Fatalf("seed %d: %v came out, the model is %v", seed, s.items[i], model[:min(3, len(model))])
+						}
+						model, s.items[i] = model[1:], notification{}
+						b.read.Add(1)
+					}
+					last = s
+				}
+				last.next, emptied = nil, last
+			}
+			if b.len() != len(model) {
+				t.Fatalf("seed %d: %d wait, the model has %d", seed, b.len(), len(model))
+			}
+		}
+	}
+}
+
+// TestBufferOfResyncsOnly: a batch of which nothing is for the handler does not wake it.
+func TestBufferOfResyncsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b buffer
+		b.init()
+		var got []notification
+		go func() {
+			for s := b.take(nil); s != nil; s = b.take(nil) {
+				for ; s != nil; s = s.next {
+					got = append(got, s.items[:s.n]...)
+				}
+			}
+		}()
+		synctest.Wait()
+		b.add(make([]notification, 0), true)
+		b.add([]notification{{kind: onResync}, {kind: onResync}}, false)
+		synctest.Wait()
+		if len(got) != 0 || b.len() != 0 {
+			t.Errorf("%v came out, %d wait", got, b.len())
+		}
+		b.add([]notification{{kind: onResync}, {kind: onAdd}}, false)
+		synctest.Wait()
+		if len(got) != 1 || got[0].kind != onAdd {
+			t.Errorf("%v came out", got)
+		}
+		b.close()
+		b.close()
+		b.add([]notification{{kind: onAdd}}, true)
+		synctest.Wait()
+		if len(got) != 1 || b.len() != 0 || b.mu.head != nil {
+			t.Errorf("after close %v, %d wait", got, b.len())
+		}
+	})
+}
+
+// TestBufferConcurrently is for the race detector.
+func TestBufferConcurrently(t *testing.T) {
+	t.Parallel()
+	const n = 20_000
+	var b buffer
+	b.init()
+	var done sync.WaitGroup
+	done.Go(func() {
+		next := 0
+		var emptied *segment
+		for next < n {
+			s := b.take(emptied)
+			emptied = nil
+			for s != nil {
+				for i := range s.n {
+					if s.items[i].obj != next {
+						t.Errorf("%v came out, want %d", s.items[i].obj, next)
+						return
+					}
+					s.items[i] = notification{}
+					next++
+				}
+				link := s.next
+				s.next, emptied, s = emptied, s, link
+			}
+		}
+	})
+	for i := 0; i < n; {
+		batch := make([]notification, 1+i%7)
+		for j := range batch {
+			batch[j] = notification{obj: i}
+			i++
+		}
+		b.add(batch, true)
+		_ = b.len()
+	}
+	done.Wait()
+}
+
+// TestBufferLetsGo: what was read, and what was dropped by close, is kept alive by nobody.
+func TestBufferLetsGo(t *testing.T) {
+	t.Parallel()
+	var b buffer
+	b.init()
+	var freed sync.WaitGroup
+	add := func(n int) {
+		for range n {
+			freed.Add(1)
+			p := new([16]int)
+			runtime.AddCleanup(p, func(wg *sync.WaitGroup) { wg.Done() }, &freed)
+			b.add([]notification{{obj: p}}, true)
+		}
+	}
+	add(3 * segmentSize)
+	s := b.take(nil)
+	for c := s; c != nil; c = c.next {
+		clear(c.items[:])
+	}
+	add(segmentSize / 2)
+	b.close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		freed.Wait()
+	}()
+	for {
+		runtime.GC()
+		select {
+		case <-done:
+			runtime.KeepAlive(s)
+			return
+		default:
+			runtime.Gosched()
+		}
+	}
+}

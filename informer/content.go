@@ -1,0 +1,350 @@
+package informer
+
+// From what a FIFO hands out to the store and to notifications.
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// chunk is the most notifications that are made at once.
+const chunk = 1024
+
+// content applies deltas to a store and says what they changed. A batch is one write of
+// the store, and what it changed is published after it: whoever is notified finds the
+// store as new as the notification, or newer. One goroutine at a time.
+//
+// A deletion of what is not in the store is no change, and nobody is told: client-go's
+// DeltaFIFO drops it, its RealFIFO does not.
+type content struct {
+	keyFunc contract.KeyFunc
+	store   cache.ThreadSafeStoreWithTransaction
+	logger  klog.Logger
+	// publish must not keep the batch.
+	publish  func(batch []notification)
+	detector cache.MutationDetector // nil: none
+
+	writes []contract.StoreTransaction
+	notes  []notification
+}
+
+// process is a contract.PopProcessFunc. It clears the Deltas that it is given.
+func (c *content) process(obj any, isInInitialList bool) error {
+	deltas, ok := obj.(contract.Deltas)
+	if !ok {
+		return fmt.Errorf("a FIFO handed out a %T, and not Deltas", obj)
+	}
+	defer c.forget()
+	defer clear(deltas) // a FIFO may keep the slice, and with a list in it every object
+	var errs []error
+	for i := range deltas {
+		if err := c.one(&deltas[i], isInInitialList); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// processBatch is a contract.ProcessBatchFunc: no two deltas are of one key. The error
+// tells of deltas that could not be applied; the others were.
+func (c *content) processBatch(deltas []contract.Delta, isInInitialList bool) error {
+	if !slices.ContainsFunc(deltas, comesAlone) {
+		defer c.forget()
+		var errs []error
+		for i := range deltas {
+			if err := c.stage(&deltas[i], isInInitialList); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		c.commit()
+		return errors.Join(errs...)
+	}
+	return c.process(contract.Deltas(deltas), isInInitialList)
+}
+
+// one applies one delta.
+func (c *content) one(d *contract.Delta, isInInitialList bool) error {
+	switch d.Type {
+	case contract.ReplacedAll:
+		info, ok := d.Object.(contract.ReplacedAllInfo)
+		if !ok {
+			return fmt.Errorf("a delta of type %s carries a %T, and not a ReplacedAllInfo", d.Type, d.Object)
+		}
+		return c.replaceAll(info, isInInitialList)
+	case contract.SyncAll:
+		c.syncAll()
+		return nil
+	case contract.Bookmark:
+		info, ok := d.Object.(cache.BookmarkInfo)
+		if !ok {
+			return fmt.Errorf("a delta of type %s carries a %T, and not a BookmarkInfo", d.Type, d.Object)
+		}
+		c.store.Bookmark(info.ResourceVersion)
+		return nil
+	}
+	if comesAlone(*d) {
+		return fmt.Errorf("a delta of unknown type %q with a %T was dropped", d.Type, d.Object)
+	}
+	err := c.stage(d, isInInitialList)
+	c.commit()
+	return err
+}
+
+// comesAlone reports whether a delta is not about one object.
+func comesAlone(d contract.Delta) bool {
+	switch d.Type {
+	case contract.Added, contract.Updated, contract.Replaced, contract.Sync, contract.Deleted:
+		return false
+	}
+	return true
+}
+
+// commit does what was staged as one write, and publishes it. If an IndexFunc fails, the
+// writes are done one by one, so that the culprit alone is lost.
+func (c *content) commit() {
+	if len(c.writes) < 2 || !attempt(func() { c.store.Transaction(c.writes...) }) {
+		c.writeOneByOne()
+	}
+	c.flush()
+}
+
+// attempt reports whether f returned. What it panicked with is dropped: the caller goes
+// a slower way, on which the culprit panics again by itself.
+func attempt(f func()) (ok bool) {
+	defer func() { ok = recover() == nil }()
+	f()
+	return true
+}
+
+// writeOneByOne does the staged writes, and drops the notifications of those that fail.
+// What was staged stays true to the store before, though a Transaction may have failed
+// half-way: client-go's store does not undo it.
+func (c *content) writeOneByOne() {
+	kept := c.notes[:0]
+	for i := range c.writes {
+		if c.write(&c.writes[i]) {
+			kept = append(kept, c.notes[i])
+		}
+	}
+	clear(c.notes[len(kept):])
+	c.notes = kept
+}
+
+// write does one write. An IndexFunc that fails is handled as a crash: it is logged and
+// the object is left out, or the process ends (utilruntime.ReallyCrash).
+func (c *content) write(w *contract.StoreTransaction) (ok bool) {
+	defer utilruntime.HandleCrashWithLogger(c.logger)
+	switch w.Type {
+	case contract.TransactionTypeAdd:
+		c.store.Add(w.Key, w.Object)
+	case contract.TransactionTypeUpdate:
+		c.store.Update(w.Key, w.Object)
+	case contract.TransactionTypeDelete:
+		c.store.DeleteWithObject(w.Key, w.Object)
+	}
+	return true
+}
+
+// stage adds what a delta asks for to the writes and, at the same place, to the
+// notifications.
+func (c *content) stage(d *contract.Delta, isInInitialList bool) error {
+	key, err := c.key(d.Object)
+	if err != nil {
+		return err
+	}
+	old, exists := c.store.Get(key)
+	switch {
+	case d.Type != contract.Deleted && exists:
+		c.stageWrite(contract.TransactionTypeUpdate, key, notification{old, d.Object, kindOfUpdate(old, d.Object)})
+	case d.Type != contract.Deleted:
+		c.stageWrite(contract.TransactionTypeAdd, key, notification{nil, d.Object, kindOfAdd(isInInitialList)})
+	case exists:
+		c.stageWrite(contract.TransactionTypeDelete, key, notification{nil, d.Object, onDelete})
+	}
+	return nil
+}
+
+func (c *content) stageWrite(t contract.TransactionType, key string, n notification) {
+	c.writes = append(c.writes, contract.StoreTransaction{
+		Transaction: contract.Transaction{Type: t, Object: n.obj}, Key: key,
+	})
+	c.notes = append(c.notes, n)
+}
+
+func (c *content) key(obj any) (string, error) {
+	if tombstone, ok := obj.(contract.DeletedFinalStateUnknown); ok {
+		return tombstone.Key, nil
+	}
+	key, err := c.keyFunc(obj)
+	if err != nil {
+		return "", contract.KeyError{Obj: obj, Err: err}
+	}
+	return key, nil
+}
+
+func kindOfAdd(isInInitialList bool) notificationKind {
+	if isInInitialList {
+		return onInitialAdd
+	}
+	return onAdd
+}
+
+// kindOfUpdate: an update that brings no new version says nothing to those who have seen
+// the object, whether it comes from a resync or a relist. What has no version is taken
+// for new.
+func kindOfUpdate(old, obj any) notificationKind {
+	a, err := meta.Accessor(obj)
+	if err != nil {
+		return onUpdate
+	}
+	b, err := meta.Accessor(old)
+	if err != nil || a.GetResourceVersion() != b.GetResourceVersion() {
+		return onUpdate
+	}
+	return onResync
+}
+
+// flush publishes what was staged.
+func (c *content) flush() {
+	if c.detector != nil {
+		for i := range c.notes {
+			if c.notes[i].kind != onDelete {
+				c.detector.AddObject(c.notes[i].obj)
+			}
+		}
+	}
+	if len(c.notes) > 0 {
+		c.publish(c.notes)
+	}
+	c.forget()
+}
+
+// forget empties the staging room, so that it keeps nothing alive.
+func (c *content) forget() {
+	if cap(c.notes) > 4*chunk {
+		c.writes, c.notes = nil, nil
+		return
+	}
+	clear(c.writes)
+	clear(c.notes)
+	c.writes, c.notes = c.writes[:0], c.notes[:0]
+}
+
+// note publishes one more notification, in chunks.
+func (c *content) note(n notification) {
+	if c.notes = append(c.notes, n); len(c.notes) == chunk {
+		c.flush()
+	}
+}
+
+// syncAll tells of every object that it is as it was.
+func (c *content) syncAll() {
+	for _, obj := range c.store.List() {
+		c.note(notification{old: obj, obj: obj, kind: kindOfUpdate(obj, obj)})
+	}
+	c.flush()
+}
+
+// replaceAll makes a list the whole content: one write of the store, then the deletions
+// that the list implies, then its objects in order. Of several objects with one key the
+// last counts. The error is a contract.KeyError, and then nothing was changed.
+func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool) error {
+	objs := info.Objects
+	known := c.store.ListKeys()
+	var keys []string // of objs, kept where they are wanted again: not for a first list
+	if len(known) > 0 {
+		keys = make([]string, 0, len(objs))
+	}
+	items := make(map[string]any, len(objs))
+	for _, obj := range objs {
+		key, err := c.key(obj)
+		if err != nil {
+			return err
+		}
+		items[key] = obj
+		if len(known) > 0 {
+			keys = append(keys, key)
+		}
+	}
+	if len(items) < len(objs) {
+		keys, objs = lastOfEach(c.keysOf(objs), objs)
+	}
+
+	// The former state is read before the write, and only as far as there is one.
+	var gone []contract.DeletedFinalStateUnknown
+	var olds []any
+	if len(known) > 0 {
+		for _, key := range known {
+			if _, listed := items[key]; !listed {
+				old, _ := c.store.Get(key)
+				gone = append(gone, contract.DeletedFinalStateUnknown{Key: key, Obj: old})
+			}
+		}
+		olds = make([]any, len(objs))
+		for i, key := range keys {
+			olds[i], _ = c.store.Get(key)
+		}
+	}
+	change := func(i int) notification {
+		if olds == nil || olds[i] == nil {
+			return notification{nil, objs[i], kindOfAdd(isInInitialList)}
+		}
+		return notification{olds[i], objs[i], kindOfUpdate(olds[i], objs[i])}
+	}
+
+	if attempt(func() { c.store.Replace(items, info.ResourceVersion) }) {
+		for _, tombstone := range gone {
+			c.note(notification{nil, tombstone, onDelete})
+		}
+		for i := range objs {
+			c.note(change(i))
+		}
+		c.flush()
+		return nil
+	}
+
+	// One of the objects is a culprit, as in commit.
+	for _, tombstone := range gone {
+		c.stageWrite(contract.TransactionTypeDelete, tombstone.Key, notification{nil, tombstone, onDelete})
+	}
+	for i, key := range c.keysOf(objs) {
+		c.stageWrite(contract.TransactionTypeUpdate, key, change(i))
+	}
+	c.writeOneByOne()
+	c.store.Bookmark(info.ResourceVersion)
+	c.flush()
+	return nil
+}
+
+// keysOf are the keys of objects that are known to have one.
+func (c *content) keysOf(objs []any) []string {
+	keys := make([]string, len(objs))
+	for i, obj := range objs {
+		keys[i], _ = c.key(obj)
+	}
+	return keys
+}
+
+// lastOfEach keeps the last object of each key, in order.
+func lastOfEach(keys []string, objs []any) ([]string, []any) {
+	last := make(map[string]int, len(keys))
+	for i, key := range keys {
+		last[key] = i
+	}
+	var k []string
+	var o []any
+	for i, key := range keys {
+		if last[key] == i {
+			k, o = append(k, key), append(o, objs[i])
+		}
+	}
+	return k, o
+}

@@ -1,0 +1,135 @@
+package informers
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// resource is one that the clientset lists and watches, found by
+// client.<group>().<kinds>(namespace).
+type resource struct {
+	gvr        schema.GroupVersionResource
+	object     reflect.Type // of an object, such as *corev1.Pod
+	group      string       // method of the clientset, such as CoreV1
+	kinds      string       // method of the group, such as Pods
+	namespaced bool
+}
+
+type table struct {
+	byType map[reflect.Type]*resource
+	byName map[schema.GroupVersionResource]*resource
+}
+
+// resources is the table of kubernetes.Interface. client-gen names a resource's
+// method by the plural of its kind, which in lower case is the resource's name; the
+// type's group and version stand in client-go's scheme.
+var resources = sync.OnceValue(func() table {
+	t := table{map[reflect.Type]*resource{}, map[schema.GroupVersionResource]*resource{}}
+	for group := range methodsOf(reflect.TypeFor[kubernetes.Interface]()) {
+		if group.Type.NumIn() != 0 || group.Type.NumOut() != 1 || group.Type.Out(0).Kind() != reflect.Interface {
+			continue
+		}
+		for kinds := range methodsOf(group.Type.Out(0)) {
+			if r := resourceOf(group, kinds); r != nil {
+				t.byType[r.object], t.byName[r.gvr] = r, r
+			}
+		}
+	}
+	return t
+})
+
+// Resources returns what a factory's ForResource knows, in no order: everything that
+// client-go's clientset lists and watches. The slice belongs to the caller.
+func Resources() []schema.GroupVersionResource {
+	return slices.Collect(maps.Keys(resources().byName))
+}
+
+func methodsOf(t reflect.Type) iter.Seq[reflect.Method] {
+	return func(yield func(reflect.Method) bool) {
+		for i := range t.NumMethod() {
+			if !yield(t.Method(i)) {
+				return
+			}
+		}
+	}
+}
+
+// resourceOf returns the resource that a method of a group leads to, or nil if it
+// leads to something that cannot be listed and watched.
+func resourceOf(group, kinds reflect.Method) *resource {
+	if kinds.Type.NumOut() != 1 || kinds.Type.Out(0).Kind() != reflect.Interface {
+		return nil
+	}
+	client := kinds.Type.Out(0)
+	get, gets := client.MethodByName("Get")
+	_, lists := client.MethodByName("List")
+	_, watches := client.MethodByName("Watch")
+	if !gets || !lists || !watches {
+		return nil
+	}
+	r := &resource{object: get.Type.Out(0), group: group.Name, kinds: kinds.Name, namespaced: kinds.Type.NumIn() == 1}
+	kind, _, err := scheme.Scheme.ObjectKinds(r.newObject())
+	if err != nil {
+		return nil
+	}
+	r.gvr = kind[0].GroupVersion().WithResource(strings.ToLower(kinds.Name))
+	return r
+}
+
+// newObject returns an empty object of the resource's type.
+func (r *resource) newObject() runtime.Object {
+	return reflect.New(r.object.Elem()).Interface().(runtime.Object)
+}
+
+// in returns the resource's client for a namespace; all, if it is empty. A
+// resource of the cluster has no namespace.
+func (r *resource) in(clientset kubernetes.Interface, namespace string) resourceClient {
+	group := reflect.ValueOf(clientset).MethodByName(r.group).Call(nil)[0]
+	var where []reflect.Value
+	if r.namespaced {
+		where = []reflect.Value{reflect.ValueOf(namespace)}
+	}
+	client := group.Interface()
+	return newResourceClient(reflect.ValueOf(client).MethodByName(r.kinds).Call(where)[0].Interface())
+}
+
+// resourceClient is a typed client, called by the names of its methods: its List
+// returns a type of its own.
+type resourceClient struct {
+	list    reflect.Value
+	watcher interface {
+		Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
+	}
+}
+
+func newResourceClient(client any) resourceClient {
+	c := resourceClient{list: reflect.ValueOf(client).MethodByName("List")}
+	c.watcher = client.(interface {
+		Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
+	})
+	return c
+}
+
+func (c resourceClient) List(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	out := c.list.Call([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(options)})
+	if err, failed := out[1].Interface().(error); failed {
+		return nil, err
+	}
+	return out[0].Interface().(runtime.Object), nil
+}
+
+func (c resourceClient) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	return c.watcher.Watch(ctx, options)
+}

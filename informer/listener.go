@@ -1,0 +1,203 @@
+package informer
+
+// A handler, its goroutine, and what its owner holds.
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/cache/synctrack"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+)
+
+// crashPause is how long a handler that panicked is left alone, as in client-go.
+const crashPause = time.Second
+
+// Registration is what AddEventHandler returns: a handler in an informer, with the
+// notifications that wait for it. All methods may be called by any number of
+// goroutines at once.
+//
+// One goroutine calls the handler with one notification after the other, in the order in
+// which the store changed. The buffer before it has no bound: a handler that is too slow
+// for good makes it grow without end; see [Registration.Len].
+//
+// A handler that panics goes the way of client-go's: utilruntime.HandleCrash logs it, and
+// crashes the process if utilruntime.ReallyCrash is set, which is the default. Without
+// ReallyCrash the notification counts as delivered, and the next follows a second later.
+type Registration struct {
+	handler cache.ResourceEventHandler
+	name    string
+	logger  klog.Logger
+	clock   clock.Clock
+
+	buffer   buffer
+	tracker  *synctrack.SingleFileTracker
+	closing  chan struct{} // closed by close
+	finished chan struct{} // closed when the handler is called no more
+	panics   atomic.Int64
+	onPanic  []func(context.Context, any)
+
+	// Under the processor's lock.
+	requested  time.Duration // what the handler asked for, with the lower bounds applied
+	period     time.Duration // 0: the informer does not resync
+	nextResync time.Time
+	resyncing  bool // gets onResync: true at first, and then as of the last shouldResync
+}
+
+var _ cache.ResourceEventHandlerRegistration = (*Registration)(nil)
+
+func newRegistration(handler cache.ResourceEventHandler, upstream string, logger klog.Logger, c clock.Clock) *Registration {
+	name := handlerName(handler)
+	r := &Registration{
+		handler: handler, name: name, logger: logger, clock: c,
+		tracker:   synctrack.NewSingleFileTracker(fmt.Sprintf("%s + event handler %s", upstream, name)),
+		closing:   make(chan struct{}),
+		finished:  make(chan struct{}),
+		resyncing: true,
+	}
+	r.buffer.init()
+	r.onPanic = []func(context.Context, any){func(context.Context, any) { r.panics.Add(1) }}
+	return r
+}
+
+// HasSynced reports whether the informer has synced and the handler has returned from
+// the last object of the initial list, or of what was in the store when it was added.
+func (r *Registration) HasSynced() bool { return r.tracker.HasSynced() }
+
+// HasSyncedChecker gives HasSynced as a channel to wait for.
+func (r *Registration) HasSyncedChecker() cache.DoneChecker { return r.tracker }
+
+// ShutdownChan is closed when the handler was removed, or the informer has stopped, and
+// the handler has returned from its last call; cache.ShutDownEventHandler waits for it.
+func (r *Registration) ShutdownChan() <-chan struct{} { return r.finished }
+
+// Name is the handler's type, or the name of its first function.
+func (r *Registration) Name() string { return r.name }
+
+// Len is how many notifications wait, without the one that the handler is busy with; 0
+// once it was removed or the informer has stopped. It takes no lock.
+func (r *Registration) Len() int { return r.buffer.len() }
+
+// Panics is how often the handler has panicked.
+func (r *Registration) Panics() int64 { return r.panics.Load() }
+
+// add queues a batch. initial says how many of it are of the initial list.
+func (r *Registration) add(batch []notification, initial int, resyncs bool) {
+	for range initial {
+		r.tracker.Start()
+	}
+	r.buffer.add(batch, resyncs)
+}
+
+// close drops what waits. The processor calls it once.
+func (r *Registration) close() {
+	close(r.closing)
+	r.buffer.close()
+}
+
+// run calls the handler until close.
+func (r *Registration) run() {
+	defer close(r.finished)
+	var emptied *segment
+	for {
+		s := r.buffer.take(emptied)
+		if s == nil {
+			return
+		}
+		emptied = nil
+		for kept := 0; s != nil; kept++ {
+			if !r.deliverAll(s) {
+				return
+			}
+			next := s.next
+			if s.next = nil; kept < spareSegments {
+				s.next, emptied = emptied, s
+			}
+			s = next
+		}
+	}
+}
+
+// deliverAll delivers a segment. It returns false if the buffer was closed.
+func (r *Registration) deliverAll(s *segment) bool {
+	for i := 0; ; {
+		next, kind, crashed := r.deliver(s, i)
+		if !crashed {
+			return !r.buffer.closed.Load()
+		}
+		if kind == onInitialAdd {
+			r.tracker.Finished()
+		}
+		if i = next; !r.pause() {
+			return false
+		}
+	}
+}
+
+// deliver calls the handler from s.items[next] on to the end of the segment, a close or
+// a panic. One deferred function serves all calls.
+func (r *Registration) deliver(s *segment, from int) (next int, kind notificationKind, crashed bool) {
+	next, crashed = from, true
+	defer utilruntime.HandleCrashWithLogger(r.logger, r.onPanic...)
+	read := r.buffer.read.Load()
+	for next < s.n && !r.buffer.closed.Load() {
+		n := &s.items[next]
+		old, obj := n.old, n.obj
+		kind = n.kind
+		*n = notification{}
+		next++
+		read++
+		r.buffer.read.Store(read)
+		switch kind {
+		case onAdd:
+			r.handler.OnAdd(obj, false)
+		case onInitialAdd:
+			r.handler.OnAdd(obj, true)
+			r.tracker.Finished()
+		case onDelete:
+			r.handler.OnDelete(obj)
+		case onUpdate, onResync:
+			r.handler.OnUpdate(old, obj)
+		}
+	}
+	crashed = false
+	return next, kind, crashed
+}
+
+// pause waits after a panic. It returns false if the buffer was closed.
+func (r *Registration) pause() bool {
+	t := r.clock.NewTimer(crashPause)
+	defer t.Stop()
+	select {
+	case <-t.C():
+		return true
+	case <-r.closing:
+		return false
+	}
+}
+
+// handlerName names a handler for messages.
+func handlerName(handler cache.ResourceEventHandler) string {
+	var funcs []any
+	switch h := handler.(type) {
+	case cache.ResourceEventHandlerFuncs:
+		funcs = []any{h.AddFunc, h.UpdateFunc, h.DeleteFunc}
+	case *cache.ResourceEventHandlerFuncs:
+		funcs = []any{h.AddFunc, h.UpdateFunc, h.DeleteFunc}
+	case cache.ResourceEventHandlerDetailedFuncs:
+		funcs = []any{h.AddFunc, h.UpdateFunc, h.DeleteFunc}
+	}
+	for _, f := range funcs {
+		if v := reflect.ValueOf(f); !v.IsNil() {
+			return runtime.FuncForPC(v.Pointer()).Name()
+		}
+	}
+	return fmt.Sprintf("%T", handler)
+}

@@ -1,0 +1,143 @@
+package informer
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Lister reads the objects of one resource out of an indexer, with their own
+// type. It is what client-go's lister-gen generates for a type, for every type;
+// the zero value is not usable, see [NewLister].
+//
+// The objects are the cache's own: whoever wants to change one copies it first.
+// An error of Get is a NotFound that names the resource (apierrors.IsNotFound);
+// an object of another type than T in the indexer is an error too, where
+// client-go's listers panic. Methods may be called by any number of goroutines
+// at once, as often as the indexer allows it.
+type Lister[T runtime.Object] struct {
+	indexer  cache.Indexer
+	resource schema.GroupResource
+}
+
+// NewLister returns a lister over indexer. The resource is what its NotFound
+// errors name.
+func NewLister[T runtime.Object](indexer cache.Indexer, resource schema.GroupResource) Lister[T] {
+	return Lister[T]{indexer: indexer, resource: resource}
+}
+
+// List returns the objects of all namespaces whose labels match, in any order;
+// nil if there is none. It costs O(n) in the objects of the indexer.
+func (l Lister[T]) List(selector labels.Selector) ([]T, error) {
+	if labels.MatchesNothing(selector) {
+		return nil, nil
+	}
+	return matching[T](l.indexer.List(), selector, metav1.NamespaceAll)
+}
+
+// Get returns the object with the given key: the name of a cluster's object, or
+// namespace/name. O(1).
+func (l Lister[T]) Get(key string) (T, error) { return get[T](l.indexer, l.resource, key, key) }
+
+// ByNamespace returns the lister of one namespace; of all, if it is empty.
+func (l Lister[T]) ByNamespace(namespace string) NamespaceLister[T] {
+	return NamespaceLister[T]{Lister: l, namespace: namespace}
+}
+
+// NamespaceLister is a [Lister] of one namespace.
+type NamespaceLister[T runtime.Object] struct {
+	Lister[T]
+	namespace string
+}
+
+// List returns the namespace's objects whose labels match, in any order; nil if
+// there is none. It costs O(n) in the objects of the namespace if the indexer has
+// the index cache.NamespaceIndex, and in all objects otherwise: where client-go
+// warns at each call, this stays silent.
+func (l NamespaceLister[T]) List(selector labels.Selector) ([]T, error) {
+	if l.namespace == metav1.NamespaceAll || labels.MatchesNothing(selector) {
+		return l.Lister.List(selector)
+	}
+	if objects, err := l.indexer.ByIndex(cache.NamespaceIndex, l.namespace); err == nil {
+		return matching[T](objects, selector, metav1.NamespaceAll)
+	}
+	return matching[T](l.indexer.List(), selector, l.namespace)
+}
+
+// Get returns the object of that name. O(1).
+func (l NamespaceLister[T]) Get(name string) (T, error) {
+	key := name
+	if l.namespace != metav1.NamespaceAll {
+		key = l.namespace + "/" + name
+	}
+	return get[T](l.indexer, l.resource, key, name)
+}
+
+// get reads the object with a key; name is what the error calls it.
+func get[T runtime.Object](indexer cache.Indexer, resource schema.GroupResource, key, name string) (T, error) {
+	var none T
+	obj, exists, err := indexer.GetByKey(key)
+	if err != nil {
+		return none, err
+	}
+	if !exists {
+		return none, apierrors.NewNotFound(resource, name)
+	}
+	return as[T](obj)
+}
+
+// matching returns the objects that the selector takes and, unless namespace is
+// empty, that are in it. Labels are not read where they do not matter.
+func matching[T runtime.Object](objects []any, selector labels.Selector, namespace string) ([]T, error) {
+	if len(objects) == 0 {
+		return nil, nil
+	}
+	all := selector.Empty() && namespace == metav1.NamespaceAll
+	var out []T
+	if all {
+		out = make([]T, 0, len(objects))
+	}
+	for _, obj := range objects {
+		if !all {
+			m, err := meta.Accessor(obj)
+			if err != nil {
+				return nil, fmt.Errorf("the indexer holds a %T: %w", obj, err)
+			}
+			if namespace != metav1.NamespaceAll && m.GetNamespace() != namespace || !selector.Matches(labels.Set(m.GetLabels())) {
+				continue
+			}
+		}
+		t, err := as[T](obj)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func as[T runtime.Object](obj any) (T, error) {
+	t, ok := obj.(T)
+	if !ok {
+		return t, fmt.Errorf("the indexer holds a %T, which is no %T: make the lister for the informer's type", obj, t)
+	}
+	return t, nil
+}
+
+// NewGenericLister returns a cache.GenericLister over indexer, for code that
+// works on any resource: a [Lister] behind client-go's interface.
+func NewGenericLister(indexer cache.Indexer, resource schema.GroupResource) cache.GenericLister {
+	return genericLister{NewLister[runtime.Object](indexer, resource)}
+}
+
+type genericLister struct{ Lister[runtime.Object] }
+
+func (l genericLister) ByNamespace(namespace string) cache.GenericNamespaceLister {
+	return l.Lister.ByNamespace(namespace)
+}

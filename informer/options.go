@@ -1,0 +1,97 @@
+package informer
+
+// What an informer is made of, and the constructors.
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/lockfree"
+	"github.com/informerbench/informerbench/queue/deltafifo"
+)
+
+// Options configures an informer. The zero value works.
+type Options struct {
+	// NewStore makes the store; nil means lockfree.New. Any contract.Store will do; one
+	// that is a contract.Transactor takes a batch of events in one write.
+	NewStore func(contract.Indexers) contract.Store
+	// NewFIFO makes the FIFO between Reflector and store; nil means deltafifo.NewInOrder
+	// with atomic lists and bookmarks. One that is a contract.BatchPopper is drained in
+	// batches; one that is a cache.ReflectorBookmarkStore lets the store's resource version
+	// follow bookmarks. The informer transforms objects itself, before the FIFO.
+	NewFIFO func(contract.FIFOConfig) contract.FIFO
+	// ResyncPeriod is how often handlers are called again for every object, if they are
+	// added without a period of their own; it is how often the informer looks whether
+	// somebody is due, too, unless a handler that is added before the start asks for a
+	// shorter period. 0: never, and then handlers that are added later get no resyncs.
+	ResyncPeriod time.Duration
+	// Indexers are the store's first indexers.
+	Indexers contract.Indexers
+	// KeyFunc computes the keys of objects, for store and FIFO; nil means
+	// cache.DeletionHandlingMetaNamespaceKeyFunc.
+	KeyFunc contract.KeyFunc
+	// Transform changes each object before it is queued; SetTransform replaces it. See
+	// cache.TransformFunc.
+	Transform contract.TransformFunc
+	// WatchErrorHandler is told of errors of list and watch; SetWatchErrorHandler
+	// replaces it. Nil: they are logged.
+	WatchErrorHandler cache.WatchErrorHandlerWithContext
+	// MutationDetector looks for handlers and readers that change shared objects; nil
+	// means NewCacheMutationDetector, which does nothing unless the environment has
+	// KUBE_CACHE_MUTATION_DETECTOR=true.
+	MutationDetector cache.MutationDetector
+	// ObjectDescription is what messages call the objects; "": the type's name.
+	ObjectDescription string
+	MinWatchTimeout   time.Duration // see ReflectorOptions
+	PageSize          int64         // see ReflectorOptions
+	UseWatchList      *bool         // see ReflectorOptions
+	// Clock is the time that resyncs, back-off and pauses go by; nil: the real one.
+	Clock clock.WithTicker
+}
+
+func (o Options) withDefaults(exampleObject runtime.Object) Options {
+	if o.NewStore == nil {
+		o.NewStore = func(i contract.Indexers) contract.Store { return lockfree.New(i) }
+	}
+	if o.NewFIFO == nil {
+		o.NewFIFO = func(cfg contract.FIFOConfig) contract.FIFO {
+			return deltafifo.NewInOrder(cfg, deltafifo.Options{Atomic: true, Bookmarks: true})
+		}
+	}
+	if o.KeyFunc == nil {
+		o.KeyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
+	}
+	if o.MutationDetector == nil {
+		o.MutationDetector = NewCacheMutationDetector(typeName(exampleObject))
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	return o
+}
+
+// NewSharedIndexInformer returns an informer with the default store and FIFO. It is a
+// contract.NewInformer, and takes the place of client-go's function of this name.
+func NewSharedIndexInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+	return New(lw, exampleObject, Options{ResyncPeriod: resyncPeriod, Indexers: indexers})
+}
+
+// NewSharedInformer is NewSharedIndexInformer without indexers.
+func NewSharedInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration) cache.SharedInformer {
+	return New(lw, exampleObject, Options{ResyncPeriod: resyncPeriod})
+}
+
+// Func returns NewSharedIndexInformer with chosen options, of which the caller's
+// resyncPeriod and indexers replace those of the same meaning. It is what
+// controller-runtime's cache.Options.NewInformer takes.
+func Func(options Options) contract.NewInformer {
+	return func(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+		o := options
+		o.ResyncPeriod, o.Indexers = resyncPeriod, indexers
+		return New(lw, exampleObject, o)
+	}
+}

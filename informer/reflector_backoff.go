@@ -1,0 +1,58 @@
+package informer
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
+)
+
+// backoff computes the waits between attempts. One goroutine uses it.
+//
+// client-go resets its back-off two minutes after it last did, however often it
+// was needed since (wait.Backoff.DelayWithReset; its predecessor,
+// exponentialBackoffManagerImpl, did as we do). So in a long outage each of its
+// reflectors returns every two minutes to waits of a second, which the constants'
+// comment, "if we don't backoff for 2min", denies. Here quiet counts from the end of the last wait.
+type backoff struct {
+	initial, current wait.Backoff
+	reset            time.Duration
+	clock            clock.Clock
+	quiet            time.Time // since when nothing waits
+}
+
+func newBackoff(options ReflectorOptions) backoff {
+	b := backoff{initial: DefaultBackoff(), reset: DefaultBackoffReset, clock: options.Clock}
+	if options.Backoff != nil {
+		b.initial = *options.Backoff
+	}
+	if options.BackoffReset > 0 {
+		b.reset = options.BackoffReset
+	}
+	b.current = b.initial
+	return b
+}
+
+// next returns how long to wait now.
+func (b *backoff) next() time.Duration {
+	now := b.clock.Now()
+	if now.Sub(b.quiet) > b.reset {
+		b.current = b.initial
+	}
+	d := b.current.Step()
+	b.quiet = now.Add(d)
+	return d
+}
+
+// backOff waits as long as the back-off says; it reports false if ctx is done before.
+func (r *Reflector) backOff(ctx context.Context) bool {
+	timer := r.clock.NewTimer(r.backoff.next())
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C():
+		return true
+	}
+}

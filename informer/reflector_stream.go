@@ -1,0 +1,261 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/consistencydetector"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+)
+
+// maxIncompleteStreams is after how many streaming lists that ended without their
+// bookmark the objects are listed instead. client-go v0.37.2 tries for ever and
+// never syncs (kubernetes#140890).
+const maxIncompleteStreams = 3
+
+// watchList fetches all objects by a streaming list: a watch that begins with an
+// ADDED event for each object and a bookmark after the last
+// (https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists). It gives
+// them to the store with one Replace and returns the watch, open, at the version of
+// the bookmark. An error means that a list must do it.
+func (r *Reflector) watchList(ctx context.Context) (watch.Interface, error) {
+	logger := klog.FromContext(ctx)
+	for incomplete := 0; ; {
+		version := r.streamVersion()
+		items, w, err := r.stream(ctx, version)
+		switch {
+		case err == nil:
+			if err := r.syncStream(ctx, items); err != nil {
+				w.Stop() // client-go leaves it open
+				return nil, err
+			}
+			return w, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case isUnreachable(err):
+			logger.V(2).Info("Streaming list failed, backing off", "reflector", r.name, "type", r.typeDescription, "err", err)
+		case (isExpired(err) || isTooLarge(err)) && version != "":
+			r.unavailable = true // the next asks for the newest, which cannot fail so
+			continue
+		case errors.Is(err, errIncompleteStream) && incomplete+1 < maxIncompleteStreams:
+			incomplete++
+			logger.V(2).Info("Streaming list ended early, backing off", "reflector", r.name, "type", r.typeDescription)
+		default:
+			return nil, err
+		}
+		if !r.backOff(ctx) {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// streamVersion is the version that a streaming list must at least have; "" means
+// the newest, as by a quorum read.
+func (r *Reflector) streamVersion() string {
+	if r.unavailable {
+		return ""
+	}
+	return r.LastSyncResourceVersion()
+}
+
+// stream makes one attempt. Without an error the watch is open.
+func (r *Reflector) stream(ctx context.Context, version string) (*initialItems, watch.Interface, error) {
+	items := &initialItems{}
+	if r.transformer != nil {
+		items.transform = r.transformer.Transformer()
+	}
+	s := session{r: r, sink: items, started: r.clock.Now(), streaming: true}
+	var err error
+	s.w, err = r.openWatch(ctx, metav1.ListOptions{
+		ResourceVersion:      version,
+		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+		SendInitialEvents:    ptr.To(true),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.run(ctx); err != nil {
+		return nil, nil, err
+	}
+	if !s.complete {
+		return nil, nil, errIncompleteStream
+	}
+	items.version = s.version
+	if took := r.clock.Since(s.started); took > longList {
+		klog.FromContext(ctx).Info("Warning: the streaming list took long", "reflector", r.name, "type", r.typeDescription, "events", s.events, "fetched", took)
+	}
+	return items, s.w, nil
+}
+
+// syncStream gives the objects of a complete streaming list to the store.
+func (r *Reflector) syncStream(ctx context.Context, items *initialItems) error {
+	r.unavailable = false
+	list := items.list()
+	if consistencydetector.IsDataConsistencyDetectionForWatchListEnabled() {
+		// KUBE_WATCHLIST_INCONSISTENCY_DETECTOR, for CI: panics if a list differs. It sorts what it is given.
+		consistencydetector.CheckDataConsistency(ctx, r.name, items.version, r.lw.ListWithContext, consistencydetector.TransformFunc(items.transform), metav1.ListOptions{}, func() []any { return slices.Clone(list) })
+	}
+	replace := r.store.Replace
+	if s, ok := r.store.(transformedStore); ok && items.transform != nil && !items.untransformed {
+		replace = s.replaceTransformed
+	}
+	if err := replace(list, items.version); err != nil {
+		return fmt.Errorf("unable to sync streaming list result: %w", err)
+	}
+	r.setVersion(items.version)
+	return nil
+}
+
+// initialItems collects the objects of a streaming list, of which nobody says how long it
+// is: in chunks, which the slice that goes to Replace is made of at the end. A slice that
+// grows leaves five times its length in garbage behind.
+//
+// Servers send them in the order of their keys, and as long as that holds there can be no
+// object twice, so nothing is looked up: the collection is its chunks and nothing more. The
+// first event that is out of order, or no addition, builds the index by name, and
+// from then on it is kept. client-go keeps a whole store beside the list.
+type initialItems struct {
+	chunks    [][]any // of itemsChunk, but for the last
+	version   string
+	transform cache.TransformFunc
+	// untransformed: transform failed for an object, which is there as it came.
+	untransformed bool
+	last          types.NamespacedName // of the last item, while index is nil
+	index         map[types.NamespacedName]int
+}
+
+// itemsChunk is 16 KiB of objects.
+const itemsChunk = 1024
+
+func (l *initialItems) at(i int) *any { return &l.chunks[i/itemsChunk][i%itemsChunk] }
+
+func (l *initialItems) len() int {
+	if len(l.chunks) == 0 {
+		return 0
+	}
+	last := len(l.chunks) - 1
+	return last*itemsChunk + len(l.chunks[last])
+}
+
+func (l *initialItems) append(obj any) {
+	if l.len()%itemsChunk == 0 {
+		l.chunks = append(l.chunks, make([]any, 0, itemsChunk))
+	}
+	last := &l.chunks[len(l.chunks)-1]
+	*last = append(*last, obj)
+}
+
+// transformedStore is a store that takes a list whose objects were transformed as they
+// came. Others transform it once more in Replace, as client-go's do: with them a
+// transformer must be idempotent.
+type transformedStore interface {
+	replaceTransformed(list []any, resourceVersion string) error
+}
+
+// Add appends an object, or replaces the one of its name.
+func (l *initialItems) Add(obj any) error {
+	if l.transform != nil {
+		// Trimmed at once, objects take less until the list is complete. Where that fails
+		// the store will try again and say so: the object is not lost here.
+		if t, err := l.transform(obj); err == nil {
+			obj = t
+		} else {
+			l.untransformed = true
+		}
+	}
+	name, err := nameOf(obj)
+	if err != nil {
+		return err
+	}
+	if l.index == nil {
+		if len(l.chunks) == 0 || inKeyOrder(l.last, name) {
+			l.last = name
+			l.append(obj)
+			return nil
+		}
+		l.buildIndex()
+	}
+	if i, ok := l.index[name]; ok {
+		*l.at(i) = obj
+		return nil
+	}
+	l.index[name] = l.len()
+	l.append(obj)
+	return nil
+}
+
+// Update is Add.
+func (l *initialItems) Update(obj any) error { return l.Add(obj) }
+
+// Delete takes out the object of the same name, if there is one.
+func (l *initialItems) Delete(obj any) error {
+	name, err := nameOf(obj)
+	if err != nil {
+		return err
+	}
+	if l.index == nil {
+		l.buildIndex()
+	}
+	if i, ok := l.index[name]; ok {
+		*l.at(i) = nil // list leaves it out
+		delete(l.index, name)
+	}
+	return nil
+}
+
+func (l *initialItems) buildIndex() {
+	n := l.len()
+	l.index = make(map[types.NamespacedName]int, n)
+	for i := range n {
+		if name, err := nameOf(*l.at(i)); err == nil { // it had a name when it came in
+			l.index[name] = i
+		}
+	}
+}
+
+// list returns the objects. It may be called once, at the end.
+func (l *initialItems) list() []any {
+	items := make([]any, 0, l.len())
+	for i, chunk := range l.chunks {
+		for _, obj := range chunk {
+			if obj != nil {
+				items = append(items, obj)
+			}
+		}
+		l.chunks[i] = nil
+	}
+	return items
+}
+
+func nameOf(obj any) (types.NamespacedName, error) {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return types.NamespacedName{}, err
+	}
+	return types.NamespacedName{Namespace: m.GetNamespace(), Name: m.GetName()}, nil
+}
+
+// inKeyOrder reports whether a comes before b by their keys, "namespace/name", which
+// is how etcd and the watch cache order them. The keys themselves are not put together.
+func inKeyOrder(a, b types.NamespacedName) bool {
+	if a.Namespace == b.Namespace {
+		return a.Name < b.Name
+	}
+	n := min(len(a.Namespace), len(b.Namespace))
+	if x, y := a.Namespace[:n], b.Namespace[:n]; x != y {
+		return x < y
+	}
+	// One namespace begins with the other, whose key goes on with the slash.
+	if len(a.Namespace) == n {
+		return '/' < b.Namespace[n]
+	}
+	return a.Namespace[n] < '/'
+}

@@ -1,0 +1,296 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+)
+
+// watchWithResync watches, and resyncs the store at its period meanwhile. A resync
+// that fails ends the watch, so that a list repairs the store.
+func (r *Reflector) watchWithResync(ctx context.Context, w watch.Interface) error {
+	if r.options.ResyncPeriod <= 0 {
+		return r.watch(ctx, w)
+	}
+	watchCtx, cancel := context.WithCancel(ctx)
+	var resyncing sync.WaitGroup
+	defer resyncing.Wait()
+	defer cancel()
+	resyncing.Go(func() {
+		defer cancel()
+		r.resync(watchCtx)
+	})
+	if err := r.watch(watchCtx, w); watchCtx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// resync calls the store's Resync until it fails or ctx is done. The period runs
+// from the end of one resync to the beginning of the next.
+func (r *Reflector) resync(ctx context.Context) {
+	logger := klog.FromContext(ctx)
+	timer := r.clock.NewTimer(r.options.ResyncPeriod)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C():
+		}
+		if should := r.options.ShouldResync; should == nil || should() {
+			logger.V(4).Info("Forcing resync", "reflector", r.name)
+			if err := r.store.Resync(); err != nil {
+				logger.Info("Warning: resync failed, the objects are listed again", "reflector", r.name, "type", r.typeDescription, "err", err)
+				return
+			}
+		}
+		timer.Reset(r.options.ResyncPeriod)
+	}
+}
+
+// watch follows the state from the known version, in one watch after the other,
+// until only a list can help. w, if there is one, is the first and is stopped.
+func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
+	logger := klog.FromContext(ctx)
+	retry := cache.NewRetryWithDeadline(r.options.MaxInternalErrorRetryDuration, time.Minute, apierrors.IsInternalError, r.clock)
+	for ; ctx.Err() == nil; w = nil {
+		// Some proxies send no headers before the first event, so the time of the request counts.
+		s := session{r: r, w: w, sink: r.store, started: r.clock.Now(), ordered: true}
+		if w == nil {
+			version := r.LastSyncResourceVersion()
+			s.ordered = version != "" && version != "0"
+			var err error
+			s.w, err = r.openWatch(ctx, metav1.ListOptions{ResourceVersion: version})
+			if isUnreachable(err) {
+				logger.V(4).Info("Watch failed, backing off", "reflector", r.name, "type", r.typeDescription, "err", err)
+				r.backOff(ctx)
+				continue
+			}
+			if err != nil {
+				return err
+			}
+		}
+		err := s.run(ctx)
+		retry.After(err)
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case isExpired(err):
+			// A list at the known version gives what is at least as new: no need for the newest.
+			logger.V(4).Info("Watch closed", "reflector", r.name, "type", r.typeDescription, "err", err)
+			return nil
+		case apierrors.IsTooManyRequests(err):
+			logger.V(2).Info("Watch returned 429, backing off", "reflector", r.name, "type", r.typeDescription)
+			r.backOff(ctx)
+		case apierrors.IsInternalError(err) && retry.ShouldRetry():
+			// client-go tries again without a wait, and so as fast as the server fails.
+			logger.V(2).Info("Retrying watch after internal error", "reflector", r.name, "type", r.typeDescription, "err", err)
+			r.backOff(ctx)
+		default:
+			logger.Info("Warning: watch ended with error", "reflector", r.name, "type", r.typeDescription, "err", err)
+			return nil
+		}
+	}
+	if w != nil {
+		w.Stop()
+	}
+	return ctx.Err()
+}
+
+// openWatch begins a watch with what all of them ask for: bookmarks, which a server
+// may ignore, and a random end, so that none is forgotten by a dead server.
+func (r *Reflector) openWatch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	least := r.options.MinWatchTimeout.Seconds()
+	seconds := max(1, int64(least+rand.Float64()*least))
+	options.TimeoutSeconds = &seconds
+	options.AllowWatchBookmarks = true
+	w, err := await(ctx, r, func(ctx context.Context) (watch.Interface, error) { return r.lw.WatchWithContext(ctx, options) }, stopWatch)
+	if err == nil && w == nil {
+		return nil, errors.New("the Watcher returned neither a watch nor an error")
+	}
+	return w, err
+}
+
+func stopWatch(w watch.Interface) {
+	if w != nil {
+		w.Stop()
+	}
+}
+
+// sink takes the events of a watch.
+type sink interface {
+	Add(obj any) error
+	Update(obj any) error
+	Delete(obj any) error
+}
+
+// session is one watch, from its beginning to its end.
+type session struct {
+	r       *Reflector
+	w       watch.Interface
+	sink    sink
+	started time.Time
+	// streaming means that the watch begins with a streaming list and is handed on,
+	// open, at its end: complete is set then, and version to that of the list.
+	streaming, complete bool
+	version             string
+	// ordered means that the events are past those that stand for the state at the
+	// beginning, which come in no order of versions: from here on each version is
+	// one to go on from. The first event that is not ADDED shows it.
+	ordered bool
+	events  int
+	// unversioned means that an object without a version was reported.
+	unversioned bool
+}
+
+// streamWarning is how often a streaming list that does not end is logged.
+const streamWarning = 10 * time.Second
+
+// run delivers the events until the watch or ctx ends, or the streaming list is
+// complete. It stops the watch unless that is so.
+//
+// It is the hot loop: as long as events are there, it takes them without a select
+// over several channels, which would lock them all for each event.
+func (s *session) run(ctx context.Context) error {
+	defer func() {
+		if !s.complete {
+			s.w.Stop()
+		}
+	}()
+	var tick <-chan time.Time
+	if s.streaming {
+		ticker := s.r.clock.NewTicker(streamWarning)
+		defer ticker.Stop()
+		tick = ticker.C()
+	}
+	seen := 0 // events at the last tick
+	for done, results := ctx.Done(), s.w.ResultChan(); ; {
+		select {
+		case <-done:
+			return ctx.Err()
+		default:
+		}
+		var event watch.Event
+		var open bool
+		select {
+		case event, open = <-results:
+		default:
+			select {
+			case event, open = <-results:
+			case <-done:
+				return ctx.Err()
+			case <-tick:
+				if seen == s.events {
+					klog.FromContext(ctx).Info("Warning: awaiting the bookmark that ends the initial events", "reflector", s.r.name, "type", s.r.typeDescription, "events", s.events, "since", s.r.clock.Since(s.started))
+				}
+				seen = s.events
+				continue
+			}
+		}
+		switch {
+		case !open:
+			return s.closed(ctx)
+		case event.Type == watch.Error:
+			return apierrors.FromObject(event.Object)
+		}
+		s.deliver(ctx, event)
+		if s.complete {
+			return nil
+		}
+	}
+}
+
+// closed says what the regular end of a watch means. One that ends at once with
+// nothing in it means that something between us and the server is broken.
+func (s *session) closed(ctx context.Context) error {
+	lasted := s.r.clock.Since(s.started)
+	if lasted < time.Second && s.events == 0 {
+		return &cache.VeryShortWatchError{Name: s.r.name}
+	}
+	klog.FromContext(ctx).V(4).Info("Watch close", "reflector", s.r.name, "type", s.r.typeDescription, "totalItems", s.events)
+	return nil
+}
+
+// deliver gives one event to the sink and then notes its version. What cannot be
+// delivered is reported and passed over.
+func (s *session) deliver(ctx context.Context, event watch.Event) {
+	r := s.r
+	if r.expectedType != nil && reflect.TypeOf(event.Object) != r.expectedType {
+		utilruntime.HandleErrorWithContext(ctx, nil, "Unexpected watch event object type", "reflector", r.name, "expectedType", r.expectedType, "actualType", reflect.TypeOf(event.Object))
+		return
+	}
+	if r.expectedGVK != nil {
+		if gvk := event.Object.GetObjectKind().GroupVersionKind(); gvk != *r.expectedGVK {
+			utilruntime.HandleErrorWithContext(ctx, nil, "Unexpected watch event object gvk", "reflector", r.name, "expectedGVK", *r.expectedGVK, "actualGVK", gvk)
+			return
+		}
+	} else if isTable(event.Object) {
+		utilruntime.HandleErrorWithContext(ctx, nil, "Unsupported watch event object gvk", "reflector", r.name, "actualGVK", event.Object.GetObjectKind().GroupVersionKind())
+		return
+	}
+	m, err := meta.Accessor(event.Object)
+	if err != nil {
+		utilruntime.HandleErrorWithContext(ctx, err, "Unable to understand watch event", "reflector", r.name, "event", event)
+		return
+	}
+	version := m.GetResourceVersion()
+	complete := false
+	switch event.Type {
+	case watch.Added:
+		err = s.sink.Add(event.Object)
+	case watch.Modified:
+		s.ordered = true
+		err = s.sink.Update(event.Object)
+	case watch.Deleted:
+		s.ordered = true
+		err = s.sink.Delete(event.Object)
+	case watch.Bookmark:
+		s.ordered = true
+		complete = s.streaming && m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
+		if r.bookmarks != nil && !s.streaming && version != "" {
+			err = r.bookmarks.Bookmark(version)
+		}
+	default:
+		// client-go reports it and notes its version all the same. An event that the
+		// store did not get must not count as delivered.
+		utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "reflector", r.name, "event", event)
+		return
+	}
+	if err != nil {
+		utilruntime.HandleErrorWithContext(ctx, err, "The store refused a watch event", "reflector", r.name, "event", event.Type, "object", klog.KObj(m))
+	}
+	s.events++
+	s.note(ctx, version)
+	s.complete = complete
+}
+
+// note advances the version. An object without one cannot: client-go takes its ""
+// for the new version, and so begins the next watch with every object again.
+func (s *session) note(ctx context.Context, version string) {
+	switch {
+	case version == "":
+		if !s.unversioned {
+			s.unversioned = true
+			klog.FromContext(ctx).Info("Warning: watch event without a resourceVersion, which only fake servers send; the known version stays", "reflector", s.r.name, "type", s.r.typeDescription)
+		}
+	case !s.ordered:
+	case s.streaming:
+		s.version = version
+	default:
+		s.r.setVersion(version)
+		if s.r.versions != nil {
+			s.r.versions.UpdateResourceVersion(version)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+// Package apiserver serves load.Sources over HTTP as a Kubernetes API server
+// would: client-go's typed, dynamic, metadata and discovery clients, its informers,
+// and controller-runtime's clients work with it as they are.
+//
+//	pods := load.NewSource(load.Generate(spec, seed).All(), load.SourceOptions{})
+//	server, err := apiserver.New(map[schema.GroupVersionResource]*load.Source{apiserver.Pods: pods}, apiserver.Options{})
+//	...
+//	err = server.Start()
+//	defer server.Stop()
+//	client, err := kubernetes.NewForConfig(server.RESTConfig())
+//
+// What it speaks: discovery (/api, /apis and each group and version; the
+// aggregated form is answered by the plain one, which clients take), /version,
+// /healthz, /readyz, /livez; get, list (limit and continue, resource version
+// rules), watch (bookmarks, initial events), label and field selectors; create,
+// update, patch (JSON merge and strategic merge), delete and delete collection,
+// the status subresource, finalizers, preconditions and dry runs. Bodies are JSON,
+// YAML, and Protobuf for types that have it; PartialObjectMetadata on request.
+// Errors are metav1.Status objects. https://kubernetes.io/docs/reference/using-api/api-concepts/
+// is what it follows.
+//
+// What it leaves out: authorization, admission, validation and defaulting of what
+// objects hold, server-side apply, JSON patch, tables, CBOR, OpenAPI, HTTP
+// compression, and subresources other than status.
+//
+// # Resource versions
+//
+// Each Source counts its own versions, so each resource has a sequence of its
+// own, as if the server kept each in an etcd of its own. Clients must not compare
+// the versions of two resources, and none of client-go's does.
+//
+// # Faults
+//
+// A Source fails as an apiserver's watch cache does (load.SourceOptions.Faults);
+// Options.Faults adds what goes wrong between it and the client: 429, 500, cut and
+// half-closed and slow connections. Both are data, validated and counted.
+//
+// # Cost
+//
+// An event is encoded once for each media type, however many watch
+// ([Server.Stats] tells). A list copies n objects shallowly and encodes them as it
+// writes. docs/apiserver.md has what was measured.
+package apiserver

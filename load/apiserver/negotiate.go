@@ -1,0 +1,131 @@
+package apiserver
+
+import (
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// media is a form of an answer: how it is encoded, and whether it is the object
+// or its metadata alone.
+type media struct {
+	info     runtime.SerializerInfo
+	metadata bool
+}
+
+// partial is the kind of objects that are metadata alone.
+var partial = metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata")
+
+// contentType is what the answer's header says.
+func (m media) contentType(stream bool) string {
+	if stream && m.protobuf() {
+		return m.info.MediaType + ";stream=watch"
+	}
+	return m.info.MediaType
+}
+
+func (m media) protobuf() bool { return m.info.MediaType == runtime.ContentTypeProtobuf }
+
+// id tells the forms apart in which an object may be encoded.
+func (m media) id() string {
+	if m.metadata {
+		return m.info.MediaType + ";metadata"
+	}
+	return m.info.MediaType
+}
+
+// object returns obj in the form that is asked for, with its kind.
+func (m media) object(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
+	if !m.metadata {
+		return withKind(obj, gvk)
+	}
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		return obj // a Status; a source holds nothing but objects
+	}
+	p := meta.AsPartialObjectMetadata(accessor)
+	p.SetGroupVersionKind(partial)
+	return p
+}
+
+// clause is one media range of an Accept header.
+type clause struct {
+	mediaType string
+	params    map[string]string
+	quality   float64
+}
+
+func parseAccept(header string) []clause {
+	var clauses []clause
+	for part := range strings.SplitSeq(header, ",") {
+		mediaType, params, err := mime.ParseMediaType(part)
+		if err != nil {
+			continue // what nobody understands asks for nothing
+		}
+		c := clause{mediaType, params, 1}
+		if q, err := strconv.ParseFloat(params["q"], 64); err == nil {
+			c.quality = q
+		}
+		clauses = append(clauses, c)
+	}
+	slices.SortStableFunc(clauses, func(a, b clause) int {
+		switch {
+		case a.quality > b.quality:
+			return -1
+		case a.quality < b.quality:
+			return 1
+		}
+		return 0
+	})
+	return clauses
+}
+
+// negotiate chooses the form of an answer by the request's Accept header. r may be
+// nil: then the answer is a Status or of discovery. A clause that cannot be served
+// (a table, CBOR, Protobuf of a type without it) gives way to the next.
+func (s *Server) negotiate(req *http.Request, r *resource, stream bool) (media, error) {
+	header := req.Header.Get("Accept")
+	if header == "" {
+		header = "*/*"
+	}
+	offered := s.codecs.SupportedMediaTypes()
+	for _, c := range parseAccept(header) {
+		metadata := false
+		if as := c.params["as"]; as != "" {
+			metadata = (as == partial.Kind || as == partial.Kind+"List") && c.params["g"] == partial.Group && c.params["v"] == partial.Version
+			if !metadata || r == nil {
+				continue
+			}
+		}
+		for _, info := range offered {
+			m := media{info: info, metadata: metadata}
+			switch {
+			case c.mediaType != info.MediaType && c.mediaType != "*/*" && c.mediaType != "application/*":
+			case stream && info.StreamSerializer == nil:
+			case m.protobuf() && r != nil && !r.protobuf && !metadata:
+			default:
+				return m, nil
+			}
+		}
+	}
+	var types []string
+	for _, info := range offered {
+		types = append(types, info.MediaType)
+	}
+	return media{}, statusError(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
+		fmt.Sprintf("no form of %q is served: use one of %s", header, strings.Join(types, ", ")))
+}
+
+// plain is the form of answers for which nothing was negotiated.
+func (s *Server) plain() media {
+	info, _ := runtime.SerializerInfoForMediaType(s.codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
+	return media{info: info}
+}

@@ -1,0 +1,183 @@
+package apiserver
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metainternal "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// watchBuffer is how many events a watch takes from its source before it has to
+// write: several make one write to the network.
+const watchBuffer = 64
+
+func (s *Server) get(w http.ResponseWriter, req *http.Request, t target) error {
+	obj, exists := t.resource.source.Get(t.key())
+	if !exists {
+		return apierrors.NewNotFound(t.resource.gvr.GroupResource(), t.name)
+	}
+	return s.respondObject(w, req, t, http.StatusOK, obj)
+}
+
+func (s *Server) listOrWatch(w http.ResponseWriter, req *http.Request, t target) error {
+	o, err := s.listOptions(req, t)
+	if err != nil {
+		return err
+	}
+	m, err := s.negotiate(req, t.resource, o.Watch)
+	if err != nil {
+		return err
+	}
+	if o.Watch {
+		return s.watch(w, req, t.resource, m, o)
+	}
+	obj, err := t.resource.source.ListWithContext(req.Context(), o)
+	if err != nil {
+		return err
+	}
+	list, err := s.listOf(t.resource, m, obj.(*metainternal.List))
+	if err != nil {
+		return err
+	}
+	s.respond(w, m, http.StatusOK, list)
+	s.listFault(w, req)
+	return nil
+}
+
+// listOf puts what a source lists into the list type that clients expect. It copies
+// each object, shallowly.
+func (s *Server) listOf(r *resource, m media, from *metainternal.List) (runtime.Object, error) {
+	switch {
+	case m.metadata:
+		list := &metav1.PartialObjectMetadataList{ListMeta: from.ListMeta, Items: make([]metav1.PartialObjectMetadata, len(from.Items))}
+		list.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind(partial.Kind + "List"))
+		for i, obj := range from.Items {
+			list.Items[i] = *m.object(obj, r.gvk).(*metav1.PartialObjectMetadata)
+		}
+		return list, nil
+	case r.unstructured:
+		list := &unstructured.UnstructuredList{Items: make([]unstructured.Unstructured, len(from.Items))}
+		list.SetGroupVersionKind(r.listKind())
+		list.SetResourceVersion(from.ResourceVersion)
+		list.SetContinue(from.Continue)
+		list.SetRemainingItemCount(from.RemainingItemCount)
+		for i, obj := range from.Items {
+			list.Items[i] = *obj.(*unstructured.Unstructured)
+		}
+		return list, nil
+	}
+	list, err := s.options.Scheme.New(r.listKind())
+	if err != nil {
+		return nil, err // cannot be: newResource tried
+	}
+	if err := meta.SetList(list, from.Items); err != nil {
+		return nil, err
+	}
+	accessor, err := meta.ListAccessor(list)
+	if err != nil {
+		return nil, err
+	}
+	accessor.SetResourceVersion(from.ResourceVersion)
+	accessor.SetContinue(from.Continue)
+	accessor.SetRemainingItemCount(from.RemainingItemCount)
+	list.GetObjectKind().SetGroupVersionKind(r.listKind())
+	return list, nil
+}
+
+// watch streams events until the source, the client or the server ends it.
+func (s *Server) watch(w http.ResponseWriter, req *http.Request, r *resource, m media, o metav1.ListOptions) error {
+	ctx, cancel := context.WithCancel(req.Context())
+	defer cancel()
+	from, err := r.source.WatchBuffered(ctx, o, watchBuffer)
+	if err != nil {
+		return err
+	}
+	defer from.Stop()
+	s.stats.watches.Add(1)
+	r.watches.Add(1)
+	defer s.stats.watches.Add(-1)
+	defer r.watches.Add(-1)
+
+	w.Header().Set("Content-Type", m.contentType(true))
+	w.Header().Set("Cache-Control", "no-cache, private")
+	w.WriteHeader(http.StatusOK)
+	out := &stream{server: s, w: w, req: req, control: http.NewResponseController(w)}
+	if out.control.Flush() != nil {
+		return nil
+	}
+	var scratch bytes.Buffer
+	for {
+		e, open := out.next(from.ResultChan())
+		if !open {
+			return nil
+		}
+		data, err := s.frame(&scratch, r, m, e)
+		if err != nil {
+			panic(http.ErrAbortHandler) // the status is sent: all that can be said is that it is over
+		}
+		if out.send(data) != nil {
+			return nil
+		}
+	}
+}
+
+// frame encodes an event. A lone watcher has it in scratch, until the next; the
+// frames of several are shared.
+func (s *Server) frame(scratch *bytes.Buffer, r *resource, m media, e watch.Event) ([]byte, error) {
+	alone := r.watches.Load() == 1
+	if alone || e.Type == watch.Bookmark || e.Type == watch.Error {
+		s.stats.encoded.Add(1)
+		scratch.Reset()
+		err := m.appendFrame(scratch, r, e)
+		return scratch.Bytes(), err
+	}
+	return s.frames.get(frameKey{e.Object, e.Type, m.id()}, func() ([]byte, error) {
+		s.stats.encoded.Add(1)
+		var b bytes.Buffer
+		err := m.appendFrame(&b, r, e)
+		return b.Bytes(), err
+	})
+}
+
+// stream writes the frames of a watch. It flushes when there is none more to write.
+type stream struct {
+	server  *Server
+	w       http.ResponseWriter
+	req     *http.Request
+	control *http.ResponseController
+}
+
+// next waits for an event; before it would wait, it sends what is written.
+func (st *stream) next(events <-chan watch.Event) (e watch.Event, open bool) {
+	select {
+	case e, open = <-events:
+		return e, open
+	default:
+	}
+	if st.control.Flush() != nil {
+		return watch.Event{}, false
+	}
+	e, open = <-events
+	return e, open
+}
+
+// send writes a frame, unless a fault has it otherwise.
+func (st *stream) send(frame []byte) error {
+	rest, err := st.fault(frame)
+	if err != nil {
+		return err
+	}
+	if _, err := st.w.Write(rest); err != nil {
+		return err
+	}
+	st.server.stats.events.Add(1)
+	st.server.stats.bytes.Add(int64(len(frame)))
+	return nil
+}

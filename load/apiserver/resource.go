@@ -1,0 +1,139 @@
+package apiserver
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/informerbench/informerbench/load"
+)
+
+// resource is one resource of the server and what is known of its objects.
+type resource struct {
+	gvr          schema.GroupVersionResource
+	gvk          schema.GroupVersionKind
+	namespaced   bool
+	unstructured bool
+	protobuf     bool // the type has a Protobuf form
+	status       bool // it has a status subresource
+	source       *load.Source
+	watches      atomic.Int64 // open now
+}
+
+// clusterScoped are Kubernetes' own kinds without a namespace, of the groups that
+// programs use informers for. Others are told by Options.ClusterScoped.
+var clusterScoped = map[schema.GroupKind]bool{
+	corev1.SchemeGroupVersion.WithKind("Node").GroupKind():                true,
+	corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind():           true,
+	corev1.SchemeGroupVersion.WithKind("PersistentVolume").GroupKind():    true,
+	rbacv1.SchemeGroupVersion.WithKind("ClusterRole").GroupKind():         true,
+	rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding").GroupKind():  true,
+	schedulingv1.SchemeGroupVersion.WithKind("PriorityClass").GroupKind(): true,
+	storagev1.SchemeGroupVersion.WithKind("StorageClass").GroupKind():     true,
+	storagev1.SchemeGroupVersion.WithKind("CSINode").GroupKind():          true,
+	storagev1.SchemeGroupVersion.WithKind("CSIDriver").GroupKind():        true,
+	storagev1.SchemeGroupVersion.WithKind("VolumeAttachment").GroupKind(): true,
+}
+
+func newResource(gvr schema.GroupVersionResource, source *load.Source, o *Options) (*resource, error) {
+	if gvr.Version == "" || gvr.Resource == "" {
+		return nil, fmt.Errorf("apiserver: the resource %q has no version or no name: give both", gvr)
+	}
+	if source == nil {
+		return nil, fmt.Errorf("apiserver: the resource %s has no source: make one with load.NewSource", gvr.Resource)
+	}
+	r := &resource{gvr: gvr, source: source}
+	example := source.Example()
+	if u, ok := example.(*unstructured.Unstructured); ok {
+		r.gvk, r.unstructured, r.status = u.GroupVersionKind(), true, true
+		if r.gvk.GroupVersion() != gvr.GroupVersion() || r.gvk.Kind == "" {
+			return nil, fmt.Errorf("apiserver: the example of %s is a %s: give its source an Example with apiVersion %s and a kind", gvr.Resource, r.gvk, gvr.GroupVersion())
+		}
+	} else {
+		kinds, _, err := o.Scheme.ObjectKinds(example)
+		if err != nil {
+			return nil, fmt.Errorf("apiserver: the kind of %s: %w: give Options.Scheme one that knows %T, or use unstructured objects", gvr.Resource, err, example)
+		}
+		for _, k := range kinds {
+			if k.GroupVersion() == gvr.GroupVersion() {
+				r.gvk = k
+			}
+		}
+		if r.gvk.Empty() {
+			return nil, fmt.Errorf("apiserver: the objects of %s are of %s: serve them as a resource of that group and version", gvr.Resource, kinds[0])
+		}
+		if _, err := o.Scheme.New(r.listKind()); err != nil {
+			return nil, fmt.Errorf("apiserver: the list of %s: %w", gvr.Resource, err)
+		}
+		_, r.protobuf = example.(interface{ Marshal() ([]byte, error) })
+		r.status = reflect.TypeOf(example).Elem().Kind() == reflect.Struct && reflect.ValueOf(example).Elem().FieldByName("Status").IsValid()
+	}
+	own, known := o.ClusterScoped[gvr]
+	r.namespaced = !own
+	if !known {
+		r.namespaced = !clusterScoped[r.gvk.GroupKind()]
+	}
+	return r, nil
+}
+
+func (r *resource) listKind() schema.GroupVersionKind {
+	return r.gvr.GroupVersion().WithKind(r.gvk.Kind + "List")
+}
+
+// key is the object's key in the source.
+func (r *resource) key(namespace, name string) string {
+	if !r.namespaced {
+		return name
+	}
+	return namespace + "/" + name
+}
+
+// withKind returns a shallow copy of obj that says its kind, which is what
+// encoders write; the source's own objects are shared and stay as they are.
+func withKind(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
+	if obj.GetObjectKind().GroupVersionKind() == gvk {
+		return obj
+	}
+	next := shallowCopy(obj)
+	next.GetObjectKind().SetGroupVersionKind(gvk)
+	return next
+}
+
+// shallowCopy returns a copy whose kind, status and fields of metadata may be set
+// anew, though not what they refer to.
+func shallowCopy(obj runtime.Object) runtime.Object {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		next := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
+		if metadata, ok := u.Object["metadata"].(map[string]any); ok {
+			next.Object["metadata"] = maps.Clone(metadata)
+		}
+		return next
+	}
+	v := reflect.ValueOf(obj).Elem()
+	c := reflect.New(v.Type())
+	c.Elem().Set(v)
+	return c.Interface().(runtime.Object)
+}
+
+// setStatus gives obj the status of another object of the resource.
+func (r *resource) setStatus(obj, from runtime.Object) {
+	if !r.unstructured {
+		reflect.ValueOf(obj).Elem().FieldByName("Status").Set(reflect.ValueOf(from).Elem().FieldByName("Status"))
+		return
+	}
+	into := obj.(*unstructured.Unstructured).Object
+	if status, ok := from.(*unstructured.Unstructured).Object["status"]; ok {
+		into["status"] = status
+	} else {
+		delete(into, "status")
+	}
+}

@@ -1,0 +1,239 @@
+package apiserver
+
+import (
+	"bufio"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// target is what a request's path says.
+type target struct {
+	resource    *resource
+	namespace   string // "" for all of them, or none
+	name        string // "" for the collection
+	subresource string
+}
+
+func (t target) key() string { return t.resource.key(t.namespace, t.name) }
+
+// serve answers a request.
+func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
+	if !s.enter() {
+		panic(http.ErrAbortHandler)
+	}
+	defer s.running.Done()
+	s.stats.requests.Add(1)
+	if err := s.authenticate(req); err != nil {
+		s.writeError(w, req, err)
+		return
+	}
+	segments := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
+	if s.discover(w, req, segments) {
+		return
+	}
+	t, err := s.route(segments)
+	if err == nil {
+		err = s.requestFault(req)
+	}
+	if err == nil {
+		err = s.handle(w, req, t)
+	}
+	if err != nil {
+		s.writeError(w, req, forResource(err, t))
+	}
+}
+
+// authenticate compares in constant time, as one does with secrets.
+func (s *Server) authenticate(req *http.Request) error {
+	if s.options.Token == "" {
+		return nil
+	}
+	given, _ := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
+	if subtle.ConstantTimeCompare([]byte(given), []byte(s.options.Token)) != 1 {
+		return apierrors.NewUnauthorized("Unauthorized")
+	}
+	return nil
+}
+
+// route finds the resource of a path: /api/v1 or /apis/GROUP/VERSION, then
+// [namespaces/NAMESPACE/]RESOURCE[/NAME[/SUBRESOURCE]].
+func (s *Server) route(path []string) (target, error) {
+	var gv schema.GroupVersion
+	rest := path
+	switch {
+	case path[0] == "api" && len(path) >= 3:
+		gv.Version, rest = path[1], path[2:]
+	case path[0] == "apis" && len(path) >= 4:
+		gv.Group, gv.Version, rest = path[1], path[2], path[3:]
+	default:
+		return target{}, s.notServed(path)
+	}
+	var t target
+	if rest[0] == "namespaces" && len(rest) >= 3 && rest[2] != "status" {
+		t.namespace, rest = rest[1], rest[2:]
+	}
+	t.resource = s.resources[gv.WithResource(rest[0])]
+	if t.resource == nil || len(rest) > 3 || t.namespace != "" && !t.resource.namespaced {
+		return target{}, s.notServed(path)
+	}
+	if len(rest) > 1 {
+		t.name = rest[1]
+	}
+	if len(rest) > 2 {
+		t.subresource = rest[2]
+	}
+	switch {
+	case t.subresource != "" && (t.subresource != "status" || !t.resource.status),
+		t.name != "" && t.namespace == "" && t.resource.namespaced:
+		return target{}, s.notServed(path)
+	}
+	return t, nil
+}
+
+// notServed is the answer to a path that leads nowhere.
+func (s *Server) notServed(path []string) error {
+	var have []string
+	for gvr := range maps.Keys(s.resources) {
+		have = append(have, gvr.GroupVersion().String()+"/"+gvr.Resource)
+	}
+	slices.Sort(have)
+	return statusError(http.StatusNotFound, metav1.StatusReasonNotFound,
+		fmt.Sprintf("the server could not find the requested resource: /%s; it serves %s", strings.Join(path, "/"), strings.Join(have, ", ")))
+}
+
+// handle does what method and target say.
+func (s *Server) handle(w http.ResponseWriter, req *http.Request, t target) error {
+	if req.Method != http.MethodGet {
+		// Before anything is written: an answer that cannot be given is no answer to a write.
+		if _, err := s.negotiate(req, t.resource, false); err != nil {
+			return err
+		}
+	}
+	switch method := req.Method; {
+	case t.name == "" && method == http.MethodGet:
+		return s.listOrWatch(w, req, t)
+	case t.name == "" && method == http.MethodPost:
+		return s.create(w, req, t)
+	case t.name == "" && method == http.MethodDelete:
+		return s.deleteCollection(w, req, t)
+	case t.name != "" && method == http.MethodGet:
+		return s.get(w, req, t)
+	case t.name != "" && method == http.MethodPut:
+		return s.update(w, req, t)
+	case t.name != "" && method == http.MethodPatch:
+		return s.patch(w, req, t)
+	case t.name != "" && method == http.MethodDelete && t.subresource == "":
+		return s.delete(w, req, t)
+	}
+	return apierrors.NewMethodNotSupported(t.resource.gvr.GroupResource(), strings.ToLower(req.Method))
+}
+
+// listOptions reads the query and puts the path's namespace into the selector.
+func (s *Server) listOptions(req *http.Request, t target) (metav1.ListOptions, error) {
+	var o metav1.ListOptions
+	if err := decodeQuery(req, &o); err != nil {
+		return o, err
+	}
+	if t.namespace != "" {
+		own := "metadata.namespace=" + fields.EscapeValue(t.namespace)
+		if o.FieldSelector != "" {
+			own += "," + o.FieldSelector
+		}
+		o.FieldSelector = own
+	}
+	return o, nil
+}
+
+// parameters reads options from queries, as metav1 registers it for every group.
+var parameters = func() runtime.ParameterCodec {
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	return runtime.NewParameterCodec(scheme)
+}()
+
+func decodeQuery(req *http.Request, into runtime.Object) error {
+	if err := parameters.DecodeParameters(req.URL.Query(), schema.GroupVersion{Version: "v1"}, into); err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("the query %q: %v", req.URL.RawQuery, err))
+	}
+	return nil
+}
+
+// respond encodes obj, whose kind is set, as it writes.
+func (s *Server) respond(w http.ResponseWriter, m media, code int, obj runtime.Object) {
+	w.Header().Set("Content-Type", m.contentType(false))
+	w.Header().Set("Cache-Control", "no-cache, private")
+	w.WriteHeader(code)
+	buffer := bufio.NewWriterSize(w, responseBuffer)
+	if err := errors.Join(m.info.Serializer.Encode(obj, buffer), buffer.Flush()); err != nil {
+		// Too late for another answer: the client must see that this one is not whole.
+		panic(http.ErrAbortHandler)
+	}
+}
+
+const responseBuffer = 64 << 10
+
+// respondObject answers with one object of the target.
+func (s *Server) respondObject(w http.ResponseWriter, req *http.Request, t target, code int, obj runtime.Object) error {
+	m, err := s.negotiate(req, t.resource, false)
+	if err != nil {
+		return err
+	}
+	s.respond(w, m, code, m.object(obj, t.resource.gvk))
+	return nil
+}
+
+func (s *Server) writeError(w http.ResponseWriter, req *http.Request, err error) {
+	m, notAcceptable := s.negotiate(req, nil, false)
+	if notAcceptable != nil {
+		m = s.plain()
+	}
+	status := statusOf(err)
+	if d := status.Details; d != nil && d.RetryAfterSeconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(d.RetryAfterSeconds)))
+	}
+	s.respond(w, m, int(status.Code), &status)
+}
+
+func statusOf(err error) metav1.Status {
+	var api apierrors.APIStatus
+	if !errors.As(err, &api) {
+		api = apierrors.NewInternalError(err)
+	}
+	status := api.Status()
+	status.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("Status"))
+	return status
+}
+
+// forResource gives an error of a source the resource and the name that clients know.
+func forResource(err error, t target) error {
+	var api *apierrors.StatusError
+	if t.resource == nil || !errors.As(err, &api) {
+		return err
+	}
+	gr := t.resource.gvr.GroupResource()
+	switch {
+	case apierrors.IsNotFound(err):
+		return apierrors.NewNotFound(gr, t.name)
+	case apierrors.IsAlreadyExists(err):
+		return apierrors.NewAlreadyExists(gr, t.name)
+	}
+	return err
+}
+
+func statusError(code int, reason metav1.StatusReason, message string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
+	}}
+}

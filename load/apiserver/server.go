@@ -1,0 +1,281 @@
+package apiserver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/load"
+)
+
+// The resources that a Server has if it is given none.
+var (
+	Pods  = corev1.SchemeGroupVersion.WithResource("pods")
+	Nodes = corev1.SchemeGroupVersion.WithResource("nodes")
+)
+
+// DefaultAddress is a free port of the loopback interface.
+const DefaultAddress = "127.0.0.1:0"
+
+// Options configures a Server. The zero value works: HTTP without a token on a
+// free port of 127.0.0.1.
+type Options struct {
+	// Address is where to listen, "host:port" with a loopback host; port 0 is any
+	// free one. The default is DefaultAddress.
+	Address string
+	// TLS serves HTTPS (and HTTP/2) with a certificate made for this server, which
+	// RESTConfig and Kubeconfig hold.
+	TLS bool
+	// Token is the bearer token that every request must bring; "" for none.
+	Token string
+	// Scheme knows the types of the sources' objects that are not unstructured;
+	// the default is client-go's, which has every built-in type.
+	Scheme *runtime.Scheme
+	// ClusterScoped tells the resources that have no namespaces from those that
+	// have. It is needed for types that are not Kubernetes' own.
+	ClusterScoped map[schema.GroupVersionResource]bool
+	// Faults are what goes wrong on the way to the client: FaultKinds. They count
+	// from Start. Those of load.FaultKinds belong to the sources.
+	Faults []load.Fault
+	// Clock is the time that faults go by; the default is the real one.
+	Clock clock.Clock
+}
+
+// Server is an HTTP server over one load.Source for each resource. Its methods may
+// be called by any number of goroutines at once.
+//
+// Writes may come through it and straight into the sources at the same time: a
+// request that changes an object does so only from the state that it has read.
+type Server struct {
+	options   Options
+	resources map[schema.GroupVersionResource]*resource
+	codecs    serializer.CodecFactory
+	frames    frameCache
+	own       []*load.Source // made here, stopped here
+	cert      *certificate   // nil without TLS
+	http      *http.Server
+
+	// ctx ends with Stop; every request's context ends with it.
+	ctx     context.Context
+	cancel  context.CancelFunc
+	faults  atomic.Pointer[load.FaultSchedule]
+	running sync.WaitGroup // Serve, requests and connections
+	stats   counters
+
+	mu struct {
+		sync.Mutex
+		started     bool
+		stopped     bool
+		listener    net.Listener
+		connections map[net.Conn]bool // open, and counted in running
+	}
+}
+
+// New makes a server over sources, by resource; without any it has Pods and Nodes,
+// both empty. It neither listens nor starts a goroutine before Start.
+//
+// The error names an address that is not on the loopback interface, an invalid
+// fault, or a source whose objects have a kind that neither the scheme nor the
+// object tells. The caller keeps the sources and stops them, after the server.
+func New(sources map[schema.GroupVersionResource]*load.Source, options Options) (*Server, error) {
+	s := &Server{options: options, resources: map[schema.GroupVersionResource]*resource{}}
+	o := &s.options
+	if o.Address == "" {
+		o.Address = DefaultAddress
+	}
+	if o.Scheme == nil {
+		o.Scheme = scheme.Scheme
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if err := checkAddress(o.Address); err != nil {
+		return nil, err
+	}
+	if err := checkFaults(o.Faults); err != nil {
+		return nil, err
+	}
+	s.codecs = serializer.NewCodecFactory(o.Scheme, serializer.WithStreamingCollectionEncodingToJSON(), serializer.WithStreamingCollectionEncodingToProtobuf())
+	if len(sources) == 0 {
+		sources = map[schema.GroupVersionResource]*load.Source{
+			Pods:  load.NewSource(nil, load.SourceOptions{Example: &corev1.Pod{}}),
+			Nodes: load.NewSource(nil, load.SourceOptions{Example: &corev1.Node{}}),
+		}
+		for _, source := range sources {
+			s.own = append(s.own, source)
+		}
+	}
+	for gvr, source := range sources {
+		r, err := newResource(gvr, source, o)
+		if err != nil {
+			return nil, err
+		}
+		s.resources[gvr] = r
+	}
+	if o.TLS {
+		var err error
+		if s.cert, err = newCertificate(); err != nil {
+			return nil, fmt.Errorf("apiserver: %w", err)
+		}
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// checkAddress refuses what others could reach: the server lets everybody write.
+func checkAddress(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("apiserver: address %q: %w: use HOST:PORT, such as %s", address, err, DefaultAddress)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("apiserver: address %q is not on the loopback interface: use 127.0.0.1, [::1] or localhost, such as %s", address, DefaultAddress)
+	}
+	return nil
+}
+
+// Start listens and serves until Stop. It fails if the address is taken, and if
+// the server was started or stopped before.
+func (s *Server) Start() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.started || s.mu.stopped {
+		return errors.New("apiserver: a server starts once: make another with New")
+	}
+	listener, err := net.Listen("tcp", s.options.Address)
+	if err != nil {
+		return fmt.Errorf("apiserver: %w: choose another address, port 0 for a free one", err)
+	}
+	s.mu.started = true
+	s.mu.listener = listener
+	s.mu.connections = map[net.Conn]bool{}
+	s.faults.Store(load.NewFaultSchedule(s.options.Faults, s.options.Clock))
+	s.http = &http.Server{
+		Handler:     http.HandlerFunc(s.serve),
+		BaseContext: func(net.Listener) context.Context { return s.ctx },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+		ConnState:   s.connState,
+		ErrorLog:    log.New(io.Discard, "", 0), // clients that go away are no news
+	}
+	serve := func() error { return s.http.Serve(listener) }
+	if s.cert != nil {
+		s.http.TLSConfig = &tls.Config{Certificates: []tls.Certificate{s.cert.pair}, MinVersion: tls.VersionTLS12}
+		serve = func() error { return s.http.ServeTLS(listener, "", "") }
+	}
+	s.running.Add(1)
+	go func() {
+		defer s.running.Done()
+		// It returns when the listener is closed: by Stop, or for good.
+		_ = serve()
+	}()
+	return nil
+}
+
+// connState counts connections, so that Stop can wait for their goroutines.
+func (s *Server) connState(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case state == http.StateNew && s.mu.stopped:
+		_ = c.Close() // accepted while http.Server.Close was closing the others
+	case state == http.StateNew:
+		s.mu.connections[c] = true
+		s.running.Add(1)
+		s.stats.connections.Add(1)
+	case state == http.StateClosed && s.mu.connections[c]:
+		delete(s.mu.connections, c)
+		s.running.Done()
+	}
+}
+
+// enter counts a request, unless Stop has been called: then it is waiting for what
+// was counted before.
+func (s *Server) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.stopped {
+		return false
+	}
+	s.running.Add(1)
+	return true
+}
+
+// Stop ends every request and connection, waits until their goroutines are gone,
+// and frees the address. It may be called more than once.
+func (s *Server) Stop() {
+	s.mu.Lock()
+	s.mu.stopped = true
+	started := s.mu.started
+	s.mu.Unlock()
+	s.cancel()
+	if started {
+		_ = s.http.Close() // of what is closed already
+	}
+	s.running.Wait()
+	for _, source := range s.own {
+		source.Stop()
+	}
+}
+
+// URL is where the server is, such as "http://127.0.0.1:40123"; "" before Start.
+func (s *Server) URL() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.listener == nil {
+		return ""
+	}
+	if s.cert != nil {
+		return "https://" + s.mu.listener.Addr().String()
+	}
+	return "http://" + s.mu.listener.Addr().String()
+}
+
+// Source returns the source of a resource, nil if the server has none such.
+func (s *Server) Source(gvr schema.GroupVersionResource) *load.Source {
+	if r := s.resources[gvr]; r != nil {
+		return r.source
+	}
+	return nil
+}
+
+// Struck returns how often each fault of Options.Faults has struck so far.
+func (s *Server) Struck() map[load.FaultKind]int {
+	if f := s.faults.Load(); f != nil {
+		return f.Struck()
+	}
+	return map[load.FaultKind]int{}
+}
+
+// Stats are counts since Start.
+type Stats struct {
+	Connections int64 // accepted
+	Requests    int64
+	Watches     int64 // open now
+	Events      int64 // sent to watchers, bookmarks among them
+	Encoded     int64 // of these, encoded anew rather than taken from another watcher's
+	Bytes       int64 // of events
+}
+
+type counters struct {
+	connections, requests, watches, events, encoded, bytes atomic.Int64
+}
+
+// Stats returns what the server has done so far.
+func (s *Server) Stats() Stats {
+	c := &s.stats
+	return Stats{c.connections.Load(), c.requests.Load(), c.watches.Load(), c.events.Load(), c.encoded.Load(), c.bytes.Load()}
+}

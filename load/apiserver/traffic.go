@@ -1,0 +1,139 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+)
+
+// Traffic is what happens to a source's objects while it is served: one of the
+// writes of a workload, so many per second.
+type Traffic struct {
+	// Objects are those that the source began with. What clients have deleted
+	// since is left alone.
+	Objects *load.Objects
+	// Op is update, update-index or add-delete; the last is two events.
+	Op load.Op
+	// Rate is how many of Op are due each second, from when Play begins. What is late
+	// is made up for.
+	Rate float64
+	// Seed chooses the objects.
+	Seed uint64
+}
+
+// trafficOps maps the writes of workloads to what they mean at an API server. A
+// batch there is so many writes here.
+var trafficOps = map[load.Op]load.Op{
+	load.OpUpdate: load.OpUpdate, load.OpUpdateIndex: load.OpUpdateIndex, load.OpAddDelete: load.OpAddDelete,
+	load.OpTransaction: load.OpUpdate, load.OpAdd: load.OpUpdate,
+}
+
+// TrafficOf finds the first group of a preset that writes objects one by one, and
+// what it writes into. The rate is 0 for one that writes as fast as it can. The
+// error names the presets that have one.
+func TrafficOf(p load.Preset) (load.ObjectSpec, Traffic, error) {
+	if spec, traffic, ok := writerOf(p); ok {
+		return spec, traffic, nil
+	}
+	var have []string
+	for _, other := range load.Presets() {
+		if _, _, ok := writerOf(other); ok {
+			have = append(have, other.Name)
+		}
+	}
+	return load.ObjectSpec{}, Traffic{}, fmt.Errorf("the preset %q has no writers of objects: use one of %s", p.Name, strings.Join(have, ", "))
+}
+
+func writerOf(p load.Preset) (load.ObjectSpec, Traffic, bool) {
+	for _, w := range p.Workloads {
+		if w.Component != contract.ComponentStore && w.Component != contract.ComponentFIFO {
+			continue
+		}
+		for _, g := range w.Groups {
+			if op, ok := trafficOps[g.Op]; ok {
+				return w.Objects, Traffic{Op: op, Rate: g.Rate * float64(max(1, g.Batch)), Seed: w.Seed}, true
+			}
+		}
+	}
+	return load.ObjectSpec{}, Traffic{}, false
+}
+
+// Play writes into the source until the context ends, and adds each event to done.
+// It returns nil then, and an error if a write fails other than by a client's doing.
+func (t Traffic) Play(ctx context.Context, source *load.Source, done *atomic.Int64) error {
+	rng := rand.New(rand.NewPCG(t.Seed, 0))
+	p := newPacer(ctx)
+	defer p.timer.Stop()
+	for i := 0; p.until(time.Duration(float64(i) / t.Rate * float64(time.Second))); i++ {
+		key := t.Objects.Key(rng.IntN(t.Objects.Len()))
+		current, exists := source.Get(key)
+		if !exists {
+			continue
+		}
+		var err error
+		if t.Op == load.OpAddDelete {
+			if _, err = source.Delete(key); err == nil {
+				done.Add(1)
+				_, err = source.Create(current)
+			}
+		} else {
+			_, err = source.Update(t.Objects.Mutate(current, rng, t.Op == load.OpUpdateIndex))
+		}
+		if err = notOurs(err); err != nil {
+			return err
+		}
+		done.Add(1)
+	}
+	return nil
+}
+
+// notOurs drops the error of a write that met one by a client.
+func notOurs(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// TraceNodes makes a node for each name that a trace's pods run on, sorted.
+func TraceNodes(trace *load.Trace) []runtime.Object {
+	names := trace.Nodes()
+	nodes := load.Generate(load.ObjectSpec{Kind: load.KindNode, Count: len(names)}, trace.Seed).All()
+	for i, node := range nodes {
+		nodes[i] = shallowCopy(node)
+		accessorOf(nodes[i]).SetName(names[i])
+	}
+	return nodes
+}
+
+// pacer waits for times since its making.
+type pacer struct {
+	ctx   context.Context
+	start time.Time
+	timer *time.Timer
+}
+
+func newPacer(ctx context.Context) *pacer {
+	return &pacer{ctx: ctx, start: time.Now(), timer: time.NewTimer(0)}
+}
+
+// until waits for a time, if it is not past. It returns false when the context has ended.
+func (p *pacer) until(due time.Duration) bool {
+	if wait := due - time.Since(p.start); wait > 0 {
+		p.timer.Reset(wait)
+		select {
+		case <-p.timer.C:
+		case <-p.ctx.Done():
+		}
+	}
+	return p.ctx.Err() == nil
+}

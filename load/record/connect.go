@@ -1,0 +1,64 @@
+package record
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Cluster is what a recording is made of: three clients of one apiserver.
+type Cluster struct {
+	Host      string // as the kubeconfig has it, for messages and the trace's source
+	Namespace string // of the kubeconfig's context
+	Discovery discovery.DiscoveryInterface
+	Dynamic   dynamic.Interface
+	Metadata  metadata.Interface
+}
+
+// answerWithin bounds the wait for discovery; lists and watches end with their context.
+const answerWithin = 15 * time.Second
+
+// Connect makes the clients of a kubeconfig: of the file, or where that is "" of
+// $KUBECONFIG or ~/.kube/config, as kubectl does. context is the kubeconfig's
+// context; "" is its current one. It does not talk to the cluster yet.
+func Connect(kubeconfig, context string) (*Cluster, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context})
+	config, err := loader.ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w; use --kubeconfig FILE and --context NAME", rules.GetDefaultFilename(), err)
+	}
+	namespace, _, err := loader.Namespace()
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", rules.GetDefaultFilename(), err)
+	}
+	return ConnectTo(config, namespace)
+}
+
+// ConnectTo makes the clients of a configuration.
+func ConnectTo(config *rest.Config, namespace string) (*Cluster, error) {
+	config = rest.CopyConfig(config)
+	config.UserAgent = "benchrun-record"
+	config.WarningHandlerWithContext = rest.NoWarnings{}
+	config.QPS, config.Burst = 50, 100 // a first list of many pages need not crawl
+	c := &Cluster{Host: config.Host, Namespace: namespace}
+	quick := rest.CopyConfig(config)
+	quick.Timeout = answerWithin
+	var err error
+	if c.Discovery, err = discovery.NewDiscoveryClientForConfig(quick); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	if c.Dynamic, err = dynamic.NewForConfig(config); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	if c.Metadata, err = metadata.NewForConfig(config); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	return c, nil
+}

@@ -1,0 +1,42 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// ErrKept is wrapped by the error of a recording that broke off and left a file: what
+// came before is in it.
+var ErrKept = errors.New("what was recorded is kept")
+
+// File records into a new file. Where nothing can be recorded (the options are wrong,
+// the cluster cannot be reached or refuses, the file exists, the first lists
+// fail or are interrupted) it leaves no file; the error says what to do. From then
+// on the file stays, and an error wraps ErrKept.
+func (c *Cluster) File(ctx context.Context, path string, o Options) (Progress, error) {
+	// Asked first, so that nobody waits for a cluster in vain.
+	if _, err := os.Lstat(path); err == nil {
+		return Progress{}, fmt.Errorf("%s exists: choose another file with -o", path)
+	}
+	if err := c.Probe(ctx, o); err != nil {
+		return Progress{}, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // what a cluster holds is not for everybody
+	if errors.Is(err, fs.ErrExist) {
+		return Progress{}, fmt.Errorf("%s exists: choose another file with -o", path)
+	}
+	if err != nil {
+		return Progress{}, err
+	}
+	p, err := c.Record(ctx, f, o)
+	if p.Listing {
+		return p, errors.Join(err, f.Close(), os.Remove(path))
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return p, fmt.Errorf("%w; %w: %d objects and %d events or some fewer are in %s; benchrun trace salvage makes a whole trace of them", err, ErrKept, p.Initial, p.Events, path)
+	}
+	return p, nil
+}

@@ -1,0 +1,274 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informerbench/informerbench/load"
+)
+
+// follower lists one resource and watches it from then on. One goroutine runs it.
+type follower struct {
+	*recorder
+	client  client
+	index   int
+	version string // up to which everything was written; "" if it must be listed again
+}
+
+const (
+	// firstTries is how often a first list that fails is tried.
+	firstTries = 4
+	// A watch is asked to last between one and two times this, as informers do, so
+	// that those of many clients do not end together.
+	watchTime = 5 * time.Minute
+	// The wait before a try after a failure doubles from the first to the last.
+	firstWait = 100 * time.Millisecond
+	lastWait  = 30 * time.Second
+	// shortWatch is how long a watch lasts at least that counts as a success.
+	shortWatch = time.Second
+)
+
+// begin writes what is there at the start.
+func (f *follower) begin(ctx context.Context) error {
+	wait := firstWait
+	for try := 1; ; try++ {
+		version, err := f.list(ctx, f.options.PageSize, func(obj runtime.Object) error {
+			return f.write(f.client, obj, func(w *load.TraceWriter, _ time.Duration, obj runtime.Object) error {
+				if _, _, known := w.Known(f.index, load.Key(obj)); known {
+					return nil // an earlier try had it; what has changed since is found below
+				}
+				return w.Initial(f.index, obj)
+			})
+		})
+		switch {
+		case err == nil && try == 1:
+			f.version = version
+			return nil
+		case err == nil || expired(err):
+			// What was listed is of several moments: it is the start all the same, and a
+			// list that is compared with it comes first among the events.
+			f.version = ""
+			return nil
+		case ctx.Err() != nil || fatal(err) || try == firstTries:
+			return fmt.Errorf("list %s: %w", f.options.Resources[f.index], err)
+		}
+		if !sleep(ctx, wait) {
+			return ctx.Err()
+		}
+		wait *= 2
+	}
+}
+
+// fatal reports whether trying again is of no use.
+func fatal(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) ||
+		errors.As(err, new(*writeError))
+}
+
+func expired(err error) bool {
+	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
+}
+
+// list hands out all objects, page by page, and returns the version that the list
+// is of. limit 0 asks for one page.
+func (f *follower) list(ctx context.Context, limit int64, each func(runtime.Object) error) (string, error) {
+	o := metav1.ListOptions{Limit: limit}
+	for {
+		p, err := f.client.list(ctx, o)
+		if err != nil {
+			return "", err
+		}
+		for _, obj := range p.items {
+			if err := each(obj); err != nil {
+				return "", &writeError{err}
+			}
+		}
+		if p.rest == "" {
+			return p.version, nil
+		}
+		o.Continue = p.rest
+	}
+}
+
+// follow writes what happens until ctx ends. The error is the writer's: whatever the
+// server does is tried again.
+func (f *follower) follow(ctx context.Context) error {
+	wait, troubled := firstWait, false
+	for ctx.Err() == nil {
+		began := time.Now()
+		var err error
+		relist := f.version == ""
+		if relist {
+			err = f.relist(ctx)
+		} else {
+			err = f.watch(ctx)
+		}
+		lasted := time.Since(began)
+		var failed *writeError
+		switch {
+		case ctx.Err() != nil && !errors.As(err, &failed):
+			return nil
+		case errors.As(err, &failed):
+			return failed.error
+		case expired(err):
+			f.version = ""
+			continue
+		case err == nil && (relist || lasted >= watchTime):
+			wait, troubled = firstWait, false
+			continue
+		}
+		// A watch that broke off, or a refusal. Each is noted once until it is over.
+		if lasted > shortWatch {
+			wait, troubled = firstWait, false
+		}
+		n := load.TraceNote{Resource: f.index, What: load.NoteResumed, Why: "the watch ended early"}
+		if err != nil {
+			n.What, n.Why = load.NoteRefused, err.Error()
+		}
+		if !troubled || err == nil {
+			if err := f.note(n); err != nil {
+				return err
+			}
+		}
+		troubled = err != nil
+		if !sleep(ctx, wait/2+rand.N(wait)) {
+			return nil
+		}
+		wait = min(2*wait, lastWait)
+	}
+	return nil
+}
+
+// watch writes events from the version on, and moves it. nil means that the watch
+// ended without a word.
+func (f *follower) watch(ctx context.Context) error {
+	timeout := int64((watchTime + rand.N(watchTime)).Seconds())
+	w, err := f.client.watch(ctx, metav1.ListOptions{ResourceVersion: f.version, AllowWatchBookmarks: true, TimeoutSeconds: &timeout})
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	for {
+		var e watch.Event
+		var open bool
+		select {
+		case e, open = <-w.ResultChan():
+			if !open {
+				return nil
+			}
+		case <-ctx.Done():
+			return nil
+		}
+		if e.Type == watch.Error {
+			return apierrors.FromObject(e.Object)
+		}
+		m, err := meta.Accessor(e.Object)
+		if err != nil {
+			return fmt.Errorf("the server sent a %T in a watch", e.Object)
+		}
+		version := m.GetResourceVersion() // before the object is written: it is the writer's then
+		if err := f.event(e); err != nil {
+			return &writeError{err}
+		}
+		f.version = version
+		f.observe(version)
+	}
+}
+
+func (f *follower) event(e watch.Event) error {
+	switch e.Type {
+	case watch.Added, watch.Modified:
+		return f.write(f.client, e.Object, func(w *load.TraceWriter, at time.Duration, obj runtime.Object) error {
+			return w.Changed(at, f.index, obj)
+		})
+	case watch.Deleted:
+		return f.write(f.client, e.Object, func(w *load.TraceWriter, at time.Duration, obj runtime.Object) error {
+			return w.Deleted(at, f.index, obj)
+		})
+	}
+	return nil // a bookmark
+}
+
+// relist writes what differs from what was written as events.
+func (f *follower) relist(ctx context.Context) error {
+	n := load.TraceNote{Resource: f.index, What: load.NoteRelisted, Why: "the server has forgotten what came after the last version"}
+	there := map[string]bool{}
+	each := func(obj runtime.Object) error {
+		return f.write(f.client, obj, func(w *load.TraceWriter, at time.Duration, obj runtime.Object) error {
+			key := load.Key(obj)
+			there[key] = true
+			m, err := meta.Accessor(obj)
+			if err != nil {
+				return err
+			}
+			uid, version, known := w.Known(f.index, key)
+			switch {
+			case known && uid == m.GetUID() && version == m.GetResourceVersion():
+				return nil
+			case known && uid == m.GetUID():
+				n.Modified++
+			case known:
+				n.Deleted++
+				n.Added++
+			default:
+				n.Added++
+			}
+			return w.Changed(at, f.index, obj)
+		})
+	}
+	version, err := f.list(ctx, f.options.PageSize, each)
+	if expired(err) {
+		// The list took longer than the server keeps its history: all in one page then.
+		clear(there)
+		version, err = f.list(ctx, 0, each)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.gone(there, &n); err != nil {
+		return &writeError{err}
+	}
+	f.version = version
+	if err := f.note(n); err != nil {
+		return &writeError{err}
+	}
+	f.observe(version)
+	return nil
+}
+
+// gone writes the deletions of what is not there any more.
+func (f *follower) gone(there map[string]bool, n *load.TraceNote) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, key := range f.mu.out.Keys(f.index) {
+		if there[key] {
+			continue
+		}
+		n.Deleted++
+		if err := f.mu.out.Gone(f.atLocked(), f.index, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sleep reports false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,100 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// selectableField is a field that a field selector may name.
+type selectableField struct {
+	name string
+	of   func(runtime.Object) string
+}
+
+var metadataFields = []selectableField{
+	{"metadata.name", func(obj runtime.Object) string { return accessor(obj).GetName() }},
+	{"metadata.namespace", func(obj runtime.Object) string { return accessor(obj).GetNamespace() }},
+}
+
+var podFields = []selectableField{
+	{"spec.nodeName", func(obj runtime.Object) string { return obj.(*corev1.Pod).Spec.NodeName }},
+	{"status.phase", func(obj runtime.Object) string { return string(obj.(*corev1.Pod).Status.Phase) }},
+}
+
+// selectableFields are those of the source's kind.
+func (s *Source) selectableFields() []selectableField {
+	if _, ok := s.options.Example.(*corev1.Pod); ok {
+		return slices.Concat(metadataFields, podFields)
+	}
+	return metadataFields
+}
+
+// selection returns what tells the objects that the selectors of a request
+// choose; it is nil if they choose every object. Matching costs O(terms).
+func (s *Source) selection(o metav1.ListOptions) (func(runtime.Object) bool, error) {
+	if o.LabelSelector == "" && o.FieldSelector == "" {
+		return nil, nil
+	}
+	label, err := labels.Parse(o.LabelSelector)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("unable to parse label selector %q: %v", o.LabelSelector, err))
+	}
+	field, err := fields.ParseSelector(o.FieldSelector)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("unable to parse field selector %q: %v", o.FieldSelector, err))
+	}
+	type term struct {
+		of    func(runtime.Object) string
+		value string
+		equal bool
+	}
+	var terms []term
+	known := s.selectableFields()
+	for _, r := range field.Requirements() {
+		i := slices.IndexFunc(known, func(f selectableField) bool { return f.name == r.Field })
+		if i < 0 {
+			return nil, apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %q: use one of %s",
+				r.Field, join(known, func(f selectableField) string { return f.name })))
+		}
+		terms = append(terms, term{known[i].of, r.Value, r.Operator != selection.NotEquals})
+	}
+	return func(obj runtime.Object) bool {
+		for _, t := range terms {
+			if (t.of(obj) == t.value) != t.equal {
+				return false
+			}
+		}
+		return label.Empty() || label.Matches(labels.Set(accessor(obj).GetLabels()))
+	}, nil
+}
+
+// seenBy returns the event by which a watch of a selection learns of a change:
+// an object that enters the selection is added, one that leaves it is deleted,
+// with its last selected state and the version of the change. seen is false for a
+// change outside the selection.
+func (c change) seenBy(selected func(runtime.Object) bool) (e watch.Event, seen bool) {
+	if selected == nil {
+		return c.event, true
+	}
+	was := c.before != nil && selected(c.before)
+	is := c.after != nil && selected(c.after)
+	switch {
+	case was && is:
+		return c.event, true
+	case is:
+		return watch.Event{Type: watch.Added, Object: c.event.Object}, true
+	case was:
+		return watch.Event{Type: watch.Deleted, Object: withVersion(c.before, VersionOf(c.event.Object))}, true
+	default:
+		return watch.Event{}, false
+	}
+}
