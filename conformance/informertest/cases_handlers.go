@@ -228,9 +228,13 @@ var handlerCases = []suite.Case[env]{
 			if err != nil || !gone && !slices.ContainsFunc(found, func(obj any) bool { return obj == any(c.new) }) {
 				b.problem("INFORMER-22", "told %s, the handler finds %d objects by its node (%v) and not this one", c, len(found), err)
 			}
-			// That they return is what is asked here: others are written between two reads, and
-			// a store may be waived of listing one instant.
-			_, _ = indexer.List(), indexer.ListKeys()
+			// Others are written between two reads, so that only what was told is looked for.
+			if !gone && !slices.ContainsFunc(indexer.List(), func(obj any) bool { return obj == any(c.new) }) {
+				b.problem("INFORMER-22", "told %s, the handler does not find it in List", c)
+			}
+			if got := slices.Contains(indexer.ListKeys(), c.key); got == gone {
+				b.problem("INFORMER-22", "told %s, the handler finds it in ListKeys: %t", c, got)
+			}
 			b.informer.HasSynced()
 			b.informer.LastSyncResourceVersion()
 			b.informer.IsStopped()
