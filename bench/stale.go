@@ -151,7 +151,9 @@ type sightings struct {
 	at            func(time.Time) int64
 	from          int64 // what was due before does not count
 	early, unseen atomic.Int64
+	merged        atomic.Int64
 	timed, blind  bool
+	merges        bool // merged is counted
 	// free are the histograms that nobody is recording in: a few for however many
 	// goroutines, and no lock, which would show among the component's.
 	free []atomic.Pointer[measure.Histogram]
@@ -189,6 +191,12 @@ func (s *sightings) left(since, end int64) {
 	}
 }
 
+// missed counts an event that nobody can have seen, and that waited so long.
+func (s *sightings) missed(waited time.Duration) {
+	s.unseen.Add(1)
+	s.record(waited)
+}
+
 func (s *sightings) record(d time.Duration) {
 	for ; ; runtime.Gosched() {
 		for i := range s.free {
@@ -216,6 +224,9 @@ func (s *sightings) summarise(to *measure.Series) {
 	}
 	record(to, Stale, all)
 	to.Values[Unseen] = float64(s.unseen.Load())
+	if s.merges {
+		to.Values[Merged] = float64(s.merged.Load())
+	}
 	if s.timed {
 		to.Values[Early] = float64(s.early.Load())
 	}

@@ -9,11 +9,12 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
@@ -102,6 +103,7 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 	if err != nil {
 		return nil, err
 	}
+	runtime.GC() // what reading the trace left behind would be collected while the first events are replayed
 	if err := p.start(); err != nil {
 		return nil, err
 	}
@@ -204,11 +206,11 @@ func traceReaders(target traceTarget, w load.Workload, p *profiler) ([][]*worker
 
 const sameFinalState = "final state, object by object"
 
-func sameObject(got any, want runtime.Object) bool { return reflect.DeepEqual(got, any(want)) }
+func sameObject(got any, want kruntime.Object) bool { return reflect.DeepEqual(got, any(want)) }
 
 // compare holds what a component has, or what somebody was told that it has, against
 // what the trace leads to, object by object.
-func compare(name string, got []map[string]any, trace *load.Trace, same func(got any, want runtime.Object) bool) measure.CheckResult {
+func compare(name string, got []map[string]any, trace *load.Trace, same func(got any, want kruntime.Object) bool) measure.CheckResult {
 	check := measure.CheckResult{Name: name, Passed: true}
 	fail := func(format string, args ...any) {
 		if check.Passed {

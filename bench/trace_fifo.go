@@ -11,7 +11,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
@@ -24,12 +23,11 @@ import (
 // what an informer's does: it pops, and writes what it has popped into the view that
 // the FIFO knows the objects by. From an event's due time to its popping is its staleness.
 type fifoTarget struct {
-	staleness[runtime.Object]
+	*timeline
 	group   load.Group // the consumers'
 	fifos   []contract.FIFO
 	views   []*view
 	popped  atomic.Int64 // events
-	seen    *sightings
 	running sync.WaitGroup
 	stop    sync.Once
 	failed  chan error // the first error of each consumer
@@ -62,16 +60,13 @@ type endMarker struct {
 }
 
 func newFIFOTarget(ctx context.Context, newFIFO func(contract.FIFOConfig) contract.FIFO, trace *load.Trace, w load.Workload) (*fifoTarget, error) {
-	t := &fifoTarget{group: consumerOf(w), failed: make(chan error, len(trace.Resources))}
-	t.seen = t.consumer(t.group.Name)
-	for i := range trace.Events {
-		t.of(trace.Events[i].Object)
-	}
+	t := &fifoTarget{timeline: newTimeline(trace), group: consumerOf(w), failed: make(chan error, len(trace.Resources))}
 	initial := trace.StateAfter(0)
 	for i := range trace.Resources {
 		v := &view{objects: map[string]any{}}
 		fifo := newFIFO(contract.FIFOConfig{KnownObjects: v})
-		pop, err := t.popper(fifo, v)
+		sees := t.observer(t.group.Name, i)
+		pop, err := t.popper(fifo, v, sees)
 		if err != nil {
 			t.close()
 			return nil, err
@@ -92,7 +87,7 @@ func newFIFOTarget(ctx context.Context, newFIFO func(contract.FIFOConfig) contra
 		return nil, err
 	}
 	t.popped.Store(0) // no consumer is at work
-	t.seen.begin(time.Now())
+	t.consumer(t.group.Name).begin(time.Now())
 	return t, nil
 }
 
@@ -107,10 +102,10 @@ func consumerOf(w load.Workload) load.Group {
 }
 
 // popper makes a function that pops once, as the group asks for.
-func (t *fifoTarget) popper(fifo contract.FIFO, v *view) (func() error, error) {
+func (t *fifoTarget) popper(fifo contract.FIFO, v *view, sees *observer) (func() error, error) {
 	handle := func(deltas []contract.Delta) {
 		for i := range deltas {
-			t.take(v, &deltas[i])
+			t.take(v, sees, &deltas[i])
 		}
 		if t.group.Work > 0 {
 			time.Sleep(t.group.Work)
@@ -142,7 +137,7 @@ func (t *fifoTarget) popper(fifo contract.FIFO, v *view) (func() error, error) {
 }
 
 // take does to the view what a delta says.
-func (t *fifoTarget) take(v *view, d *contract.Delta) {
+func (t *fifoTarget) take(v *view, sees *observer, d *contract.Delta) {
 	if m, ok := d.Object.(*endMarker); ok {
 		close(m.reached)
 		return
@@ -158,9 +153,7 @@ func (t *fifoTarget) take(v *view, d *contract.Delta) {
 		return
 	}
 	t.popped.Add(1)
-	if obj, ok := d.Object.(runtime.Object); ok {
-		t.saw(obj, t.seen)
-	}
+	sees.saw(d.Object, d.Type == contract.Deleted)
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(d.Object)
 	if err != nil {
 		panic(fmt.Sprintf("bench: the FIFO made a delta of a %T, which nobody put in", d.Object))
@@ -186,7 +179,7 @@ func (t *fifoTarget) consume(pop func() error) {
 }
 
 func (t *fifoTarget) apply(_ context.Context, e *load.TraceEvent, due time.Time) error {
-	t.stamps[e.Object].offer(t.at(due))
+	t.offer(t.of(e), due)
 	fifo := t.fifos[e.Resource]
 	switch e.Type {
 	case watch.Added:
@@ -237,7 +230,7 @@ func (t *fifoTarget) consumed(took time.Duration) []measure.Series {
 	s := measure.Series{Group: t.group.Name, Op: string(t.group.Op), Goroutines: len(t.fifos),
 		Values: map[string]float64{measure.Achieved: float64(t.popped.Load()) / took.Seconds()}, Histograms: map[string]string{}}
 	t.leave(time.Now())
-	t.seen.summarise(&s)
+	t.consumer(t.group.Name).summarise(&s)
 	return []measure.Series{s}
 }
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/load"
@@ -19,8 +18,7 @@ import (
 // mark has come through, which they learn from marked, or when the informer was stopped.
 type follower struct {
 	group   load.Group
-	stale   *staleness[kruntime.Object]
-	seen    *sightings
+	sees    *observer
 	objects map[string]any // by key
 	told    int            // events
 	broken  string         // the first thing that did not follow; "" if all did
@@ -29,8 +27,8 @@ type follower struct {
 
 var _ cache.ResourceEventHandler = (*follower)(nil)
 
-func newFollower(g load.Group, stale *staleness[kruntime.Object]) *follower {
-	return &follower{group: g, stale: stale, seen: stale.consumer(g.Name), objects: map[string]any{}, marked: make(chan struct{}, 1)}
+func newFollower(g load.Group, t *timeline, resource int) *follower {
+	return &follower{group: g, sees: t.observer(g.Name, resource), objects: map[string]any{}, marked: make(chan struct{}, 1)}
 }
 
 // handlers are the followers as an informer takes them.
@@ -43,7 +41,7 @@ func handlers(followers []*follower) []cache.ResourceEventHandler {
 }
 
 func (f *follower) OnAdd(obj any, _ bool) {
-	key, last, known := f.notified(obj)
+	key, last, known := f.notified(obj, false)
 	if key == markName {
 		return
 	}
@@ -55,7 +53,7 @@ func (f *follower) OnAdd(obj any, _ bool) {
 }
 
 func (f *follower) OnUpdate(old, obj any) {
-	key, last, known := f.notified(obj)
+	key, last, known := f.notified(obj, false)
 	switch {
 	case !known:
 		f.breaks("%s is changed, and was not there", key)
@@ -67,7 +65,7 @@ func (f *follower) OnUpdate(old, obj any) {
 }
 
 func (f *follower) OnDelete(obj any) {
-	key, _, known := f.notified(obj)
+	key, _, known := f.notified(obj, true)
 	if key == markName {
 		return
 	}
@@ -80,7 +78,7 @@ func (f *follower) OnDelete(obj any) {
 
 // notified ends the wait of an event, or of whoever waits for the mark, and
 // returns the last that was told of its object.
-func (f *follower) notified(obj any) (key string, last any, known bool) {
+func (f *follower) notified(obj any, deleted bool) (key string, last any, known bool) {
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
 	if err != nil {
 		panic(fmt.Sprintf("bench: the informer tells of a %T, which nobody sent", obj))
@@ -89,9 +87,7 @@ func (f *follower) notified(obj any) (key string, last any, known bool) {
 		f.marked <- struct{}{}
 		return key, nil, false
 	}
-	if o, ok := obj.(kruntime.Object); ok {
-		f.stale.saw(o, f.seen)
-	}
+	f.sees.saw(obj, deleted)
 	last, known = f.objects[key]
 	return key, last, known
 }

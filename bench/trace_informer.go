@@ -22,9 +22,9 @@ import (
 // informerTarget is an informer for each resource of a trace, as a program has it: each
 // lists what the trace begins with, watches the events, and has the workload's handlers. The
 // source hands the recorded objects over as they are, so that they keep their versions. From an
-// event's due time until the first handler is called is its staleness.
+// event's due time until a handler is called is its staleness, for each handler.
 type informerTarget struct {
-	staleness[kruntime.Object]
+	*timeline
 	subjects  []*informerSubject // by resource
 	followers [][]*follower      // by resource; of each the same groups in the same order
 	marks     []kruntime.Object  // by resource
@@ -40,13 +40,7 @@ const markName = "/end/"
 var errWatchEnded = errors.New("the informer has ended its watch, though nothing was wrong")
 
 func newInformerTarget(ctx context.Context, newInformer contract.NewInformer, trace *load.Trace, w load.Workload) (*informerTarget, error) {
-	t := &informerTarget{groups: handlersOf(w), readers: spread{workload: w}}
-	for i := range trace.Events {
-		t.of(trace.Events[i].Object)
-	}
-	for _, g := range t.groups {
-		t.consumer(g.Name) // the first group gets what nobody has seen
-	}
+	t := &informerTarget{timeline: newTimeline(trace), groups: handlersOf(w), readers: spread{workload: w}}
 	w.Groups = readersOf(w) // handlers are followers
 	initial := trace.StateAfter(0)
 	for i := range trace.Resources {
@@ -61,7 +55,7 @@ func newInformerTarget(ctx context.Context, newInformer contract.NewInformer, tr
 		var followers []*follower
 		for _, g := range t.groups {
 			for range g.Goroutines {
-				followers = append(followers, newFollower(g, &t.staleness))
+				followers = append(followers, newFollower(g, t.timeline, i))
 			}
 		}
 		t.marks = append(t.marks, newMark(s.example, version))
@@ -82,7 +76,7 @@ func newInformerTarget(ctx context.Context, newInformer contract.NewInformer, tr
 			f.told = 0 // no handler is at work
 		}
 	}
-	for _, seen := range t.staleness.groups {
+	for _, seen := range t.timeline.groups {
 		seen.begin(time.Now())
 	}
 	return t, nil
@@ -111,7 +105,9 @@ func newMark(example kruntime.Object, version uint64) kruntime.Object {
 }
 
 func (t *informerTarget) apply(ctx context.Context, e *load.TraceEvent, due time.Time) error {
-	t.stamps[e.Object].offer(t.at(due))
+	if n := t.of(e); !t.same[n] { // an informer need not tell of those
+		t.offer(n, due)
+	}
 	return t.send(ctx, e.Resource, watch.Event{Type: e.Type, Object: e.Object})
 }
 

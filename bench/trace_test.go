@@ -1,16 +1,20 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/catalog"
@@ -130,10 +134,18 @@ func TestReplay(t *testing.T) {
 				t.Errorf("%s: %g of %d events applied", e.ID(), n, len(trace.Events))
 			}
 			if consumer != "" {
-				// One that coalesces does not hand out what was overtaken while it waited.
-				last := f.Series[len(f.Series)-1]
-				if n := last.Values[Stale+"-n"]; last.Name() != consumer || n < 43 || int(n) > len(trace.Events) {
-					t.Errorf("%s: %s saw %g of %d events", e.ID(), last.Name(), n, len(trace.Events))
+				// Each handler, and the consumer of a FIFO, sees every event or a newer one.
+				last, consumers := f.Series[len(f.Series)-1], 1
+				if component == contract.ComponentInformer {
+					consumers = 2
+				}
+				n, unseen := last.Values[Stale+"-n"], last.Values[Unseen]
+				if last.Name() != consumer || int(n) != consumers*len(trace.Events) || unseen != 0 {
+					t.Errorf("%s: %s followed %g events of %d, %g of them unseen", e.ID(), last.Name(), n, consumers*len(trace.Events), unseen)
+				}
+				// Nothing that the catalog has merges two states of an object.
+				if merged, ok := last.Values[Merged]; !ok || merged != 0 {
+					t.Errorf("%s: %s: %g events were merged", e.ID(), last.Name(), merged)
 				}
 			}
 		}
@@ -143,6 +155,89 @@ func TestReplay(t *testing.T) {
 	}
 	if _, err := newTraceTarget(t.Context(), catalog.Entry{Component: contract.ComponentQueue, Name: "q"}, trace, load.Workload{}); err == nil || !strings.Contains(err.Error(), "store") {
 		t.Errorf("through a queue: %v", err)
+	}
+}
+
+// newest is a FIFO that hands out only the newest of what waits under a key.
+type newest struct{ contract.FIFO }
+
+func (f newest) Pop(process contract.PopProcessFunc) (any, error) {
+	return f.FIFO.Pop(func(obj any, isInInitialList bool) error {
+		deltas := obj.(contract.Deltas)
+		return process(deltas[len(deltas)-1:], isInInitialList)
+	})
+}
+
+// stuck is a FIFO that loses the changes of an object.
+type stuck struct {
+	contract.FIFO
+	key string
+}
+
+func (f stuck) Update(obj any) error {
+	if load.Key(obj) == f.key {
+		return nil
+	}
+	return f.FIFO.Update(obj)
+}
+
+// What was merged into a newer state was seen with it; what was lost was not seen.
+func TestReplayTellsMergedFromLost(t *testing.T) {
+	path := aRecording(t)
+	trace, err := load.ReadTraceFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := catalog.Lookup(contract.ComponentFIFO, "deltafifo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	replayed := func(through func(contract.FIFO) contract.FIFO) (measure.Series, bool) {
+		merging := e
+		merging.NewFIFO = func(c contract.FIFOConfig) contract.FIFO { return through(e.NewFIFO(c)) }
+		// The consumer takes so long that most events find one of their object waiting.
+		groups := []load.Group{{Name: "replay", Op: load.OpAdd, Goroutines: 1}, {Name: "consumer", Op: load.OpPop, Goroutines: 1, Work: time.Millisecond}}
+		w := load.Workload{Name: "w", Component: contract.ComponentFIFO, Objects: load.ObjectSpec{Count: 43}, Groups: groups, Duration: time.Millisecond}.WithDefaults()
+		f := measure.Fork{Process: map[string]float64{}}
+		if err := replay(t.Context(), merging, w, path, &f, nil); err != nil {
+			t.Fatal(err)
+		}
+		return f.Series[len(f.Series)-1], f.Checks[0].Passed
+	}
+	all := float64(len(trace.Events))
+	s, whole := replayed(func(f contract.FIFO) contract.FIFO { return newest{f} })
+	if n, unseen, merged := s.Values[Stale+"-n"], s.Values[Unseen], s.Values[Merged]; !whole || n != all || unseen != 0 || merged < all/2 || merged >= all {
+		t.Errorf("one that merges: %g events of %g followed, %g unseen, %g merged; whole: %t", n, all, unseen, merged, whole)
+	}
+	i := slices.IndexFunc(trace.Events, func(e load.TraceEvent) bool {
+		return e.Type == watch.Modified && trace.FinalState()[e.Resource][e.Key] == e.Object // nothing comes after it
+	})
+	s, whole = replayed(func(f contract.FIFO) contract.FIFO { return stuck{f, trace.Events[i].Key} })
+	if n, unseen := s.Values[Stale+"-n"], s.Values[Unseen]; whole || n != all || unseen == 0 {
+		t.Errorf("one that loses: %g events of %g followed, %g unseen; whole: %t", n, all, unseen, whole)
+	}
+}
+
+// first is a target that only looks at what there is when the first event comes.
+type first struct {
+	traceTarget
+	look func()
+}
+
+func (t first) apply(context.Context, *load.TraceEvent, time.Time) error { t.look(); return nil }
+func (t first) settle(context.Context) error                             { return nil }
+func (t first) consumed(time.Duration) []measure.Series                  { return nil }
+
+// The replay does not begin with the garbage of reading the trace.
+func TestReplayBeginsCollected(t *testing.T) {
+	var before, then runtime.MemStats
+	runtime.ReadMemStats(&before)
+	trace := &load.Trace{Events: make([]load.TraceEvent, 1)}
+	if _, err := feed(t.Context(), first{look: func() { runtime.ReadMemStats(&then) }}, trace, load.Workload{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if then.NumForcedGC == before.NumForcedGC {
+		t.Error("no collection before the first event")
 	}
 }
 
@@ -192,7 +287,7 @@ func TestReplayFindsALossInAnInformer(t *testing.T) {
 		{"deletions in its FIFO", informer.Func(informer.Options{NewFIFO: func(c contract.FIFOConfig) contract.FIFO {
 			return &lossy{FIFO: deltafifo.NewInOrder(c, deltafifo.Options{})}
 		}}), []bool{false, false}},
-		{"updates on the way to handlers", func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+		{"updates on the way to handlers", func(lw cache.ListerWatcher, example kruntime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
 			return &silent{SharedIndexInformer: cache.NewSharedIndexInformer(lw, example, resync, indexers)}
 		}, []bool{true, false}},
 	} {
@@ -249,7 +344,7 @@ func TestFollower(t *testing.T) {
 		{"the addition is missing", func(f *follower) { f.OnUpdate(at("1"), at("2")) }, "a is changed, and was not there"},
 		{"deleted twice", func(f *follower) { f.OnAdd(at("1"), true); f.OnDelete(at("2")); f.OnDelete(at("2")) }, "a is deleted"},
 	} {
-		f := newFollower(load.Group{Name: "g"}, &staleness[runtime.Object]{})
+		f := newFollower(load.Group{Name: "g"}, newTimeline(&load.Trace{}), 0)
 		c.tell(f)
 		if !strings.HasPrefix(f.broken, c.broken) || c.broken == "" && f.broken != "" {
 			t.Errorf("%s: %q, want %q", c.name, f.broken, c.broken)

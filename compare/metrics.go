@@ -34,7 +34,7 @@ func ByRank(a, b string) int {
 
 // metricOrder is the order of metrics in tables; others follow by name.
 var metricOrder = slices.Concat(
-	[]string{measure.NsPerOp, measure.BytesPerOp, measure.AllocsPerOp, measure.PeakHeap, "synced-ns", measure.Offered, measure.Achieved, measure.AchievedPct, "unfinished", "unseen", "early"},
+	[]string{measure.NsPerOp, measure.BytesPerOp, measure.AllocsPerOp, measure.PeakHeap, "synced-ns", measure.Offered, measure.Achieved, measure.AchievedPct, "unfinished", "unseen", "merged", "early"},
 	distribution("delay"), distribution("stale"), distribution("service"), distribution("late"),
 	[]string{measure.HeapPerObject, measure.LockWait, measure.GCShare, measure.GCPauseMax, measure.CPUTime, measure.PeakRSS},
 )
