@@ -67,7 +67,7 @@ func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, proce
 		return nil, err
 	}
 
-	var running sync.WaitGroup
+	var running, working sync.WaitGroup // all, and those that do not wait for others' work
 	start := time.Now()
 	from := start.Add(w.Warmup)
 	end := from.Add(w.Duration)
@@ -78,7 +78,15 @@ func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, proce
 	}
 	for _, crew := range crews {
 		for who, wk := range crew {
-			running.Go(func() { wk.run(ctx, who, len(crew), start, from, end) })
+			if !wk.consumes {
+				working.Add(1)
+			}
+			running.Go(func() {
+				wk.run(ctx, who, len(crew), start, from, end)
+				if !wk.consumes {
+					working.Done()
+				}
+			})
 		}
 	}
 	time.Sleep(time.Until(from))
@@ -86,6 +94,13 @@ func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, proce
 	untraced := p.traceUntil(end)
 	time.Sleep(time.Until(end))
 	measure.ReadCounters().Since(before, process)
+	if s, ok := s.(interface {
+		quiet(end time.Time, idle <-chan struct{})
+	}); ok {
+		idle := make(chan struct{})
+		go func() { working.Wait(); close(idle) }()
+		s.quiet(end, idle)
+	}
 	// A consumer may block for want of items, and a producer because a channel is
 	// full: the stop frees them.
 	s.Stop()
@@ -158,6 +173,8 @@ func (w *worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 		w.actor.due.set(countFrom)
 		began := time.Now()
 		if w.actor.Loop(1) < 1 {
+			w.unfinished++
+			w.owed(max(0, end.Sub(countFrom)))
 			break
 		}
 		now := time.Now()
@@ -174,7 +191,15 @@ func (w *worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 	if now := time.Now(); ctx.Err() != nil && now.Before(end) {
 		end = now // what ends the replay of a trace
 	}
-	w.unfinished += int64(p.owed(end, w.delay.Record))
+	w.unfinished += int64(p.owed(end, w.owed))
+}
+
+// owed counts an operation that was not done by the end, though it was due.
+func (w *worker) owed(waited time.Duration) {
+	w.delay.Record(waited)
+	if w.actor.owed != nil {
+		w.actor.owed(waited)
+	}
 }
 
 // closedLoop begins each operation when the last one is done. One clock reading
@@ -254,7 +279,9 @@ func summarise(g load.Group, crew []*worker, duration time.Duration) measure.Ser
 		add(Service, w.service)
 		add(Late, w.late)
 	}
-	s.Values[measure.Achieved] = float64(done) / duration.Seconds()
+	if !crew[0].actor.idles {
+		s.Values[measure.Achieved] = float64(done) / duration.Seconds()
+	}
 	if g.Rate > 0 {
 		s.Values[measure.Offered] = g.Rate
 		s.Values[measure.AchievedPct] = min(100, 100*float64(done)/duration.Seconds()/g.Rate)

@@ -17,6 +17,7 @@ package bench
 
 import (
 	"errors"
+	"time"
 
 	"github.com/informerbench/informerbench/load"
 )
@@ -45,8 +46,14 @@ type Actor struct {
 	tell func(values map[string]float64)
 	// collects says that Prepare collects garbage: no pass is of whole cycles then.
 	collects bool
-	due      *due       // of a producer whose events are stamped, else nil
-	seen     *sightings // of a consumer's group, else nil
+	// idles says that between two operations it waits for what is no part of them, so that
+	// a rate would say nothing.
+	idles bool
+	due   *due       // of a producer whose events are stamped, else nil
+	seen  *sightings // of a consumer's group, else nil
+	// owed is told of each operation of an open loop that was due and not begun by the end,
+	// with how long it had waited by then; nil where only the loop's own delay counts those.
+	owed func(waited time.Duration)
 }
 
 // Subject is a component under load.

@@ -27,19 +27,24 @@ type informerSubject struct {
 	first       []kruntime.Object // the objects as they were generated
 	example     kruntime.Object   // of their type
 	indexers    contract.Indexers
-	window      chan struct{}              // of a closed loop's writer, else nil
-	told        staleness[kruntime.Object] // from when an event was due until a handler was called
-	probe       *probe                     // nil where no group is offered events at a rate
+	window      chan struct{}           // of a closed loop's writer, else nil
+	told        staleness[int]          // for its clock, and what each group of handlers has seen
+	probe       *probe                  // nil where no group is offered events at a rate
+	ledgers     []*ledger               // the probe's and each handler's
+	number      map[kruntime.Object]int // of each object and version; nil until needed
 
-	main     *live                 // what Fill started; nil while it rests
-	handlers []*registered         // of main, that deliver has registered
-	current  atomic.Pointer[live]  // that readers read
-	second   []kruntime.Object     // later versions of all objects; nil until needed
-	checks   []measure.CheckResult // of what relists and syncs led to
-	paced    bool                  // a handler has the writer's window
+	main        *live                 // what Fill started; nil while it rests
+	handlers    []*registered         // of main, that deliver has registered
+	current     atomic.Pointer[live]  // that readers read
+	second      []kruntime.Object     // later versions of all objects; nil until needed
+	checks      []measure.CheckResult // of what relists, syncs and writers led to
+	paced       bool                  // a handler has the writer's window
+	writers     []writing
+	longestWork time.Duration // of a handler
 	// unverified holds a sync or a relist against the source when nothing is timed.
 	unverified func()
 
+	repeated atomic.Bool  // deliver: a handler was told of more than was sent, which would pass for speed
 	writing  atomic.Int32 // loops that may block in a send
 	stopped  atomic.Bool
 	stopping chan struct{}
@@ -67,8 +72,6 @@ func newInformerSubject(newInformer contract.NewInformer, objects *load.Objects,
 			s.window = make(chan struct{}, window)
 		case g.Op == load.OpUpdate && g.Goroutines > 0 && s.probe == nil:
 			s.probe = newProbe()
-			s.told.epoch = time.Now()
-			s.probe.epoch = s.told.epoch
 		}
 	}
 	if s.probe != nil {
@@ -201,13 +204,6 @@ func (s *informerSubject) Stop() {
 	}
 }
 
-func (s *informerSubject) leave(end time.Time) {
-	if s.probe != nil {
-		s.probe.leave(end)
-		s.told.leave(end)
-	}
-}
-
 func (s *informerSubject) verify() {
 	if s.unverified != nil {
 		s.unverified()
@@ -219,6 +215,9 @@ func (s *informerSubject) verify() {
 func (s *informerSubject) settle(f *measure.Fork) {
 	s.verify()
 	f.Checks = append(f.Checks, s.checks...)
+	if s.repeated.Load() {
+		f.Checks = append(f.Checks, measure.CheckResult{Name: "handlers are told of each event once", Detail: "a handler was told of more events than were sent"})
+	}
 }
 
 // Actor makes an actor for one operation.
@@ -310,6 +309,7 @@ func (s *informerSubject) writer(g load.Group, who int) (Actor, error) {
 		return along(w, func(i int) kruntime.Object { return all[i] })
 	}
 	versions := [2][]kruntime.Object{of(s.later()), of(s.first)}
+	s.writers = append(s.writers, writing{w, versions})
 	if g.Rate == 0 {
 		window := s.window
 		// The first writes go into an empty window and cost nothing: by them a loop would
@@ -322,20 +322,23 @@ func (s *informerSubject) writer(g load.Group, who int) (Actor, error) {
 	}
 	keys := along(w, s.objects.Key)
 	due := &due{at: s.told.at}
-	s.probe.begin(s.main.informer.GetIndexer(), g.Name)
-	var visible, told [2][]*stamp
-	for pass, all := range [2][]kruntime.Object{s.second, s.first} {
-		visible[pass] = along(w, func(i int) *stamp { return s.probe.of(all[i]) })
-		told[pass] = along(w, func(i int) *stamp { return s.told.of(all[i]) })
+	if s.probe.ledger == nil {
+		s.probe.begin(s.main.informer.GetIndexer(), s.newLedger(s.told.consumer(g.Name)))
 	}
-	return Actor{due: due, seen: s.probe.seen, Loop: s.sending(func() {
+	numbers := [2][]int{
+		along(w, func(i int) int { return len(s.first) + i }),
+		along(w, func(i int) int { return i }),
+	}
+	return Actor{due: due, seen: s.probe.seen, owed: s.owed, Loop: s.sending(func() {
 		pass := w.pass()
 		i := w.slot()
 		obj := versions[pass][i]
 		if due.since != 0 {
-			due.stamp(told[pass][i])
-			due.stamp(visible[pass][i])
-			s.probe.offered(probed{keys[i], obj, visible[pass][i]})
+			n := numbers[pass][i]
+			for _, l := range s.ledgers {
+				due.stamp(&l.stamps[n])
+			}
+			s.probe.offered(probed{keys[i], obj, n})
 		}
 		feed.send(obj)
 	})}, nil
@@ -362,11 +365,14 @@ func (s *informerSubject) sending(one func()) func(n int) int {
 func (s *informerSubject) handler(g load.Group) (Actor, error) {
 	h := newNotified()
 	h.work = g.Work
+	s.longestWork = max(s.longestWork, g.Work)
 	if !s.paced {
 		h.window, s.paced = s.window, true
 	}
 	if s.probe != nil {
-		h.stale, h.seen, h.probe = &s.told, s.told.consumer(g.Name), s.probe
+		h.number, h.probe = s.numbers(), s.probe
+		h.ledger = s.newLedger(s.told.consumer(g.Name))
+		h.seen = h.ledger.seen
 	}
 	if _, err := s.register(h); err != nil {
 		return Actor{}, err
@@ -451,6 +457,9 @@ func (s *informerSubject) deliverer(g load.Group, who int) (Actor, error) {
 		h.expected += int64(n)
 		if who == 0 && send(n) < n || !h.updates.await(h.expected, s.stopping) {
 			return 0
+		}
+		if h.updates.n.Load() > h.expected {
+			s.repeated.Store(true)
 		}
 		return n
 	}}, failed

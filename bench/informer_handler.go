@@ -14,11 +14,12 @@ type notified struct {
 	adds, updates tally
 	window        chan struct{} // of the writer that may be so many events ahead; nil where none is
 	work          time.Duration
-	stale         *staleness[runtime.Object] // nil where no event is stamped
+	ledger        *ledger // nil where no event is stamped
 	seen          *sightings
-	probe         *probe // goes with stale
-	taken         int64  // updates that its actor has reported
-	expected      int64  // updates that its actor has had sent
+	probe         *probe                 // these go with ledger
+	number        map[runtime.Object]int // of each event
+	taken         int64                  // updates that its actor has reported
+	expected      int64                  // updates that its actor has had sent
 }
 
 var _ cache.ResourceEventHandler = (*notified)(nil)
@@ -31,10 +32,12 @@ func (h *notified) OnAdd(any, bool) { h.adds.add() }
 func (h *notified) OnDelete(any)    {}
 
 func (h *notified) OnUpdate(_, obj any) {
-	if h.stale != nil {
+	if h.ledger != nil {
 		if o, ok := obj.(runtime.Object); ok {
-			h.probe.saw(o, h.probe.seen)
-			h.stale.saw(o, h.seen)
+			if n, ok := h.number[o]; ok {
+				h.probe.saw(n)
+				h.ledger.saw(n)
+			}
 		}
 	}
 	if h.window != nil {

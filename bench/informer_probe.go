@@ -18,22 +18,21 @@ import (
 // It costs a write of the source a lock and an entry, an update of the store two attempts
 // to send on a channel, and a goroutine that wakes for it: alike for every informer.
 type probe struct {
-	staleness[kruntime.Object]
-	on    atomic.Bool   // it runs
-	woken chan struct{} // of capacity one
-	stop  chan struct{}
-	done  chan struct{}
-	seen  *sightings
-	mu    struct {
+	*ledger               // nil before begin
+	on      atomic.Bool   // it runs
+	woken   chan struct{} // of capacity one
+	stop    chan struct{}
+	done    chan struct{}
+	mu      struct {
 		sync.Mutex
 		offered []probed // and not yet taken by the goroutine
 	}
 }
 
 type probed struct {
-	key   string
-	obj   kruntime.Object
-	stamp *stamp
+	key string
+	obj kruntime.Object
+	n   int // the event's number
 }
 
 // probeTries bounds how often the probe reads before it waits to be woken again.
@@ -43,12 +42,9 @@ func newProbe() *probe {
 	return &probe{woken: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 }
 
-// begin starts it for the writers of a group, before they write; a second call does nothing.
-func (p *probe) begin(indexer cache.Indexer, writers string) {
-	if p.on.Load() {
-		return
-	}
-	p.seen = p.consumer(writers)
+// begin starts it, before anybody writes. The ledger is told of what it sees.
+func (p *probe) begin(indexer cache.Indexer, l *ledger) {
+	p.ledger = l
 	p.on.Store(true)
 	go p.run(indexer)
 }
@@ -102,13 +98,13 @@ func (p *probe) run(indexer cache.Indexer) {
 		waiting = p.taken(waiting)
 		for tries := 0; len(waiting) > 0 && tries < probeTries; {
 			e := waiting[0]
-			if e.stamp.Load() != 0 {
+			if p.stamps[e.n].Load() != 0 {
 				if got, _, _ := indexer.GetByKey(e.key); got != any(e.obj) {
 					tries++
 					runtime.Gosched()
 					continue
 				}
-				p.saw(e.obj, p.seen)
+				p.saw(e.n)
 			}
 			waiting = waiting[1:]
 		}

@@ -33,6 +33,7 @@ func (s *informerSubject) relister() Actor {
 		}
 	}
 	return Actor{
+		idles: true,
 		Prepare: func(int) {
 			ready = false
 			s.verify()

@@ -249,8 +249,13 @@ func TestInformerRelist(t *testing.T) {
 		// client-go waits up to 1.6 s before it lists again.
 		w.Duration = 2 * time.Second
 		f := measuredInformer(t, e, w)
-		if n := seriesOf(t, f, "relister:relist").Values[Service+"-n"]; n < 1 {
+		v := seriesOf(t, f, "relister:relist").Values
+		if n := v[Service+"-n"]; n < 1 {
 			t.Errorf("%g relists", n)
+		}
+		// It would be judged, and be that of the reflector's back-off.
+		if rate, ok := v[measure.Achieved]; ok {
+			t.Errorf("%g relists a second", rate)
 		}
 		if len(f.Checks) != 1 || f.Checks[0].Detail == "no relist" {
 			t.Errorf("checks: %+v", f.Checks)

@@ -184,6 +184,9 @@ func checks(run *measure.Run) []measure.CheckResult {
 		for _, f := range forks {
 			for _, k := range f.Checks {
 				k.Name = c.Label() + ": " + k.Name
+				if !k.Passed {
+					k.Detail = c.WorkloadKey() + ": " + k.Detail
+				}
 				if i := slices.IndexFunc(out, func(o measure.CheckResult) bool { return o.Name == k.Name }); i < 0 {
 					out = append(out, k)
 				} else if !k.Passed {

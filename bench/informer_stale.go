@@ -1,0 +1,66 @@
+package bench
+
+import (
+	"time"
+
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+)
+
+// ledger is since when the events of an open loop wait for one who is to see them all:
+// the store's probe, or a handler. An event has a number, that of its object and version.
+type ledger struct {
+	stamps []stamp // by number
+	seen   *sightings
+}
+
+// saw is called when event n is seen.
+func (l *ledger) saw(n int) {
+	if l.stamps[n].Load() == 0 {
+		return
+	}
+	if since := l.stamps[n].Swap(0); since != 0 {
+		l.seen.saw(since, l.seen.at(time.Now()))
+	}
+}
+
+// leave counts what was due by end and has not been seen. What is seen later counts
+// no more.
+func (l *ledger) leave(end time.Time) {
+	for i := range l.stamps {
+		l.seen.left(l.stamps[i].Swap(0), l.seen.at(end))
+	}
+}
+
+// numbers gives each version of each object a number, once.
+func (s *informerSubject) numbers() map[kruntime.Object]int {
+	if s.number == nil {
+		s.number = make(map[kruntime.Object]int, 2*len(s.first))
+		for i, obj := range s.first {
+			s.number[obj] = i
+		}
+		for i, obj := range s.later() {
+			s.number[obj] = len(s.first) + i
+		}
+	}
+	return s.number
+}
+
+func (s *informerSubject) newLedger(seen *sightings) *ledger {
+	l := &ledger{stamps: make([]stamp, len(s.numbers())), seen: seen}
+	s.ledgers = append(s.ledgers, l)
+	return l
+}
+
+// owed counts an event that was due, and that the writer had not begun to send by the end:
+// the informer held it up, or the source.
+func (s *informerSubject) owed(waited time.Duration) {
+	for _, l := range s.ledgers {
+		l.seen.missed(waited)
+	}
+}
+
+func (s *informerSubject) leave(end time.Time) {
+	for _, l := range s.ledgers {
+		l.leave(end)
+	}
+}
