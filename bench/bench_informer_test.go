@@ -1,0 +1,150 @@
+package bench_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// told is a number of a whole run, and what go test -bench calls it. series "" is the process.
+type told struct{ series, metric, unit string }
+
+// percentiles are a distribution's p50 to p99.99 and its maximum.
+func percentiles(series, distribution, name string) []told {
+	out := []told{{series, measure.MaxMetric(distribution), name + "-max-ns"}}
+	for _, p := range measure.Percentiles {
+		out = append(out, told{series, measure.PercentileMetric(distribution, p), measure.PercentileMetric(name, p)})
+	}
+	return out
+}
+
+// informerRuns are the rows of the preset informer that are no single operation on 10,000
+// objects, which BenchmarkInformer has, and what they tell.
+var informerRuns = []struct {
+	workload string
+	tells    []told
+}{
+	{"informer-events-brief", []told{
+		{"deliver", measure.NsPerOp, "ns/op"}, {"deliver", measure.AllocsPerOp, "allocs/op"},
+		{"x10:deliver", measure.NsPerOp, "x10-ns/op"}, {"x10:deliver", measure.AllocsPerOp, "x10-allocs/op"},
+		{"", measure.HeapPerObject, measure.HeapPerObject},
+	}},
+	{"informer-staleness-brief", slices.Concat(percentiles("writer:update", bench.Stale, "visible"), percentiles("handlers:handle", bench.Stale, "told"))},
+	{"informer-sync-brief", []told{
+		{"sync", measure.NsPerOp, "ns/op"}, {"sync", bench.Synced, bench.Synced}, {"sync", measure.PeakHeap, measure.PeakHeap}, {"sync", measure.BytesPerOp, "B/op"},
+		{"", measure.HeapPerObject, measure.HeapPerObject},
+	}},
+	{"informer-relist-brief", []told{
+		{"relister:relist", measure.PercentileMetric(bench.Service, 50), "relist-p50-ns"},
+		{"listers:list", measure.PercentileMetric(bench.Service, 99), "reader-p99-ns"}, {"listers:list", measure.MaxMetric(bench.Service), "reader-max-ns"},
+	}},
+}
+
+// BenchmarkInformerRun measures whole informers as benchrun does, each run being one
+// iteration: staleness to p99.99, the initial sync of 100,000 objects with its peak memory, a relist
+// under readers, one and ten handlers, memory per object. ns/op is there where the run has one operation.
+func BenchmarkInformerRun(b *testing.B) {
+	preset, err := load.LookupPreset("informer")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, r := range informerRuns {
+		i := slices.IndexFunc(preset.Workloads, func(w load.Workload) bool { return w.Name == r.workload })
+		if i < 0 {
+			b.Fatalf("the preset informer has no %s", r.workload)
+		}
+		for _, v := range preset.Workloads[i].Variants() {
+			for _, e := range entries(b, contract.ComponentInformer) {
+				if e.Study {
+					continue
+				}
+				name := fmt.Sprintf("workload=%s/impl=%s/objects=%d", strings.TrimSuffix(v.Workload.Name, "-brief"), e.Name, v.Workload.Objects.Count)
+				if v.Key != "" && v.Key != "objects" {
+					name += fmt.Sprintf("/%s=%d", v.Key, v.Value)
+				}
+				b.Run(name, func(b *testing.B) { wholeRun(b, e, v.Workload, r.tells) })
+			}
+		}
+	}
+}
+
+// wholeRun does b.N runs and reports the median of each number.
+func wholeRun(b *testing.B, e catalog.Entry, w load.Workload, tells []told) {
+	var text strings.Builder
+	if err := load.WriteWorkload(&text, w); err != nil {
+		b.Fatal(err)
+	}
+	values := make([][]float64, len(tells))
+	for range b.N {
+		f, err := bench.Run(b.Context(), bench.Request{
+			Cell:     measure.Cell{Component: e.Component, Impl: e.Name, Workload: w.Name, Procs: runtime.GOMAXPROCS(0)},
+			Workload: text.String(),
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, c := range f.Checks {
+			if !c.Passed {
+				b.Errorf("%s: %s", c.Name, c.Detail)
+			}
+		}
+		for i, t := range tells {
+			of := f.Process
+			if t.series != "" {
+				j := slices.IndexFunc(f.Series, func(s measure.Series) bool { return s.Name() == t.series })
+				if j < 0 {
+					b.Fatalf("the run has no series %s", t.series)
+				}
+				of = f.Series[j].Values
+			}
+			value, ok := of[t.metric]
+			if !ok {
+				b.Fatalf("%s has no %s", t.series, t.metric)
+			}
+			values[i] = append(values[i], value)
+		}
+	}
+	b.ReportMetric(0, "ns/op") // of a run, which says nothing; 0 leaves it out
+	for i, t := range tells {
+		b.ReportMetric(measure.MedianOf(values[i]), t.unit)
+	}
+}
+
+// Every row of BenchmarkInformerRun is measured, briefly, and tells what it should.
+func TestBenchmarkInformerRun(t *testing.T) {
+	preset, err := load.LookupPreset("informer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := catalog.Lookup(contract.ComponentInformer, "informerbench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range informerRuns {
+		i := slices.IndexFunc(preset.Workloads, func(w load.Workload) bool { return w.Name == r.workload })
+		if i < 0 {
+			t.Fatalf("the preset informer has no %s", r.workload)
+		}
+		w := preset.Workloads[i].Variants()[0].Workload
+		w.Objects.Count = 5_000 // what a few objects take is not seen
+		w.Duration = min(w.Duration, 200*time.Millisecond)
+		if strings.Contains(w.Name, "relist") {
+			w.Duration = 2 * time.Second // a reflector waits for up to 1.6 s before it lists again
+		}
+		result := testing.Benchmark(func(b *testing.B) { wholeRun(b, e, w, r.tells) })
+		for _, tell := range r.tells {
+			if got := result.Extra[tell.unit]; got <= 0 {
+				t.Errorf("%s: %s of %s is %g: %v", r.workload, tell.unit, tell.series, got, result)
+			}
+		}
+	}
+}
