@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Draws commands.png: what the two commands of the README print.
+#
+#	go run ./cmd/benchrun run 2>/dev/null > run.txt; go test ./... > test.txt
+#	docs/img/commands.sh run.txt test.txt
+#
+# It needs Debian's chromium. Of the run it shows the tables named in shown, and what stands below the last one.
+set -euo pipefail
+out=$(dirname "$0")/commands.png
+shown='store-contended|informer'
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+{
+	echo '$ go run ./cmd/benchrun run'
+	# A table begins with its title in a box, and ends before the next one.
+	awk -v shown="│ ($shown)[/ ]" '
+		/^┌/ { corner = $0; next }
+		corner != "" { on = $0 ~ shown; if (on && skipped) print "..."; skipped = !on; if (on) print corner; corner = "" }
+		on { print }' "$1"
+	echo '...'
+	awk '/^warning|^Medians over/ { on = 1 } on' "$1"
+	echo
+	echo '$ go test ./...'
+	head -n 24 "$2"
+	echo '...'
+} > "$dir/text"
+
+lines=$(wc -l < "$dir/text")
+{
+	echo '<!doctype html><meta charset="utf-8"><style>html{background:#14181d}pre{color:#e4e7ea;font:13px/16px "DejaVu Sans Mono";margin:18px}</style><pre>'
+	sed 's/&/\&amp;/g; s/</\&lt;/g' "$dir/text"
+	echo '</pre>'
+} > "$dir/page.html"
+chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync \
+	--hide-scrollbars --user-data-dir="$dir/profile" --window-size="1480,$((lines * 16 + 40))" --screenshot="$dir/out.png" "file://$dir/page.html" 2>/dev/null ||
+	{ echo "chromium failed" >&2; exit 1; }
+mv "$dir/out.png" "$out"
