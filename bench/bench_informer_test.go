@@ -136,7 +136,10 @@ func TestBenchmarkInformerRun(t *testing.T) {
 		}
 		w := preset.Workloads[i].Variants()[0].Workload
 		w.Objects.Count = 5_000 // what a few objects take is not seen
-		w.Duration = min(w.Duration, 200*time.Millisecond)
+		w.Duration, w.Warmup = min(w.Duration, 100*time.Millisecond), min(w.Warmup, 10*time.Millisecond)
+		for i := range w.Groups { // a variant's groups are its own
+			w.Groups[i].Goroutines = min(w.Groups[i].Goroutines, 2)
+		}
 		if strings.Contains(w.Name, "relist") {
 			w.Duration = 2 * time.Second // a reflector waits for up to 1.6 s before it lists again
 		}
