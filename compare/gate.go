@@ -160,7 +160,7 @@ func spellings(c *Comparison) []string {
 
 // Judge gives the verdicts and applies the gates; the comparisons that a gate
 // means are judged with the key metrics. Without gates every judged comparison is
-// held against "not worse". The error names a gate that matches nothing, or that
+// held against "not worse", and what only head lacks is inconclusive. The error names a gate that matches nothing, or that
 // bounds a metric from the side on which it is better.
 func (r *Result) Judge(gates []Gate) error {
 	type pair struct {
@@ -168,8 +168,14 @@ func (r *Result) Judge(gates []Gate) error {
 		c    *Comparison
 	}
 	var pairs []pair
+	var absent []GateResult
 	for _, g := range gates {
-		before := len(pairs)
+		before := len(pairs) + len(absent)
+		for _, c := range r.missing {
+			if g.matches(c) {
+				absent = append(absent, unknown(c, g.Text))
+			}
+		}
 		for _, c := range r.Comparisons {
 			if !g.matches(c) || c.direction == measure.Neither && g.relative {
 				continue
@@ -180,7 +186,7 @@ func (r *Result) Judge(gates []Gate) error {
 			}
 			pairs = append(pairs, pair{g, c})
 		}
-		if len(pairs) == before {
+		if len(pairs)+len(absent) == before {
 			return fmt.Errorf("gate %q matches nothing; there are %s", g.Text, someNames(r.Comparisons))
 		}
 	}
@@ -188,11 +194,14 @@ func (r *Result) Judge(gates []Gate) error {
 		p.c.judged = true
 	}
 	judge(r.Rule, r.Comparisons)
-	r.Gates = nil
+	r.Gates = absent
 	for _, p := range pairs {
 		r.Gates = append(r.Gates, p.gate.apply(p.c, r.Rule))
 	}
 	if len(gates) == 0 {
+		for _, c := range r.missing {
+			r.Gates = append(r.Gates, unknown(c, ""))
+		}
 		for _, c := range r.Judged() {
 			r.Gates = append(r.Gates, notWorse(c))
 		}
@@ -214,6 +223,11 @@ func someNames(all []*Comparison) string {
 		out = append(out[:most], "...")
 	}
 	return strings.Join(out, ", ")
+}
+
+// unknown is what can be said of a number that head does not have.
+func unknown(c *Comparison, gate string) GateResult {
+	return GateResult{Gate: gate, Name: c.Name.String(), Outcome: Undetermined, Detail: "head has no value: see its warnings"}
 }
 
 func notWorse(c *Comparison) GateResult {

@@ -19,8 +19,12 @@ type Result struct {
 	Warnings []string
 	// Left names what only one of the two has, which was left out.
 	Left []string
-	// Gates are what was asked of the comparisons (see Apply).
+	// Gates are what was asked of the comparisons (see Judge).
 	Gates []GateResult
+
+	// missing are the key metrics that base has and head, which has the cell, has not: what
+	// crashed, hung or was left out there. Nobody can say that they did not become worse.
+	missing []*Comparison
 }
 
 // Runs compares what two runs measured under the same names: base against head.
@@ -62,7 +66,11 @@ func Runs(base, head *measure.Run, force bool) (*Result, error) {
 			out.Left = append(out.Left, c.ID()+" (only in "+base.Name+")")
 			continue
 		}
-		out.Comparisons = append(out.Comparisons, runsCell(base, head, c, control == nil)...)
+		both, missing := runsCell(base, head, c, control == nil)
+		out.Comparisons, out.missing = append(out.Comparisons, both...), append(out.missing, missing...)
+		for _, m := range missing {
+			out.Left = append(out.Left, m.Name.String()+" (only in "+base.Name+")")
+		}
 	}
 	for _, c := range head.Cells {
 		if !slices.ContainsFunc(base.Cells, func(o measure.Cell) bool { return o.ID() == c.ID() }) && c.Role == "" {
@@ -108,9 +116,9 @@ func sameReference(base, head *measure.Run) error {
 	return nil
 }
 
-// runsCell compares every metric of one cell. With control, the drift of the
-// reference is part of the noise floor.
-func runsCell(base, head *measure.Run, c measure.Cell, control bool) []*Comparison {
+// runsCell compares every metric of one cell, and names the key metrics that head lacks.
+// With control, the drift of the reference is part of the noise floor.
+func runsCell(base, head *measure.Run, c measure.Cell, control bool) (out, missing []*Comparison) {
 	var group []measure.Cell
 	var aa *measure.Cell
 	for _, o := range base.Cells {
@@ -123,13 +131,15 @@ func runsCell(base, head *measure.Run, c measure.Cell, control bool) []*Comparis
 	}
 	reference := referenceOf(base, group)
 	look := max(base.LookAt(c.WorkloadKey()), head.LookAt(c.WorkloadKey()))
-	var out []*Comparison
 	for _, series := range SeriesOf(base, []measure.Cell{c}) {
 		names := MetricsOf(base, []measure.Cell{c}, series)
 		for _, metric := range names {
 			of := func(r *measure.Run, c measure.Cell) sample { return sampleOf(r, c, series, metric) }
 			b, h := of(base, c), of(head, c)
 			if len(h.values) == 0 {
+				if IsKey(metric, names) {
+					missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: true})
+				}
 				continue
 			}
 			floor, drifts := -1.0, []string(nil)
@@ -151,7 +161,7 @@ func runsCell(base, head *measure.Run, c measure.Cell, control bool) []*Comparis
 			out = append(out, n)
 		}
 	}
-	return out
+	return out, missing
 }
 
 // Judged are the comparisons that have a verdict.

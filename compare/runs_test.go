@@ -81,6 +81,28 @@ func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
 	}
 }
 
+// What head has no number of, though it was to be measured there, has not passed.
+func TestWhatHeadLacksIsNoPass(t *testing.T) {
+	t.Parallel()
+	base := sampleRun(12, 1, measuretest.Impl{Name: "mine", NsPerOp: 100})
+	head := sampleRun(12, 2, measuretest.Impl{Name: "mine", NsPerOp: 100})
+	if r := judged(t, base, head); r.Outcome() != Pass || len(r.Left) != 0 {
+		t.Fatalf("as it was: %s, left %q", r.Outcome(), r.Left)
+	}
+	head.Forks = slices.DeleteFunc(head.Forks, func(f measure.Fork) bool { return f.Cell.Impl == "mine" }) // given up
+	for _, gates := range [][]string{nil, {"store/*/get/mine/ns/op <= +5%"}, {"store/*/get/*/ns/op <= +5%"}} {
+		r := judged(t, base, head, gates...)
+		if r.Outcome() != Undetermined || !slices.ContainsFunc(r.Left, func(l string) bool { return strings.Contains(l, "get/mine/ns/op (only in ") }) {
+			t.Errorf("gates %q: %s, left %q", gates, r.Outcome(), r.Left)
+		}
+	}
+	// Nor has a run whose own checks failed nothing to say.
+	head.Checks = []measure.CheckResult{{Name: "mine: final state", Detail: "a/b is missing"}}
+	if r := judged(t, base, head); !slices.Contains(r.Warnings, "head: a check failed: mine: final state: a/b is missing") {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+}
+
 func TestRunsRefuse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

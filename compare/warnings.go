@@ -21,6 +21,11 @@ func RunWarnings(r *measure.Run) []string {
 	if p := r.Settings.Plant; p != nil && p.Share > 0 {
 		out = append(out, fmt.Sprintf("planted: the store %s is %g%% slower than it is, on purpose (--plant)", p.Impl, 100*p.Share))
 	}
+	for _, c := range r.Checks {
+		if !c.Passed {
+			out = append(out, fmt.Sprintf("a check failed: %s: %s", c.Name, c.Detail))
+		}
+	}
 	return slices.Concat(out, r.Warnings, r.Environment.Warnings())
 }
 
