@@ -90,7 +90,7 @@ func TestReplay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		states := map[string][]string{}
+		states, did := map[string][]string{}, map[string]float64{}
 		for _, e := range entries {
 			groups := []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 2}, {Name: "getters", Op: load.OpGet, Goroutines: 1, Rate: 1000}, {Name: "node", Op: load.OpByIndex, Goroutines: 1, Think: time.Millisecond}}
 			checks, consumer := 1, ""
@@ -126,9 +126,7 @@ func TestReplay(t *testing.T) {
 			}
 			states[f.StateDigest] = append(states[f.StateDigest], e.Name)
 			for _, s := range f.Series {
-				if s.Values[measure.Achieved] <= 0 {
-					t.Errorf("%s: %s did nothing", e.ID(), s.Name())
-				}
+				did[s.Name()] += s.Values[measure.Achieved]
 			}
 			if n := f.Series[0].Values[Delay+"-n"]; int(n) != len(trace.Events) {
 				t.Errorf("%s: %g of %d events applied", e.ID(), n, len(trace.Events))
@@ -147,6 +145,12 @@ func TestReplay(t *testing.T) {
 				if merged, ok := last.Values[Merged]; !ok || merged != 0 {
 					t.Errorf("%s: %s: %g events were merged", e.ID(), last.Name(), merged)
 				}
+			}
+		}
+		// On a busy machine a reader may have no turn in 30 ms; not so beside all of them.
+		for name, n := range did {
+			if n <= 0 {
+				t.Errorf("%s: %s did nothing", component, name)
 			}
 		}
 		if len(states) != 1 || len(entries) < 3 {
