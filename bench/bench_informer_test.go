@@ -34,13 +34,16 @@ var informerRuns = []struct {
 	tells    []told
 }{
 	{"informer-events-brief", []told{
-		{"deliver", measure.NsPerOp, "ns/op"}, {"deliver", measure.AllocsPerOp, "allocs/op"},
+		{"deliver", measure.NsPerOp, "ns/op"}, {"deliver", measure.BytesPerOp, "B/op"}, {"deliver", measure.AllocsPerOp, "allocs/op"},
 		{"x10:deliver", measure.NsPerOp, "x10-ns/op"}, {"x10:deliver", measure.AllocsPerOp, "x10-allocs/op"},
 		{"", measure.HeapPerObject, measure.HeapPerObject},
 	}},
-	{"informer-staleness-brief", slices.Concat(percentiles("writer:update", bench.Stale, "visible"), percentiles("handlers:handle", bench.Stale, "told"))},
+	{"informer-staleness-brief", slices.Concat(percentiles("writer:update", bench.Stale, "visible"), percentiles("handlers:handle", bench.Stale, "told"), []told{
+		{"handlers:handle", bench.Unseen, bench.Unseen}, {"writer:update", measure.PercentileMetric(bench.Late, 99), "late-p99-ns"},
+	})},
 	{"informer-sync-brief", []told{
-		{"sync", measure.NsPerOp, "ns/op"}, {"sync", bench.Synced, bench.Synced}, {"sync", measure.PeakHeap, measure.PeakHeap}, {"sync", measure.BytesPerOp, "B/op"},
+		{"sync", measure.NsPerOp, "ns/op"}, {"sync", bench.Synced, bench.Synced}, {"sync", measure.PeakHeap, measure.PeakHeap},
+		{"sync", measure.BytesPerOp, "B/op"}, {"sync", measure.AllocsPerOp, "allocs/op"},
 		{"", measure.HeapPerObject, measure.HeapPerObject},
 	}},
 	{"informer-relist-brief", []told{
@@ -116,6 +119,9 @@ func wholeRun(b *testing.B, e catalog.Entry, w load.Workload, tells []told) {
 	b.ReportMetric(0, "ns/op") // of a run, which says nothing; 0 leaves it out
 	for i, t := range tells {
 		b.ReportMetric(measure.MedianOf(values[i]), t.unit)
+		if t.unit == measure.AllocsPerOp {
+			b.ReportAllocs() // or it would not be printed
+		}
 	}
 }
 
@@ -145,7 +151,7 @@ func TestBenchmarkInformerRun(t *testing.T) {
 		}
 		result := testing.Benchmark(func(b *testing.B) { wholeRun(b, e, w, r.tells) })
 		for _, tell := range r.tells {
-			if got := result.Extra[tell.unit]; got <= 0 {
+			if got, ok := result.Extra[tell.unit]; !ok || got <= 0 && tell.unit != bench.Unseen && tell.unit != "late-p99-ns" {
 				t.Errorf("%s: %s of %s is %g: %v", r.workload, tell.unit, tell.series, got, result)
 			}
 		}
