@@ -7,7 +7,7 @@
 # It needs Debian's chromium. Of the run it shows the tables named in shown, and what stands below the last one.
 set -euo pipefail
 out=$(dirname "$0")/commands.png
-shown='store-contended|informer'
+shown='store-ops|store-contended|informer'
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
@@ -15,6 +15,7 @@ trap 'rm -rf "$dir"' EXIT
 	echo '$ go run ./cmd/benchrun run'
 	# A table begins with its title in a box, and ends before the next one.
 	awk -v shown="│ ($shown)[/ ]" '
+		/^(warning|Medians over)/ { exit }
 		/^┌/ { corner = $0; next }
 		corner != "" { on = $0 ~ shown; if (on && skipped) print "..."; skipped = !on; if (on) print corner; corner = "" }
 		on { print }' "$1"
