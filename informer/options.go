@@ -3,6 +3,7 @@ package informer
 // What an informer is made of, and the constructors.
 
 import (
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,7 +28,7 @@ type Options struct {
 	// ResyncPeriod is how often handlers are called again for every object, if they are
 	// added without a period of their own; it is how often the informer looks whether
 	// somebody is due, too, unless a handler that is added before the start asks for a
-	// shorter period. 0: never, and then handlers that are added later get no resyncs.
+	// shorter period. 0: never, whatever handlers ask for.
 	ResyncPeriod time.Duration
 	// Indexers are the store's first indexers.
 	Indexers contract.Indexers
@@ -54,6 +55,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults(exampleObject runtime.Object) Options {
+	// Client-go's store keeps the map that it is given, and AddIndexers changes it: what
+	// serves for several informers must not be theirs.
+	indexers := contract.Indexers{}
+	maps.Copy(indexers, o.Indexers)
+	o.Indexers = indexers
 	if o.NewStore == nil {
 		o.NewStore = func(i contract.Indexers) contract.Store { return lockfree.New(i) }
 	}

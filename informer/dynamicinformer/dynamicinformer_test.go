@@ -145,3 +145,19 @@ func TestOneWithoutAFactory(t *testing.T) {
 		<-ended
 	})
 }
+
+// TestIndexersAreEachInformersOwn: client-go's store keeps the map of indexers that it is
+// given, so that no two informers of a factory may be given the same.
+func TestIndexersAreEachInformersOwn(t *testing.T) {
+	factory := dynamicinformer.New(newClient(), 0, dynamicinformer.Config{Informer: informer.Options{
+		NewStore: func(i contract.Indexers) contract.Store { return cache.NewThreadSafeStore(i, cache.Indices{}) },
+	}})
+	one, other := factory.ForResource(things).Informer(), factory.ForResource(schema.GroupVersionResource{Version: "v1", Resource: "others"}).Informer()
+	byName := cache.Indexers{"name": func(any) ([]string, error) { return nil, nil }}
+	if err := one.AddIndexers(byName); err != nil {
+		t.Fatal(err)
+	}
+	if _, leaked := other.GetIndexer().GetIndexers()["name"]; leaked {
+		t.Error("an index of one informer is the other's too")
+	}
+}
