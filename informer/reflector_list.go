@@ -22,6 +22,11 @@ import (
 // longList is from when on a list is logged as slow.
 const longList = 10 * time.Second
 
+// maxForetold is for how many items that a server says are to come there is room made:
+// 16 MiB. A list of more than that grows as they come, and a server that miscounts, as
+// those of aggregated APIs may, costs no more than this.
+const maxForetold = 1 << 20
+
 // list fetches all objects by list requests and gives them to the store.
 func (r *Reflector) list(ctx context.Context) error {
 	started, version := r.clock.Now(), r.listVersion()
@@ -144,7 +149,7 @@ func (l *listing) add(page runtime.Object, expected reflect.Type) (next string, 
 		l.started, l.version = true, m.GetResourceVersion()
 		n := meta.LenList(page)
 		if remaining := m.GetRemainingItemCount(); remaining != nil && *remaining > 0 {
-			n += int(*remaining)
+			n += int(min(*remaining, maxForetold))
 		}
 		l.items = slices.Grow(l.items, n)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"reflect"
 	"strings"
@@ -209,6 +210,10 @@ func TestListMakesRoomOnce(t *testing.T) {
 	next, err := l.add(first, reflect.TypeFor[*corev1.Pod]())
 	if err != nil || next != "t" || cap(l.items) < 1000 {
 		t.Errorf("token %q, room for %d items, error %v; want t and 1000", next, cap(l.items), err)
+	}
+	remaining, l = math.MaxInt64, listing{}
+	if _, err := l.add(first, reflect.TypeFor[*corev1.Pod]()); err != nil || len(l.items) != 2 || cap(l.items) > 2*maxForetold {
+		t.Errorf("a server that foretells nonsense: %d items in room for %d, error %v", len(l.items), cap(l.items), err)
 	}
 }
 
