@@ -34,6 +34,10 @@ type content struct {
 
 	writes []contract.StoreTransaction
 	notes  []notification
+	// missed is the version of a deletion of what is not there, and missedAfter how many
+	// writes came before it: the store has nothing to do, but is as new as that.
+	missed      string
+	missedAfter int
 }
 
 // process is a contract.PopProcessFunc. It clears the Deltas that it is given.
@@ -113,6 +117,12 @@ func (c *content) commit() {
 	if len(c.writes) < 2 || !attempt(func() { c.store.Transaction(c.writes...) }) {
 		c.writeOneByOne()
 	}
+	if c.missed != "" {
+		if c.missedAfter == len(c.writes) {
+			c.store.Bookmark(c.missed)
+		}
+		c.missed = ""
+	}
 	c.flush()
 }
 
@@ -168,6 +178,10 @@ func (c *content) stage(d *contract.Delta, isInInitialList bool) error {
 		c.stageWrite(contract.TransactionTypeAdd, key, notification{nil, d.Object, kindOfAdd(isInInitialList)})
 	case exists:
 		c.stageWrite(contract.TransactionTypeDelete, key, notification{nil, d.Object, onDelete})
+	default:
+		if m, err := meta.Accessor(d.Object); err == nil {
+			c.missed, c.missedAfter = m.GetResourceVersion(), len(c.writes)
+		}
 	}
 	return nil
 }

@@ -62,6 +62,7 @@ func TestContent(t *testing.T) {
 		initial bool
 		want    string
 		keys    int
+		version string // of the store
 	}
 	d := func(kind contract.DeltaType, obj any) contract.Delta { return contract.Delta{Type: kind, Object: obj} }
 	replaced := func(pods ...any) contract.Delta {
@@ -69,15 +70,15 @@ func TestContent(t *testing.T) {
 	}
 	c, lines := newContent(t)
 	for _, s := range []step{
-		{"first list", []contract.Delta{replaced(named("a", "1"), named("b", "1"))}, false, true, "initial a1, initial b1", 2},
-		{"life in one", []contract.Delta{d(contract.Added, named("c", "2")), d(contract.Updated, named("c", "3")), d(contract.Deleted, named("c", "4"))}, false, false, "add c2, update c3<2, delete c4", 2},
-		{"unknown deletion", []contract.Delta{d(contract.Deleted, named("c", "4"))}, false, false, "", 2},
-		{"batch", []contract.Delta{d(contract.Added, named("a", "5")), d(contract.Sync, named("b", "1")), d(contract.Updated, named("c", "6")), d(contract.Deleted, named("x", "7"))}, true, false, "update a5<1, resync b1<1, add c6", 3},
-		{"batch with deletions", []contract.Delta{d(contract.Deleted, named("a", "8")), d(contract.Replaced, named("d", "8"))}, true, true, "delete a8, initial d8", 3},
-		{"batch with a list", []contract.Delta{d(contract.Added, named("e", "9")), replaced(named("b", "1"), named("c", "9"))}, true, false, "add e9, tombstone d8, tombstone e9, resync b1<1, update c9<6", 2},
-		{"resync", []contract.Delta{d(contract.SyncAll, contract.SyncAllInfo{})}, false, false, "resync b1<1, resync c9<9", 2},
-		{"bookmark", []contract.Delta{d(contract.Bookmark, cache.BookmarkInfo{ResourceVersion: "77"})}, false, false, "", 2},
-		{"empty list", []contract.Delta{replaced()}, false, false, "tombstone b1, tombstone c9", 0},
+		{"first list", []contract.Delta{replaced(named("a", "1"), named("b", "1"))}, false, true, "initial a1, initial b1", 2, "9"},
+		{"life in one", []contract.Delta{d(contract.Added, named("c", "2")), d(contract.Updated, named("c", "3")), d(contract.Deleted, named("c", "4"))}, false, false, "add c2, update c3<2, delete c4", 2, "4"},
+		{"unknown deletion", []contract.Delta{d(contract.Deleted, named("c", "5"))}, false, false, "", 2, "5"},
+		{"batch", []contract.Delta{d(contract.Added, named("a", "5")), d(contract.Sync, named("b", "1")), d(contract.Updated, named("c", "6")), d(contract.Deleted, named("x", "7"))}, true, false, "update a5<1, resync b1<1, add c6", 3, "7"},
+		{"batch with deletions", []contract.Delta{d(contract.Deleted, named("a", "8")), d(contract.Replaced, named("d", "8"))}, true, true, "delete a8, initial d8", 3, "8"},
+		{"batch with a list", []contract.Delta{d(contract.Added, named("e", "9")), replaced(named("b", "1"), named("c", "9"))}, true, false, "add e9, tombstone d8, tombstone e9, resync b1<1, update c9<6", 2, "9"},
+		{"resync", []contract.Delta{d(contract.SyncAll, contract.SyncAllInfo{})}, false, false, "resync b1<1, resync c9<9", 2, "9"},
+		{"bookmark", []contract.Delta{d(contract.Bookmark, cache.BookmarkInfo{ResourceVersion: "77"})}, false, false, "", 2, "77"},
+		{"empty list", []contract.Delta{replaced()}, false, false, "tombstone b1, tombstone c9", 0, "9"},
 	} {
 		var err error
 		if s.batch {
@@ -92,8 +93,8 @@ func TestContent(t *testing.T) {
 		if n := len(c.store.ListKeys()); n != s.keys {
 			t.Errorf("%s: %d keys in the store, want %d", s.name, n, s.keys)
 		}
-		if s.name == "bookmark" && c.store.LastStoreSyncResourceVersion() != "77" {
-			t.Errorf("the bookmark left the version at %q", c.store.LastStoreSyncResourceVersion())
+		if got := c.store.LastStoreSyncResourceVersion(); got != s.version {
+			t.Errorf("%s: the store's version is %q, want %q", s.name, got, s.version)
 		}
 		if len(c.notes)+len(c.writes) > 0 {
 			t.Errorf("%s: %d notifications and %d writes are left", s.name, len(c.notes), len(c.writes))
