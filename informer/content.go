@@ -314,6 +314,7 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 		return notification{olds[i], objs[i], kindOfUpdate(olds[i], objs[i])}
 	}
 
+	version := c.store.LastStoreSyncResourceVersion()
 	if attempt(func() { c.store.Replace(items, info.ResourceVersion) }) {
 		for _, tombstone := range gone {
 			c.note(notification{nil, tombstone, onDelete})
@@ -325,7 +326,18 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 		return nil
 	}
 
-	// One of the objects is a culprit, as in commit.
+	// One of the objects is a culprit, as in commit. Client-go's store has the list by now,
+	// and the indexes of half of it: it is given back what it had.
+	former := make(map[string]any, len(known))
+	for _, tombstone := range gone {
+		former[tombstone.Key] = tombstone.Obj
+	}
+	for i := range olds {
+		if olds[i] != nil {
+			former[keys[i]] = olds[i]
+		}
+	}
+	attempt(func() { c.store.Replace(former, version) })
 	for _, tombstone := range gone {
 		c.stageWrite(contract.TransactionTypeDelete, tombstone.Key, notification{nil, tombstone, onDelete})
 	}

@@ -146,6 +146,9 @@ func TestFailingIndexFunc(t *testing.T) {
 		if stored != 43 || len(r.current) != 43 || r.count("") != 43 || !inf.HasSynced() {
 			t.Errorf("%d objects, %d notifications, synced %t; want 43 of each: %s", stored, r.count(""), inf.HasSynced(), r.lines())
 		}
+		if keys := must[[]string](t)(inf.GetIndexer().IndexKeys("fails", "all")); len(keys) != 43 {
+			t.Errorf("%d objects in the index, want 43", len(keys))
+		}
 		if n := len(reported()) - before; n < 2 {
 			t.Errorf("%d panics reported: %q", n, reported())
 		}
