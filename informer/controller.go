@@ -102,7 +102,11 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 		c.config.FIFO.Close()
 	})
 
-	r := NewReflector(c.config.ListerWatcher, c.config.ObjectType, c.intake, ReflectorOptions{
+	var store cache.ReflectorStore = c.intake
+	if versions, ok := c.config.FIFO.(cache.ResourceVersionUpdater); ok {
+		store = versionedIntake{c.intake, versions}
+	}
+	r := NewReflector(c.config.ListerWatcher, c.config.ObjectType, store, ReflectorOptions{
 		TypeDescription:   c.config.ObjectDescription,
 		ResyncPeriod:      c.config.FullResyncPeriod,
 		ShouldResync:      c.config.ShouldResync,
@@ -203,7 +207,14 @@ var (
 	_ cache.ReflectorBookmarkStore = (*intake)(nil)
 	_ cache.DoneChecker            = (*intake)(nil)
 	_ transformedStore             = (*intake)(nil)
+	_ transformedStore             = versionedIntake{}
 )
+
+// versionedIntake is the intake of a FIFO that is told the Reflector's versions.
+type versionedIntake struct {
+	*intake
+	cache.ResourceVersionUpdater
+}
 
 func newIntake(fifo contract.FIFO, transform contract.TransformFunc) *intake {
 	in := &intake{fifo: fifo, transform: transform, done: make(chan struct{}), onSynced: func() {}}

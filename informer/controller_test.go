@@ -12,6 +12,7 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/informer"
+	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
@@ -99,6 +100,46 @@ func TestController(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// versionedFIFO is told the Reflector's versions.
+type versionedFIFO struct {
+	*deltafifo.InOrder
+	told []string
+}
+
+func (f *versionedFIFO) UpdateResourceVersion(version string) { f.told = append(f.told, version) }
+
+// TestFIFOIsToldVersions: a FIFO that is a cache.ResourceVersionUpdater is told each
+// version, as by client-go's controller.
+func TestFIFOIsToldVersions(t *testing.T) {
+	process := func(any, bool) error { return nil }
+	for name, newController := range map[string]func(*load.Source, *versionedFIFO) cache.Controller{
+		"client-go": func(s *load.Source, f *versionedFIFO) cache.Controller {
+			return cache.New(&cache.Config{Queue: f, ListerWatcher: s, Process: process, ObjectType: &corev1.Pod{}})
+		},
+		"ours": func(s *load.Source, f *versionedFIFO) cache.Controller {
+			return informer.NewController(informer.Config{FIFO: f, ListerWatcher: s, Process: process, ObjectType: &corev1.Pod{}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, f := newSource(t, 2), &versionedFIFO{InOrder: deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{Atomic: true})}
+				c := newController(s, f)
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan struct{})
+				go func() { defer close(done); c.RunWithContext(ctx) }()
+				synctest.Wait()
+				must[any](t)(s.Create(pod("ns/a")))
+				synctest.Wait()
+				cancel()
+				<-done
+				if len(f.told) != 1 || f.told[0] != s.ResourceVersion() {
+					t.Errorf("told %q, want %s", f.told, s.ResourceVersion())
+				}
+			})
+		})
 	}
 }
 
