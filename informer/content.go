@@ -31,6 +31,8 @@ type content struct {
 	// publish must not keep the batch.
 	publish  func(batch []notification)
 	detector cache.MutationDetector // nil: none
+	// publishVersion is told the store's resource version after each write; nil: nobody.
+	publishVersion func(version string)
 
 	writes []contract.StoreTransaction
 	notes  []notification
@@ -92,6 +94,7 @@ func (c *content) one(d *contract.Delta, isInInitialList bool) error {
 			return fmt.Errorf("a delta of type %s carries a %T, and not a BookmarkInfo", d.Type, d.Object)
 		}
 		c.store.Bookmark(info.ResourceVersion)
+		c.wrote()
 		return nil
 	}
 	if comesAlone(*d) {
@@ -123,7 +126,15 @@ func (c *content) commit() {
 		}
 		c.missed = ""
 	}
+	c.wrote()
 	c.flush()
+}
+
+// wrote: the store may have another version.
+func (c *content) wrote() {
+	if c.publishVersion != nil {
+		c.publishVersion(c.store.LastStoreSyncResourceVersion())
+	}
 }
 
 // attempt reports whether f returned. What it panicked with is dropped: the caller goes
@@ -316,6 +327,7 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 
 	version := c.store.LastStoreSyncResourceVersion()
 	if attempt(func() { c.store.Replace(items, info.ResourceVersion) }) {
+		c.wrote()
 		for _, tombstone := range gone {
 			c.note(notification{nil, tombstone, onDelete})
 		}
@@ -346,6 +358,7 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 	}
 	c.writeOneByOne()
 	c.store.Bookmark(info.ResourceVersion)
+	c.wrote()
 	c.flush()
 	return nil
 }

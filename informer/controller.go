@@ -53,6 +53,11 @@ type Config struct {
 	UseWatchList      *bool         // see ReflectorOptions
 	WatchErrorHandler func(ctx context.Context, r *Reflector, err error)
 	Clock             clock.WithTicker // nil: the real one
+
+	// Identifier is the name under which the metrics of FIFO and Process are published, and
+	// InformerMetricsProvider what makes them; without either there are none. See Options.
+	Identifier              cache.InformerNameAndResource
+	InformerMetricsProvider cache.InformerMetricsProvider
 }
 
 // Controller runs a Reflector that fills a FIFO, and a loop that drains it. It satisfies
@@ -60,6 +65,7 @@ type Config struct {
 type Controller struct {
 	config    Config
 	intake    *intake
+	meter     *meter // nil: no metrics
 	reflector atomic.Pointer[Reflector]
 	started   atomic.Bool
 }
@@ -81,7 +87,8 @@ func NewController(config Config) *Controller {
 		panic(fmt.Sprintf("informer.NewController: RetryOnError needs a FIFO that takes back what was popped"+
 			" (contract.KeyedQueue, such as deltafifo.DeltaFIFO or deltafifo.Coalescing), and a %T does not", config.FIFO))
 	}
-	return &Controller{config: config, intake: newIntake(config.FIFO, config.Transform)}
+	m := newMeter(&config)
+	return &Controller{config: config, intake: newIntake(config.FIFO, config.Transform, m), meter: m}
 }
 
 // Run is RunWithContext with a channel that ends it.
@@ -131,6 +138,9 @@ func (c *Controller) processLoop(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := pop()
 		c.intake.noteSynced()
+		if c.meter != nil {
+			c.meter.publishQueued()
+		}
 		switch {
 		case err == nil:
 		case errors.Is(err, contract.ErrFIFOClosed):
@@ -143,7 +153,13 @@ func (c *Controller) processLoop(ctx context.Context) {
 
 // popper returns the FIFO's best way of handing things out.
 func (c *Controller) popper() func() error {
-	fifo, process := c.config.FIFO, c.config.Process
+	fifo, process, batch := c.config.FIFO, c.config.Process, c.config.ProcessBatch
+	if c.meter != nil {
+		process = c.meter.measure(process)
+		if batch != nil {
+			batch = c.meter.measureBatch(batch)
+		}
+	}
 	if c.config.RetryOnError {
 		back := fifo.(contract.KeyedQueue)
 		return func() error {
@@ -159,8 +175,7 @@ func (c *Controller) popper() func() error {
 			return err
 		}
 	}
-	if b, ok := fifo.(contract.BatchPopper); ok && c.config.ProcessBatch != nil {
-		batch := c.config.ProcessBatch
+	if b, ok := fifo.(contract.BatchPopper); ok && batch != nil {
 		return func() error { return b.PopBatch(batch, process) }
 	}
 	return func() error {
@@ -193,6 +208,7 @@ type intake struct {
 	fifo      contract.FIFO
 	bookmarks cache.ReflectorBookmarkStore // nil: the FIFO takes none
 	transform contract.TransformFunc       // nil: none
+	meter     *meter                       // nil: no metrics
 
 	synced atomic.Bool
 	done   chan struct{}
@@ -216,8 +232,8 @@ type versionedIntake struct {
 	cache.ResourceVersionUpdater
 }
 
-func newIntake(fifo contract.FIFO, transform contract.TransformFunc) *intake {
-	in := &intake{fifo: fifo, transform: transform, done: make(chan struct{}), onSynced: func() {}}
+func newIntake(fifo contract.FIFO, transform contract.TransformFunc, m *meter) *intake {
+	in := &intake{fifo: fifo, transform: transform, meter: m, done: make(chan struct{}), onSynced: func() {}}
 	in.bookmarks, _ = fifo.(cache.ReflectorBookmarkStore)
 	return in
 }
@@ -249,6 +265,9 @@ func (in *intake) put(obj any, put func(any) error) error {
 	}
 	err = put(obj)
 	in.noteSynced()
+	if in.meter != nil && err == nil {
+		in.meter.came()
+	}
 	return err
 }
 
@@ -281,14 +300,26 @@ func (in *intake) Replace(list []any, resourceVersion string) error {
 func (in *intake) replaceTransformed(list []any, resourceVersion string) error {
 	err := in.fifo.Replace(list, resourceVersion)
 	in.noteSynced()
+	in.changed()
 	return err
 }
 
-func (in *intake) Resync() error { return in.fifo.Resync() }
+func (in *intake) Resync() error {
+	defer in.changed()
+	return in.fifo.Resync()
+}
 
 func (in *intake) Bookmark(resourceVersion string) error {
 	if in.bookmarks == nil {
 		return nil
 	}
+	defer in.changed()
 	return in.bookmarks.Bookmark(resourceVersion)
+}
+
+// changed: something else than an event was given to the FIFO.
+func (in *intake) changed() {
+	if in.meter != nil {
+		in.meter.publishQueued()
+	}
 }

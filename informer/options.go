@@ -52,6 +52,25 @@ type Options struct {
 	UseWatchList      *bool         // see ReflectorOptions
 	// Clock is the time that resyncs, back-off and pauses go by; nil: the real one.
 	Clock clock.WithTicker
+	// Identifier is the name and the resource under which the informer publishes client-go's
+	// three metrics of informers, from its construction until the name is released. It
+	// is for one informer: cache.InformerName.WithResource makes it. The zero value: no
+	// metrics, and no cost. With a name each event costs a look at the FIFO's length and a
+	// Set under a lock, and what is popped at once two readings of the clock.
+	//
+	//   - How much waits in the FIFO, by its Len() int, which all of queue/deltafifo have.
+	//     Of a FIFO without it the events are counted that were put in and did not come out:
+	//     right where none is merged or dropped, as in client-go's RealFIFO. Client-go's
+	//     DeltaFIFO has no such metric, there as here.
+	//   - How long it took to process what one Pop or PopBatch took out, in seconds:
+	//     to write the store and fill the handlers' buffers.
+	//   - The store's resource version, its last 15 digits as a number.
+	Identifier cache.InformerNameAndResource
+	// InformerMetricsProvider makes the metrics. Nil means the provider of
+	// cache.SetInformerMetricsProvider for the store's resource version, and none for
+	// the others: client-go lets nobody else have it, so programs that set one
+	// set it here too.
+	InformerMetricsProvider cache.InformerMetricsProvider
 }
 
 func (o Options) withDefaults(exampleObject runtime.Object) Options {
@@ -84,6 +103,17 @@ func (o Options) withDefaults(exampleObject runtime.Object) Options {
 // contract.NewInformer, and takes the place of client-go's function of this name.
 func NewSharedIndexInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
 	return New(lw, exampleObject, Options{ResyncPeriod: resyncPeriod, Indexers: indexers})
+}
+
+// NewSharedIndexInformerWithOptions takes the place of client-go's function of this name.
+func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, exampleObject runtime.Object, options cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
+	return New(lw, exampleObject, Options{
+		ResyncPeriod:            options.ResyncPeriod,
+		Indexers:                options.Indexers,
+		ObjectDescription:       options.ObjectDescription,
+		Identifier:              options.Identifier,
+		InformerMetricsProvider: options.InformerMetricsProvider,
+	})
 }
 
 // NewSharedInformer is NewSharedIndexInformer without indexers.

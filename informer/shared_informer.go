@@ -68,7 +68,8 @@ func New(lw cache.ListerWatcher, exampleObject runtime.Object, options Options) 
 	store := indexer.Complete(options.NewStore(options.Indexers))
 	s.indexer = indexer.New(options.KeyFunc, store, indexer.Options{})
 	s.processor.clock = options.Clock
-	s.content = content{keyFunc: options.KeyFunc, store: store, publish: s.processor.distribute, detector: options.MutationDetector}
+	s.content = content{keyFunc: options.KeyFunc, store: store, publish: s.processor.distribute, detector: options.MutationDetector,
+		publishVersion: versionPublisher(options.Identifier, options.InformerMetricsProvider)}
 	if options.MutationDetector == noDetector {
 		s.content.detector = nil
 	}
@@ -136,6 +137,9 @@ func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 		UseWatchList:      s.options.UseWatchList,
 		WatchErrorHandler: watchErrorHandlerOf(s.mu.watchErrorHandler, s.lw, s.objectType, s.options.ObjectDescription),
 		Clock:             s.options.Clock,
+
+		Identifier:              s.options.Identifier,
+		InformerMetricsProvider: s.options.InformerMetricsProvider,
 	})
 	c.intake.onSynced = func() {
 		close(s.synced)

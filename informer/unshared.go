@@ -37,11 +37,15 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object, handler c
 	options = options.withDefaults(exampleObject)
 	store := indexer.Complete(options.NewStore(options.Indexers))
 	client := indexer.New(options.KeyFunc, store, indexer.Options{})
-	c := &content{keyFunc: options.KeyFunc, store: store, logger: logger, publish: func(batch []notification) {
-		for i := range batch {
-			call(handler, &batch[i], logger)
-		}
-	}}
+	c := &content{
+		keyFunc: options.KeyFunc, store: store, logger: logger,
+		publishVersion: versionPublisher(options.Identifier, options.InformerMetricsProvider),
+		publish: func(batch []notification) {
+			for i := range batch {
+				call(handler, &batch[i], logger)
+			}
+		},
+	}
 	return client, NewController(Config{
 		FIFO:              options.NewFIFO(contract.FIFOConfig{KeyFunc: options.KeyFunc, KnownObjects: client}),
 		ListerWatcher:     lw,
@@ -56,6 +60,9 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object, handler c
 		UseWatchList:      options.UseWatchList,
 		WatchErrorHandler: watchErrorHandlerOf(options.WatchErrorHandler, lw, exampleObject, options.ObjectDescription),
 		Clock:             options.Clock,
+
+		Identifier:              options.Identifier,
+		InformerMetricsProvider: options.InformerMetricsProvider,
 	})
 }
 
@@ -74,8 +81,7 @@ func call(handler cache.ResourceEventHandler, n *notification, logger klog.Logge
 }
 
 // NewInformerWithOptions is client-go's function of this name over [NewUnshared]. The
-// store is a cache.Indexer, with or without indexers. Identifier and
-// InformerMetricsProvider are not used: there are no metrics.
+// store is a cache.Indexer, with or without indexers.
 func NewInformerWithOptions(options cache.InformerOptions) (cache.Store, cache.Controller) {
 	return newIndexerInformer(options)
 }
@@ -90,6 +96,9 @@ func newIndexerInformer(options cache.InformerOptions) (cache.Indexer, cache.Con
 		MinWatchTimeout: options.MinWatchTimeout,
 		Indexers:        options.Indexers,
 		Transform:       options.Transform,
+
+		Identifier:              options.Identifier,
+		InformerMetricsProvider: options.InformerMetricsProvider,
 	}, logger)
 }
 

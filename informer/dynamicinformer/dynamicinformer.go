@@ -34,6 +34,10 @@ type Config struct {
 	Namespace        string               // empty: all
 	TweakListOptions TweakListOptionsFunc // may change the options of each list and watch
 	Informer         informer.Options     // for each informer; Indexers come on top of the namespace index
+	// InformerName has every informer publish its metrics, under this name and its
+	// resource: see informer.Options.Identifier. The factory releases it at Shutdown.
+	// Client-go's dynamic factories have no names. Nil: no metrics.
+	InformerName *cache.InformerName
 }
 
 // NewDynamicSharedInformerFactory returns a factory for all namespaces.
@@ -73,8 +77,18 @@ type factory struct {
 // server has it shows when the informer runs: its watch error handler is told.
 func (f *factory) ForResource(gvr schema.GroupVersionResource) informers.GenericInformer {
 	return genericInformer{f.InformerFor(gvr, func() cache.SharedIndexInformer {
-		return newInformer(f.client, gvr, f.config.Namespace, f.config.TweakListOptions, f.options)
+		options := f.options
+		if f.config.InformerName != nil {
+			options.Identifier = f.config.InformerName.WithResource(gvr)
+		}
+		return newInformer(f.client, gvr, f.config.Namespace, f.config.TweakListOptions, options)
 	}), gvr.GroupResource()}
+}
+
+// Shutdown waits until every informer has ended, and releases the name.
+func (f *factory) Shutdown() {
+	f.SharedInformerFactory.Shutdown()
+	f.config.InformerName.Release()
 }
 
 func newInformer(client dynamic.Interface, gvr schema.GroupVersionResource, namespace string, tweak TweakListOptionsFunc, options informer.Options) cache.SharedIndexInformer {

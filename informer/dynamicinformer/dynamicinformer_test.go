@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -161,3 +162,59 @@ func TestIndexersAreEachInformersOwn(t *testing.T) {
 		t.Error("an index of one informer is the other's too")
 	}
 }
+
+// TestInformerName: each informer of a factory with a name publishes its metrics, until
+// Shutdown gives the name back.
+func TestInformerName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name, err := cache.NewInformerName("dynamic")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var versions versions
+		factory := dynamicinformer.New(newClient(thing("a", "1", "1")), 0, dynamicinformer.Config{
+			InformerName: name, Informer: informer.Options{InformerMetricsProvider: &versions},
+		})
+		factory.ForResource(things)
+		ctx, cancel := context.WithCancel(t.Context())
+		factory.Start(ctx.Done())
+		factory.WaitForCacheSync(ctx.Done())
+		synctest.Wait()
+		if len(versions.of) != 1 || versions.of[0].Name() != "dynamic" || versions.of[0].GroupVersionResource() != things || versions.set.Load() == 0 {
+			t.Errorf("metrics of %v, set %d times", versions.of, versions.set.Load())
+		}
+		cancel()
+		factory.Shutdown()
+		again, err := cache.NewInformerName("dynamic")
+		if err != nil {
+			t.Errorf("Shutdown did not give the name back: %v", err)
+		}
+		again.Release()
+	})
+}
+
+// versions is a provider that counts how often stores' versions are set.
+type versions struct {
+	of  []cache.InformerNameAndResource
+	set atomic.Int64
+}
+
+func (v *versions) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric {
+	return ignored{}
+}
+
+func (v *versions) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {
+	return ignored{}
+}
+
+func (v *versions) NewStoreResourceVersionMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
+	v.of = append(v.of, id)
+	return v
+}
+
+func (v *versions) Set(float64) { v.set.Add(1) }
+
+type ignored struct{}
+
+func (ignored) Set(float64)     {}
+func (ignored) Observe(float64) {}

@@ -72,9 +72,12 @@ func WithCustomResyncConfig(resync map[metav1.Object]time.Duration) SharedInform
 	}
 }
 
-// WithInformerName sets what client-go's factory calls itself in metrics. Ours
-// hands it to informers that client-go makes (InformerFor with a function of
-// client-go's) and releases it at Shutdown; our informers have no metrics.
+// WithInformerName has every informer publish its metrics, under this name and its
+// resource: see informer.Options.Identifier. What makes them is the
+// InformerMetricsProvider of WithInformerOptions. A factory hands the name to
+// informers that client-go makes too (InformerFor with a function of client-go's), and
+// releases it at Shutdown. For [NewInformerFunc] give the name of the factory, which
+// releases it then.
 func WithInformerName(name *cache.InformerName) SharedInformerOption {
 	return func(c *config) { c.name = name }
 }
@@ -123,6 +126,9 @@ func (c *config) newInformer(client kubernetes.Interface, r *resource, resync ti
 	options.ResyncPeriod = resync
 	options.Indexers = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	maps.Copy(options.Indexers, c.informer.Indexers)
+	if c.name != nil {
+		options.Identifier = c.name.WithResource(r.gvr)
+	}
 	i := informer.New(informer.NewListWatch(client, r.in(client, c.namespace), c.tweak), r.newObject(), options)
 	if c.transform != nil {
 		// It does not fail on an informer that nobody has started.

@@ -197,6 +197,13 @@ func (f *DeltaFIFO) KeyOf(obj any) (string, error) {
 // what it gathers before a Replace.
 func (f *DeltaFIFO) Transformer() contract.TransformFunc { return f.transformer }
 
+// Len is how many keys wait. process must not call it. O(1).
+func (f *DeltaFIFO) Len() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.mu.order.len()
+}
+
 // Close makes Pop return ErrFIFOClosed once nothing waits. What is added later is
 // still queued, as in client-go.
 func (f *DeltaFIFO) Close() {

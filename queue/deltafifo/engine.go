@@ -250,6 +250,17 @@ func (e *engine) end(r *run) {
 	}
 }
 
+// Len is how much waits: things to be handed out, and what producers have left since the
+// consumer last looked, where a list counts as one. It does not wait for process, which
+// may call it. O(1).
+func (e *engine) Len() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.in.lock()
+	defer e.in.mu.Unlock()
+	return e.mu.line.len() + e.mu.pending.n + e.in.mu.waiting.n
+}
+
 // Pop waits until something is queued, takes out the Deltas that waited longest,
 // and calls process with them; no lock is held meanwhile, so that process may call
 // the FIFO, but for the methods that read what waits. It returns the Deltas, which
