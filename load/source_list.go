@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metainternal "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -26,8 +27,10 @@ func (s *Source) List(options metav1.ListOptions) (runtime.Object, error) {
 //
 // Errors are those of the apiserver: 410 Expired for a version or a continue
 // token older than the window, a timeout with the cause ResourceVersionTooLarge
-// for a version that does not come within FreshWait, 400 for options that
-// contradict each other, 503 after Stop.
+// for a version that does not come within FreshWait, 422 for options that
+// contradict each other, 400 for those that cannot be read, 503 after Stop. The
+// answer to an expired continue token has another, with which the rest can be had
+// as it is now.
 func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	selected, err := s.selection(options)
 	if err != nil {
@@ -37,7 +40,7 @@ func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions
 	if err != nil {
 		return nil, err
 	}
-	if err := s.listFault(options); err != nil {
+	if err := s.listFault(options, after); err != nil {
 		return nil, err
 	}
 	if err := s.lockAt(ctx, want); err != nil {
@@ -51,7 +54,11 @@ func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions
 	if exact {
 		at = want
 	}
-	if at < s.mu.floor {
+	switch {
+	case at >= s.mu.floor:
+	case after != "":
+		return nil, errContinueExpired(after, nil)
+	default:
 		return nil, errExpired(at, s.mu.floor)
 	}
 	keys, objects := s.atLocked(at)
@@ -80,12 +87,12 @@ func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions
 	return list, nil
 }
 
-func (s *Source) listFault(options metav1.ListOptions) error {
+func (s *Source) listFault(options metav1.ListOptions, after string) error {
 	if s.faults.Strike(FaultListError) != nil {
 		return apierrors.NewInternalError(errAsked(FaultListError))
 	}
 	if options.Continue != "" && s.faults.Strike(FaultExpireContinue) != nil {
-		return apierrors.NewResourceExpired("the provided continue parameter is too old: " + errAsked(FaultExpireContinue).Error())
+		return errContinueExpired(after, errAsked(FaultExpireContinue))
 	}
 	return s.tooLargeFault(options.ResourceVersion)
 }
@@ -105,7 +112,7 @@ func (s *Source) tooLargeFault(version string) error {
 
 // continueToken says where the next page begins. Its text is opaque to clients.
 type continueToken struct {
-	Version uint64 `json:"rv"`
+	Version uint64 `json:"rv"`    // 0 for the newest
 	After   string `json:"after"` // the last key of the page before
 }
 
@@ -128,37 +135,50 @@ func decodeToken(text string) (t continueToken, err error) {
 	return t, nil
 }
 
+// errContinueExpired has a token for the rest of the list, which is then of another
+// version than its beginning: whoever can do with that need not begin again.
+func errContinueExpired(after string, cause error) error {
+	message := "the provided continue parameter is too old: begin anew without it, or go on with the one in this answer to get the rest as it is now"
+	if cause != nil {
+		message += ": " + cause.Error()
+	}
+	err := apierrors.NewResourceExpired(message)
+	err.ErrStatus.Continue = encodeToken(continueToken{After: after})
+	return err
+}
+
+// checkOptions holds options to the apiserver's own rules for what goes together.
+func checkOptions(o metav1.ListOptions, isWatch bool) error {
+	problems := validation.ValidateListOptions(&metainternal.ListOptions{
+		Watch: isWatch, ResourceVersion: o.ResourceVersion, ResourceVersionMatch: o.ResourceVersionMatch,
+		Continue: o.Continue, SendInitialEvents: o.SendInitialEvents,
+	}, true)
+	if len(problems) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind("ListOptions").GroupKind(), "", problems)
+}
+
 // parseListVersion says which version a list needs at least, whether it needs
 // exactly that, and after which key it begins. The rules are the table "semantics
 // for get and list" of the API concepts: with a limit and no match, a version
 // other than "0" means exactly that version.
 func parseListVersion(o metav1.ListOptions) (want uint64, exact bool, after string, err error) {
-	if o.Continue != "" {
-		if o.ResourceVersion != "" || o.ResourceVersionMatch != "" {
-			return 0, false, "", apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
-		}
-		t, err := decodeToken(o.Continue)
-		return t.Version, true, t.After, err
+	if err := checkOptions(o, false); err != nil {
+		return 0, false, "", err
 	}
 	want, err = parseVersion(o.ResourceVersion)
 	if err != nil {
 		return 0, false, "", err
 	}
-	switch o.ResourceVersionMatch {
-	case "":
-		exact = o.Limit > 0 && want > 0
-	case metav1.ResourceVersionMatchNotOlderThan:
-	case metav1.ResourceVersionMatchExact:
-		exact = true
-		if want == 0 && o.ResourceVersion != "" {
-			return 0, false, "", apierrors.NewBadRequest(`resourceVersionMatch Exact is forbidden for resourceVersion "0"`)
+	if o.Continue != "" {
+		if want > 0 {
+			return 0, false, "", apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
 		}
-	default:
-		return 0, false, "", apierrors.NewBadRequest(fmt.Sprintf("unknown resourceVersionMatch %q: use Exact or NotOlderThan", o.ResourceVersionMatch))
+		t, err := decodeToken(o.Continue)
+		return t.Version, t.Version > 0, t.After, err
 	}
-	if o.ResourceVersionMatch != "" && o.ResourceVersion == "" {
-		return 0, false, "", apierrors.NewBadRequest("resourceVersionMatch is forbidden unless resourceVersion is provided")
-	}
+	exact = o.ResourceVersionMatch == metav1.ResourceVersionMatchExact || o.ResourceVersionMatch == "" && o.Limit > 0 && want > 0
 	return want, exact, "", nil
 }
 

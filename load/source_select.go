@@ -3,10 +3,12 @@ package load
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,13 +28,28 @@ var metadataFields = []selectableField{
 }
 
 var podFields = []selectableField{
-	{"spec.nodeName", func(obj runtime.Object) string { return obj.(*corev1.Pod).Spec.NodeName }},
-	{"status.phase", func(obj runtime.Object) string { return string(obj.(*corev1.Pod).Status.Phase) }},
+	podField(func(p *corev1.Pod) string { return p.Spec.NodeName }, "spec", "nodeName"),
+	podField(func(p *corev1.Pod) string { return string(p.Status.Phase) }, "status", "phase"),
+}
+
+// podField reads a field of a pod, which is unstructured in a recording.
+func podField(typed func(*corev1.Pod) string, path ...string) selectableField {
+	return selectableField{strings.Join(path, "."), func(obj runtime.Object) string {
+		if u, ok := obj.(*unstructured.Unstructured); ok {
+			value, _, _ := unstructured.NestedString(u.Object, path...) // "" where there is no string
+			return value
+		}
+		return typed(obj.(*corev1.Pod))
+	}}
 }
 
 // selectableFields are those of the source's kind.
 func (s *Source) selectableFields() []selectableField {
-	if _, ok := s.options.Example.(*corev1.Pod); ok {
+	_, pods := s.options.Example.(*corev1.Pod)
+	if u, ok := s.options.Example.(*unstructured.Unstructured); ok {
+		pods = u.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Pod")
+	}
+	if pods {
 		return slices.Concat(metadataFields, podFields)
 	}
 	return metadataFields

@@ -154,6 +154,48 @@ func TestSelectedWatches(t *testing.T) {
 	}
 }
 
+// TestSelectorsOfRecordedPods: pods of a recording are unstructured, and are selected
+// as typed ones are.
+func TestSelectorsOfRecordedPods(t *testing.T) {
+	t.Parallel()
+	s := NewSource(nil, SourceOptions{Example: recordedPod("a/example", "", "")})
+	t.Cleanup(s.Stop)
+	for _, p := range []*unstructured.Unstructured{
+		recordedPod("a/p0", "n0", "Running"), recordedPod("a/p1", "n1", "Running"), recordedPod("a/p2", "n0", "Failed"), recordedPod("a/p3", "", "Pending"),
+	} {
+		must[runtime.Object](t)(s.Create(p))
+	}
+	for fields, want := range map[string][]string{
+		"spec.nodeName=n0":                       {"a/p0", "a/p2"},
+		"spec.nodeName=":                         {"a/p3"},
+		"spec.nodeName=n0,status.phase!=Failed":  {"a/p0"},
+		"metadata.namespace=a,status.phase=None": nil,
+	} {
+		if got := keysOf(list(t, s, metav1.ListOptions{FieldSelector: fields})); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", fields, got, want)
+		}
+	}
+	w := must[watch.Interface](t)(s.Watch(metav1.ListOptions{ResourceVersion: s.ResourceVersion(), FieldSelector: "spec.nodeName=n1"}))
+	defer w.Stop()
+	must[runtime.Object](t)(s.Update(recordedPod("a/p3", "n1", "Pending")))
+	must[runtime.Object](t)(s.Update(recordedPod("a/p1", "n2", "Running")))
+	if got := drain(w, 2); !slices.Equal(got, []string{"ADDED p3@6", "DELETED p1@7"}) {
+		t.Errorf("the watch saw %q", got)
+	}
+}
+
+func recordedPod(key, node, phase string) *unstructured.Unstructured {
+	namespace, name, _ := strings.Cut(key, "/")
+	spec := map[string]any{}
+	if node != "" {
+		spec["nodeName"] = node
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": namespace, "name": name},
+		"spec": spec, "status": map[string]any{"phase": phase},
+	}}
+}
+
 // TestWritesFromAVersion: of two that change what they have both read, one loses.
 func TestWritesFromAVersion(t *testing.T) {
 	t.Parallel()

@@ -2,9 +2,11 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -136,7 +138,8 @@ func TestListOptions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestSource(t, 10, SourceOptions{})
-		bad, expired := apierrors.IsBadRequest, apierrors.IsResourceExpired
+		token := list(t, s, metav1.ListOptions{Limit: 4}).Continue
+		bad, invalid, expired := apierrors.IsBadRequest, apierrors.IsInvalid, apierrors.IsResourceExpired
 		for _, c := range []struct {
 			name    string
 			options metav1.ListOptions
@@ -152,13 +155,16 @@ func TestListOptions(t *testing.T) {
 			{"exact and forgotten", metav1.ListOptions{ResourceVersion: "5", ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, expired},
 			{"of the future", metav1.ListOptions{ResourceVersion: "11"}, 0, isTooLarge},
 			{"exact of the future", metav1.ListOptions{ResourceVersion: "11", ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, isTooLarge},
-			{"exact 0", metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, bad},
-			{"a match without a version", metav1.ListOptions{ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, bad},
-			{"an unknown match", metav1.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "Newest"}, 0, bad},
+			{"exact 0", metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, invalid},
+			{"a match without a version", metav1.ListOptions{ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 0, invalid},
+			{"an unknown match", metav1.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "Newest"}, 0, invalid},
 			{"no number", metav1.ListOptions{ResourceVersion: "new"}, 0, bad},
 			{"a selector that is none", metav1.ListOptions{LabelSelector: "a=b=c"}, 0, bad},
 			{"a token that is none", metav1.ListOptions{Continue: "abc"}, 0, bad},
-			{"a token and a version", metav1.ListOptions{Continue: "abc", ResourceVersion: "1"}, 0, bad},
+			{"a token and a version", metav1.ListOptions{Continue: token, ResourceVersion: "1"}, 0, bad},
+			{"a token and any version", metav1.ListOptions{Continue: token, ResourceVersion: "0"}, 6, nil},
+			{"a token and a match", metav1.ListOptions{Continue: token, ResourceVersion: "0", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, 0, invalid},
+			{"initial events of a list", metav1.ListOptions{SendInitialEvents: ptr.To(true)}, 0, invalid},
 		} {
 			l, err := s.List(c.options)
 			switch {
@@ -169,6 +175,46 @@ func TestListOptions(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestExpiredContinue: the answer to a token that is too old has another, with which
+// the rest comes as it is now.
+func TestExpiredContinue(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		faults []Fault
+		why    string
+	}{
+		{"forgotten", nil, "too old"},
+		{"asked for", []Fault{{Kind: FaultExpireContinue}}, string(FaultExpireContinue)},
+	} {
+		s := newTestSource(t, 6, SourceOptions{Window: 2, Faults: c.faults})
+		first := list(t, s, metav1.ListOptions{Limit: 2})
+		last := keysOf(list(t, s, metav1.ListOptions{}))[5]
+		must[runtime.Object](t)(s.Delete(last))
+		for range 2 {
+			must[runtime.Object](t)(s.Create(pod("zz/new")))
+			must[runtime.Object](t)(s.Delete("zz/new"))
+		}
+		must[runtime.Object](t)(s.Create(pod("zz/new")))
+		_, err := s.List(metav1.ListOptions{Limit: 2, Continue: first.Continue})
+		var status apierrors.APIStatus
+		if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) || !strings.Contains(err.Error(), c.why) {
+			t.Fatalf("%s: %v, want Expired that says %q", c.name, err, c.why)
+		}
+		keys := keysOf(first)
+		for token := status.Status().Continue; token != ""; {
+			page := list(t, s, metav1.ListOptions{Limit: 2, Continue: token})
+			if page.ResourceVersion != s.ResourceVersion() {
+				t.Errorf("%s: the rest is of version %s, want the newest, %s", c.name, page.ResourceVersion, s.ResourceVersion())
+			}
+			keys, token = append(keys, keysOf(page)...), page.Continue
+		}
+		if now := keysOf(list(t, s, metav1.ListOptions{})); !slices.Equal(keys, now) {
+			t.Errorf("%s: page by page %v, want %v", c.name, keys, now)
+		}
+	}
 }
 
 // TestFreshness: a version that comes while a request waits for it answers it.
@@ -271,9 +317,9 @@ func TestWatch(t *testing.T) {
 		{"streaming from the future", with(stream, "9"), nil, isTooLarge},
 		{"bookmarks", metav1.ListOptions{ResourceVersion: "8", AllowWatchBookmarks: true}, []string{"BOOKMARK @8", "BOOKMARK @8"}, nil},
 		{"a timeout", metav1.ListOptions{ResourceVersion: "8", TimeoutSeconds: ptr.To(int64(5))}, []string{"closed"}, nil},
-		{"streaming without a match", metav1.ListOptions{SendInitialEvents: ptr.To(true), AllowWatchBookmarks: true}, nil, apierrors.IsBadRequest},
+		{"streaming without a match", metav1.ListOptions{SendInitialEvents: ptr.To(true), AllowWatchBookmarks: true}, nil, apierrors.IsInvalid},
 		{"streaming without bookmarks", metav1.ListOptions{SendInitialEvents: ptr.To(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, nil, apierrors.IsBadRequest},
-		{"a match without streaming", metav1.ListOptions{ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, nil, apierrors.IsBadRequest},
+		{"a match without streaming", metav1.ListOptions{ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, nil, apierrors.IsInvalid},
 		{"a selector", metav1.ListOptions{FieldSelector: "a=b"}, nil, apierrors.IsBadRequest},
 	} {
 		t.Run(c.name, func(t *testing.T) {

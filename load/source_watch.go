@@ -89,13 +89,11 @@ func (s *Source) WatchBuffered(ctx context.Context, options metav1.ListOptions, 
 
 // checkWatch holds the options to the rules of the apiserver's validation.
 func checkWatch(o metav1.ListOptions, stream bool) (uint64, error) {
-	switch {
-	case stream && o.ResourceVersionMatch != metav1.ResourceVersionMatchNotOlderThan:
-		return 0, apierrors.NewBadRequest("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
-	case stream && !o.AllowWatchBookmarks:
+	if err := checkOptions(o, true); err != nil {
+		return 0, err
+	}
+	if stream && !o.AllowWatchBookmarks {
 		return 0, apierrors.NewBadRequest("sendInitialEvents requires allowWatchBookmarks, or its end could not be told")
-	case o.SendInitialEvents == nil && o.ResourceVersionMatch != "":
-		return 0, apierrors.NewBadRequest("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
 	}
 	return parseVersion(o.ResourceVersion)
 }
