@@ -7,14 +7,17 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
@@ -48,7 +51,7 @@ func unsupported(mediaType string, supported ...string) error {
 
 // decodeBody reads an object of the resource; it belongs to the caller. A typed one
 // comes without its kind, as sources hold them.
-func (s *Server) decodeBody(w http.ResponseWriter, req *http.Request, r *resource) (runtime.Object, error) {
+func (s *Server) decodeBody(w http.ResponseWriter, req *http.Request, r *resource, validation string) (runtime.Object, error) {
 	data, mediaType, err := readBody(w, req)
 	if err != nil {
 		return nil, err
@@ -57,29 +60,38 @@ func (s *Server) decodeBody(w http.ResponseWriter, req *http.Request, r *resourc
 	if r.protobuf {
 		supported = append(supported, runtime.ContentTypeProtobuf)
 	}
-	switch mediaType {
-	case runtime.ContentTypeYAML:
-		if data, err = yaml.ToJSON(data); err != nil {
-			return nil, apierrors.NewBadRequest(fmt.Sprintf("the body is no YAML: %v", err))
-		}
-	case runtime.ContentTypeJSON:
-	case runtime.ContentTypeProtobuf:
-		if !r.protobuf {
-			return nil, unsupported(mediaType, supported...)
-		}
-	default:
+	if !slices.Contains(supported, mediaType) {
 		return nil, unsupported(mediaType, supported...)
 	}
-	return s.decode(r, data)
+	return s.decode(w, r, mediaType, data, validation)
 }
 
-// decode reads an object of the resource from JSON or Protobuf.
-func (s *Server) decode(r *resource, data []byte) (runtime.Object, error) {
-	decoder := s.codecs.UniversalDeserializer()
+// decode reads an object of the resource. What becomes of fields that its type does
+// not have, and of those that come twice, validation says: an error, a warning in the
+// answer (the default) or nothing. Protobuf and unstructured objects have none such.
+func (s *Server) decode(w http.ResponseWriter, r *resource, mediaType string, data []byte, validation string) (runtime.Object, error) {
+	info, _ := runtime.SerializerInfoForMediaType(s.codecs.SupportedMediaTypes(), mediaType)
+	var decoder runtime.Decoder = info.StrictSerializer
+	var err error
+	switch validation {
+	case metav1.FieldValidationIgnore:
+		decoder = info.Serializer
+	case "", metav1.FieldValidationWarn, metav1.FieldValidationStrict:
+	default:
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("fieldValidation %q: use %s, %s or %s", validation,
+			metav1.FieldValidationIgnore, metav1.FieldValidationWarn, metav1.FieldValidationStrict))
+	}
 	if r.unstructured {
 		decoder = unstructured.UnstructuredJSONScheme
+		if data, err = yaml.ToJSON(data); err != nil { // JSON stays what it is
+			return nil, apierrors.NewBadRequest(fmt.Sprintf("the body is no YAML: %v", err))
+		}
 	}
 	obj, kind, err := decoder.Decode(data, &r.gvk, nil)
+	if odd, ok := runtime.AsStrictDecodingError(err); ok && validation != metav1.FieldValidationStrict {
+		warn(w, odd.Errors())
+		err = nil
+	}
 	if err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized: %v", err))
 	}
@@ -90,6 +102,17 @@ func (s *Server) decode(r *resource, data []byte) (runtime.Object, error) {
 		obj.GetObjectKind().SetGroupVersionKind(r.source.Example().GetObjectKind().GroupVersionKind())
 	}
 	return obj, nil
+}
+
+// warn puts warnings into the answer, in the place of earlier ones. Those that no
+// header can hold, with control characters in a field's name, are left out.
+func warn(w http.ResponseWriter, about []error) {
+	w.Header().Del("Warning")
+	for _, odd := range about {
+		if header, err := utilnet.NewWarningHeader(299, "-", odd.Error()); err == nil {
+			w.Header().Add("Warning", header)
+		}
+	}
 }
 
 // decodeDeleteOptions reads options from a body, if there is one.
@@ -116,8 +139,8 @@ func (s *Server) decodeDeleteOptions(w http.ResponseWriter, req *http.Request, i
 	return nil
 }
 
-// patch applies a JSON merge patch, or a strategic one to a type that has Go fields
-// with patch tags.
+// patch applies a JSON patch, a JSON merge patch, or a strategic one to a type that
+// has Go fields with patch tags.
 func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error {
 	var o metav1.PatchOptions
 	if err := decodeQuery(req, &o); err != nil {
@@ -131,7 +154,7 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 	if err != nil {
 		return err
 	}
-	apply, err := patcher(t.resource, types.PatchType(mediaType))
+	apply, err := s.patcher(t.resource, types.PatchType(mediaType))
 	if err != nil {
 		return err
 	}
@@ -141,10 +164,14 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 			return nil, err
 		}
 		patched, err := apply(original, data)
-		if err != nil {
+		var api apierrors.APIStatus
+		switch {
+		case errors.As(err, &api):
+			return nil, err
+		case err != nil:
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("the patch does not apply: %v", err))
 		}
-		obj, err := s.decode(t.resource, patched)
+		obj, err := s.decode(w, t.resource, runtime.ContentTypeJSON, patched, o.FieldValidation)
 		if err != nil {
 			return nil, err
 		}
@@ -156,19 +183,36 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 	return s.respondObject(w, req, t, http.StatusOK, next)
 }
 
-func patcher(r *resource, kind types.PatchType) (func(original, patch []byte) ([]byte, error), error) {
+func (s *Server) patcher(r *resource, kind types.PatchType) (func(original, patch []byte) ([]byte, error), error) {
+	supported := []string{string(types.JSONPatchType), string(types.MergePatchType)}
+	typed, err := s.options.Scheme.New(r.gvk) // a recording's pods are unstructured, and pods all the same
+	if err == nil {
+		supported = append(supported, string(types.StrategicMergePatchType))
+	}
 	switch {
+	case kind == types.JSONPatchType:
+		return jsonPatch, nil
 	case kind == types.MergePatchType:
 		return mergePatch, nil
-	case kind == types.StrategicMergePatchType && !r.unstructured:
+	case kind == types.StrategicMergePatchType && err == nil:
 		return func(original, patch []byte) ([]byte, error) {
-			return strategicpatch.StrategicMergePatch(original, patch, r.source.Example())
+			return strategicpatch.StrategicMergePatch(original, patch, typed)
 		}, nil
-	case r.unstructured:
-		return nil, unsupported(string(kind), string(types.MergePatchType))
-	default:
-		return nil, unsupported(string(kind), string(types.MergePatchType), string(types.StrategicMergePatchType))
 	}
+	return nil, unsupported(string(kind), supported...)
+}
+
+// jsonPatch is RFC 6902. What cannot be done to the object is 422, as at an apiserver.
+func jsonPatch(original, patch []byte) ([]byte, error) {
+	operations, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return nil, err
+	}
+	patched, err := operations.Apply(original)
+	if err != nil {
+		return nil, statusError(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, fmt.Sprintf("the patch does not apply: %v", err))
+	}
+	return patched, nil
 }
 
 // mergePatch is RFC 7386. Integers stay integers.

@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	goruntime "runtime"
@@ -33,9 +32,13 @@ func (s *Server) discover(w http.ResponseWriter, req *http.Request, path []strin
 	case p == "version":
 		v := serverVersion
 		v.GoVersion, v.Compiler, v.Platform = goruntime.Version(), goruntime.Compiler, goruntime.GOOS+"/"+goruntime.GOARCH
-		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-		_ = json.NewEncoder(w).Encode(v) // fails only where the client is gone
+		respondJSON(w, v)
 		return true
+	case path[0] == "openapi" && len(path) >= 2 && path[1] == "v3":
+		if doc := s.openAPI(path); doc != nil {
+			respondJSON(w, doc)
+			return true
+		}
 	case p == "api":
 		obj = s.coreVersions()
 	case p == "apis":
@@ -118,7 +121,8 @@ func (s *Server) resourceList(gv schema.GroupVersion) runtime.Object {
 		}
 		list.APIResources = append(list.APIResources, metav1.APIResource{
 			Name: gvr.Resource, SingularName: strings.ToLower(r.gvk.Kind), Namespaced: r.namespaced, Kind: r.gvk.Kind,
-			Verbs: metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
+			Verbs:      metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
+			ShortNames: known[gvr.GroupResource()].short, Categories: known[gvr.GroupResource()].categories,
 		})
 		if r.status {
 			list.APIResources = append(list.APIResources, metav1.APIResource{
@@ -132,3 +136,36 @@ func (s *Server) resourceList(gv schema.GroupVersion) runtime.Object {
 	slices.SortFunc(list.APIResources, func(a, b metav1.APIResource) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
+
+// names are by what else a resource may be asked for.
+type names struct{ short, categories []string }
+
+var (
+	inAll = []string{"all"}
+	known = map[schema.GroupResource]names{
+		{Resource: "configmaps"}:                                     {[]string{"cm"}, nil},
+		{Resource: "endpoints"}:                                      {[]string{"ep"}, nil},
+		{Resource: "events"}:                                         {[]string{"ev"}, nil},
+		{Group: "events.k8s.io", Resource: "events"}:                 {[]string{"ev"}, nil},
+		{Resource: "namespaces"}:                                     {[]string{"ns"}, nil},
+		{Resource: "nodes"}:                                          {[]string{"no"}, nil},
+		{Resource: "persistentvolumeclaims"}:                         {[]string{"pvc"}, nil},
+		{Resource: "persistentvolumes"}:                              {[]string{"pv"}, nil},
+		{Resource: "pods"}:                                           {[]string{"po"}, inAll},
+		{Resource: "replicationcontrollers"}:                         {[]string{"rc"}, inAll},
+		{Resource: "serviceaccounts"}:                                {[]string{"sa"}, nil},
+		{Resource: "services"}:                                       {[]string{"svc"}, inAll},
+		{Group: "apps", Resource: "daemonsets"}:                      {[]string{"ds"}, inAll},
+		{Group: "apps", Resource: "deployments"}:                     {[]string{"deploy"}, inAll},
+		{Group: "apps", Resource: "replicasets"}:                     {[]string{"rs"}, inAll},
+		{Group: "apps", Resource: "statefulsets"}:                    {[]string{"sts"}, inAll},
+		{Group: "autoscaling", Resource: "horizontalpodautoscalers"}: {[]string{"hpa"}, inAll},
+		{Group: "batch", Resource: "cronjobs"}:                       {[]string{"cj"}, inAll},
+		{Group: "batch", Resource: "jobs"}:                           {nil, inAll},
+		{Group: "networking.k8s.io", Resource: "ingresses"}:          {[]string{"ing"}, nil},
+		{Group: "networking.k8s.io", Resource: "networkpolicies"}:    {[]string{"netpol"}, nil},
+		{Group: "policy", Resource: "poddisruptionbudgets"}:          {[]string{"pdb"}, nil},
+		{Group: "scheduling.k8s.io", Resource: "priorityclasses"}:    {[]string{"pc"}, nil},
+		{Group: "storage.k8s.io", Resource: "storageclasses"}:        {[]string{"sc"}, nil},
+	}
+)

@@ -13,14 +13,15 @@
 // aggregated form is answered by the plain one, which clients take), /version,
 // /healthz, /readyz, /livez; get, list (limit and continue, resource version
 // rules), watch (bookmarks, initial events), label and field selectors; create,
-// update, patch (JSON merge and strategic merge), delete and delete collection,
-// the status subresource, finalizers, preconditions and dry runs. Bodies are JSON,
-// YAML, and Protobuf for types that have it; PartialObjectMetadata on request.
-// Errors are metav1.Status objects. https://kubernetes.io/docs/reference/using-api/api-concepts/
-// is what it follows.
+// update, patch (JSON, JSON merge and strategic merge), delete and delete collection,
+// the status subresource, finalizers, preconditions, dry runs and field validation.
+// Bodies are JSON, YAML, and Protobuf for types that have it; on request
+// PartialObjectMetadata, and tables as kubectl prints them. Errors are metav1.Status
+// objects. https://kubernetes.io/docs/reference/using-api/api-concepts/ is what it
+// follows.
 //
-// What it leaves out: authorization, admission, validation and defaulting of what
-// objects hold, server-side apply, JSON patch, tables, CBOR, OpenAPI, HTTP
+// What it leaves out: authorization, admission, validation of values and defaulting,
+// server-side apply, CBOR, schemas (OpenAPI v3 has paths and parameters alone), HTTP
 // compression, and subresources other than status.
 //
 // # Resource versions

@@ -14,7 +14,7 @@ import (
 func (m media) appendFrame(into *bytes.Buffer, r *resource, e watch.Event) error {
 	obj := e.Object
 	if e.Type == watch.Error {
-		obj = withKind(obj, metav1.SchemeGroupVersion.WithKind("Status"))
+		obj = withKind(obj, statusKind)
 	} else {
 		obj = m.object(obj, r.gvk)
 	}

@@ -12,13 +12,43 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 )
 
-// media is a form of an answer: how it is encoded, and whether it is the object
-// or its metadata alone.
+// media is a form of an answer: how it is encoded, and whether it is the object,
+// its metadata alone, or a table.
 type media struct {
-	info     runtime.SerializerInfo
-	metadata bool
+	info    runtime.SerializerInfo
+	form    form
+	include metav1.IncludeObjectPolicy // of a table's rows
+	clock   clock.PassiveClock         // of a table's ages
+}
+
+// form is what of an object is answered.
+type form string
+
+const (
+	formObject   form = ""
+	formMetadata form = "metadata"
+	formTable    form = "table"
+)
+
+// formAs reads the parameters of a media range. known is false for a form that
+// is not served.
+func formAs(params map[string]string) (as form, known bool) {
+	if params["as"] == "" {
+		return formObject, true
+	}
+	if params["g"] != partial.Group || params["v"] != partial.Version {
+		return "", false
+	}
+	switch params["as"] {
+	case partial.Kind, partial.Kind + "List":
+		return formMetadata, true
+	case tableKind.Kind:
+		return formTable, true
+	}
+	return "", false
 }
 
 // partial is the kind of objects that are metadata alone.
@@ -36,22 +66,25 @@ func (m media) protobuf() bool { return m.info.MediaType == runtime.ContentTypeP
 
 // id tells the forms apart in which an object may be encoded.
 func (m media) id() string {
-	if m.metadata {
-		return m.info.MediaType + ";metadata"
+	if m.form == formObject {
+		return m.info.MediaType // without a string made for each event
 	}
-	return m.info.MediaType
+	return fmt.Sprintf("%s;%s;%s", m.info.MediaType, m.form, m.include)
 }
 
 // object returns obj in the form that is asked for, with its kind.
 func (m media) object(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
-	if !m.metadata {
-		return withKind(obj, gvk)
+	switch m.form {
+	case formMetadata:
+		return partialOf(obj)
+	case formTable:
+		return m.table(gvk, metav1.ListMeta{ResourceVersion: accessorOf(obj).GetResourceVersion()}, obj)
 	}
-	accessor, err := meta.Accessor(obj)
-	if err != nil {
-		return obj // a Status; a source holds nothing but objects
-	}
-	p := meta.AsPartialObjectMetadata(accessor)
+	return withKind(obj, gvk)
+}
+
+func partialOf(obj runtime.Object) *metav1.PartialObjectMetadata {
+	p := meta.AsPartialObjectMetadata(accessorOf(obj))
 	p.SetGroupVersionKind(partial)
 	return p
 }
@@ -90,7 +123,7 @@ func parseAccept(header string) []clause {
 
 // negotiate chooses the form of an answer by the request's Accept header. r may be
 // nil: then the answer is a Status or of discovery. A clause that cannot be served
-// (a table, CBOR, Protobuf of a type without it) gives way to the next.
+// (CBOR, Protobuf of a type without it or of a table) gives way to the next.
 func (s *Server) negotiate(req *http.Request, r *resource, stream bool) (media, error) {
 	header := req.Header.Get("Accept")
 	if header == "" {
@@ -98,20 +131,23 @@ func (s *Server) negotiate(req *http.Request, r *resource, stream bool) (media, 
 	}
 	offered := s.codecs.SupportedMediaTypes()
 	for _, c := range parseAccept(header) {
-		metadata := false
-		if as := c.params["as"]; as != "" {
-			metadata = (as == partial.Kind || as == partial.Kind+"List") && c.params["g"] == partial.Group && c.params["v"] == partial.Version
-			if !metadata || r == nil {
-				continue
-			}
+		as, known := formAs(c.params)
+		if !known || as != formObject && r == nil {
+			continue
 		}
 		for _, info := range offered {
-			m := media{info: info, metadata: metadata}
+			m := media{info: info, form: as, clock: s.options.Clock}
 			switch {
 			case c.mediaType != info.MediaType && c.mediaType != "*/*" && c.mediaType != "application/*":
 			case stream && info.StreamSerializer == nil:
-			case m.protobuf() && r != nil && !r.protobuf && !metadata:
+			case m.protobuf() && (as == formTable || as == formObject && r != nil && !r.protobuf):
 			default:
+				if as == formTable {
+					var err error
+					if m.include, err = includeObject(req); err != nil {
+						return media{}, err
+					}
+				}
 				return m, nil
 			}
 		}

@@ -55,11 +55,13 @@ func (s *Server) listOrWatch(w http.ResponseWriter, req *http.Request, t target)
 // each object, shallowly.
 func (s *Server) listOf(r *resource, m media, from *metainternal.List) (runtime.Object, error) {
 	switch {
-	case m.metadata:
+	case m.form == formTable:
+		return m.table(r.gvk, from.ListMeta, from.Items...), nil
+	case m.form == formMetadata:
 		list := &metav1.PartialObjectMetadataList{ListMeta: from.ListMeta, Items: make([]metav1.PartialObjectMetadata, len(from.Items))}
 		list.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind(partial.Kind + "List"))
 		for i, obj := range from.Items {
-			list.Items[i] = *m.object(obj, r.gvk).(*metav1.PartialObjectMetadata)
+			list.Items[i] = *partialOf(obj)
 		}
 		return list, nil
 	case r.unstructured:

@@ -60,8 +60,8 @@ func (s *Server) authenticate(req *http.Request) error {
 	if s.options.Token == "" {
 		return nil
 	}
-	given, _ := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
-	if subtle.ConstantTimeCompare([]byte(given), []byte(s.options.Token)) != 1 {
+	given, bearer := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
+	if subtle.ConstantTimeCompare([]byte(given), []byte(s.options.Token)) != 1 || !bearer {
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
 	return nil
@@ -206,13 +206,16 @@ func (s *Server) writeError(w http.ResponseWriter, req *http.Request, err error)
 	s.respond(w, m, int(status.Code), &status)
 }
 
+// statusKind is v1, for every group: not meta.k8s.io/v1, where the Go type is.
+var statusKind = schema.GroupVersionKind{Version: "v1", Kind: "Status"}
+
 func statusOf(err error) metav1.Status {
 	var api apierrors.APIStatus
 	if !errors.As(err, &api) {
 		api = apierrors.NewInternalError(err)
 	}
 	status := api.Status()
-	status.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("Status"))
+	status.SetGroupVersionKind(statusKind)
 	return status
 }
 
@@ -223,6 +226,9 @@ func forResource(err error, t target) error {
 		return err
 	}
 	gr := t.resource.gvr.GroupResource()
+	if d := api.ErrStatus.Details; d != nil && d.Group == gr.Group && d.Kind == gr.Resource {
+		return err // it has them, and a name that the path need not tell
+	}
 	switch {
 	case apierrors.IsNotFound(err):
 		return apierrors.NewNotFound(gr, t.name)

@@ -132,7 +132,7 @@ func TestAddressTaken(t *testing.T) {
 func TestToken(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil, Options{Token: "secret"}, load.SourceOptions{})
-	for _, header := range []string{"", "Bearer wrong", "Basic secret"} {
+	for _, header := range []string{"", "Bearer wrong", "Basic secret", "secret"} {
 		for _, path := range []string{"/api/v1/pods", "/apis", "/version", "/nowhere"} {
 			req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+path, nil))
 			if header != "" {

@@ -214,7 +214,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{method: "GET", path: "/api/v1/secrets", code: 404, want: []string{"could not find", "v1/pods", "example.com/v1/widgets"}},
 		{method: "GET", path: "/apis/example.com/v2/widgets", code: 404, want: []string{"could not find"}},
-		{method: "GET", path: "/openapi/v3", code: 404, want: []string{"NotFound"}},
+		{method: "GET", path: "/openapi/v2", code: 404, want: []string{"NotFound"}},
 		{method: "GET", path: "/", code: 404, want: []string{"NotFound"}},
 		{method: "GET", path: "/api/v1/namespaces/ns-00/nodes", code: 404, want: []string{"could not find"}},
 		{method: "GET", path: "/api/v1/pods/x", code: 404, want: []string{"could not find"}},
@@ -226,7 +226,7 @@ func TestRefused(t *testing.T) {
 		{method: "GET", path: "/api/v1/pods?limit=many", code: 400, want: []string{"limit=many"}},
 		{method: "GET", path: "/api/v1/pods?continue=x", code: 400, want: []string{"continue"}},
 		{method: "GET", path: "/api/v1/pods?resourceVersion=x", code: 400, want: []string{"resource version"}},
-		{method: "GET", path: "/api/v1/pods?watch=1&sendInitialEvents=true", code: 400, want: []string{"resourceVersionMatch"}},
+		{method: "GET", path: "/api/v1/pods?watch=1&sendInitialEvents=true", code: 422, want: []string{"resourceVersionMatch"}},
 		{method: "GET", path: "/api/v1/pods", accept: "text/html", code: 406, want: []string{"text/html", "application/json"}},
 		{method: "GET", path: "/api/v1/pods?watch=1", accept: "application/yaml", code: 406, want: []string{"application/json"}},
 		{method: "GET", path: "/apis/example.com/v1/widgets", accept: runtime.ContentTypeProtobuf, code: 406, want: []string{"application/json"}},
@@ -244,7 +244,7 @@ func TestRefused(t *testing.T) {
 		{method: "POST", path: "/apis/example.com/v1/namespaces/a/widgets", contentType: runtime.ContentTypeProtobuf, body: `x`, code: 415, want: []string{"application/json"}},
 		{method: "POST", path: "/api/v1/namespaces/a/pods", body: strings.Repeat("x", maxBody+1), code: 413, want: []string{"limit"}},
 		{method: "PUT", path: "/api/v1/namespaces/a/pods/x", body: `{"metadata":{"name":"y"}}`, code: 400, want: []string{"name"}},
-		{method: "PATCH", path: "/api/v1/namespaces/ns-00/pods/pod-000000", contentType: "application/json-patch+json", body: `[]`, code: 415, want: []string{"application/merge-patch+json"}},
+		{method: "PATCH", path: "/api/v1/namespaces/ns-00/pods/pod-000000", contentType: "application/apply-patch+yaml", body: `{}`, code: 415, want: []string{"application/merge-patch+json"}},
 		{method: "PATCH", path: "/api/v1/namespaces/ns-00/pods/pod-000000", contentType: "application/merge-patch+json", body: `[]`, code: 400, want: []string{"patch"}},
 		{method: "PATCH", path: "/api/v1/namespaces/ns-00/pods/pod-000000", contentType: "application/merge-patch+json", body: `{"metadata":{"name":"z"}}`, code: 400, want: []string{"name"}},
 		{method: "DELETE", path: "/api/v1/namespaces/ns-00/pods/pod-000000", body: `x`, code: 400, want: []string{"delete options"}},
@@ -257,7 +257,7 @@ func TestRefused(t *testing.T) {
 			req.Header.Set("Content-Type", c.contentType)
 		}
 		code, status := ask(t, req)
-		if code != c.code || int(status.Code) != c.code || status.Kind != "Status" || status.Status != metav1.StatusFailure {
+		if code != c.code || int(status.Code) != c.code || status.Kind != "Status" || status.APIVersion != "v1" || status.Status != metav1.StatusFailure {
 			t.Errorf("%s %s: %d with %+v, want %d with a Status", c.method, c.path, code, status, c.code)
 		}
 		encoded := string(must[[]byte](t)(json.Marshal(status)))

@@ -54,13 +54,14 @@ func (s *Server) create(w http.ResponseWriter, req *http.Request, t target) erro
 	if err != nil {
 		return err
 	}
-	obj, err := s.decodeBody(w, req, r)
+	obj, err := s.decodeBody(w, req, r, o.FieldValidation)
 	if err != nil {
 		return err
 	}
 	m := accessorOf(obj)
-	if m.GetName() == "" && m.GetGenerateName() != "" {
-		m.SetName(m.GetGenerateName() + utilrand.String(5))
+	generate := m.GetName() == "" && m.GetGenerateName() != ""
+	if generate {
+		m.SetName(generatedName(m))
 	}
 	t.name = m.GetName()
 	if err := s.checkNames(t, m); err != nil {
@@ -72,13 +73,26 @@ func (s *Server) create(w http.ResponseWriter, req *http.Request, t target) erro
 	m.SetUID(uuid.NewUUID())
 	m.SetCreationTimestamp(metav1.NewTime(s.options.Clock.Now()).Rfc3339Copy()) // whole seconds, as any encoding has them
 	m.SetDeletionTimestamp(nil)
-	if !dry {
-		if obj, err = r.source.Create(obj); err != nil {
-			return forResource(err, t)
-		}
+	if dry {
+		return s.respondObject(w, req, t, http.StatusCreated, obj)
 	}
-	return s.respondObject(w, req, t, http.StatusCreated, obj)
+	created, err := r.source.Create(obj)
+	for try := 1; generate && apierrors.IsAlreadyExists(err) && try < nameTries; try++ {
+		t.name = generatedName(m)
+		m.SetName(t.name)
+		created, err = r.source.Create(obj)
+	}
+	if err != nil {
+		return forResource(err, t)
+	}
+	return s.respondObject(w, req, t, http.StatusCreated, created)
 }
+
+// nameTries is how many names are made up before a create fails because they exist:
+// of ten thousand names with five random letters a few are there twice.
+const nameTries = 8
+
+func generatedName(m metav1.Object) string { return m.GetGenerateName() + utilrand.String(5) }
 
 // checkNames holds an object to its path, and fills in the namespace.
 func (s *Server) checkNames(t target, m metav1.Object) error {
@@ -110,7 +124,7 @@ func (s *Server) update(w http.ResponseWriter, req *http.Request, t target) erro
 	if err != nil {
 		return err
 	}
-	obj, err := s.decodeBody(w, req, t.resource)
+	obj, err := s.decodeBody(w, req, t.resource, o.FieldValidation)
 	if err != nil {
 		return err
 	}
@@ -213,7 +227,7 @@ func (s *Server) delete(w http.ResponseWriter, req *http.Request, t target) erro
 	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusOK, Details: &metav1.StatusDetails{
 		Name: t.name, Group: t.resource.gvr.Group, Kind: t.resource.gvr.Resource, UID: accessorOf(obj).GetUID(),
 	}}
-	status.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("Status"))
+	status.SetGroupVersionKind(statusKind)
 	s.respond(w, m, http.StatusOK, status)
 	return nil
 }
