@@ -61,20 +61,18 @@ The permissions it needs are list and watch on each resource.`,
 			if err != nil {
 				return err
 			}
-			if o.Resources, err = cluster.Resolve(resources); err != nil {
-				return err
+			if o.Resources, err = cluster.Resolve(cmd.Context(), resources); err != nil {
+				return stopped(err)
 			}
 			shown := newRecordProgress(cmd.ErrOrStderr())
 			o.Progress = shown.show
 			p, err := cluster.File(cmd.Context(), output, o)
 			shown.end()
 			switch {
-			case p.Listing && errors.Is(err, context.Canceled):
-				return fmt.Errorf("%w: the first lists were not done, so there is nothing to keep", runner.ErrInterrupted)
 			case errors.Is(err, record.ErrKept):
 				return broken(err)
 			case err != nil:
-				return err
+				return stopped(err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %d objects at the start, %d events in %s%s\nlook      benchrun trace info %s\nreplay    benchrun run --trace %s\n", output,
 				humanize.Bytes(uint64(p.Bytes)), p.Initial, p.Events, p.Elapsed.Round(time.Second), told(p.Notes), output, output)
@@ -95,6 +93,15 @@ The permissions it needs are list and watch on each resource.`,
 	f.BoolVar(&o.DropManagedFields, "drop-managed-fields", false, "drop managedFields, as many informers' transforms do")
 	f.StringVarP(&output, "output", "o", "", "`FILE` to write; must not exist")
 	return cmd
+}
+
+// stopped is the error of a recording that left no file. It tells Ctrl-C from a
+// cluster that does not answer.
+func stopped(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w: the first lists were not done, so there is nothing to keep", runner.ErrInterrupted)
+	}
+	return err
 }
 
 // told says what the recorder met with, in a few words.

@@ -35,7 +35,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	resources, err := cluster.Resolve([]string{"pods"})
+	resources, err := cluster.Resolve(context.Background(), []string{"pods"})
 	if err != nil {
 		fmt.Println(err)
 		return

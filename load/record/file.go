@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // ErrKept is wrapped by the error of a recording that broke off and left a file: what
@@ -21,6 +22,9 @@ func (c *Cluster) File(ctx context.Context, path string, o Options) (Progress, e
 	if _, err := os.Lstat(path); err == nil {
 		return Progress{}, fmt.Errorf("%s exists: choose another file with -o", path)
 	}
+	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
+		return Progress{}, fmt.Errorf("%s is no folder: make it first, or choose another file with -o", filepath.Dir(path))
+	}
 	if err := c.Probe(ctx, o); err != nil {
 		return Progress{}, err
 	}
@@ -29,7 +33,7 @@ func (c *Cluster) File(ctx context.Context, path string, o Options) (Progress, e
 		return Progress{}, fmt.Errorf("%s exists: choose another file with -o", path)
 	}
 	if err != nil {
-		return Progress{}, err
+		return Progress{}, fmt.Errorf("%w: choose another file with -o", err)
 	}
 	p, err := c.Record(ctx, f, o)
 	if p.Listing {

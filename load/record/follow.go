@@ -104,9 +104,9 @@ func (f *follower) list(ctx context.Context, limit int64, each func(runtime.Obje
 func (f *follower) follow(ctx context.Context) error {
 	wait, troubled := firstWait, false
 	for ctx.Err() == nil {
-		began := time.Now()
+		began, from := time.Now(), f.version
 		var err error
-		relist := f.version == ""
+		relist := from == ""
 		if relist {
 			err = f.relist(ctx)
 		} else {
@@ -119,17 +119,27 @@ func (f *follower) follow(ctx context.Context) error {
 			return nil
 		case errors.As(err, &failed):
 			return failed.error
-		case expired(err):
-			f.version = ""
+		case err == nil && relist:
+			troubled = false
 			continue
-		case err == nil && (relist || lasted >= watchTime):
+		case err == nil && lasted >= watchTime:
 			wait, troubled = firstWait, false
+			continue
+		}
+		if lasted > shortWatch || expired(err) && f.version != from {
+			wait, troubled = firstWait, false
+		}
+		if expired(err) {
+			// Where history is shorter than a list takes, one list follows the other: then
+			// ever slower, as for any other refusal.
+			f.version = ""
+			if !sleep(ctx, wait/2+rand.N(wait)) {
+				return nil
+			}
+			wait = min(2*wait, lastWait)
 			continue
 		}
 		// A watch that broke off, or a refusal. Each is noted once until it is over.
-		if lasted > shortWatch {
-			wait, troubled = firstWait, false
-		}
 		n := load.TraceNote{Resource: f.index, What: load.NoteResumed, Why: "the watch ended early"}
 		if err != nil {
 			n.What, n.Why = load.NoteRefused, err.Error()

@@ -124,8 +124,9 @@ func (c *Cluster) refused(verb string, r load.TraceResource, o Options, err erro
 // cut short. The error is out's, or that of a first list that failed for good; the
 // end of ctx is none, once the first lists are done. Call Probe first.
 func (c *Cluster) Record(ctx context.Context, out io.Writer, o Options) (Progress, error) {
+	nothing := Progress{Listing: true}
 	if err := o.check(); err != nil {
-		return Progress{}, err
+		return nothing, err
 	}
 	if o.FlushEvery <= 0 {
 		o.FlushEvery = DefaultFlushEvery
@@ -138,7 +139,7 @@ func (c *Cluster) Record(ctx context.Context, out io.Writer, o Options) (Progres
 		Resources: o.Resources, Namespace: o.Namespace, MetadataOnly: o.MetadataOnly, Dropped: o.Dropped(),
 	})
 	if err != nil {
-		return Progress{}, err
+		return nothing, err
 	}
 	r := &recorder{options: o, drop: dropper{redact: o.Redact, managedFields: o.DropManagedFields, metadataOnly: o.MetadataOnly}}
 	r.mu.out, r.mu.notes = w, map[string]int{}
@@ -193,6 +194,9 @@ func (r *recorder) run(ctx context.Context) (Progress, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.mu.started.IsZero() {
+		if failed := new(writeError); errors.As(context.Cause(ctx), &failed) {
+			err = failed.error // a list that it ended knows only that it was ended
+		}
 		return p, err
 	}
 	if e := r.mu.out.Close(p.Elapsed, ended); err == nil {

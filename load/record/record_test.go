@@ -115,7 +115,7 @@ func closeIdle(rt http.RoundTripper) {
 
 func (s *served) resolve(t *testing.T, names ...string) []load.TraceResource {
 	t.Helper()
-	r, err := s.Resolve(names)
+	r, err := s.Resolve(t.Context(), names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,6 +371,8 @@ func TestRefusals(t *testing.T) {
 		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pods is forbidden: User \"me\" cannot list"}`)
 	}))
 	t.Cleanup(forbidding.Close)
+	elsewhere := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(elsewhere.Close)
 	pods := s.resolve(t, "pods")
 	existing := filepath.Join(t.TempDir(), "there")
 	if err := os.WriteFile(existing, []byte("keep"), 0o600); err != nil {
@@ -390,7 +392,8 @@ func TestRefusals(t *testing.T) {
 		{"secrets", s.config, "", []string{"secrets"}, Options{}, []string{"secrets", "--redact", "--metadata-only"}},
 		{"no time", s.config, "", []string{"pods"}, Options{For: -1}, []string{"--for"}},
 		{"file exists", s.config, existing, []string{"pods"}, Options{}, []string{existing, "exists", "-o"}},
-		{"folder is missing", s.config, filepath.Join(t.TempDir(), "no", "folder"), []string{"pods"}, Options{}, []string{"no such file"}},
+		{"folder is missing", s.config, filepath.Join(t.TempDir(), "no", "folder"), []string{"pods"}, Options{}, []string{"is no folder", "make it first", "-o"}},
+		{"no apiserver", &rest.Config{Host: elsewhere.URL}, "", []string{"pods"}, Options{}, []string{elsewhere.URL, "no apiserver", "--kubeconfig"}},
 		{"wrong token", locked.config, "", []string{"pods"}, Options{}, []string{"let us in", "kubeconfig's user"}},
 		{"unreachable", &rest.Config{Host: "http://127.0.0.1:1"}, "", []string{"pods"}, Options{}, []string{"127.0.0.1:1", "cannot be reached", "--kubeconfig"}},
 		{"forbidden", &rest.Config{Host: forbidding.URL}, "", nil, Options{Resources: pods, Namespace: "kube-system"}, []string{"may not list pods in namespace kube-system", "cannot list", "verbs list and watch"}},
@@ -409,7 +412,7 @@ func TestRefusals(t *testing.T) {
 				c.o.For = time.Hour
 			}
 			if c.names != nil {
-				c.o.Resources, err = cluster.Resolve(c.names)
+				c.o.Resources, err = cluster.Resolve(t.Context(), c.names)
 			}
 			if err == nil {
 				_, err = cluster.File(t.Context(), c.path, c.o)
@@ -463,6 +466,16 @@ func TestDiskFull(t *testing.T) {
 	<-writing
 	if err == nil || strings.Count(err.Error(), "no space left") != 1 || p.Listing || p.Bytes == 0 {
 		t.Errorf("%+v: %v", p, err)
+	}
+}
+
+// A file that cannot even be begun holds nothing that is worth keeping.
+func TestDiskFullAtTheStart(t *testing.T) {
+	t.Parallel()
+	s := serve(t, apiserver.Options{}, load.SourceOptions{}, pod("one", 1))
+	p, err := s.Record(t.Context(), &full{left: 10}, Options{Resources: s.resolve(t, "pods"), For: time.Hour})
+	if err == nil || !strings.Contains(err.Error(), "no space left") || !p.Listing {
+		t.Errorf("%+v: %v, want the error before the first lists are done", p, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,11 +31,11 @@ type candidate struct {
 // "deploy", "deployments.v1.apps"). Where several groups have a name the first that the
 // server lists is meant, which is the core group if it is one of them. A resource that is
 // named twice is there once. The error names the resources that come near.
-func (c *Cluster) Resolve(names []string) ([]load.TraceResource, error) {
+func (c *Cluster) Resolve(ctx context.Context, names []string) ([]load.TraceResource, error) {
 	if len(names) == 0 {
 		return nil, errNoResource
 	}
-	have, err := c.candidates()
+	have, err := c.candidates(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +79,11 @@ func (c *candidate) is(name string) bool {
 }
 
 // candidates asks the server what it has. Groups that do not answer are left out.
-func (c *Cluster) candidates() ([]candidate, error) {
-	groups, lists, err := c.Discovery.ServerGroupsAndResources()
+func (c *Cluster) candidates(ctx context.Context) ([]candidate, error) {
+	groups, lists, err := discovery.ToDiscoveryInterfaceWithContext(c.Discovery).ServerGroupsAndResourcesWithContext(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) || len(groups) == 0 {
 		return nil, c.unreachable(err)
 	}
@@ -124,7 +128,9 @@ func (c *Cluster) candidates() ([]candidate, error) {
 func (c *Cluster) unreachable(err error) error {
 	switch {
 	case err == nil:
-		return fmt.Errorf("the server at %s serves no API: is it an apiserver?", c.Host)
+		return fmt.Errorf("the server at %s serves no API: is it an apiserver? Check --kubeconfig and --context", c.Host)
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("the server at %s has no /api: it is no apiserver; check --kubeconfig and --context", c.Host)
 	case apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err):
 		return fmt.Errorf("the cluster at %s does not let us in: %w; check the kubeconfig's user", c.Host, err)
 	}
