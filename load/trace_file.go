@@ -48,11 +48,11 @@ type TraceDamage struct {
 	Cause   error
 }
 
-// Error names block and offset, and what was saved.
+// Error names block and offset, what was saved, and what makes use of that.
 func (d *TraceDamage) Error() string {
 	saved := "nothing is saved"
 	if d.Block > 0 {
-		saved = fmt.Sprintf("saved are the %d objects and %d events before it", d.Initial, d.Events)
+		saved = fmt.Sprintf("saved are the %d objects and %d events before it; benchrun trace salvage makes a whole trace of them", d.Initial, d.Events)
 	}
 	return fmt.Sprintf("block %d, at byte %d of the file: %v; %s", d.Block, d.Offset, d.Cause, saved)
 }

@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -189,7 +193,7 @@ func TestSalvage(t *testing.T) {
 	data := aRecording(t)
 	cut := write(t, "cut.trace", string(data[:len(data)/2]))
 	code, out, errOut := benchrun(t, "trace", "info", cut)
-	if code != exitBadInput || !strings.Contains(out, "events     2") || !strings.Contains(errOut, "end is missing") || !strings.Contains(errOut, "block 2") {
+	if code != exitBadInput || !strings.Contains(out, "events     2") || !strings.Contains(errOut, "end is missing") || !strings.Contains(errOut, "block 2") || !strings.Contains(errOut, "benchrun trace salvage") {
 		t.Errorf("info: exit code %d\n%s%s", code, out, errOut)
 	}
 	saved := filepath.Join(t.TempDir(), "saved.trace")
@@ -208,6 +212,59 @@ func TestSalvage(t *testing.T) {
 	}
 	if code, _, errOut = benchrun(t, "trace", "salvage", saved, "-o", saved+"2"); code != exitBadInput || !strings.Contains(errOut, "whole") {
 		t.Errorf("of a whole one: exit code %d, %s", code, errOut)
+	}
+}
+
+// What is in the way of a new file is told by its own name, before any work; what a
+// command lacks, by what it is to be given.
+func TestTraceMistakes(t *testing.T) {
+	data := aRecording(t)
+	cut := write(t, "cut.trace", string(data[:len(data)/2]))
+	nowhere := filepath.Join(t.TempDir(), "no")
+	for _, c := range []struct {
+		args []string
+		says []string
+	}{
+		{[]string{"trace", "salvage", cut, "-o", filepath.Join(nowhere, "x")}, []string{nowhere + " is no folder", "make it first", "-o"}},
+		{[]string{"trace", "import", "--pods", cut, "--nodes", cut, "-o", filepath.Join(nowhere, "x")}, []string{nowhere + " is no folder", "make it first", "-o"}},
+		{[]string{"trace", "salvage", cut, "-o", "/proc/x.trace"}, []string{"write /proc/x.trace:", "choose another file"}},
+		{[]string{"serve-api", "--pods", "1", "--kubeconfig-out", "/proc/kubeconfig"}, []string{"--kubeconfig-out: write /proc/kubeconfig:", "choose another file"}},
+		{[]string{"trace", "info"}, []string{"give one FILE", "benchrun trace info FILE"}},
+		{[]string{"trace", "salvage"}, []string{"give one FILE", "benchrun trace salvage FILE -o FILE"}},
+		{[]string{"trace", "cat", cut, cut}, []string{"give one FILE", "benchrun trace cat FILE"}},
+	} {
+		if strings.HasPrefix(c.args[len(c.args)-1], "/proc/") && goruntime.GOOS != "linux" {
+			continue // a folder in which not even root makes files
+		}
+		code, _, errOut := benchrun(t, c.args...)
+		if code != exitBadInput {
+			t.Errorf("%v: exit code %d, want %d", c.args, code, exitBadInput)
+		}
+		for _, w := range c.says {
+			if !strings.Contains(errOut, w) {
+				t.Errorf("%v: the error does not say %q: %s", c.args, w, errOut)
+			}
+		}
+	}
+}
+
+// Ctrl-C ends a recording also while a cluster lets it wait.
+func TestRecordInterruptedAtOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	}))
+	defer silent.Close()
+	kubeconfig := write(t, "kubeconfig", fmt.Sprintf(`{"clusters": [{"name": "c", "cluster": {"server": %q}}], "contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}`, silent.URL))
+	path := filepath.Join(t.TempDir(), "x.trace")
+	var out, errOut bytes.Buffer
+	code := execute(ctx, []string{"record", "--kubeconfig", kubeconfig, "--resource", "pods", "--for", "1m", "-o", path}, strings.NewReader(""), &out, &errOut)
+	if code != exitInterrupted || !strings.Contains(errOut.String(), "nothing to keep") {
+		t.Errorf("exit code %d: %s; want %d and that there is nothing to keep", code, errOut.String(), exitInterrupted)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("it left a file")
 	}
 }
 

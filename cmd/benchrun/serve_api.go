@@ -278,7 +278,7 @@ func (o *serveOptions) handOut(server *apiserver.Server, out io.Writer) error {
 		return fmt.Errorf("--kubeconfig-out: %s was made meanwhile: choose another file", o.kubeconfig)
 	}
 	if err := renameio.WriteFile(o.kubeconfig, data, 0o600); err != nil {
-		return fmt.Errorf("--kubeconfig-out: %w", err)
+		return fmt.Errorf("--kubeconfig-out: %w", notWritten(o.kubeconfig, err))
 	}
 	fmt.Fprintf(out, "kubeconfig %s\n", o.kubeconfig)
 	return nil

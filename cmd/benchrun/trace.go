@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -57,8 +59,8 @@ such rows out and counts them.`,
 					return fmt.Errorf("%s is missing: give --pods FILE.csv --nodes FILE.csv -o FILE", f.flag)
 				}
 			}
-			if _, err := os.Stat(output); err == nil {
-				return fmt.Errorf("%s exists: choose another file with -o", output)
+			if err := mayBeMade(output); err != nil {
+				return err
 			}
 			podFile, err := os.Open(pods)
 			if err != nil {
@@ -83,7 +85,7 @@ such rows out and counts them.`,
 				return err
 			}
 			if err := renameio.WriteFile(output, b.Bytes(), 0o644); err != nil {
-				return err
+				return notWritten(output, err)
 			}
 			out := cmd.OutOrStdout()
 			fmt.Fprintf(out, "%s: %d of %d pods, %d of %d nodes\n", output, report.Pods, report.PodRows, report.Nodes, report.NodeRows)
@@ -115,7 +117,7 @@ func newTraceInfo() *cobra.Command {
 short or damaged it sums up what lies before the damage, says where that is, and
 ends with exit code 2.`,
 		Example: `  benchrun trace info pods.trace`,
-		Args:    cobra.ExactArgs(1),
+		Args:    oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			trace, err := load.ReadTraceFile(args[0])
 			if trace != nil {
@@ -133,7 +135,7 @@ func newTraceCat() *cobra.Command {
 		Long: `cat prints a trace's file decompressed: the header, each object and event, the end.
 Look for what is confidential before you hand a trace on.`,
 		Example: `  benchrun trace cat pods.trace | grep -i password`,
-		Args:    cobra.ExactArgs(1),
+		Args:    oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])
 			if err != nil {
@@ -155,13 +157,13 @@ func newTraceSalvage() *cobra.Command {
 full, a copy broke off) or damaged, and writes what lies before the damage as a
 trace that is whole and can be replayed.`,
 		Example: `  benchrun trace salvage cut.trace -o saved.trace`,
-		Args:    cobra.ExactArgs(1),
+		Args:    oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
 				return errors.New("-o is missing: give the FILE to write")
 			}
-			if _, err := os.Lstat(output); err == nil {
-				return fmt.Errorf("%s exists: choose another file with -o", output)
+			if err := mayBeMade(output); err != nil {
+				return err
 			}
 			trace, err := load.ReadTraceFile(args[0])
 			var damage *load.TraceDamage
@@ -175,7 +177,7 @@ trace that is whole and can be replayed.`,
 			if err := writeTrace(output, trace); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %v\n%s:\n", args[0], damage, output)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: block %d, at byte %d of the file: %v\n%s:\n", args[0], damage.Block, damage.Offset, damage.Cause, output)
 			printTrace(cmd.OutOrStdout(), trace)
 			return nil
 		},
@@ -188,12 +190,40 @@ trace that is whole and can be replayed.`,
 func writeTrace(path string, trace *load.Trace) error {
 	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
 	if err != nil {
-		return err
+		return notWritten(path, err)
 	}
 	if err := load.WriteTrace(f, trace); err != nil {
 		return errors.Join(err, f.Cleanup())
 	}
 	return f.CloseAtomicallyReplace()
+}
+
+// mayBeMade finds out before any work what is in the way of a new file.
+func mayBeMade(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s exists: choose another file with -o", path)
+	}
+	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
+		return fmt.Errorf("%s is no folder: make it first, or choose another file with -o", filepath.Dir(path))
+	}
+	return nil
+}
+
+// notWritten names the file that was to be, and not the one that is written first.
+func notWritten(path string, err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		err = of.Err
+	}
+	return fmt.Errorf("write %s: %w: choose another file", path, err)
+}
+
+// oneFile is the argument of the commands that look into a trace.
+func oneFile(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("give one FILE: benchrun trace %s", cmd.Use)
+	}
+	return nil
 }
 
 func printTrace(out io.Writer, trace *load.Trace) {
