@@ -445,6 +445,21 @@ func TestStatusIsOfV1(t *testing.T) {
 	}
 }
 
+// TestDeletionIsAnswered: the Status of a deletion has one form, whichever is asked for.
+func TestDeletionIsAnswered(t *testing.T) {
+	t.Parallel()
+	for _, as := range []string{"Table", "PartialObjectMetadata"} {
+		f := start(t, []runtime.Object{runningPod()}, Options{}, load.SourceOptions{})
+		got := request(t, "DELETE", f.URL()+"/api/v1/namespaces/a/pods/p", "", "Accept", "application/json;as="+as+";v=v1;g=meta.k8s.io")
+		if got.code != 200 || !strings.Contains(string(got.body), `"status":"Success"`) {
+			t.Errorf("%s: %d %s, want success", as, got.code, got.body)
+		}
+		if n := len(f.pods.Snapshot()); n != 0 {
+			t.Errorf("%s: %d pods left", as, n)
+		}
+	}
+}
+
 // TestGeneratedNames makes up the same name twice. It is not parallel: others would
 // take the random numbers.
 func TestGeneratedNames(t *testing.T) {

@@ -216,11 +216,11 @@ func (s *Server) delete(w http.ResponseWriter, req *http.Request, t target) erro
 	if err != nil {
 		return err
 	}
-	obj, err := s.remove(t, o.Preconditions, dry)
+	m, err := s.negotiate(req, t.resource, false) // a Status has no other form: it comes as it is
 	if err != nil {
 		return err
 	}
-	m, err := s.negotiate(req, nil, false)
+	obj, err := s.remove(t, o.Preconditions, dry)
 	if err != nil {
 		return err
 	}
