@@ -418,13 +418,16 @@ func TestRecordedPodsArePatched(t *testing.T) {
 	}
 }
 
-// TestNamesInErrors: what exists already is named, though the path of a create has no name.
+// TestNamesInErrors: what exists already is named, though the path of a create has no
+// name; a dry run finds it too.
 func TestNamesInErrors(t *testing.T) {
 	t.Parallel()
 	f := start(t, []runtime.Object{smallPod("a", "p")}, Options{}, load.SourceOptions{})
-	_, err := clientset(t, f.RESTConfig()).CoreV1().Pods("a").Create(within(t), smallPod("a", "p"), metav1.CreateOptions{})
-	if !apierrors.IsAlreadyExists(err) || err.Error() != `pods "p" already exists` {
-		t.Errorf("%v, want it to name p", err)
+	for _, dry := range [][]string{nil, {metav1.DryRunAll}} {
+		_, err := clientset(t, f.RESTConfig()).CoreV1().Pods("a").Create(within(t), smallPod("a", "p"), metav1.CreateOptions{DryRun: dry})
+		if !apierrors.IsAlreadyExists(err) || err.Error() != `pods "p" already exists` {
+			t.Errorf("dry run %v: %v, want it to name p", dry, err)
+		}
 	}
 }
 

@@ -74,6 +74,9 @@ func (s *Server) create(w http.ResponseWriter, req *http.Request, t target) erro
 	m.SetCreationTimestamp(metav1.NewTime(s.options.Clock.Now()).Rfc3339Copy()) // whole seconds, as any encoding has them
 	m.SetDeletionTimestamp(nil)
 	if dry {
+		if _, exists := r.source.Get(t.key()); exists && !generate {
+			return apierrors.NewAlreadyExists(r.gvr.GroupResource(), t.name)
+		}
 		return s.respondObject(w, req, t, http.StatusCreated, obj)
 	}
 	created, err := r.source.Create(obj)
