@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/apiserver"
 )
 
 // scripted is a client of a server that does what a test says. It counts.
@@ -122,4 +123,14 @@ func TestDiskFullWhileListing(t *testing.T) {
 			t.Errorf("%+v: %v, want that no space is left", p, err)
 		}
 	})
+}
+
+// A file that cannot even be begun holds nothing that is worth keeping.
+func TestDiskFullAtTheStart(t *testing.T) {
+	t.Parallel()
+	s := serve(t, apiserver.Options{}, load.SourceOptions{}, pod("one", 1))
+	p, err := s.Record(t.Context(), &full{left: 10}, Options{Resources: s.resolve(t, "pods"), For: time.Hour})
+	if err == nil || !strings.Contains(err.Error(), "no space left") || !p.Listing {
+		t.Errorf("%+v: %v, want the error before the first lists are done", p, err)
+	}
 }
