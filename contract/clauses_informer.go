@@ -26,11 +26,11 @@ var informerClauses = []Clause{
 	informerClause("INFORMER-4", srcInformerDoc,
 		"At any quiet moment the last that a handler was told of each object is what the store holds"),
 	informerClause("INFORMER-5", srcHandlerContract,
-		"The old object of OnUpdate is the one that the handler was given before, and the new one is never older than it"),
+		"The old object of OnUpdate is in the state that the handler was given before, and the new one is never older than it"),
 	informerClause("INFORMER-6", srcHandlerContract,
 		"A deletion that was watched reaches OnDelete as the object in its last state, not as a tombstone"),
 	informerClause("INFORMER-7", srcHandlerContract,
-		"A deletion that only a list shows reaches OnDelete once, as a DeletedFinalStateUnknown with the key and the object last known"),
+		"A deletion that only a list shows, and nothing that the source still has, reaches OnDelete once, as a DeletedFinalStateUnknown with the key and the object last known"),
 	informerClause("INFORMER-8", srcHandlerContract,
 		"OnAdd is told isInInitialList for the objects of the first list, and for those that a handler which is added later finds, and for no others"),
 	informerClause("INFORMER-9", srcInformerDoc,
@@ -79,6 +79,8 @@ var informerClauses = []Clause{
 		"An object of the store that somebody changed is reported", srcMutation},
 	informerClause("INFORMER-31", "design; "+srcReflector+" (watchList transforms before Replace does)",
 		"The transform is given no object that it has made itself: what a list or a watch brings is transformed once"),
+	informerClause("INFORMER-32", srcReflector,
+		"At any quiet moment one watch is open at most, and none once Run has returned: a watch that is not read any more is stopped"),
 }
 
 func informerClause(id, source, rule string) Clause {

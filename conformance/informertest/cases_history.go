@@ -89,7 +89,7 @@ func (j *judge) tell(number int, h history, wrong played) string {
 		short, wrong = j.reduce(h, wrong)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "history %d (it is the first with seed %d) goes wrong:\n", number, h.seed)
+	fmt.Fprintf(&b, "history %d (it is the first with seed %d) goes wrong; suite.Only(\"INFORMER-29\"), suite.WithSeed(%d) and informertest.Histories(1) repeat it:\n", number, h.seed, h.seed)
 	for _, p := range wrong.problems {
 		fmt.Fprintf(&b, "  %s: %s\n", p.clause, p.text)
 	}

@@ -3,6 +3,7 @@ package informertest
 // The first list: what handlers are told of it, and when it is over.
 
 import (
+	"runtime"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -78,6 +79,21 @@ var initialCases = []suite.Case[env]{
 		b.wantInitials(h, 10, 0)
 	}),
 
+	play("INFORMER-8", "beside-a-handler-that-is-slow", whyInitial, setup{objects: 10}, func(b *bed) {
+		slow := func(call) { time.Sleep(time.Second) }
+		early := b.handler("early", slow)
+		b.start()
+		b.settle()
+		b.create("ns0/beside", 0)
+		b.settle()
+		late := b.handler("late", slow)
+		b.settle()
+		b.create("ns0/after", 0)
+		b.advance(time.Minute)
+		b.wantInitials(early, 10, 2)
+		b.wantInitials(late, 11, 1)
+	}),
+
 	play("INFORMER-9", "not-before-the-list", whySynced, setup{objects: 50}, func(b *bed) {
 		release := b.gate.hold()
 		defer release()
@@ -130,6 +146,21 @@ var initialCases = []suite.Case[env]{
 	play("INFORMER-9", "many-objects", whySynced, setup{objects: 1000}, func(b *bed) {
 		b.handler("handler", nil)
 		b.start()
+	}),
+	play("INFORMER-9", "asked-again-and-again", whySynced, setup{objects: 300}, func(b *bed) {
+		b.start()
+		for i := 0; !b.informer.HasSynced(); i++ {
+			if i < 100_000 {
+				runtime.Gosched()
+			} else {
+				b.advance(time.Second) // it takes its time
+			}
+			if i > 100_600 {
+				b.errorf("HasSynced is false after ten minutes")
+				return
+			}
+		}
+		b.checkSynced()
 	}),
 
 	play("INFORMER-10", "not-while-the-handler-runs", whySynced, setup{objects: 5}, func(b *bed) {

@@ -98,6 +98,14 @@ var lifeCases = []suite.Case[env]{
 		b.advance(5 * time.Minute)
 		b.stop()
 	}),
+	play("INFORMER-23", "while-watches-fail", whyStop, setup{objects: 3}, func(b *bed) {
+		b.handler("handler", nil)
+		b.start()
+		b.advance(time.Minute) // or the watch is so short that a list comes next
+		b.gate.cut(errCut)
+		b.advance(5 * time.Minute)
+		b.stop()
+	}),
 	play("INFORMER-23", "handlers-come-and-gone", whyStop, setup{objects: 3}, func(b *bed) {
 		b.start()
 		for i := range 5 {
@@ -209,6 +217,33 @@ var lifeCases = []suite.Case[env]{
 		}
 		b.compare()
 		b.mustShow("INFORMER-25")
+	}),
+	play("INFORMER-25", "after-the-end", "who starts an informer once more would wait for ever for what it does no more", setup{objects: 5}, func(b *bed) {
+		h := b.handler("handler", nil)
+		b.start()
+		b.settle()
+		b.stop()
+		calls, requests := len(h.calls()), len(b.gate.requests())
+		second := make(chan struct{})
+		ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
+		go func() {
+			defer close(second)
+			b.informer.RunWithContext(ctx)
+		}()
+		b.settle()
+		select {
+		case <-second:
+		default:
+			b.errorf("the second Run has not returned")
+		}
+		if n := len(b.gate.requests()); n != requests || len(h.calls()) != calls {
+			b.errorf("the second Run has asked the source %d times, and called the handler %d times", n-requests, len(h.calls())-calls)
+		}
+		if !b.informer.IsStopped() {
+			b.errorf("after the second Run IsStopped is false")
+		}
+		cancel()
+		<-second
 	}),
 	mutationCase,
 }

@@ -4,7 +4,9 @@ package informertest
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -38,10 +40,12 @@ var registrationCases = []suite.Case[env]{
 	}),
 	play("INFORMER-13", "in-the-middle-of-writes", whyLate, setup{objects: 10}, func(b *bed) {
 		b.start()
+		b.settle()
 		var writing sync.WaitGroup
+		var enough atomic.Bool
 		for g := range 2 {
 			writing.Go(func() {
-				for i := range 60 {
+				for i := 0; i < 60 || i < 6000 && !enough.Load(); i++ {
 					key := fmt.Sprintf("ns0/w%d-%d", g, i%10)
 					if i/10%2 == 0 {
 						b.create(key, i)
@@ -53,7 +57,9 @@ var registrationCases = []suite.Case[env]{
 		}
 		for i := range 8 {
 			b.handler(fmt.Sprint("late ", i), nil)
+			runtime.Gosched()
 		}
+		enough.Store(true)
 		writing.Wait()
 		b.settle()
 		b.compare()

@@ -2,10 +2,12 @@ package informertest
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	metainternal "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -14,20 +16,29 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// gate is the line between an informer and its source. It can be cut, and held.
+// gate is the line between an informer and its source. It can be cut, and held, and it
+// can make of the source another server that the API allows.
 type gate struct {
+	setup
 	source  *load.Source
-	listing bool // the client knows no streaming lists
-	// intrude makes each watch send an object of another type after every event.
-	intrude bool
+	problem func(clause, format string, args ...any)
+	over    <-chan struct{} // closed when the world ends
 
 	mu struct {
 		sync.Mutex
 		down     error         // what requests are answered while the line is cut
+		deaf     error         // what watches are answered, while lists are
+		brief    bool          // watches end as soon as they have begun
 		hold     chan struct{} // requests wait until it is closed; nil lets them pass
 		watches  []context.CancelFunc
+		open     int // watches that have not ended
 		requests []time.Time
-		lists    int
+		refused  int                // lists that were answered with down
+		atOnce   int                // requests since the time last moved
+		hot      bool               // there were too many once
+		stale    *metainternal.List // what a list of any version is answered
+		torn     []int              // after how many events the next streaming lists end
+		between  func()             // runs before the next page but the first
 	}
 }
 
@@ -44,6 +55,19 @@ func (g *gate) cut(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.mu.down = err
+	g.endWatchesLocked()
+}
+
+// refuseWatches ends every watch, and answers every further one with err until mend;
+// with nil they end without a word as soon as they have begun.
+func (g *gate) refuseWatches(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mu.deaf, g.mu.brief = err, err == nil
+	g.endWatchesLocked()
+}
+
+func (g *gate) endWatchesLocked() {
 	for _, cancel := range g.mu.watches {
 		cancel()
 	}
@@ -53,7 +77,7 @@ func (g *gate) cut(err error) {
 func (g *gate) mend() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.mu.down = nil
+	g.mu.down, g.mu.deaf, g.mu.brief = nil, nil, false
 }
 
 // hold lets requests wait until the function that it returns is called.
@@ -70,18 +94,97 @@ func (g *gate) hold() (release func()) {
 	})
 }
 
+// lag lets who asks for any version ("0") come to a replica that stands at the present
+// state until catchUp.
+func (g *gate) lag() {
+	list := &metainternal.List{}
+	for version := ""; version != g.source.ResourceVersion(); { // nobody wrote meanwhile
+		version = g.source.ResourceVersion()
+		objects := g.source.Snapshot()
+		list.ResourceVersion, list.Items = version, nil
+		for _, key := range slices.Sorted(maps.Keys(objects)) {
+			list.Items = append(list.Items, objects[key])
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mu.stale = list
+}
+
+func (g *gate) catchUp() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mu.stale = nil
+}
+
+// tear lets one more streaming list end after so many events.
+func (g *gate) tear(events int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mu.torn = append(g.mu.torn, events)
+}
+
+// between lets f run when a further page of a list is asked for, once.
+func (g *gate) between(f func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mu.between = f
+}
+
 // requests returns when each request came so far.
 func (g *gate) requests() []time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return append([]time.Time(nil), g.mu.requests...)
+	return slices.Clone(g.mu.requests)
 }
+
+// forgetRequests begins to count anew.
+func (g *gate) forgetRequests() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mu.requests = nil
+}
+
+// refusedLists is how many lists were answered that the line is cut.
+func (g *gate) refusedLists() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.mu.refused
+}
+
+// openWatches is how many watches have neither been stopped nor ended.
+func (g *gate) openWatches() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.mu.open
+}
+
+// mostAtOnce is how many requests may come at one instant. Who asks again and again
+// without a pause keeps the time of its bubble from moving, so that it would run for ever.
+const mostAtOnce = 1000
 
 func (g *gate) pass(ctx context.Context) error {
 	g.mu.Lock()
-	g.mu.requests = append(g.mu.requests, time.Now())
-	held := g.mu.hold
+	now := time.Now()
+	if n := len(g.mu.requests); n > 0 && g.mu.requests[n-1].Equal(now) {
+		g.mu.atOnce++
+	} else {
+		g.mu.atOnce = 1
+	}
+	g.mu.requests = append(g.mu.requests, now)
+	g.mu.hot = g.mu.hot || g.mu.atOnce > mostAtOnce
+	hot, held := g.mu.hot && g.mu.atOnce > 1, g.mu.hold
 	g.mu.Unlock()
+	if hot {
+		g.problem("INFORMER-27", "%d requests came without a pause", mostAtOnce)
+		pause := time.NewTimer(time.Second)
+		defer pause.Stop()
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	if held != nil {
 		select {
 		case <-held:
@@ -104,63 +207,78 @@ func (g *gate) Watch(o metav1.ListOptions) (watch.Interface, error) {
 
 func (g *gate) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	if err := g.pass(ctx); err != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if ctx.Err() == nil {
+			g.mu.refused++
+		}
 		return nil, err
 	}
+	g.mu.Lock()
+	stale := g.mu.stale
+	var before func()
+	if o.Continue != "" {
+		before, g.mu.between = g.mu.between, nil
+	}
+	g.mu.Unlock()
+	if before != nil {
+		before()
+	}
+	if stale != nil && o.ResourceVersion == "0" && o.Continue == "" {
+		// From its memory a server answers without pages.
+		return &metainternal.List{ListMeta: stale.ListMeta, Items: slices.Clone(stale.Items)}, nil
+	}
+	if g.page > 0 && o.Limit > g.page {
+		o.Limit = g.page // a server may give less than it is asked for
+	}
+	o.FieldSelector = g.fieldSelector()
 	return g.source.ListWithContext(ctx, o)
+}
+
+func (g *gate) fieldSelector() string {
+	if g.namespace == "" {
+		return ""
+	}
+	return "metadata.namespace=" + g.namespace
 }
 
 func (g *gate) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	if err := g.pass(ctx); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	w, err := g.source.WatchWithContext(ctx, o)
+	l, err := g.newLine(o.SendInitialEvents != nil && *o.SendInitialEvents)
 	if err != nil {
-		cancel()
+		return nil, err
+	}
+	ctx, l.cancel = context.WithCancel(ctx)
+	o.FieldSelector = g.fieldSelector()
+	if l.source, err = g.source.WatchWithContext(ctx, o); err != nil {
+		l.cancel()
 		return nil, err
 	}
 	g.mu.Lock()
-	g.mu.watches = append(g.mu.watches, cancel)
-	g.mu.Unlock()
-	if g.intrude {
-		return intruded(w), nil
+	defer g.mu.Unlock()
+	if g.mu.down != nil { // it was cut meanwhile
+		l.cancel()
 	}
-	return w, nil
+	g.mu.watches = append(g.mu.watches, l.cancel)
+	g.mu.open++
+	go l.run(ctx)
+	return l, nil
 }
 
-// intruded sends what w sends, and after each object one of another type that has its
-// name and version.
-func intruded(w watch.Interface) watch.Interface {
-	out := make(chan watch.Event)
-	stopped := make(chan struct{})
-	proxy := watch.NewProxyWatcher(out)
-	go func() {
-		<-proxy.StopChan()
-		close(stopped)
-		w.Stop()
-	}()
-	send := func(e watch.Event) bool {
-		select {
-		case out <- e:
-			return true
-		case <-stopped:
-			return false
-		}
+func (g *gate) newLine(streaming bool) (*line, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.mu.deaf != nil {
+		return nil, g.mu.deaf
 	}
-	go func() {
-		defer proxy.Stop()
-		defer close(out)
-		for e := range w.ResultChan() {
-			if !send(e) {
-				return
-			}
-			if p, ok := e.Object.(*corev1.Pod); ok && e.Type != watch.Bookmark {
-				stranger := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, ResourceVersion: p.ResourceVersion}}
-				if !send(watch.Event{Type: watch.Modified, Object: stranger}) {
-					return
-				}
-			}
-		}
-	}()
-	return proxy
+	l := &line{gate: g, most: -1, result: make(chan watch.Event), stopped: make(chan struct{})}
+	if streaming && len(g.mu.torn) > 0 {
+		l.most, g.mu.torn = g.mu.torn[0], g.mu.torn[1:]
+	}
+	if g.mu.brief {
+		l.most = 0
+	}
+	return l, nil
 }

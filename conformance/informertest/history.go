@@ -18,6 +18,8 @@ type history struct {
 	setup    setup
 	handlers []temper // from before the start
 	steps    []step
+	// abrupt stops the informer after the last step, in whatever state it is.
+	abrupt bool
 }
 
 // temper is how a handler behaves.
@@ -39,6 +41,8 @@ const (
 	opMend    op = "mend"    // mend it
 	opHold    op = "hold"    // requests are not answered
 	opRelease op = "release" // until here
+	opLag     op = "lag"     // who asks for any version comes to a replica that stays here, until the next comparison
+	opTear    op = "tear"    // the next streaming list ends after n events
 	opAdd     op = "add"     // a handler
 	opRemove  op = "remove"  // handler number n of those that are there
 	opCompare op = "compare" // mend and release, let time pass, and compare everything
@@ -58,6 +62,8 @@ func (s step) String() string {
 		return fmt.Sprintf("%s %s", s.op, keyOf(s.n%keys))
 	case opBurst, opBeside:
 		return fmt.Sprintf("%s of %d", s.op, s.n)
+	case opTear:
+		return fmt.Sprintf("%s the next streaming list after %d events", s.op, s.n%keys)
 	case opSleep:
 		return fmt.Sprintf("%s %s", s.op, s.d)
 	case opAdd:
@@ -82,7 +88,14 @@ func (h history) String() string {
 	if h.setup.listing {
 		mode = "listing"
 	}
-	fmt.Fprintf(&b, "%s, %d objects at the start, the source remembers %d events, resync %s\n", mode, h.setup.objects, h.setup.window, h.setup.resync)
+	fmt.Fprintf(&b, "%s, %d objects at the start, the source remembers %d events, resync %s", mode, h.setup.objects, h.setup.window, h.setup.resync)
+	if h.setup.page > 0 {
+		fmt.Fprintf(&b, ", lists in pages of %d", h.setup.page)
+	}
+	if h.setup.transform {
+		b.WriteString(", with a transform")
+	}
+	b.WriteByte('\n')
 	for _, f := range h.setup.faults {
 		fmt.Fprintf(&b, "fault %s: after %d, every %d, at most %d times, delay %s\n", f.Kind, f.AfterEvents, f.EveryEvents, f.Count, f.Delay)
 	}
@@ -91,6 +104,9 @@ func (h history) String() string {
 	}
 	for i, s := range h.steps {
 		fmt.Fprintf(&b, "%3d. %s\n", i+1, s)
+	}
+	if h.abrupt {
+		b.WriteString("and then the informer is stopped at once\n")
 	}
 	return b.String()
 }
@@ -108,7 +124,11 @@ func generate(seed uint64) history {
 		listing: r.IntN(2) == 0,
 		resync:  []time.Duration{0, time.Minute, 5 * time.Minute}[r.IntN(3)],
 		faults:  generateFaults(r),
+		// Pages are short, or ten objects would never need a second one.
+		page:      []int64{0, 2, 3}[r.IntN(3)],
+		transform: r.IntN(4) == 0,
 	}
+	h.abrupt = r.IntN(4) == 0
 	for range r.IntN(4) {
 		h.handlers = append(h.handlers, generateTemper(r))
 	}
@@ -166,9 +186,13 @@ func generateStep(r *rand.Rand) step {
 		s.op = opMend
 	case p < 80:
 		s.op = opHold
-	case p < 84:
+	case p < 83:
 		s.op = opRelease
-	case p < 91:
+	case p < 85:
+		s.op = opLag
+	case p < 87:
+		s.op = opTear
+	case p < 92:
 		s.op, s.temper = opAdd, generateTemper(r)
 	case p < 97:
 		s.op = opRemove

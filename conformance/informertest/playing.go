@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
 )
 
 // played is what came of a history.
@@ -21,6 +22,7 @@ type played struct {
 	log      []string // what was written to the source
 	calls    int      // of handlers
 	struck   int      // faults, and cuts of the line
+	faults   map[load.FaultKind]int
 }
 
 // player plays a history in a world.
@@ -46,9 +48,8 @@ func playHistory(newInformer contract.NewInformer, h history) played {
 	failed, left := inBubble(func() {
 		p = &player{world: open(newInformer, h.setup), h: h}
 		defer func() {
-			if p.release != nil {
-				p.release()
-			}
+			p.stop() // while requests are held, if they are
+			p.free()
 			p.close()
 		}()
 		p.run()
@@ -57,7 +58,8 @@ func playHistory(newInformer contract.NewInformer, h history) played {
 	if p != nil {
 		out = p.played
 		out.problems, out.log = p.problems(), p.writing.log
-		for _, n := range p.source.Struck() {
+		out.faults = p.source.Struck()
+		for _, n := range out.faults {
 			out.struck += n
 		}
 		for _, w := range p.witnesses {
@@ -82,7 +84,9 @@ func (p *player) run() {
 	for _, s := range p.h.steps {
 		p.do(s)
 	}
-	p.compareQuietly()
+	if !p.h.abrupt {
+		p.compareQuietly()
+	}
 }
 
 func (p *player) do(s step) {
@@ -116,6 +120,11 @@ func (p *player) do(s step) {
 		}
 	case opRelease:
 		p.free()
+	case opLag:
+		p.gate.lag()
+	case opTear:
+		p.played.struck++
+		p.gate.tear(s.n % keys)
 	case opAdd:
 		p.addHandler(s.temper)
 	case opRemove:
@@ -200,11 +209,26 @@ func (p *player) addHandler(t temper) {
 // before it.
 const quietly = 7 * time.Minute
 
-// compareQuietly waits until everything has come, and compares.
+// setbacks is how many faults have struck after which the informer has to try again.
+func (p *player) setbacks() (n int) {
+	for kind, times := range p.source.Struck() {
+		if kind != load.FaultDropBookmarks && kind != load.FaultDelay {
+			n += times
+		}
+	}
+	return n
+}
+
+// compareQuietly waits until everything has come, and compares. Faults that are still to
+// strike may each cost another back-off, so a quiet time begins anew with each.
 func (p *player) compareQuietly() {
 	p.free()
 	p.gate.mend()
-	p.advance(quietly)
+	p.gate.catchUp()
+	for before := -1; before != p.setbacks(); {
+		before = p.setbacks()
+		p.advance(quietly)
+	}
 	for _, h := range p.removed {
 		h.silence("INFORMER-14")
 	}

@@ -3,6 +3,7 @@ package informertest
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 )
@@ -49,10 +50,57 @@ func play(clause, name, why string, s setup, steps func(b *bed)) suite.Case[env]
 			}
 			if w != nil {
 				report(t, clause, mode, w.problems())
+				if len(t.Config().Only) == 0 { // or a clause would be judged by another's cases
+					e.passing.note(clause+"/"+name+", "+mode, clause, w.problems())
+				}
 			}
 		}
 	}}
 }
+
+// passing is what cases have seen that is not their own clause's affair.
+type passing struct {
+	mu   sync.Mutex
+	seen []seen
+}
+
+type seen struct {
+	where string
+	problem
+}
+
+func (p *passing) note(where, clause string, problems []problem) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, q := range problems {
+		if q.clause != clause {
+			p.seen = append(p.seen, seen{where, q})
+		}
+	}
+}
+
+// mostOfEach is how many problems of one clause are told.
+const mostOfEach = 3
+
+var passingCases = []suite.Case[env]{{
+	Clause: "INFORMER-29", Name: "seen-in-other-cases", Why: "each case looks for all that no informer may do, and fails by its own clause only",
+	Run: func(t *suite.T, e env) {
+		if len(t.Config().Only) > 0 {
+			t.Skipf("the clauses were chosen, and what their cases see of others is left out")
+		}
+		e.passing.mu.Lock()
+		defer e.passing.mu.Unlock()
+		told := map[string]int{}
+		for _, s := range e.passing.seen {
+			if t.Config().Waived[s.clause] != "" {
+				continue
+			}
+			if told[s.clause]++; told[s.clause] <= mostOfEach {
+				t.Errorf("%s, seen in %s: %s", s.clause, s.where, s.text)
+			}
+		}
+	},
+}}
 
 func report(t *suite.T, clause, mode string, problems []problem) {
 	var said []string

@@ -33,6 +33,9 @@ type call struct {
 	at       time.Time
 }
 
+// ends reports whether the call tells of a deletion.
+func (c call) ends() bool { return c.kind == deleted || c.kind == buried }
+
 func (c call) String() string {
 	s := fmt.Sprintf("%s %s@%d", c.kind, c.key, version(c.new))
 	if c.kind == updated {
@@ -62,6 +65,8 @@ type witness struct {
 	reads bool
 	// panics says that act may panic.
 	panics bool
+	// short adds it by the methods without options.
+	short bool
 
 	inside atomic.Int32
 
@@ -125,6 +130,11 @@ func (h *witness) note(c call) {
 	defer h.inside.Add(-1)
 	c.at = time.Now()
 	handle := h.remember(c)
+	h.world.wantMarked("when a handler was told "+string(c.kind), c.new)
+	h.world.wantMarked("as the old object of an update", c.old)
+	if c.initial && h.world.informer.HasSynced() {
+		h.world.synced.Do(h.world.checkSynced)
+	}
 	if c.initial && handle != nil && (handle.HasSynced() || cache.IsDone(handle.HasSyncedChecker())) {
 		h.world.problem("INFORMER-10", "%s: its registration has synced while it is told %s", h.name, c)
 	}
@@ -151,13 +161,17 @@ func (h *witness) remember(c call) cache.ResourceEventHandlerRegistration {
 		problem("INFORMER-3", "it knows that object at %d", version(seen))
 	case c.kind != added && !known:
 		problem("INFORMER-3", "it knows no such object")
-	case c.kind == updated && c.old != seen:
-		problem("INFORMER-5", "the old object is not the one that it was given before, at %d", version(seen))
+	case c.kind == updated && !same(c.old, seen):
+		problem("INFORMER-5", "the old object is not as it was given before, at %d", version(seen))
 	case c.kind == updated && version(c.new) < version(seen):
 		problem("INFORMER-5", "it has a newer one, at %d", version(seen))
 	case c.kind == deleted && version(c.new) < version(seen):
 		problem("INFORMER-6", "it was given a newer state, at %d", version(seen))
-	case c.kind == buried && c.new != seen:
+	case c.kind == deleted && !h.world.isGrave(c):
+		problem("INFORMER-6", "that is not how the source deleted it")
+	case c.kind == buried && !h.world.isBuried(c):
+		problem("INFORMER-7", "the source has not deleted it")
+	case c.kind == buried && !same(c.new, seen):
 		problem("INFORMER-7", "the object is not the one last known, at %d", version(seen))
 	}
 	if c.kind == added || c.kind == updated {
