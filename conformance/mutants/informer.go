@@ -37,6 +37,9 @@ type informer struct {
 	store        cache.Store // what GetStore gives; nil is client-go's
 	stopped      func() bool
 	deaf         bool // the watch error handler is forgotten
+	hasSynced    func() bool
+	watchErrors  func(cache.WatchErrorHandlerWithContext) cache.WatchErrorHandlerWithContext
+	plainPeriod  bool // AddEventHandlerWithResyncPeriod forgets the period
 }
 
 // construct makes client-go's informer and lets break change it.
@@ -53,6 +56,9 @@ func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.Resource
 }
 
 func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, d time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+	if i.plainPeriod {
+		return i.AddEventHandler(h)
+	}
 	return i.AddEventHandlerWithOptions(h, cache.HandlerOptions{ResyncPeriod: &d})
 }
 
@@ -105,7 +111,12 @@ func (i *informer) HasSyncedChecker() cache.DoneChecker {
 	return i.synced
 }
 
-func (i *informer) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
+func (i *informer) HasSynced() bool {
+	if i.hasSynced != nil {
+		return i.hasSynced()
+	}
+	return cache.IsDone(i.HasSyncedChecker())
+}
 
 func (i *informer) Run(stop <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -145,6 +156,9 @@ func (i *informer) SetTransform(f cache.TransformFunc) error {
 func (i *informer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWithContext) error {
 	if i.deaf {
 		return i.SharedIndexInformer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {})
+	}
+	if i.watchErrors != nil {
+		h = i.watchErrors(h)
 	}
 	return i.SharedIndexInformer.SetWatchErrorHandlerWithContext(h)
 }
@@ -217,6 +231,8 @@ type source struct {
 	cache.ListerWatcherWithContext
 	unsupported func() bool // whether streaming lists are unsupported
 	list        func(context.Context, metav1.ListOptions) (runtime.Object, error)
+	// watch replaces WatchWithContext, but for what pass does.
+	watch func(context.Context, metav1.ListOptions) (watch.Interface, error)
 	// pass says of each event of a watch, of which n came before, whether it is let through.
 	pass func(n int, e watch.Event) bool
 }
@@ -248,8 +264,12 @@ func (s *source) ListWithContext(ctx context.Context, o metav1.ListOptions) (run
 }
 
 func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	w, err := s.ListerWatcherWithContext.WatchWithContext(ctx, o)
-	if err != nil || s.pass == nil || o.SendInitialEvents != nil && *o.SendInitialEvents {
+	open := s.ListerWatcherWithContext.WatchWithContext
+	if s.watch != nil {
+		open = s.watch
+	}
+	w, err := open(ctx, o)
+	if err != nil || s.pass == nil || streams(o) {
 		return w, err
 	}
 	out := make(chan watch.Event)
@@ -278,3 +298,6 @@ func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wa
 	}()
 	return proxy, nil
 }
+
+// streams reports whether a watch is to begin with a streaming list.
+func streams(o metav1.ListOptions) bool { return o.SendInitialEvents != nil && *o.SendInitialEvents }

@@ -2,6 +2,9 @@ package mutants
 
 import (
 	"context"
+	goruntime "runtime"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,7 +19,7 @@ import (
 
 // Informers returns the broken informers: client-go's, with one mistake each.
 func Informers() []Mutant {
-	return append(handlerMutants(), lifeMutants()...)
+	return slices.Concat(handlerMutants(), lifeMutants(), serverMutants())
 }
 
 func informerMutant(name, mistake, clauses string, newInformer contract.NewInformer) Mutant {
@@ -102,6 +105,57 @@ func handlerMutants() []Mutant {
 					return handler{ResourceEventHandler: h, add: func(obj any, initial bool) { h.OnAdd(obj, initial && !running) }}
 				}
 			})),
+		informerMutant("initial while busy", "an add that comes while a handler is busy with its initial list counts as of the list", "INFORMER-8",
+			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+				var busy bool // with its initial list
+				var returned time.Time
+				return handler{ResourceEventHandler: h, add: func(obj any, initial bool) {
+					called := time.Now()
+					initial = initial || busy && called.Equal(returned)
+					h.OnAdd(obj, initial)
+					returned = time.Now()
+					busy = initial && returned.After(called)
+				}}
+			})),
+		informerMutant("deletion as it was known", "OnDelete is given the object that the handler was given last, not the one that the deletion brings", "INFORMER-6 INFORMER-29",
+			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
+				known := map[string]any{}
+				know := func(obj any) any {
+					if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
+						known[key] = obj
+					}
+					return obj
+				}
+				return handler{
+					add:    func(obj any, initial bool) { h.OnAdd(know(obj), initial) },
+					update: func(old, obj any) { h.OnUpdate(old, know(obj)) },
+					delete: func(obj any) {
+						if key, err := cache.MetaNamespaceKeyFunc(obj); err == nil && known[key] != nil {
+							obj = known[key]
+						}
+						h.OnDelete(obj)
+					},
+				}
+			})),
+		informerMutant("tombstone before the store", "a deletion that only a list shows is told before the store is changed", "INFORMER-22", tombstoneFirst),
+		informerMutant("added meanwhile", "what is added to the store while a handler is being added is told to all others", "INFORMER-13",
+			construct(func(i *informer) {
+				i.wrap = func(h cache.ResourceEventHandler, running bool) cache.ResourceEventHandler {
+					if !running {
+						return h
+					}
+					seen := map[string]bool{}
+					for _, key := range i.SharedIndexInformer.GetStore().ListKeys() {
+						seen[key] = true
+					}
+					goruntime.Gosched()
+					return handler{ResourceEventHandler: h, add: func(obj any, initial bool) {
+						if key, err := cache.MetaNamespaceKeyFunc(obj); err != nil || !initial || seen[key] {
+							h.OnAdd(obj, initial)
+						}
+					}}
+				}
+			})).real("https://github.com/ovn-kubernetes/ovn-kubernetes/issues/", "1043"),
 		informerMutant("late without adds", "a handler that is added later hears of changes only", "INFORMER-13 INFORMER-29",
 			construct(func(i *informer) {
 				i.wrap = func(h cache.ResourceEventHandler, running bool) cache.ResourceEventHandler {
@@ -146,18 +200,7 @@ func handlerMutants() []Mutant {
 		informerMutant("store read late", "readers are given a copy of the store that is renewed once a second", "INFORMER-22",
 			construct(func(i *informer) { i.store = &lateStore{Store: i.SharedIndexInformer.GetStore()} })),
 		informerMutant("transform of handlers", "the transform is applied for the handlers, and not to what the store holds", "INFORMER-16", transformOfHandlers),
-		informerMutant("transformed twice", "the transform is applied on the way in and once more", "INFORMER-31",
-			construct(func(i *informer) {
-				i.setTransform = func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
-					return set(func(obj any) (any, error) {
-						obj, err := f(obj)
-						if err != nil {
-							return nil, err
-						}
-						return f(obj)
-					})
-				}
-			})),
+		informerMutant("transformed twice", "the transform is applied on the way in and once more", transformedOnce, transformedTwice),
 	}
 }
 
@@ -219,6 +262,49 @@ func transformOfHandlers(lw cache.ListerWatcher, example runtime.Object, resync 
 	})(lw, example, resync, indexers)
 }
 
+// tombstoneFirst has a store that still holds what a tombstone is being told of.
+func tombstoneFirst(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+	return construct(func(i *informer) {
+		s := &holdingStore{Store: i.SharedIndexInformer.GetStore()}
+		i.store = s
+		i.wrap = func(h cache.ResourceEventHandler, _ bool) cache.ResourceEventHandler {
+			return handler{ResourceEventHandler: h, delete: func(obj any) {
+				if tomb, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+					s.held.Store(tomb.Key, tomb.Obj)
+					defer s.held.Delete(tomb.Key)
+				}
+				h.OnDelete(obj)
+			}}
+		}
+	})(lw, example, resync, indexers)
+}
+
+type holdingStore struct {
+	cache.Store
+	held sync.Map
+}
+
+func (s *holdingStore) GetByKey(key string) (item any, exists bool, err error) {
+	if obj, held := s.held.Load(key); held {
+		return obj, true, nil
+	}
+	return s.Store.GetByKey(key)
+}
+
+// transformedTwice knows no streaming lists, whose objects client-go transforms twice anyway.
+func transformedTwice(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+	listing := constructOver(func(s *source) { s.unsupported = func() bool { return true } })(lw, example, resync, indexers)
+	return &informer{SharedIndexInformer: listing, setTransform: func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
+		return set(func(obj any) (any, error) {
+			obj, err := f(obj)
+			if err != nil {
+				return nil, err
+			}
+			return f(obj)
+		})
+	}}
+}
+
 // lateStore answers GetByKey from a copy.
 type lateStore struct {
 	cache.Store
@@ -260,4 +346,12 @@ func syncedEarly(lw cache.ListerWatcher, example runtime.Object, resync time.Dur
 		}
 	})(lw, example, resync, indexers)
 	return &informer{SharedIndexInformer: over, synced: early}
+}
+
+// syncedWhenAsked is syncedEarly in the method alone.
+func syncedWhenAsked(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+	i := syncedEarly(lw, example, resync, indexers).(*informer)
+	early := i.synced
+	i.synced, i.hasSynced = nil, func() bool { return cache.IsDone(early) }
+	return i
 }

@@ -23,6 +23,7 @@ func lifeMutants() []Mutant {
 			i.synced = &answer{make(chan struct{})}
 			close(i.synced.done)
 		})),
+		informerMutant("synced when asked early", "HasSynced, though not its checker, is true when the list has come", "INFORMER-9", syncedWhenAsked),
 		informerMutant("handler synced with informer", "a registration has synced when its informer has, whatever its handler was told", "INFORMER-10",
 			construct(func(i *informer) { i.handleSynced = true })),
 		informerMutant("period doubled", "the next resync is counted from the one after the last", "INFORMER-11", construct(func(i *informer) {
@@ -34,6 +35,8 @@ func lifeMutants() []Mutant {
 				return &twice
 			}
 		})),
+		informerMutant("period forgotten", "AddEventHandlerWithResyncPeriod takes the informer's period", "INFORMER-11",
+			construct(func(i *informer) { i.plainPeriod = true })),
 		informerMutant("resync for all", "a resync that is due for one handler is told to all", "INFORMER-12", construct(func(i *informer) {
 			i.period = func(*time.Duration) *time.Duration { return nil }
 		})),
@@ -88,6 +91,28 @@ func lifeMutants() []Mutant {
 			})),
 		informerMutant("errors unheard", "the watch error handler is never called", "INFORMER-21",
 			construct(func(i *informer) { i.deaf = true })),
+		informerMutant("errors told once", "the watch error handler hears of an error once, however often it comes again", "INFORMER-21",
+			construct(func(i *informer) {
+				i.watchErrors = func(h cache.WatchErrorHandlerWithContext) cache.WatchErrorHandlerWithContext {
+					last := ""
+					return func(ctx context.Context, r *cache.Reflector, err error) {
+						if err.Error() != last {
+							last = err.Error()
+							h(ctx, r, err)
+						}
+					}
+				}
+			})),
+		informerMutant("run after the end", "Run of an informer that was stopped waits for its context", "INFORMER-25",
+			construct(func(i *informer) {
+				i.run = func(ctx context.Context, run func(context.Context)) {
+					if i.SharedIndexInformer.IsStopped() {
+						<-ctx.Done()
+						return
+					}
+					run(ctx)
+				}
+			})),
 		informerMutant("goroutine per handler", "each handler has a goroutine that does not end with the informer", "INFORMER-23",
 			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
 				calls, done := make(chan func()), make(chan struct{})
