@@ -1,0 +1,37 @@
+package bench
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
+)
+
+// refusing is a subject whose operations block until it is stopped, and are not done then.
+type refusing struct {
+	stub
+	stopped chan struct{}
+}
+
+func (s *refusing) Stop() { close(s.stopped) }
+func (s *refusing) Actor(load.Op, load.Group, int) (Actor, error) {
+	return Actor{Loop: func(int) int { <-s.stopped; return 0 }}, nil
+}
+
+// The operation that the end interrupts was due as well as those behind it.
+func TestWhatTheEndInterruptsCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{{Name: "writer", Op: load.OpUpdate, Goroutines: 1, Rate: 10}}, Duration: time.Second}
+		series, err := contend(t.Context(), &refusing{stopped: make(chan struct{})}, w, nil, map[string]float64{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := series[0].Values
+		if v[Unfinished] != 10 || v[Delay+"-n"] != 10 || time.Duration(v[measure.MaxMetric(Delay)]).Round(time.Millisecond) != time.Second {
+			t.Errorf("%g unfinished, %g delays up to %s, want 10 up to 1s", v[Unfinished], v[Delay+"-n"], time.Duration(v[measure.MaxMetric(Delay)]))
+		}
+	})
+}
