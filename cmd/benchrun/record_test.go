@@ -53,12 +53,9 @@ func recorded(t *testing.T) (path string, state map[string]runtime.Object) {
 	changed := make(chan struct{})
 	go func() {
 		defer close(changed)
-		// The file is made when the trial watch is over, so a watch beside it is mostly
-		// that of the recording.
-		for t.Context().Err() == nil {
-			if _, err := os.Lstat(path); err == nil && server.Stats().Watches > 0 {
-				break
-			}
+		// The first watch is the trial, the second that of the recording, whose first list
+		// is done then.
+		for t.Context().Err() == nil && server.Stats().Opened < 2 {
 			time.Sleep(time.Millisecond)
 		}
 		for i := range 60 {

@@ -103,6 +103,7 @@ func (s *Server) watch(w http.ResponseWriter, req *http.Request, r *resource, m 
 	}
 	defer from.Stop()
 	s.stats.watches.Add(1)
+	s.stats.opened.Add(1)
 	r.watches.Add(1)
 	defer s.stats.watches.Add(-1)
 	defer r.watches.Add(-1)

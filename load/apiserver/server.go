@@ -265,17 +265,18 @@ type Stats struct {
 	Connections int64 // accepted
 	Requests    int64
 	Watches     int64 // open now
+	Opened      int64 // watches that were opened, those that are closed among them
 	Events      int64 // sent to watchers, bookmarks among them
 	Encoded     int64 // of these, encoded anew rather than taken from another watcher's
 	Bytes       int64 // of events
 }
 
 type counters struct {
-	connections, requests, watches, events, encoded, bytes atomic.Int64
+	connections, requests, watches, opened, events, encoded, bytes atomic.Int64
 }
 
 // Stats returns what the server has done so far.
 func (s *Server) Stats() Stats {
 	c := &s.stats
-	return Stats{c.connections.Load(), c.requests.Load(), c.watches.Load(), c.events.Load(), c.encoded.Load(), c.bytes.Load()}
+	return Stats{c.connections.Load(), c.requests.Load(), c.watches.Load(), c.opened.Load(), c.events.Load(), c.encoded.Load(), c.bytes.Load()}
 }
