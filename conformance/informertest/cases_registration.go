@@ -45,7 +45,7 @@ var registrationCases = []suite.Case[env]{
 		var enough atomic.Bool
 		for g := range 2 {
 			writing.Go(func() {
-				for i := 0; i < 60 || i < 6000 && !enough.Load(); i++ {
+				for i := 0; i < 60 || i < 2000 && !enough.Load(); i++ { // less than the source remembers
 					key := fmt.Sprintf("ns0/w%d-%d", g, i%10)
 					if i/10%2 == 0 {
 						b.create(key, i)

@@ -260,6 +260,9 @@ type locking struct {
 func (l locking) HasSynced() bool {
 	if l.broken.Load() {
 		l.mu.Lock()
+		if !l.broken.Load() {
+			l.mu.Unlock() // for the next one who has waited
+		}
 	}
 	return l.SharedIndexInformer.HasSynced()
 }
