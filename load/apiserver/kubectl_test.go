@@ -47,7 +47,7 @@ func request(t *testing.T, method, url, body string, headers ...string) answer {
 	}
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	res := must[*http.Response](t)((&http.Client{Transport: transport}).Do(req))
+	res := must[*http.Response](t)((&http.Client{Transport: transport}).Do(req)) //nolint:bodyclose // it is closed below
 	data, err := io.ReadAll(res.Body)
 	if err = errors.Join(err, res.Body.Close()); err != nil {
 		t.Fatal(err)
@@ -163,12 +163,12 @@ func TestTableWatch(t *testing.T) {
 	f := start(t, []runtime.Object{runningPod()}, Options{}, load.SourceOptions{})
 	var streams []*json.Decoder
 	for _, accept := range []string{acceptTable, acceptTable, runtime.ContentTypeJSON} {
-		req := must[*http.Request](t)(http.NewRequestWithContext(within(t), "GET", f.URL()+"/api/v1/pods?watch=1&includeObject=Object&resourceVersion="+f.pods.ResourceVersion(), nil))
+		req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+"/api/v1/pods?watch=1&includeObject=Object&resourceVersion="+f.pods.ResourceVersion(), nil))
 		req.Header.Set("Accept", accept)
 		transport := &http.Transport{}
 		t.Cleanup(transport.CloseIdleConnections)
-		res := must[*http.Response](t)((&http.Client{Transport: transport}).Do(req))
-		t.Cleanup(func() { _ = res.Body.Close() }) // read only
+		res := must[*http.Response](t)((&http.Client{Transport: transport}).Do(req)) //nolint:bodyclose // it is closed at the end
+		t.Cleanup(func() { _ = res.Body.Close() })                                   // read only
 		streams = append(streams, json.NewDecoder(res.Body))
 	}
 	gone := runningPod()
