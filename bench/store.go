@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
@@ -60,11 +61,18 @@ func (s *storeSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	return Actor{}, fmt.Errorf("store: %s: %w", op, ErrUnsupported)
 }
 
+// madeKeys are strings of the walk's own, as a lister makes one of namespace and name, and
+// an informer one for each event. Where the very string that is stored is asked for, Go
+// compares two pointers and not the bytes, which spares a cache miss that nobody else is spared.
+func (s *storeSubject) madeKeys(w *walk) []string {
+	return along(w, func(i int) string { return strings.Clone(s.objects.Key(i)) })
+}
+
 func (s *storeSubject) reader(op load.Op, w *walk) Actor {
 	store := s.store
 	switch op {
 	case load.OpGet:
-		keys := along(w, s.objects.Key)
+		keys := s.madeKeys(w)
 		return Actor{Loop: func(n int) int {
 			for range n {
 				store.Get(keys[w.slot()])
@@ -147,14 +155,14 @@ func (s *storeSubject) firstVersions(w *walk) []any {
 
 // writer turns each object to its other version, pass by pass.
 func (s *storeSubject) writer(op load.Op, w *walk) Actor {
-	store, keys := s.store, along(w, s.objects.Key)
+	store, keys := s.store, s.madeKeys(w)
 	if op == load.OpAddDelete {
-		objects := s.firstVersions(w)
+		objects, stored := s.firstVersions(w), along(w, s.objects.Key)
 		return Actor{Loop: func(n int) int {
 			for range n {
 				i := w.slot()
 				store.Delete(keys[i])
-				store.Add(keys[i], objects[i])
+				store.Add(stored[i], objects[i])
 			}
 			return n
 		}}
@@ -222,7 +230,7 @@ func (s *storeSubject) transactor(w *walk, batch int) (Actor, error) {
 	if batch <= 1 {
 		batch = defaultBatch
 	}
-	keys := along(w, s.objects.Key)
+	keys := s.madeKeys(w)
 	versions := [2][]any{s.laterVersions(load.OpUpdate, w), s.firstVersions(w)}
 	var batches [][]contract.StoreTransaction
 	return Actor{
