@@ -38,8 +38,10 @@ var errAllCaught = errors.New("all are caught")
 // Try runs, over each mutant, the cases of the clauses that must catch it. Some
 // mistakes show under some schedules or random choices only, so what was missed is
 // tried again as suite.UntilCaught says, all with the same new seed: rapid is
-// configured for the whole process. It ends early, with what was found, when ctx
-// does. Suites with other seeds must not run at the same time.
+// configured for the whole process. One component is done with before the next is begun:
+// broken informers leave goroutines behind that allocate for as long as the process
+// lives, and beside them nobody can tell what a broken heap keeps. It ends early, with
+// what was found, when ctx does. Suites with other seeds must not run at the same time.
 func Try(ctx context.Context, list []Mutant) []Result {
 	// Violations are expected here, so nobody looks at their pages.
 	drawings, err := os.MkdirTemp("", "mutants-")
@@ -50,26 +52,41 @@ func Try(ctx context.Context, list []Mutant) []Result {
 	for i, m := range list {
 		results[i] = Result{Mutant: m, Said: map[string]string{}, Missed: slices.Clone(m.Clauses)}
 	}
-	_ = suite.UntilCaught(func(seed suite.Option) error {
-		tryOnce(ctx, results, seed, linear.WithDrawings(drawings))
-		if ctx.Err() != nil || !slices.ContainsFunc(results, Result.again) {
-			return errAllCaught
-		}
-		return nil
-	})
+	for _, part := range byComponent(results) {
+		_ = suite.UntilCaught(func(seed suite.Option) error {
+			tryOnce(ctx, part, seed, linear.WithDrawings(drawings))
+			if ctx.Err() != nil || !slices.ContainsFunc(part, (*Result).again) {
+				return errAllCaught
+			}
+			return nil
+		})
+	}
 	return results
 }
 
+// byComponent are the results of each component, in the order in which they are first met.
+func byComponent(results []Result) (parts [][]*Result) {
+	place := map[contract.Component]int{}
+	for i := range results {
+		c := results[i].Mutant.Component
+		if _, met := place[c]; !met {
+			place[c] = len(parts)
+			parts = append(parts, nil)
+		}
+		parts[place[c]] = append(parts[place[c]], &results[i])
+	}
+	return parts
+}
+
 // again reports whether another seed might help.
-func (r Result) again() bool { return len(r.Missed) > 0 && r.Err == nil }
+func (r *Result) again() bool { return len(r.Missed) > 0 && r.Err == nil }
 
 // tryOnce tries what was not caught yet. Four times as many as there are processors
 // run at once, because a mutant that hangs or is late is waited for idly.
-func tryOnce(ctx context.Context, results []Result, opts ...suite.Option) {
+func tryOnce(ctx context.Context, results []*Result, opts ...suite.Option) {
 	room := make(chan struct{}, 4*runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
-	for i := range results {
-		r := &results[i]
+	for _, r := range results {
 		if !r.again() {
 			continue
 		}
