@@ -31,6 +31,9 @@ import (
 // The rules keep more than they must where a person would miss it: what a result
 // shows is written by a call that is left, even if the model says that it was gone
 // by then, was only half of a Transaction, or came of an AddIndexers that failed.
+// And deletions are dropped last: without the one that an object was gone by, a
+// write after it that the store lost is not needed either, and what is left shows
+// that object forgotten, which is as wrong but not what happened.
 
 // shrunk takes away what it can before the deadline.
 func (h *history) shrunk(deadline time.Time) *history {
@@ -45,20 +48,30 @@ func (h *history) shrunk(deadline time.Time) *history {
 		best = g
 		return true
 	}
-	for again := true; again; {
-		again = false
+	pass := func(may func(i int) bool) (took bool) {
 		for k := range h.keys {
-			if !best.hidden.has(k) && try(best.hide(k)) {
-				again = true
-			}
+			took = !best.hidden.has(k) && try(best.hide(k)) || took
 		}
 		for i := len(best.ops) - 1; i >= 0; i-- {
-			if best.droppable(i) && try(best.without(i)) {
-				again = true
-			}
+			took = may(i) && try(best.without(i)) || took
 		}
+		return took
+	}
+	for pass(func(i int) bool { return best.droppable(i) && !best.removes(i) }) {
+	}
+	for pass(func(i int) bool { return best.droppable(i) }) {
 	}
 	return best
+}
+
+// removes reports whether call i deletes an object that a call left in the history
+// wrote, at the same time or before.
+func (h *history) removes(i int) bool {
+	d := h.ops[i]
+	deleted := d.Input.(*call).touched() &^ d.Input.(*call).puts()
+	return slices.ContainsFunc(h.ops, func(op porcupine.Operation) bool {
+		return op.Call < d.Return && op.Input.(*call).puts()&deleted != 0
+	})
 }
 
 // impossible finds a result that no state gives, such as two objects of one key in
@@ -110,6 +123,16 @@ func (h *history) hide(k int) *history {
 	})
 	g.hidden = hidden
 	return g
+}
+
+// puts is the keys under which c leaves an object.
+func (c *call) puts() (put bits) {
+	for _, w := range c.writes {
+		if w.object != nil {
+			put |= bit(w.key)
+		}
+	}
+	return put
 }
 
 // names is the keys that c's writes name.

@@ -92,13 +92,16 @@ func write(ctx context.Context, config *rest.Config, n int) error {
 		}
 		pod := &pods[rand.IntN(len(pods))]
 		if err := change(ctx, clientset, pod, i); err != nil {
-			return stopped(ctx, err)
+			return err
 		}
 	}
 }
 
-// change makes the i-th change, to pod, and leaves in pod what the server has.
+// change makes the i-th change, to pod, and leaves in pod what the server has. It is
+// finished when ctx ends: a pod that is deleted has its successor.
 func change(ctx context.Context, clientset kubernetes.Interface, pod *corev1.Pod, i int) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
+	defer cancel()
 	client := clientset.CoreV1().Pods(pod.Namespace)
 	var now *corev1.Pod
 	var err error
