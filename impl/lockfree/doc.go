@@ -6,7 +6,7 @@
 //
 //	Store ── view ─┬─ core ─┬─ committed   the number of the newest finished write
 //	(1 pointer)    │        ├─ readers     slots in which open snapshots are announced
-//	               │        ├─ nodes       hash table: key ──> newest node of the key
+//	               │        ├─ nodes       hash table: key ──> object and newest node of the key
 //	               │        └─ objects     array of cells: all objects, densely
 //	               └─ indexes ─┬─ buckets  hash table: value ──> bucket, an array of cells
 //	                           └─ values   array of cells: the values that objects have
@@ -47,6 +47,9 @@
 // the objects, by blocks of 256 cells, where a list found the same as the one before;
 // a write drops the copies of the blocks that it changes (copies.go).
 //
+// A Get is one look into the table: the newest committed object stands in the entry beside
+// its key, unless a write of it is under way (values.go).
+//
 // Replace fills another core beside the first and exchanges one pointer. AddIndexers
 // publishes a view of the same core with more indexes.
 //
@@ -56,7 +59,9 @@
 //	Replace, AddIndexers                         the store to Store.view
 //	List, ListKeys, Index, IndexKeys, ByIndex,   readers.enter: the load of committed, or the
 //	ListIndexFuncValues                          writer's, where the writer chose for the reader
-//	Get, LastStoreSyncResourceVersion            the load of committed after that of the node
+//	Get                                          the first look at an entry that is settled, or the
+//	                                             setting of its value after that (values.go); else as
+//	LastStoreSyncResourceVersion                 the load of committed after that of the node
 //	GetIndexers                                  the load of Store.view
 //
 // A reader that loaded the view before a Replace and committed after it reads the old
@@ -65,14 +70,15 @@
 //
 // # Memory
 //
-// About 180 bytes per object with two indexes of one value each (client-go: about 160),
-// and 16 more once everything was listed twice (docs/stores.md). An open snapshot keeps at most one old version of each object that it sees,
-// and for each cell that changed hands since a stand-in, however long it is open and
-// however many writes come: what two snapshots do not see in between is dropped. Between
-// two looks at the slots the writes leave more nodes, at most as many as are kept anyway,
-// or 64. A reader stalls in a snapshot only where its goroutine is not run: no code of the
-// caller runs inside. A reader that is stopped after it announced itself and before it
-// has a snapshot is given one by the writer.
+// About 225 bytes per object with two indexes of one value each (client-go: about 160),
+// and 16 more once everything was listed twice (docs/stores.md). An open snapshot keeps at
+// most one old version of each object that it sees, and for each cell that changed hands
+// since a stand-in, however long it is open and however many writes come: what two
+// snapshots do not see in between is dropped. Between two looks at the slots the writes
+// leave more nodes, at most as many as are kept anyway, or 64. A reader stalls in a
+// snapshot only where its goroutine is not run: no code of the caller runs inside. A
+// reader that is stopped after it announced itself and before it has a snapshot is given
+// one by the writer.
 //
 // # Costs
 //

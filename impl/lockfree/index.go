@@ -95,8 +95,9 @@ func (b *bucket) value() string { return b.newest.key }
 // bucketOf finds the bucket of a value, for a reader with a snapshot: one that the
 // snapshot sees objects in is found.
 func (x *index) bucketOf(value string) *bucket {
-	if n := x.buckets.get(value); n != nil && n.rec != nil {
-		return n.obj.(*bucket)
+	if _, e := x.buckets.find(x.buckets.hash(value), value); e != nil {
+		b, _ := e.node.Load().obj.(*bucket) // a tombstone has none
+		return b
 	}
 	return nil
 }

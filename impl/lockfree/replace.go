@@ -96,6 +96,7 @@ func (v *view) fill(items map[string]any) {
 		f.shares[i] = share{from: i * n / workers, to: (i + 1) * n / workers, indexes: make([]grouped, len(v.indexes))}
 	}
 
+	v.values.learn(f.objs[0])
 	f.each(f.group)
 	f.makeRoom()
 	f.each(f.place)
@@ -232,7 +233,7 @@ func (f *filling) enterTable(i int) {
 	for i, hash := range f.hashes {
 		f.breathe(i)
 		if p := int(hash >> (64 - f.depth)); p >= from && p < to {
-			dir.parts[p].insert(hash, f.nodes[i])
+			f.view.values.set(dir.parts[p].insert(hash, f.nodes[i]))
 		}
 	}
 }

@@ -67,14 +67,40 @@ func (v *view) find(indexName string) (*index, error) {
 }
 
 // Get returns the object under key. O(1), no allocation, no waiting. It is
-// linearized at its load of the committed number, or where that is older than the
-// node found, at the same place for the node before it.
+// linearized as values.go says, or as look is.
 func (s *Store) Get(key string) (item any, exists bool) {
+	// As table.find, which is written out because a call more is a tenth of the time.
 	c := s.view.Load().core
-	n := c.nodes.get(key)
-	if n == nil {
-		return nil, false
+	hash := c.nodes.hash(key)
+	dir := c.nodes.dir.Load()
+	entries := dir.entries[hash>>(64-dir.depth)]
+	for i := home(entries, hash); ; {
+		e := &entries[i]
+		switch e.hash.Load() {
+		case hash:
+			if e.key == key {
+				if obj := e.value.Load(); e.hash.Load() == hash {
+					return obj, true
+				}
+				return c.look(e.node.Load())
+			}
+		case hash | unsettled:
+			if e.key == key {
+				return c.look(e.node.Load())
+			}
+		case 0:
+			return nil, false
+		}
+		if i++; i == len(entries) {
+			i = 0
+		}
 	}
+}
+
+// look returns what the node that a table leads to says for a Get. It is linearized at
+// its load of the committed number, or where that is older than the node, at the same
+// place for the node before it.
+func (c *core) look(n *node) (item any, exists bool) {
 	if n.seq > c.committed.Load() {
 		// The write of n is under way, and the node before it is what there is. None
 		// there: either n was committed meanwhile, or the key is new.

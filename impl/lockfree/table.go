@@ -26,8 +26,9 @@ type node struct {
 // A reader that still searches a part that was copied meanwhile sees the table as it
 // was at that moment, which lies within its call.
 type table struct {
-	seed maphash.Seed
-	dir  atomic.Pointer[directory]
+	seed   maphash.Seed
+	dir    atomic.Pointer[directory]
+	values *values // the objects, entry by entry; nil where none are kept
 }
 
 // directory maps the upper depth bits of a hash to parts. It is never changed, but
@@ -46,7 +47,7 @@ func newDirectory(depth int) *directory {
 
 func (d *directory) set(i int, p *part) { d.parts[i], d.entries[i] = p, p.entries }
 
-// part is a table of fixed size. An entry, once it has a key, is that key's for good.
+// part is a table of fixed size.
 type part struct {
 	entries []entry
 	depth   int // how many upper bits its keys share
@@ -55,11 +56,16 @@ type part struct {
 	live int // of these, without tombstones; writer only
 }
 
-// entry is one place in a part. hash is zero as long as it is free; it is written
-// after node, so who sees the hash sees a node.
+// entry is one place in a part. hash is zero as long as it is free, and is set after
+// key and node, so who sees it sees them. An entry that has a key is that key's for good.
+//
+// What a Get costs is its waits for memory. With the key at hand it need not wait for
+// the node to compare it, and with the value at hand not for the node at all.
 type entry struct {
-	hash atomic.Uint64
-	node atomic.Pointer[node]
+	hash  atomic.Uint64 // with the bit unsettled, where the value is not to be read
+	key   string
+	value atomic.Value // see values
+	node  atomic.Pointer[node]
 }
 
 const (
@@ -83,10 +89,10 @@ func newPart(depth, live int) *part {
 func (p *part) full() bool { return p.used+1 > len(p.entries)*4/5 }
 
 func (t *table) hash(key string) uint64 {
-	if h := hashOf(t.seed, key); h != 0 {
+	if h := hashOf(t.seed, key) &^ unsettled; h != 0 {
 		return h
 	}
-	return 1
+	return 2 * unsettled
 }
 
 func (d *directory) part(hash uint64) *part { return d.parts[hash>>(64-d.depth)] }
@@ -97,37 +103,15 @@ func home(entries []entry, hash uint64) int {
 	return int(uint64(uint32(hash)) * uint64(len(entries)) >> 32)
 }
 
-// get returns the newest node of key, committed or not; nil if it has none. It may be
-// a tombstone. Any goroutine may call it.
-func (t *table) get(key string) *node {
-	hash := t.hash(key)
-	dir := t.dir.Load()
-	entries := dir.entries[hash>>(64-dir.depth)]
-	for i := home(entries, hash); ; {
-		e := &entries[i]
-		switch e.hash.Load() {
-		case hash:
-			if n := e.node.Load(); n.key == key {
-				return n
-			}
-		case 0:
-			return nil
-		}
-		if i++; i == len(entries) {
-			i = 0
-		}
-	}
-}
-
-// find returns the entry of key for the writer to change, and the part that it lies
-// in; a nil entry if there is none.
+// find returns the entry of key, nil if there is none, and the part in which it is or
+// would be. Any goroutine may call it; what of a part changes is the writer's.
 func (t *table) find(hash uint64, key string) (*part, *entry) {
 	p := t.dir.Load().part(hash)
 	for i := home(p.entries, hash); ; {
 		e := &p.entries[i]
 		switch e.hash.Load() {
-		case hash:
-			if e.node.Load().key == key {
+		case hash, hash | unsettled:
+			if e.key == key {
 				return p, e
 			}
 		case 0:
@@ -152,9 +136,10 @@ func (t *table) putAt(hash uint64, n *node, p *part, e *entry) {
 			t.rebuild(p, hash, n.seq)
 			p = t.dir.Load().part(hash)
 		}
-		p.insert(hash, n)
+		t.values.unsettle(p.insert(hash, n))
 		return
 	}
+	t.values.unsettle(e)
 	p.live += alive(n) - alive(e.node.Load())
 	e.node.Store(n)
 	if len(p.entries) > smallestPart && p.live < p.used/8 {
@@ -162,17 +147,20 @@ func (t *table) putAt(hash uint64, n *node, p *part, e *entry) {
 	}
 }
 
-func (p *part) insert(hash uint64, n *node) {
+func (p *part) insert(hash uint64, n *node) *entry {
 	i := home(p.entries, hash)
 	for p.entries[i].hash.Load() != 0 {
 		if i++; i == len(p.entries) {
 			i = 0
 		}
 	}
-	p.entries[i].node.Store(n)
-	p.entries[i].hash.Store(hash)
+	e := &p.entries[i]
+	e.key = n.key
+	e.node.Store(n)
+	e.hash.Store(hash | unsettled)
 	p.used++
 	p.live += alive(n)
+	return e
 }
 
 // rebuild replaces p, in which hash lies, by a part without old tombstones, or by two
@@ -183,7 +171,7 @@ func (t *table) rebuild(p *part, hash, writing uint64) {
 	bit := uint64(1) << (63 - p.depth)
 	kept := func(n *node) bool { return n.rec != nil || n.seq == writing }
 	for i := range p.entries {
-		if h := p.entries[i].hash.Load(); h != 0 && kept(p.entries[i].node.Load()) {
+		if h := p.entries[i].hash.Load() &^ unsettled; h != 0 && kept(p.entries[i].node.Load()) {
 			keep++
 			if h&bit != 0 {
 				upper++
@@ -196,7 +184,7 @@ func (t *table) rebuild(p *part, hash, writing uint64) {
 		halves = []*part{newPart(p.depth+1, keep-upper), newPart(p.depth+1, upper)}
 	}
 	for i := range p.entries {
-		h, n := p.entries[i].hash.Load(), p.entries[i].node.Load()
+		h, n := p.entries[i].hash.Load()&^unsettled, p.entries[i].node.Load()
 		if h == 0 || !kept(n) {
 			continue
 		}
@@ -204,7 +192,7 @@ func (t *table) rebuild(p *part, hash, writing uint64) {
 		if h&bit != 0 {
 			half = halves[len(halves)-1]
 		}
-		half.insert(h, n)
+		t.values.unsettle(half.insert(h, n))
 	}
 	t.dir.Store(t.dir.Load().with(p, hash, halves))
 }

@@ -14,6 +14,7 @@ type core struct {
 
 	readers *readers
 	nodes   table
+	values  values // of nodes
 	objects array
 
 	version struct{ newest, committed atomic.Pointer[version] }
@@ -63,6 +64,7 @@ const (
 func newCore() *core {
 	c := &core{readers: newReaders(), patience: leastPatience}
 	c.nodes.init()
+	c.nodes.values = &c.values
 	c.objects.copies = &copies{}
 	c.committed.Store(firstSeq)
 	c.write.seq = firstSeq
@@ -158,6 +160,7 @@ func (c *core) setVersion(value string) {
 func (c *core) commit() {
 	w := &c.write
 	c.committed.Store(w.seq)
+	c.values.settle()
 	if v := c.version.newest.Load(); v.seq == w.seq {
 		c.version.committed.Store(v)
 	}

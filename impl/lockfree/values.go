@@ -1,0 +1,74 @@
+package lockfree
+
+import "reflect"
+
+// values keeps in the entries of a table, beside the nodes, the objects themselves, so
+// that a Get need not wait for the node, which lies elsewhere in memory. All of it is
+// the writer's; readers load an entry's value while it is settled.
+//
+// The value of a settled entry is the object of the newest committed node of its key. A
+// write, of which there is one at a time,
+//
+//	(1) unsettles the entries that it changes, before it changes their nodes,
+//	(2) is committed,
+//	(3) sets the values of these entries, and of those that it moved to another part,
+//	(4) and settles them.
+//
+// A Get (1) sees that the entry is settled, (2) loads the value, (3) sees that the entry
+// is settled; otherwise it looks at the node. The value it returns was there when it
+// did (1), and it is linearized there; or a write has set it since then, and the Get is
+// linearized where that write did (3), before which it was committed and after which no
+// other has begun yet. In a part that was replaced since the Get found it, an entry has
+// what was there when it was replaced, or what the write that replaced it has committed
+// since; both moments lie within the Get.
+//
+// An atomic.Value takes objects of one type, and it can not be emptied. So a table
+// settles objects of one type only, that of the first one, if it is a pointer's as
+// nearly all are; and the value of what is deleted becomes gone, the nil of that type,
+// which keeps nothing alive. An entry with this value is not settled any more, until its
+// part is replaced: so a Get that has loaded it finds that out by (3).
+type values struct {
+	kind    reflect.Type
+	gone    any
+	changed []*entry // by the write under way
+}
+
+// unsettled is a bit of an entry's hash.
+const unsettled = 1
+
+// learn makes the type of obj the one of the table, if it has none.
+func (v *values) learn(obj any) {
+	if kind := reflect.TypeOf(obj); v.kind == nil && kind != nil && kind.Kind() == reflect.Pointer {
+		v.kind, v.gone = kind, reflect.Zero(kind).Interface()
+	}
+}
+
+// unsettle is a write's step 1, and notes e for what follows.
+func (v *values) unsettle(e *entry) {
+	if v == nil {
+		return
+	}
+	e.hash.Store(e.hash.Load() | unsettled)
+	v.changed = append(v.changed, e)
+}
+
+// settle is steps 3 and 4.
+func (v *values) settle() {
+	for _, e := range v.changed {
+		v.learn(e.node.Load().obj)
+		v.set(e)
+	}
+	v.changed = emptied(v.changed)
+}
+
+// set settles e, whose node is committed, if it can.
+func (v *values) set(e *entry) {
+	obj, before := e.node.Load().obj, e.value.Load()
+	switch {
+	case obj != nil && reflect.TypeOf(obj) == v.kind && (before == nil || before != v.gone):
+		e.value.Store(obj)
+		e.hash.Store(e.hash.Load() &^ unsettled)
+	case before != nil:
+		e.value.Store(v.gone)
+	}
+}
