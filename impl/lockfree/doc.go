@@ -47,8 +47,10 @@
 // the objects, by blocks of 256 cells, where a list found the same as the one before;
 // a write drops the copies of the blocks that it changes (copies.go).
 //
-// A Get is one look into the table: the newest committed object stands in the entry beside
-// its key, unless a write of it is under way (values.go).
+// A Get is one look into the table, where the newest committed object stands beside its
+// key. It goes on to the node if a write of the key is under way, and where the key was
+// deleted, or had an object of another type, since its part of the table was made
+// (values.go).
 //
 // Replace fills another core beside the first and exchanges one pointer. AddIndexers
 // publishes a view of the same core with more indexes.
@@ -59,7 +61,7 @@
 //	Replace, AddIndexers                         the store to Store.view
 //	List, ListKeys, Index, IndexKeys, ByIndex,   readers.enter: the load of committed, or the
 //	ListIndexFuncValues                          writer's, where the writer chose for the reader
-//	Get                                          the first look at an entry that is settled, or the
+//	Get                                          the first look at an entry, settled or free, or the
 //	                                             setting of its value after that (values.go); else as
 //	LastStoreSyncResourceVersion                 the load of committed after that of the node
 //	GetIndexers                                  the load of Store.view
@@ -85,7 +87,7 @@
 // For n objects and i indexes. Get: O(1), a table lookup. List, ListKeys: O(n). ByIndex:
 // O(matches). Update: O(i), one node of 64 bytes; where an index value changes, three short-lived
 // stand-ins; Delete: two for each array. A write is O(1), with these bounds on its longest
-// stop: a part of a table is copied, at most 1,024 entries; a block of 256 cells, or the
+// stop: a part of a table is copied, at most 1,024 entries of 48 bytes; a block of 256 cells, or the
 // directory of the blocks or of the table, of which there is one entry for 256 or about
 // 500 objects. Replace: O(n*i), beside everything.
 package lockfree

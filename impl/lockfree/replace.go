@@ -89,6 +89,7 @@ func (v *view) fill(items map[string]any) {
 	f.counts = make([]atomic.Int32, 1<<f.depth)
 	for key, obj := range items {
 		f.keys, f.objs = append(f.keys, key), append(f.objs, obj)
+		v.values.learn(obj)
 	}
 	workers := max(1, min(runtime.GOMAXPROCS(0), n/leastShare))
 	f.shares = make([]share, workers)
@@ -96,7 +97,6 @@ func (v *view) fill(items map[string]any) {
 		f.shares[i] = share{from: i * n / workers, to: (i + 1) * n / workers, indexes: make([]grouped, len(v.indexes))}
 	}
 
-	v.values.learn(f.objs[0])
 	f.each(f.group)
 	f.makeRoom()
 	f.each(f.place)

@@ -50,7 +50,8 @@ func (d *directory) set(i int, p *part) { d.parts[i], d.entries[i] = p, p.entrie
 // part is a table of fixed size.
 type part struct {
 	entries []entry
-	depth   int // how many upper bits its keys share
+	depth   int    // how many upper bits its keys share
+	born    uint64 // the write that made it, if a rebuild did
 
 	used int // entries with a key; writer only
 	live int // of these, without tombstones; writer only
@@ -62,7 +63,7 @@ type part struct {
 // What a Get costs is its waits for memory. With the key at hand it need not wait for
 // the node to compare it, and with the value at hand not for the node at all.
 type entry struct {
-	hash  atomic.Uint64 // with the bit unsettled, where the value is not to be read
+	hash  atomic.Uint64 // with the bit unsettled where value is not to be read: in an index always
 	key   string
 	value atomic.Value // see values
 	node  atomic.Pointer[node]
@@ -136,17 +137,19 @@ func (t *table) putAt(hash uint64, n *node, p *part, e *entry) {
 			t.rebuild(p, hash, n.seq)
 			p = t.dir.Load().part(hash)
 		}
-		t.values.unsettle(p.insert(hash, n))
+		t.values.note(p.insert(hash, n))
 		return
 	}
 	t.values.unsettle(e)
 	p.live += alive(n) - alive(e.node.Load())
 	e.node.Store(n)
-	if len(p.entries) > smallestPart && p.live < p.used/8 {
+	// Once in a write: the tombstones that it makes itself would be kept.
+	if len(p.entries) > smallestPart && p.live < p.used/8 && p.born != n.seq {
 		t.rebuild(p, hash, n.seq)
 	}
 }
 
+// insert returns the new entry, which is not settled.
 func (p *part) insert(hash uint64, n *node) *entry {
 	i := home(p.entries, hash)
 	for p.entries[i].hash.Load() != 0 {
@@ -183,6 +186,9 @@ func (t *table) rebuild(p *part, hash, writing uint64) {
 	if keep*8/5 > largestPart && min(upper, keep-upper) > keep/8 {
 		halves = []*part{newPart(p.depth+1, keep-upper), newPart(p.depth+1, upper)}
 	}
+	for _, half := range halves {
+		half.born = writing
+	}
 	for i := range p.entries {
 		h, n := p.entries[i].hash.Load()&^unsettled, p.entries[i].node.Load()
 		if h == 0 || !kept(n) {
@@ -192,7 +198,11 @@ func (t *table) rebuild(p *part, hash, writing uint64) {
 		if h&bit != 0 {
 			half = halves[len(halves)-1]
 		}
-		t.values.unsettle(half.insert(h, n))
+		if e := half.insert(h, n); n.seq == writing {
+			t.values.note(e)
+		} else {
+			t.values.set(e)
+		}
 	}
 	t.dir.Store(t.dir.Load().with(p, hash, halves))
 }

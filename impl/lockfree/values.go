@@ -4,14 +4,15 @@ import "reflect"
 
 // values keeps in the entries of a table, beside the nodes, the objects themselves, so
 // that a Get need not wait for the node, which lies elsewhere in memory. All of it is
-// the writer's; readers load an entry's value while it is settled.
+// the writer's, or constant while several goroutines fill a core; readers load an
+// entry's value while it is settled.
 //
 // The value of a settled entry is the object of the newest committed node of its key. A
 // write, of which there is one at a time,
 //
 //	(1) unsettles the entries that it changes, before it changes their nodes,
 //	(2) is committed,
-//	(3) sets the values of these entries, and of those that it moved to another part,
+//	(3) sets the values of these entries, also where it moved them to another part,
 //	(4) and settles them.
 //
 // A Get (1) sees that the entry is settled, (2) loads the value, (3) sees that the entry
@@ -20,13 +21,16 @@ import "reflect"
 // linearized where that write did (3), before which it was committed and after which no
 // other has begun yet. In a part that was replaced since the Get found it, an entry has
 // what was there when it was replaced, or what the write that replaced it has committed
-// since; both moments lie within the Get.
+// since: the Get is linearized at either moment, and both lie within it. For a core that
+// was replaced see the package's comment.
 //
 // An atomic.Value takes objects of one type, and it can not be emptied. So a table
-// settles objects of one type only, that of the first one, if it is a pointer's as
-// nearly all are; and the value of what is deleted becomes gone, the nil of that type,
-// which keeps nothing alive. An entry with this value is not settled any more, until its
-// part is replaced: so a Get that has loaded it finds that out by (3).
+// settles objects of one type only, that of the first pointer it holds: nearly all
+// stores hold nothing else. The value of what is deleted, or gives way to another type,
+// becomes gone, the nil of that type, which keeps nothing alive. No later write settles
+// an entry with this value, only the next copy of its part does: so a Get that has loaded
+// it finds that out by (3), and Gets of a name that was deleted and came again go by the
+// node until then.
 type values struct {
 	kind    reflect.Type
 	gone    any
@@ -43,13 +47,19 @@ func (v *values) learn(obj any) {
 	}
 }
 
-// unsettle is a write's step 1, and notes e for what follows.
+// unsettle is a write's step 1 for an entry that there is.
 func (v *values) unsettle(e *entry) {
-	if v == nil {
-		return
+	if v != nil {
+		e.hash.Store(e.hash.Load() | unsettled)
+		v.note(e)
 	}
-	e.hash.Store(e.hash.Load() | unsettled)
-	v.changed = append(v.changed, e)
+}
+
+// note has e settled when the write under way is committed.
+func (v *values) note(e *entry) {
+	if v != nil {
+		v.changed = append(v.changed, e)
+	}
 }
 
 // settle is steps 3 and 4.
@@ -63,6 +73,9 @@ func (v *values) settle() {
 
 // set settles e, whose node is committed, if it can.
 func (v *values) set(e *entry) {
+	if v == nil {
+		return
+	}
 	obj, before := e.node.Load().obj, e.value.Load()
 	switch {
 	case obj != nil && reflect.TypeOf(obj) == v.kind && (before == nil || before != v.gone):

@@ -151,3 +151,26 @@ func TestEntriesForgetObjects(t *testing.T) {
 	}
 	runtime.KeepAlive(s)
 }
+
+// A Transaction that deletes everything copies each part of the table once, not at each
+// deletion: what it notes is bounded by what it writes.
+func TestDeletingEverythingAtOnceIsLinear(t *testing.T) {
+	t.Parallel()
+	const n = 20000
+	s := New(nil)
+	for i := range n {
+		s.Add(fmt.Sprint(i), &apple{n: i})
+	}
+	v := s.view.Load()
+	w := v.begin()
+	for i := range n {
+		v.remove(w, fmt.Sprint(i))
+	}
+	if noted := len(v.values.changed); noted > 3*n {
+		t.Errorf("%d deletions noted %d entries", n, noted)
+	}
+	v.commit()
+	if _, exists := s.Get("7"); exists || len(s.List()) > 0 {
+		t.Error("not everything is deleted")
+	}
+}
