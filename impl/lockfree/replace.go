@@ -186,7 +186,7 @@ func (f *filling) makeRoom() {
 	}
 	dir := newDirectory(f.depth)
 	for i := range dir.parts {
-		dir.set(i, newPart(f.depth, int(f.counts[i].Load())))
+		dir.set(i, newPart(f.depth, int(f.counts[i].Load())*7/8)) // as full as parts are on average
 	}
 	v.nodes.dir.Store(dir)
 }
