@@ -65,15 +65,21 @@ func TestGetFindsObjectsOfAllTypes(t *testing.T) {
 	}
 }
 
+// storeOf has n objects of one type.
+func storeOf(n int) *Store {
+	s := New(nil)
+	for i := range n {
+		s.Add(fmt.Sprint(i), &apple{n: i})
+	}
+	return s
+}
+
 // Objects of one type are settled however they came, but for what was deleted before,
 // until its part is copied.
 func TestObjectsAreSettled(t *testing.T) {
 	t.Parallel()
 	const n = 3000
-	s := New(nil)
-	for i := range n {
-		s.Add(fmt.Sprint(i), &apple{n: i})
-	}
+	s := storeOf(n)
 	if settled := s.settled(); settled != n {
 		t.Errorf("after %d additions %d are settled", n, settled)
 	}
@@ -157,10 +163,7 @@ func TestEntriesForgetObjects(t *testing.T) {
 func TestDeletingEverythingAtOnceIsLinear(t *testing.T) {
 	t.Parallel()
 	const n = 20000
-	s := New(nil)
-	for i := range n {
-		s.Add(fmt.Sprint(i), &apple{n: i})
-	}
+	s := storeOf(n)
 	v := s.view.Load()
 	w := v.begin()
 	for i := range n {
