@@ -68,6 +68,21 @@ func (s *storeSubject) madeKeys(w *walk) []string {
 	return along(w, func(i int) string { return strings.Clone(s.objects.Key(i)) })
 }
 
+// eventKeys are the strings by which a writer updates, by turns from lap to lap, as an
+// informer makes a new one for each event. A store that keeps the newest, as a Go map does,
+// would otherwise find that it is asked for the very string it keeps; and strings that
+// were made in the order of the walk lie in that order, which a processor sees coming.
+func (s *storeSubject) eventKeys(w *walk) (sets [2][]string) {
+	rng := rand.New(rand.NewPCG(1, uint64(len(w.order))))
+	for i := range sets {
+		sets[i] = make([]string, len(w.order))
+		for _, slot := range rng.Perm(len(w.order)) {
+			sets[i][slot] = strings.Clone(s.objects.Key(w.order[slot]))
+		}
+	}
+	return sets
+}
+
 func (s *storeSubject) reader(op load.Op, w *walk) Actor {
 	store := s.store
 	switch op {
@@ -155,8 +170,9 @@ func (s *storeSubject) firstVersions(w *walk) []any {
 
 // writer turns each object to its other version, pass by pass.
 func (s *storeSubject) writer(op load.Op, w *walk) Actor {
-	store, keys := s.store, s.madeKeys(w)
+	store := s.store
 	if op == load.OpAddDelete {
+		keys := s.madeKeys(w)
 		objects, stored := s.firstVersions(w), along(w, s.objects.Key)
 		return Actor{Loop: func(n int) int {
 			for range n {
@@ -167,14 +183,14 @@ func (s *storeSubject) writer(op load.Op, w *walk) Actor {
 			return n
 		}}
 	}
-	versions := [2][]any{s.laterVersions(op, w), s.firstVersions(w)}
+	keys, versions := s.eventKeys(w), [2][]any{s.laterVersions(op, w), s.firstVersions(w)}
 	return Actor{
 		Begin: s.restorer(w, keys, versions),
 		Loop: func(n int) int {
 			for range n {
-				v := versions[w.pass()]
+				k, v := keys[w.pass()], versions[w.pass()]
 				i := w.slot()
-				store.Update(keys[i], v[i])
+				store.Update(k[i], v[i])
 			}
 			return n
 		},
@@ -184,10 +200,10 @@ func (s *storeSubject) writer(op load.Op, w *walk) Actor {
 // restorer puts back what the walk left. Operations that take turns store versions of
 // their own: an update of those would move an object that it must leave where it is, or
 // store what is there.
-func (s *storeSubject) restorer(w *walk, keys []string, versions [2][]any) func() {
+func (s *storeSubject) restorer(w *walk, keys [2][]string, versions [2][]any) func() {
 	return func() {
 		done, now, before := w.at&w.mask, versions[w.pass()], versions[w.pass()^1]
-		for i, key := range keys {
+		for i, key := range keys[w.pass()^1] {
 			left := before[i]
 			if uint32(i) < done {
 				left = now[i]
@@ -230,8 +246,7 @@ func (s *storeSubject) transactor(w *walk, batch int) (Actor, error) {
 	if batch <= 1 {
 		batch = defaultBatch
 	}
-	keys := s.madeKeys(w)
-	versions := [2][]any{s.laterVersions(load.OpUpdate, w), s.firstVersions(w)}
+	keys, versions := s.eventKeys(w), [2][]any{s.laterVersions(load.OpUpdate, w), s.firstVersions(w)}
 	var batches [][]contract.StoreTransaction
 	return Actor{
 		Begin: s.restorer(w, keys, versions),
@@ -241,9 +256,9 @@ func (s *storeSubject) transactor(w *walk, batch int) (Actor, error) {
 			for range n {
 				b := make([]contract.StoreTransaction, batch)
 				for j := range b {
-					v := versions[w.pass()]
+					k, v := keys[w.pass()], versions[w.pass()]
 					i := w.slot()
-					b[j] = contract.StoreTransaction{Key: keys[i], Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: v[i]}}
+					b[j] = contract.StoreTransaction{Key: k[i], Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: v[i]}}
 				}
 				batches = append(batches, b)
 			}

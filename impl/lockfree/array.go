@@ -13,27 +13,15 @@ const (
 
 // cell is one place of an array. It points to
 //
-//   - the newest node of the object that lies there (Store's table has the same one),
-//     if the object has lain there as far back as any open snapshot goes;
-//   - otherwise a stand-in: a copy of that node, stamped with the write that put the
-//     object there, or a tombstone stamped with the write that took it away. Its prev
-//     is what the cell pointed to before.
+//   - the record of the object that lies there, if the object has lain there as far
+//     back as any open snapshot goes;
+//   - otherwise a stand-in, which says since when the object lies there, and what the
+//     cell pointed to before.
 //
-// Either way a snapshot finds what it sees by going back to the first node that is
-// not newer than it.
-type cell = atomic.Pointer[node]
-
-// at returns the node that snapshot seq sees in a cell, nil if it sees none.
-func at(c *cell, seq uint64) *node {
-	n := c.Load()
-	for n != nil && n.seq > seq {
-		n = n.prev.Load()
-	}
-	if n == nil || n.rec == nil {
-		return nil
-	}
-	return n
-}
+// A snapshot goes back to the record that lay there at its time, and from its newest
+// node to the first that is not newer. So a write that leaves an object where it is
+// changes no cell.
+type cell = atomic.Pointer[record]
 
 // array is a dense sequence of objects: for every snapshot there is a length below
 // which it sees an object in each cell, and none from there on. Readers call length,
@@ -58,7 +46,7 @@ func (a *array) length(seq uint64) (blocks [][]cell, n int) {
 	blocks = *p
 	// After the blocks were loaded there may have come more cells, of later writes.
 	n = min(int(a.used.Load()), capacity(blocks))
-	for n > 0 && at(&blocks[(n-1)>>blockShift][(n-1)&blockMask], seq) == nil {
+	for n > 0 && !blocks[(n-1)>>blockShift][(n-1)&blockMask].Load().at(seq).seen(seq) {
 		n--
 	}
 	return blocks, n
@@ -109,12 +97,11 @@ func (a *array) objects(room []any, seq uint64) []any {
 // readBlock sets part to the objects that snapshot seq sees at the start of a block.
 func readBlock(part []any, block []cell, seq uint64) {
 	for i := range part {
-		// As at, but for the tombstone: no cell below the length has one.
-		n := block[i].Load()
-		for n.seq > seq {
-			n = n.prev.Load()
+		r := block[i].Load()
+		if r.standIn != nil {
+			r = r.at(seq)
 		}
-		part[i] = n.obj
+		part[i] = r.version(seq).obj // there is one in each cell below the length
 	}
 }
 
@@ -123,42 +110,29 @@ func (a *array) keys(room []string, seq uint64) []string {
 	blocks, n := a.length(seq)
 	keys := fit(room, n)
 	for i := range keys {
-		keys[i] = at(&blocks[i>>blockShift][i&blockMask], seq).key
+		keys[i] = blocks[i>>blockShift][i&blockMask].Load().at(seq).key
 	}
 	return keys
 }
 
-// nodes appends the nodes of snapshot seq to dst.
-func (a *array) nodes(dst []*node, seq uint64) []*node {
+// records returns the records of what snapshot seq sees.
+func (a *array) records(seq uint64) []*record {
 	blocks, n := a.length(seq)
-	for i := range n {
-		dst = append(dst, at(&blocks[i>>blockShift][i&blockMask], seq))
+	records := make([]*record, n)
+	for i := range records {
+		records[i] = blocks[i>>blockShift][i&blockMask].Load().at(seq)
 	}
-	return dst
+	return records
 }
 
 func (a *array) cell(pos uint32) *cell {
 	return &(*a.blocks.Load())[pos>>blockShift][pos&blockMask]
 }
 
-// set makes n, the successor of former, what lies at pos.
-func (a *array) set(w *write, pos uint32, former, n *node) {
-	a.copies.touch(w, pos)
-	c := a.cell(pos)
-	switch standIn := c.Load(); {
-	case standIn == former:
-		c.Store(n)
-	case standIn.seq == w.seq:
-		standIn.obj = n.obj // nobody reads it before w is committed
-	default:
-		c.Store(w.standIn(n, standIn))
-	}
-}
-
-// push puts the object of n behind the last one and returns its position. asIs says
-// that n itself may lie there: every snapshot that will read the cell, and is not
-// older than n, sees the object in this array.
-func (a *array) push(w *write, n *node, asIs bool) uint32 {
+// push puts rec behind the last one and returns its position. asIs says that it needs
+// no stand-in: every snapshot that will read the cell, and sees the object, sees it in
+// this array.
+func (a *array) push(w *write, rec *record, asIs bool) uint32 {
 	pos := a.n
 	a.n++
 	if a.n > a.used.Load() {
@@ -166,15 +140,10 @@ func (a *array) push(w *write, n *node, asIs bool) uint32 {
 		a.used.Store(a.n)
 	}
 	a.copies.touch(w, pos)
-	c := a.cell(pos)
-	before := c.Load()
-	if before == nil && asIs {
-		c.Store(n)
-		return pos
-	}
-	c.Store(w.standIn(n, before))
-	if before == nil {
-		w.changed = append(w.changed, place{a, pos})
+	if c := a.cell(pos); asIs && c.Load() == nil {
+		c.Store(rec)
+	} else {
+		a.standIn(w, pos, rec)
 	}
 	return pos
 }
@@ -185,18 +154,28 @@ func (a *array) push(w *write, n *node, asIs bool) uint32 {
 func (a *array) remove(w *write, pos uint32) (moved *record) {
 	a.n--
 	a.copies.touch(w, a.n)
-	tail := a.cell(a.n)
-	last := tail.Load()
-	w.note(a, a.n, last)
-	tail.Store(w.standIn(nil, last))
+	last := a.cell(a.n).Load()
+	if last.standIn != nil {
+		last = last.standIn.of
+	}
+	a.standIn(w, a.n, nil)
 	if pos == a.n {
 		return nil
 	}
 	a.copies.touch(w, pos)
-	hole := a.cell(pos)
-	w.note(a, pos, hole.Load())
-	hole.Store(w.standIn(last, hole.Load()))
-	return last.rec
+	a.standIn(w, pos, last)
+	return last
+}
+
+// standIn puts a stand-in for rec, nil for nothing, in a cell that held something else
+// so far, and has it settled later.
+func (a *array) standIn(w *write, pos uint32, rec *record) {
+	c := a.cell(pos)
+	before := c.Load()
+	if before == nil || before.standIn == nil { // else it waits already
+		w.changed = append(w.changed, place{a, pos})
+	}
+	c.Store(w.standIn(rec, before))
 }
 
 // reserve makes room for n cells.

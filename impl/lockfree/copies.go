@@ -58,7 +58,7 @@ func (c *copies) read(part []any, i int, block []cell, seq uint64) {
 }
 
 // touch drops the copy of the block in which pos lies. The writer calls it before it
-// changes the block.
+// commits a change of what lies there.
 func (c *copies) touch(w *write, pos uint32) {
 	if c == nil {
 		return

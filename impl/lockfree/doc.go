@@ -6,44 +6,47 @@
 //
 //	Store ── view ─┬─ core ─┬─ committed   the number of the newest finished write
 //	(1 pointer)    │        ├─ readers     slots in which open snapshots are announced
-//	               │        ├─ nodes       hash table: key ──> object and newest node of the key
-//	               │        └─ objects     array of cells: all objects, densely
+//	               │        ├─ nodes       hash table: key ──> object and record of the key
+//	               │        └─ objects     array of cells: the records of all, densely
 //	               └─ indexes ─┬─ buckets  hash table: value ──> bucket, an array of cells
 //	                           └─ values   array of cells: the values that objects have
 //
-// A node is one version of one object, stamped with the number of the write that made
-// it and linked to the version before, as in any multiversion store (Reed 1978;
-// Bernstein and Goodman 1983). The table and the arrays point to the same node, so an
-// update makes one node, whatever the number of indexes.
+// A record is what there is of a key. It leads to the nodes: a node is one version of the
+// object, stamped with the number of the write that made it and linked to the version
+// before, as in any multiversion store (Reed 1978; Bernstein and Goodman 1983). The table
+// and the arrays point to the record, so an update that leaves the object where it is
+// makes a node and points the record to it, whatever the number of indexes.
 //
 //	table    ... key a ───┐                ... key b ──┐
 //	all      cells [ 0 ]──┤         [ 1 ]──────────────┤
 //	ns = x   cells [ 0 ]──┤                            │   ns = y  cells [ 0 ]──┐
 //	                      ▼                            ▼                        │
-//	newest            a, write 9                  b, write 4  <─────────────────┘
+//	records               a                            b  <─────────────────────┘
+//	                      │ newest                     │ newest
+//	nodes              write 9                      write 4
 //	                      │ prev
-//	before            a, write 5      (kept while a snapshot of 5 to 8 is open)
+//	                   write 5        (kept while a snapshot of 5 to 8 is open)
 //
 // A reader (1) takes a slot, (2) loads committed: that is its snapshot s, (3) goes
-// through the cells and takes from each the newest node with a number of at most s, (4)
+// through the cells and takes of each record the newest node with a number of at most s, (4)
 // frees the slot. A write of number w, one at a time under a mutex that no reader takes, (1)
-// points table and cells to new nodes, (2) stores w in committed, at which moment all of it
+// points records to new nodes and cells to records, (2) stores w in committed, at which moment all of it
 // becomes visible, (3) looks at the slots and cuts the versions that no open snapshot
 // sees. A reader is in its slot before it loads committed, and a writer looks at the
 // slots after it has stored it: so either the writer sees the reader, or the reader sees
 // the write (readers.go).
 //
-// What is taken out of an array is replaced by its last object. Where a cell gets another
-// object than it had, it points for a while to a stand-in: a copy of the object's node that
-// is stamped with this write and linked to what the cell had before. Both cells change in
+// What is taken out of an array is replaced by its last record. Where a cell gets another
+// record than it had, it points for a while to a stand-in, which leads to it and is stamped
+// with this write and linked to what the cell had before. Both cells change in
 // the same write, so no snapshot sees an object twice or misses one. A stand-in gives
-// way to the node itself as soon as no snapshot is older, and is used again once all
+// way to the record itself as soon as no snapshot is older, and is used again once all
 // slots were seen free after that (standin.go; the quiescent states of Fraser 2004, where
-// the writer finds one at once, and the garbage collector where not). A record per key
+// the writer finds one at once, and the garbage collector where not). The record
 // knows the object's places, and thereby its former index values: IndexFuncs run on new
 // objects only, before the mutex is taken.
 //
-// Lists of everything would follow a pointer for each object. So readers keep copies of
+// Lists of everything would follow two pointers for each object. So readers keep copies of
 // the objects, by blocks of 256 cells, where a list found the same as the one before;
 // a write drops the copies of the blocks that it changes (copies.go).
 //
@@ -72,12 +75,12 @@
 //
 // # Memory
 //
-// About 225 bytes per object with two indexes of one value each (client-go: about 160),
+// About 205 bytes per object with two indexes of one value each (client-go: about 160),
 // and 16 more once everything was listed twice (docs/stores.md). An open snapshot keeps at
 // most one old version of each object that it sees, and for each cell that changed hands
-// since a stand-in, however long it is open and however many writes come: what two
+// since two stand-ins, however long it is open and however many writes come: what two
 // snapshots do not see in between is dropped. Between two looks at the slots the writes
-// leave more nodes, at most as many as are kept anyway, or 64. A reader stalls in a
+// leave more of them, at most as many as are kept anyway, or 64. A reader stalls in a
 // snapshot only where its goroutine is not run: no code of the caller runs inside. A
 // reader that is stopped after it announced itself and before it has a snapshot is given
 // one by the writer.
@@ -85,9 +88,10 @@
 // # Costs
 //
 // For n objects and i indexes. Get: O(1), a table lookup. List, ListKeys: O(n). ByIndex:
-// O(matches). Update: O(i), one node of 64 bytes; where an index value changes, three short-lived
-// stand-ins; Delete: two for each array. A write is O(1), with these bounds on its longest
-// stop: a part of a table is copied, at most 1,024 entries of 48 bytes; a block of 256 cells, or the
-// directory of the blocks or of the table, of which there is one entry for 256 or about
-// 500 objects. Replace: O(n*i), beside everything.
+// O(matches). Update: one node of 32 bytes, and O(i) to see that the index values are what
+// they were; where one changes, three short-lived stand-ins; Delete: two for each array. A
+// write is O(1), with these bounds on its longest stop: a part of a table is copied, at
+// most 1,024 entries of 48 bytes; a block of 256 cells, or the directory of the blocks or
+// of the table, of which there is one entry for 256 or about 500 objects. Replace: O(n*i),
+// beside everything.
 package lockfree

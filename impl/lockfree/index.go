@@ -7,56 +7,6 @@ import (
 	"github.com/informerbench/informerbench/impl/internal/indexing"
 )
 
-// record says where in the arrays the object of a key lies. It is made once per key
-// and outlives the key's versions. It is the writer's; readers compare its address.
-type record struct {
-	newest *node
-	pos    uint32 // in the store's array; of an indexed value, in its index's
-	// The places in the buckets of the indexes: the first few here, all of them in
-	// more when they are too many. Most objects have one value in each of two indexes.
-	fewLen uint32
-	few    [2]posting
-	more   *[]posting
-}
-
-// posting is one place of an object in a bucket.
-type posting struct {
-	bucket uint32 // its id
-	pos    uint32
-}
-
-func (r *record) postings() []posting {
-	if r.more != nil {
-		return *r.more
-	}
-	return r.few[:r.fewLen]
-}
-
-func (r *record) addPosting(p posting) {
-	switch {
-	case r.more != nil:
-		*r.more = append(*r.more, p)
-	case int(r.fewLen) < len(r.few):
-		r.few[r.fewLen] = p
-		r.fewLen++
-	default:
-		all := append(slices.Clone(r.few[:]), p)
-		r.more = &all
-	}
-}
-
-// dropPosting puts the last posting in the place of the i-th.
-func (r *record) dropPosting(i int) {
-	all := r.postings()
-	last := len(all) - 1
-	all[i] = all[last]
-	if r.more != nil {
-		*r.more = all[:last]
-	} else {
-		r.fewLen--
-	}
-}
-
 // index is one secondary index: a table from values to buckets, and an array of the
 // values that objects have. ordinal is its place among the store's indexes.
 type index struct {
@@ -82,7 +32,7 @@ func (x *index) valuesOf(key string, obj any) []string {
 // bucket holds the objects that have one value in an index. It stays in the index's
 // table, empty, until no snapshot is open that saw objects in it.
 type bucket struct {
-	record  // whose newest node has the value as its key, and the bucket as its object
+	record  // whose key is the value, and whose only version is the bucket
 	objects array
 	index   *index
 	id      uint32
@@ -90,13 +40,11 @@ type bucket struct {
 	died    uint64 // the write that emptied it last
 }
 
-func (b *bucket) value() string { return b.newest.key }
-
 // bucketOf finds the bucket of a value, for a reader with a snapshot: one that the
 // snapshot sees objects in is found.
 func (x *index) bucketOf(value string) *bucket {
 	if _, e := x.buckets.find(x.buckets.hash(value), value); e != nil {
-		b, _ := e.node.Load().obj.(*bucket) // a tombstone has none
+		b, _ := e.rec.Load().newest.Load().obj.(*bucket) // nil where it was dropped
 		return b
 	}
 	return nil
@@ -110,17 +58,15 @@ func (b *bucket) list(seq uint64) []any {
 	return b.objects.objects(nil, seq)
 }
 
-// enter puts the object of n, whose record is rec, in the bucket of value, unless it
-// is there. For asIs see push.
-func (c *core) enter(w *write, x *index, value string, n *node, asIs bool) {
-	rec := n.rec
+// enter puts rec in the bucket of value, unless it is there. For asIs see push.
+func (c *core) enter(w *write, x *index, value string, rec *record, asIs bool) {
 	for _, p := range rec.postings() {
-		if b := c.buckets[p.bucket]; b.index == x && b.value() == value {
+		if b := c.buckets[p.bucket]; b.index == x && b.key == value {
 			return
 		}
 	}
 	b := c.bucket(w, x, value)
-	rec.addPosting(posting{b.id, b.objects.push(w, n, asIs)})
+	rec.addPosting(posting{b.id, b.objects.push(w, rec, asIs)})
 }
 
 // bucket returns the bucket of a value, to which the caller adds an object: it is one
@@ -130,17 +76,23 @@ func (c *core) bucket(w *write, x *index, value string) *bucket {
 	part, e := x.buckets.find(hash, value)
 	var b *bucket
 	if e != nil {
-		b, _ = e.node.Load().obj.(*bucket)
+		b, _ = e.rec.Load().newest.Load().obj.(*bucket)
 	}
 	born := b == nil
 	if born {
 		b = &bucket{index: x, id: c.newBucketID()}
-		b.newest = &node{key: value, obj: b, rec: &b.record, seq: w.seq}
+		b.key = value
+		b.newest.Store(&node{obj: b, seq: w.seq})
 		c.buckets[b.id] = b
-		x.buckets.putAt(hash, b.newest, part, e)
+		if e == nil {
+			x.buckets.insert(hash, &b.record, part, w.seq)
+		} else {
+			e.rec.Store(&b.record)
+			part.live++
+		}
 	}
 	if b.objects.n == 0 {
-		b.pos = x.values.push(w, b.newest, born)
+		b.pos = x.values.push(w, &b.record, born)
 	}
 	return b
 }
@@ -174,11 +126,14 @@ func (b *bucket) settle(c *core, open []uint64) bool {
 		b.waiting = false
 		return true
 	}
-	if anyWithin(open, b.newest.seq, b.died) {
+	if anyWithin(open, b.newest.Load().seq, b.died) {
 		return false
 	}
-	value := b.value()
-	b.index.buckets.put(b.index.buckets.hash(value), &node{key: value, seq: c.committed.Load()})
+	t := &b.index.buckets
+	hash := t.hash(b.key)
+	part, _ := t.find(hash, b.key)
+	b.newest.Store(&node{obj: absence{}, seq: c.committed.Load()})
+	t.died(hash, part, c.committed.Load())
 	c.buckets[b.id] = nil
 	c.freeIDs = append(c.freeIDs, b.id)
 	return true
@@ -194,16 +149,13 @@ func (c *core) newBucketID() uint32 {
 	return uint32(len(c.buckets) - 1)
 }
 
-// reindex makes the object of n, which has these values in the indexes now, be found
-// under them and under no others. former is the node before n, nil for a new object.
+// reindex makes the object of rec, which has these values in the indexes now, be found
+// under them and under no others. Where they are what they were it writes nothing.
 // Cost: the object's values, old and new, against each other.
-func (c *core) reindex(w *write, former, n *node, indexes []*index, values [][]string) {
-	rec := n.rec
+func (c *core) reindex(w *write, rec *record, indexes []*index, values [][]string) {
 	for i := 0; i < len(rec.postings()); {
-		p := rec.postings()[i]
-		b := c.buckets[p.bucket]
-		if slices.Contains(values[b.index.ordinal], b.value()) {
-			b.objects.set(w, p.pos, former, n)
+		b := c.buckets[rec.postings()[i].bucket]
+		if slices.Contains(values[b.index.ordinal], b.key) {
 			i++
 		} else {
 			c.leave(w, rec, i)
@@ -218,7 +170,7 @@ func (c *core) reindex(w *write, former, n *node, indexes []*index, values [][]s
 	}
 	for i, x := range indexes {
 		for _, value := range values[i] {
-			c.enter(w, x, value, n, n.isNew())
+			c.enter(w, x, value, rec, rec.isNew())
 		}
 	}
 }

@@ -46,7 +46,7 @@ type filling struct {
 	keys   []string
 	objs   []any
 	hashes []uint64
-	nodes  []*node
+	recs   []*record
 	depth  int            // of the table's directory
 	counts []atomic.Int32 // of keys, part by part
 	shares []share
@@ -83,7 +83,7 @@ func (v *view) fill(items map[string]any) {
 	}
 	f := &filling{
 		view: v, keys: make([]string, 0, n), objs: make([]any, 0, n),
-		hashes: make([]uint64, n), nodes: make([]*node, n),
+		hashes: make([]uint64, n), recs: make([]*record, n),
 		depth: max(0, bits.Len(uint(n/(largestPart/2)))),
 	}
 	f.counts = make([]atomic.Int32, 1<<f.depth)
@@ -186,7 +186,7 @@ func (f *filling) makeRoom() {
 	}
 	dir := newDirectory(f.depth)
 	for i := range dir.parts {
-		dir.set(i, newPart(f.depth, int(f.counts[i].Load())*7/8)) // as full as parts are on average
+		dir.set(i, newPart(f.depth, int(f.counts[i].Load())*5/6)) // nearly full: the first to grow are copied, as parts are anyway
 	}
 	v.nodes.dir.Store(dir)
 }
@@ -204,11 +204,10 @@ func (f *filling) place(i int) {
 	seq := f.view.write.seq
 	for i := s.from; i < s.to; i++ {
 		f.breathe(i)
-		rec := &record{pos: uint32(i)}
-		n := &node{key: f.keys[i], obj: f.objs[i], rec: rec, seq: seq}
-		rec.newest = n
-		f.nodes[i] = n
-		f.view.objects.cell(rec.pos).Store(n)
+		rec := &record{key: f.keys[i], pos: uint32(i)}
+		rec.newest.Store(&node{obj: f.objs[i], seq: seq})
+		f.recs[i] = rec
+		f.view.objects.cell(rec.pos).Store(rec)
 		for x := range s.indexes {
 			g := &s.indexes[x]
 			from := uint32(0)
@@ -217,7 +216,7 @@ func (f *filling) place(i int) {
 			}
 			for _, number := range g.of[from:g.ends[i-s.from]] {
 				group := &g.groups[number]
-				group.bucket.objects.cell(group.next).Store(n)
+				group.bucket.objects.cell(group.next).Store(rec)
 				rec.addPosting(posting{group.bucket.id, group.next})
 				group.next++
 			}
@@ -233,7 +232,7 @@ func (f *filling) enterTable(i int) {
 	for i, hash := range f.hashes {
 		f.breathe(i)
 		if p := int(hash >> (64 - f.depth)); p >= from && p < to {
-			f.view.values.set(dir.parts[p].insert(hash, f.nodes[i]))
+			f.view.values.set(dir.parts[p].insert(hash, f.recs[i]))
 		}
 	}
 }

@@ -1,32 +1,44 @@
 package lockfree
 
+import "sync/atomic"
+
 // What stands in cells that another object lies in than before: how long, and what
 // becomes of it.
 
-// standIn returns what stands for n in a cell that held before so far: a copy of n, or
-// for no n a tombstone, that leads older snapshots to what they see there.
-func (w *write) standIn(n, before *node) *node {
-	w.made++
-	s := w.spares.take()
-	s.seq = w.seq
-	if n != nil {
-		s.key, s.obj, s.rec = n.key, n.obj, n.rec
-	}
-	// No past leads over a node of the same write, whose own may be cut off when it is
-	// committed.
-	for before != nil && before.seq == w.seq {
-		before = before.prev.Load()
-	}
-	s.prev.Store(before)
-	return s
+// standIn says that a record lies in a cell since write seq, and that before, it was
+// another, or none. What cells point to is its first part.
+type standIn struct {
+	record
+	seq    uint64
+	of     *record // nil: nothing lies there
+	before atomic.Pointer[record]
 }
 
-// note remembers that a cell, in which n lay so far, is given a stand-in, unless it
-// had one: then it waits already.
-func (w *write) note(a *array, pos uint32, n *node) {
-	if n.rec != nil && n.rec.newest == n {
-		w.changed = append(w.changed, place{a, pos})
+// at returns the record that lies, for snapshot seq, in a cell that points to r; nil
+// if it is none.
+func (r *record) at(seq uint64) *record {
+	for r != nil && r.standIn != nil {
+		s := r.standIn
+		if s.seq <= seq {
+			return s.of
+		}
+		r = s.before.Load()
 	}
+	return r
+}
+
+// standIn returns what a cell points to in which rec lies from this write on, nil for
+// nothing, and that pointed to before so far.
+func (w *write) standIn(rec, before *record) *record {
+	w.made++
+	s := w.spares.take()
+	s.seq, s.of = w.seq, rec
+	// No snapshot sees what lay there within this write only.
+	for before != nil && before.standIn != nil && before.standIn.seq == w.seq {
+		before = before.standIn.before.Load()
+	}
+	s.before.Store(before)
+	return &s.record
 }
 
 // place is one cell of an array.
@@ -36,7 +48,7 @@ type place struct {
 }
 
 // settle ends the time of a stand-in: when no open snapshot is older than it, the
-// cell gets the object's newest node, or nothing. It reports false if it must wait,
+// cell gets the record itself, or nothing. It reports false if it must wait,
 // and drops then what the snapshots do not see.
 func (p place) settle(w *write, open []uint64) bool {
 	a := p.array
@@ -44,38 +56,42 @@ func (p place) settle(w *write, open []uint64) bool {
 		return true
 	}
 	c := a.cell(p.pos)
-	n := c.Load()
-	switch {
-	case n == nil:
+	r := c.Load()
+	if r == nil {
 		return true
-	case len(open) > 0 && open[0] < n.seq:
-		n.prune(open)
+	}
+	s := r.standIn
+	if len(open) > 0 && open[0] < s.seq {
+		s.prune(open)
 		return false
-	case n.rec != nil:
-		c.Store(n.rec.newest)
-	default:
-		c.Store(nil)
+	}
+	c.Store(s.of)
+	if s.of == nil {
 		a.trim()
 	}
-	if len(open) == 0 && (n.rec == nil || n.rec.newest != n) {
-		w.spares.retire(n)
+	if len(open) == 0 {
+		w.spares.retire(s)
 	}
 	return true
 }
 
-// prune drops the versions before n that none of the open snapshots sees, and
-// reports whether one is left. Cost: the versions there were.
-func (n *node) prune(open []uint64) (left bool) {
-	// A version was what there is from its own number to that of the one after it. If
-	// that one is gone, no snapshot was open between the two, and none will be.
-	for v := n.prev.Load(); v != nil; v = v.prev.Load() {
-		if anyWithin(open, v.seq, n.seq) {
-			n.prev.Store(v)
-			n, left = v, true
+// prune drops what lay in the cell when none of the open snapshots looked. Cost: the
+// stand-ins there were.
+func (s *standIn) prune(open []uint64) {
+	for r := s.before.Load(); r != nil; {
+		since, before := r.oldest(), (*record)(nil)
+		if r.standIn != nil {
+			since, before = r.standIn.seq, r.standIn.before.Load()
 		}
+		if anyWithin(open, since, s.seq) {
+			s.before.Store(r)
+			if s = r.standIn; s == nil {
+				return
+			}
+		}
+		r = before
 	}
-	n.prev.Store(nil)
-	return left
+	s.before.Store(nil)
 }
 
 // spares are stand-ins to be used again, so that a write that moves an object makes
@@ -84,39 +100,41 @@ func (n *node) prune(open []uint64) (left bool) {
 // stand-in that was taken from its cell is out of reach when all slots have been
 // seen free once more: who comes after that finds the cell without it.
 type spares struct {
-	free    []*node
-	retired []*node // taken from their cells after the slots were last seen free
+	free    []*standIn
+	retired []*standIn // taken from their cells after the slots were last seen free
 }
 
 // mostSpares is more than a write of one object needs, but for one of dozens of values.
 // What a larger write leaves over goes to the garbage collector.
 const mostSpares = 64
 
-func (s *spares) take() *node {
+func (s *spares) take() *standIn {
 	last := len(s.free) - 1
 	if last < 0 {
-		return &node{}
+		made := &standIn{}
+		made.standIn = made
+		return made
 	}
-	n := s.free[last]
+	taken := s.free[last]
 	s.free = s.free[:last]
-	return n
+	return taken
 }
 
-// retire gives n, which was taken from its cell, up for use. Its past is cut: no open
-// snapshot is older than it.
-func (s *spares) retire(n *node) {
+// retire gives a stand-in that was taken from its cell up for use. Its past is cut: no
+// open snapshot is older than it.
+func (s *spares) retire(old *standIn) {
 	if len(s.retired) < mostSpares {
-		n.prev.Store(nil)
-		s.retired = append(s.retired, n)
+		old.before.Store(nil)
+		s.retired = append(s.retired, old)
 	}
 }
 
 // recycle is called when all slots were seen free, before anything more is retired.
 func (s *spares) recycle() {
-	for _, n := range s.retired {
-		n.key, n.obj, n.rec = "", nil, nil
+	for _, old := range s.retired {
+		old.of = nil
 		if len(s.free) < mostSpares {
-			s.free = append(s.free, n)
+			s.free = append(s.free, old)
 		}
 	}
 	s.forget()

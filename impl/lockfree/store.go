@@ -82,11 +82,11 @@ func (s *Store) Get(key string) (item any, exists bool) {
 				if obj := e.value.Load(); e.hash.Load() == hash {
 					return obj, true
 				}
-				return c.look(e.node.Load())
+				return c.look(e.rec.Load().newest.Load())
 			}
 		case hash | unsettled:
 			if e.key == key {
-				return c.look(e.node.Load())
+				return c.look(e.rec.Load().newest.Load())
 			}
 		case 0:
 			return nil, false
@@ -97,7 +97,7 @@ func (s *Store) Get(key string) (item any, exists bool) {
 	}
 }
 
-// look returns what the node that a table leads to says for a Get. It is linearized at
+// look returns what the newest node of a key says for a Get. It is linearized at
 // its load of the committed number, or where that is older than the node, at the same
 // place for the node before it.
 func (c *core) look(n *node) (item any, exists bool) {
@@ -110,7 +110,10 @@ func (c *core) look(n *node) (item any, exists bool) {
 			return nil, false
 		}
 	}
-	return n.obj, n.rec != nil
+	if n.absent() {
+		return nil, false
+	}
+	return n.obj, true
 }
 
 // List returns all objects, in no order, in a slice that is the caller's. O(n), no
@@ -173,10 +176,10 @@ func (s *Store) Index(indexName string, obj any) ([]any, error) {
 		if b == nil {
 			continue
 		}
-		for _, n := range b.objects.nodes(nil, seq) {
-			if !seen[n.rec] {
-				seen[n.rec] = true
-				list = append(list, n.obj)
+		for _, r := range b.objects.records(seq) {
+			if !seen[r] {
+				seen[r] = true
+				list = append(list, r.version(seq).obj)
 			}
 		}
 	}

@@ -5,18 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// node is what a table holds under a key: one version of one object. It never
-// changes once the write with its number is committed; before that, readers look at
-// no more than key, seq and prev.
-type node struct {
-	key  string
-	obj  any
-	rec  *record // nil in a tombstone: the key is absent
-	seq  uint64
-	prev atomic.Pointer[node] // the version before, until this one is committed
-}
-
-// table is a hash table from keys to nodes that one writer fills and any number of
+// table is a hash table from keys to records that one writer fills and any number of
 // readers search, without waiting: extendible hashing (Fagin, Nievergelt, Pippenger
 // and Strong 1979). The upper bits of a hash choose a part through a directory, the
 // lower ones a place in it, from which entries are searched one by one. A part that is full is
@@ -58,15 +47,15 @@ type part struct {
 }
 
 // entry is one place in a part. hash is zero as long as it is free, and is set after
-// key and node, so who sees it sees them. An entry that has a key is that key's for good.
+// key and record, so who sees it sees them. An entry that has a key is that key's for good.
 //
 // What a Get costs is its waits for memory. With the key at hand it need not wait for
-// the node to compare it, and with the value at hand not for the node at all.
+// the record to compare it, and with the value at hand not for record and node at all.
 type entry struct {
 	hash  atomic.Uint64 // with the bit unsettled where value is not to be read: in an index always
 	key   string
 	value atomic.Value // see values
-	node  atomic.Pointer[node]
+	rec   atomic.Pointer[record]
 }
 
 const (
@@ -124,33 +113,26 @@ func (t *table) find(hash uint64, key string) (*part, *entry) {
 	}
 }
 
-// put makes n the newest node of its key. The writer keeps the former in n.prev.
-func (t *table) put(hash uint64, n *node) {
-	p, e := t.find(hash, n.key)
-	t.putAt(hash, n, p, e)
+// insert puts in rec, whose key find did not find, but the part p in which it belongs.
+func (t *table) insert(hash uint64, rec *record, p *part, writing uint64) {
+	for p.full() {
+		t.rebuild(p, hash, writing)
+		p = t.dir.Load().part(hash)
+	}
+	t.values.note(p.insert(hash, rec))
 }
 
-// putAt is put for a writer that has called find.
-func (t *table) putAt(hash uint64, n *node, p *part, e *entry) {
-	if e == nil {
-		for p.full() {
-			t.rebuild(p, hash, n.seq)
-			p = t.dir.Load().part(hash)
-		}
-		t.values.note(p.insert(hash, n))
-		return
-	}
-	t.values.unsettle(e)
-	p.live += alive(n) - alive(e.node.Load())
-	e.node.Store(n)
+// died is called when the key with this hash, which lies in p, became absent.
+func (t *table) died(hash uint64, p *part, writing uint64) {
+	p.live--
 	// Once in a write: the tombstones that it makes itself would be kept.
-	if len(p.entries) > smallestPart && p.live < p.used/8 && p.born != n.seq {
-		t.rebuild(p, hash, n.seq)
+	if len(p.entries) > smallestPart && p.live < p.used/8 && p.born != writing {
+		t.rebuild(p, hash, writing)
 	}
 }
 
 // insert returns the new entry, which is not settled.
-func (p *part) insert(hash uint64, n *node) *entry {
+func (p *part) insert(hash uint64, rec *record) *entry {
 	i := home(p.entries, hash)
 	for p.entries[i].hash.Load() != 0 {
 		if i++; i == len(p.entries) {
@@ -158,11 +140,13 @@ func (p *part) insert(hash uint64, n *node) *entry {
 		}
 	}
 	e := &p.entries[i]
-	e.key = n.key
-	e.node.Store(n)
+	e.key = rec.key
+	e.rec.Store(rec)
 	e.hash.Store(hash | unsettled)
 	p.used++
-	p.live += alive(n)
+	if !rec.newest.Load().absent() {
+		p.live++
+	}
 	return e
 }
 
@@ -172,9 +156,9 @@ func (p *part) insert(hash uint64, n *node) *entry {
 func (t *table) rebuild(p *part, hash, writing uint64) {
 	keep, upper := 0, 0
 	bit := uint64(1) << (63 - p.depth)
-	kept := func(n *node) bool { return n.rec != nil || n.seq == writing }
+	kept := func(n *node) bool { return !n.absent() || n.seq == writing }
 	for i := range p.entries {
-		if h := p.entries[i].hash.Load() &^ unsettled; h != 0 && kept(p.entries[i].node.Load()) {
+		if h := p.entries[i].hash.Load() &^ unsettled; h != 0 && kept(p.entries[i].rec.Load().newest.Load()) {
 			keep++
 			if h&bit != 0 {
 				upper++
@@ -190,15 +174,20 @@ func (t *table) rebuild(p *part, hash, writing uint64) {
 		half.born = writing
 	}
 	for i := range p.entries {
-		h, n := p.entries[i].hash.Load()&^unsettled, p.entries[i].node.Load()
-		if h == 0 || !kept(n) {
+		h := p.entries[i].hash.Load() &^ unsettled
+		if h == 0 {
+			continue
+		}
+		rec := p.entries[i].rec.Load()
+		n := rec.newest.Load()
+		if !kept(n) {
 			continue
 		}
 		half := halves[0]
 		if h&bit != 0 {
 			half = halves[len(halves)-1]
 		}
-		if e := half.insert(h, n); n.seq == writing {
+		if e := half.insert(h, rec); n.seq == writing {
 			t.values.note(e)
 		} else {
 			t.values.set(e)
@@ -224,11 +213,4 @@ func (d *directory) with(p *part, hash uint64, parts []*part) *directory {
 		next.set(first+i, parts[i*len(parts)/span])
 	}
 	return next
-}
-
-func alive(n *node) int {
-	if n.rec == nil {
-		return 0
-	}
-	return 1
 }

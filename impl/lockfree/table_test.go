@@ -8,9 +8,30 @@ import (
 
 func newest(t *table, key string) *node {
 	if _, e := t.find(t.hash(key), key); e != nil {
-		return e.node.Load()
+		return e.rec.Load().newest.Load()
 	}
 	return nil
+}
+
+// set makes n the newest version of key.
+func set(t *table, key string, n *node) {
+	hash := t.hash(key)
+	p, e := t.find(hash, key)
+	if e == nil {
+		rec := &record{key: key}
+		rec.newest.Store(n)
+		t.insert(hash, rec, p, n.seq)
+		return
+	}
+	rec := e.rec.Load()
+	was, is := !rec.newest.Load().absent(), !n.absent()
+	rec.newest.Store(n)
+	switch {
+	case was && !is:
+		t.died(hash, p, n.seq)
+	case is && !was:
+		p.live++
+	}
 }
 
 // The table against a map, through growth, shrinking, tombstones and revivals.
@@ -25,24 +46,24 @@ func TestTable(t *testing.T) {
 	for phase, adds := range []int{10, 5, 1, 9, 2} { // of ten writes
 		for range 3 * keys {
 			seq++
-			n := &node{key: fmt.Sprint(rnd.IntN(keys)), seq: seq}
+			key, n := fmt.Sprint(rnd.IntN(keys)), &node{seq: seq}
 			if rnd.IntN(10) < adds {
-				n.rec = &record{}
-				model[n.key] = seq
+				model[key] = seq
 			} else {
-				if _, there := model[n.key]; !there {
+				if _, there := model[key]; !there {
 					continue
 				}
-				delete(model, n.key)
+				delete(model, key)
+				n.obj = absence{}
 			}
-			tbl.put(tbl.hash(n.key), n)
+			set(&tbl, key, n)
 		}
 		live := 0
 		for i := range keys {
 			key := fmt.Sprint(i)
 			n := newest(&tbl, key)
 			want, there := model[key]
-			if there != (n != nil && n.rec != nil) || there && n.seq != want {
+			if there != (n != nil && !n.absent()) || there && n.seq != want {
 				t.Fatalf("phase %d: %s has %+v; want number %d, there %v", phase, key, n, want, there)
 			}
 		}
@@ -69,14 +90,13 @@ func TestTombstoneOfTheWriteUnderWaySurvives(t *testing.T) {
 	t.Parallel()
 	var tbl table
 	tbl.init()
-	before := &node{key: "k", seq: 1, rec: &record{}}
-	tbl.put(tbl.hash("k"), before)
-	dead := &node{key: "k", seq: 2}
+	before := &node{seq: 1}
+	set(&tbl, "k", before)
+	dead := &node{obj: absence{}, seq: 2}
 	dead.prev.Store(before)
-	tbl.put(tbl.hash("k"), dead)
+	set(&tbl, "k", dead)
 	for i := range 5000 {
-		key := fmt.Sprint(i)
-		tbl.put(tbl.hash(key), &node{key: key, seq: 2, rec: &record{}})
+		set(&tbl, fmt.Sprint(i), &node{seq: 2})
 	}
 	if n := newest(&tbl, "k"); n != dead {
 		t.Errorf("the tombstone is gone: %+v", n)
@@ -96,13 +116,12 @@ func TestArray(t *testing.T) {
 	w := &newCore().write
 	rnd := rand.New(rand.NewPCG(3, 4))
 	waiting := map[place]bool{}
+	// What lies in the array outlives the snapshots here: nothing is pruned.
 	replace := func(pos int, obj any) {
-		former := a.cell(uint32(pos)).Load().rec.newest
-		n := &node{obj: obj, rec: former.rec, seq: w.seq}
-		n.prev.Store(former)
-		a.set(w, uint32(pos), former, n)
-		n.rec.newest = n
-		model[pos] = obj
+		if rec := a.cell(uint32(pos)).Load().at(w.seq); rec.newest.Load().seq != w.seq {
+			rec.update(w, &node{obj: obj, seq: w.seq})
+			model[pos] = obj
+		}
 	}
 	for i := range 5000 {
 		w.seq = uint64(firstSeq + 1 + i)
@@ -113,9 +132,9 @@ func TestArray(t *testing.T) {
 			}
 			switch k := rnd.IntN(10); {
 			case k < grow:
-				n := &node{obj: i, rec: &record{}, seq: w.seq}
-				a.push(w, n, true)
-				n.rec.newest = n
+				rec := &record{}
+				rec.newest.Store(&node{obj: i, seq: w.seq})
+				a.push(w, rec, true)
 				model = append(model, i)
 			case len(model) == 0:
 			case k < 8:
@@ -127,9 +146,7 @@ func TestArray(t *testing.T) {
 				model[pos] = model[last]
 				model = model[:last]
 			default:
-				if pos := rnd.IntN(len(model)); a.cell(uint32(pos)).Load().rec.newest.seq != w.seq {
-					replace(pos, -i)
-				}
+				replace(rnd.IntN(len(model)), -i)
 			}
 		}
 		for _, p := range w.changed {

@@ -2,15 +2,15 @@ package lockfree
 
 import "reflect"
 
-// values keeps in the entries of a table, beside the nodes, the objects themselves, so
-// that a Get need not wait for the node, which lies elsewhere in memory. All of it is
+// values keeps in the entries of a table, beside the records, the objects themselves, so
+// that a Get need not wait for record and node, which lie elsewhere in memory. All of it is
 // the writer's, or constant while several goroutines fill a core; readers load an
 // entry's value while it is settled.
 //
 // The value of a settled entry is the object of the newest committed node of its key. A
 // write, of which there is one at a time,
 //
-//	(1) unsettles the entries that it changes, before it changes their nodes,
+//	(1) unsettles the entries of what it changes,
 //	(2) is committed,
 //	(3) sets the values of these entries, also where it moved them to another part,
 //	(4) and settles them.
@@ -65,7 +65,7 @@ func (v *values) note(e *entry) {
 // settle is steps 3 and 4.
 func (v *values) settle() {
 	for _, e := range v.changed {
-		v.learn(e.node.Load().obj)
+		v.learn(e.rec.Load().newest.Load().obj)
 		v.set(e)
 	}
 	v.changed = emptied(v.changed)
@@ -76,7 +76,7 @@ func (v *values) set(e *entry) {
 	if v == nil {
 		return
 	}
-	obj, before := e.node.Load().obj, e.value.Load()
+	obj, before := e.rec.Load().newest.Load().obj, e.value.Load()
 	switch {
 	case obj != nil && reflect.TypeOf(obj) == v.kind && (before == nil || before != v.gone):
 		e.value.Store(obj)

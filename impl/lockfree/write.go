@@ -24,10 +24,10 @@ type core struct {
 	write   write
 
 	// What waits for open snapshots to close. It is looked at when none is open, and
-	// when patience nodes with a past have been made since the last time: as many as
+	// when patience things with a past have been made since the last time: as many as
 	// things waited then, so that the writes in between pay for the look.
 	waiting   waiting
-	unsettled int // nodes with a past, made since the last look
+	unsettled int // nodes and stand-ins with a past, made since the last look
 	patience  int
 	open      []uint64 // room for the open snapshots
 }
@@ -35,15 +35,14 @@ type core struct {
 // write is one write under way: its number, and what it leaves to clean up.
 type write struct {
 	seq  uint64
-	made int     // nodes with a past
-	cut  []*node // of these, those whose prev serves until the write is committed
+	made int // nodes and stand-ins with a past
 	waiting
 	spares spares
 }
 
 // waiting is what has a past that open snapshots may see, each thing once.
 type waiting struct {
-	updated []*record // whose newest node has one before it
+	updated []*record // with a version before the newest
 	changed []place   // cells with a stand-in
 	emptied []*bucket
 }
@@ -84,71 +83,59 @@ func (c *core) begin() *write {
 func (c *core) put(w *write, key string, obj any, indexes []*index, values [][]string) {
 	hash := c.nodes.hash(key)
 	part, e := c.nodes.find(hash, key)
-	var former *node
-	if e != nil {
-		former = e.node.Load()
+	if e == nil {
+		rec := &record{key: key}
+		rec.newest.Store(&node{obj: obj, seq: w.seq})
+		rec.pos = c.objects.push(w, rec, true)
+		c.reindex(w, rec, indexes, values)
+		c.nodes.insert(hash, rec, part, w.seq)
+		return
 	}
-	n := former
-	switch {
-	case former == nil:
-		n = &node{key: key, obj: obj, seq: w.seq}
-	case former.seq == w.seq:
-		// A reader may have found the node and see it committed later, so it must say
-		// then what the whole write says.
-		part.live += 1 - alive(n)
-		n.obj = obj
-	default:
-		n = &node{key: former.key, obj: obj, rec: former.rec, seq: w.seq}
-		if former.rec != nil {
-			n.prev.Store(former)
-			w.made++
-			if former.prev.Load() == nil { // else the record waits already
-				w.updated = append(w.updated, n.rec)
-			}
-		}
-	}
-	if n.rec != nil {
-		c.objects.set(w, n.rec.pos, former, n)
+	rec := e.rec.Load()
+	if c.update(w, e, rec, obj) {
+		part.live++
+		rec.pos = c.objects.push(w, rec, rec.isNew())
 	} else {
-		n.rec = &record{}
-		n.rec.pos = c.objects.push(w, n, n.isNew())
+		c.objects.copies.touch(w, rec.pos)
 	}
-	c.reindex(w, former, n, indexes, values)
-	n.rec.newest = n
-	if n != former {
-		c.nodes.putAt(hash, n, part, e)
-	}
+	c.reindex(w, rec, indexes, values)
 }
 
-// isNew reports whether there was nothing under the key before the write of n, so
-// that every snapshot before it may be led to n and find nothing.
-func (n *node) isNew() bool { return n.prev.Load() == nil }
+// update makes obj the newest version of rec, to which e leads, and reports whether it
+// was absent.
+func (c *core) update(w *write, e *entry, rec *record, obj any) (revived bool) {
+	former := rec.newest.Load()
+	revived = former.absent()
+	if former.seq == w.seq {
+		// A reader may have found the node and see it committed later, so it must say
+		// then what the whole write says.
+		former.obj = obj
+		return revived
+	}
+	c.values.unsettle(e)
+	rec.update(w, &node{obj: obj, seq: w.seq})
+	return revived
+}
 
 // remove takes key out, if it is there.
 func (c *core) remove(w *write, key string) {
 	hash := c.nodes.hash(key)
 	part, e := c.nodes.find(hash, key)
-	if e == nil || e.node.Load().rec == nil {
+	if e == nil {
 		return
 	}
-	former := e.node.Load()
-	rec := former.rec
+	rec := e.rec.Load()
+	if rec.newest.Load().absent() {
+		return
+	}
 	for n := len(rec.postings()); n > 0; n-- {
 		c.leave(w, rec, n-1)
 	}
 	if moved := c.objects.remove(w, rec.pos); moved != nil {
 		moved.pos = rec.pos
 	}
-	dead := former
-	if former.seq == w.seq {
-		dead.obj, dead.rec = nil, nil // see put
-		part.live--
-	} else {
-		dead = &node{key: former.key, seq: w.seq}
-		dead.prev.Store(former)
-		c.nodes.putAt(hash, dead, part, e)
-	}
-	w.cut = append(w.cut, dead)
+	c.update(w, e, rec, absence{})
+	c.nodes.died(hash, part, w.seq)
 }
 
 // setVersion is part of the write under way.
@@ -164,15 +151,12 @@ func (c *core) commit() {
 	if v := c.version.newest.Load(); v.seq == w.seq {
 		c.version.committed.Store(v)
 	}
-	for _, n := range w.cut {
-		n.prev.Store(nil)
-	}
 	c.waiting.updated = append(c.waiting.updated, w.updated...)
 	c.waiting.changed = append(c.waiting.changed, w.changed...)
 	c.waiting.emptied = append(c.waiting.emptied, w.emptied...)
 	c.unsettled += w.made
 	w.made = 0
-	w.cut, w.updated, w.changed, w.emptied = emptied(w.cut), emptied(w.updated), emptied(w.changed), emptied(w.emptied)
+	w.updated, w.changed, w.emptied = emptied(w.updated), emptied(w.changed), emptied(w.emptied)
 
 	switch {
 	case c.waiting.len() == 0:
@@ -192,7 +176,7 @@ func (c *core) commit() {
 // settle cleans up what is seen by none of the open snapshots.
 func (c *core) settle(open []uint64) {
 	w := &c.waiting
-	w.updated = slices.DeleteFunc(w.updated, func(r *record) bool { return !r.newest.prune(open) })
+	w.updated = slices.DeleteFunc(w.updated, func(r *record) bool { return !r.prune(open) })
 	w.changed = slices.DeleteFunc(w.changed, func(p place) bool { return p.settle(&c.write, open) })
 	w.emptied = slices.DeleteFunc(w.emptied, func(b *bucket) bool { return b.settle(c, open) })
 	c.unsettled = 0

@@ -139,8 +139,8 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 // valuesOfAll computes the values of what is stored, in the order of the array.
 func (v *view) valuesOfAll(x *index) [][]string {
 	all := make([][]string, 0, v.objects.n)
-	for _, n := range v.objects.nodes(nil, v.committed.Load()) {
-		all = append(all, x.valuesOf(n.key, n.obj))
+	for _, r := range v.objects.records(v.committed.Load()) {
+		all = append(all, x.valuesOf(r.key, r.newest.Load().obj))
 	}
 	return all
 }
@@ -151,9 +151,9 @@ func (v *view) valuesOfAll(x *index) [][]string {
 func (v *view) withFilled(x *index, values [][]string) *view {
 	w := &v.write
 	w.seq = v.committed.Load()
-	for i, n := range v.objects.nodes(nil, w.seq) {
+	for i, rec := range v.objects.records(w.seq) {
 		for _, value := range values[i] {
-			v.enter(w, x, value, n.rec.newest, true)
+			v.enter(w, x, value, rec, true)
 		}
 	}
 	return v.with(x)

@@ -1,0 +1,135 @@
+package lockfree
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// record is what there is of a key: its versions, and where in the arrays its object
+// lies. Table and arrays point to it, for as long as the key is in the table. Of it,
+// readers load newest, and read key and standIn, which never change; the rest is the
+// writer's. It fills a cache line.
+type record struct {
+	newest  atomic.Pointer[node]
+	standIn *standIn // of which this is a part; nil in a true record
+	key     string
+	pos     uint32 // in the store's array; of an indexed value, in its index's
+	// The places in the buckets of the indexes: the first few here, all of them in
+	// more when they are too many. Most objects have one value in each of two indexes.
+	fewLen uint32
+	few    [2]posting
+	more   *[]posting
+}
+
+// node is one version of one object. It never changes once the write with its number is
+// committed; before that, readers look at no more than seq and prev.
+type node struct {
+	obj  any
+	seq  uint64
+	prev atomic.Pointer[node] // the version before, as long as a snapshot may see it
+}
+
+// absence is the object of a node that says that there is none: of a tombstone.
+type absence struct{}
+
+func (n *node) absent() bool {
+	_, is := n.obj.(absence)
+	return is
+}
+
+// version returns the version that snapshot seq sees; nil, or a tombstone, if it sees none.
+func (r *record) version(seq uint64) *node {
+	n := r.newest.Load()
+	for n != nil && n.seq > seq {
+		n = n.prev.Load()
+	}
+	return n
+}
+
+// seen reports whether snapshot seq sees an object of r, which may be nil.
+func (r *record) seen(seq uint64) bool {
+	if r == nil {
+		return false
+	}
+	n := r.version(seq)
+	return n != nil && !n.absent()
+}
+
+// oldest returns the number of the first version there still is, 0 for a stand-in.
+func (r *record) oldest() (seq uint64) {
+	for n := r.newest.Load(); n != nil; n = n.prev.Load() {
+		seq = n.seq
+	}
+	return seq
+}
+
+// isNew reports, to the write that made the newest version, whether no snapshot before
+// it can see another.
+func (r *record) isNew() bool { return r.newest.Load().prev.Load() == nil }
+
+// update makes n, of write w, the newest version of r.
+func (r *record) update(w *write, n *node) {
+	former := r.newest.Load()
+	if past := former.prev.Load(); past != nil || !former.absent() {
+		n.prev.Store(former)
+		w.made++
+		if past == nil { // else r waits already
+			w.updated = append(w.updated, r)
+		}
+	}
+	r.newest.Store(n)
+}
+
+// prune drops the versions before the newest that none of the open snapshots sees, and
+// reports whether one is left. Cost: the versions there were.
+func (r *record) prune(open []uint64) (left bool) {
+	// A version was what there is from its own number to that of the one after it. If
+	// that one is gone, no snapshot was open between the two, and none will be.
+	n := r.newest.Load()
+	for v := n.prev.Load(); v != nil; v = v.prev.Load() {
+		if anyWithin(open, v.seq, n.seq) {
+			n.prev.Store(v)
+			n, left = v, true
+		}
+	}
+	n.prev.Store(nil)
+	return left
+}
+
+// posting is one place of an object in a bucket.
+type posting struct {
+	bucket uint32 // its id
+	pos    uint32
+}
+
+func (r *record) postings() []posting {
+	if r.more != nil {
+		return *r.more
+	}
+	return r.few[:r.fewLen]
+}
+
+func (r *record) addPosting(p posting) {
+	switch {
+	case r.more != nil:
+		*r.more = append(*r.more, p)
+	case int(r.fewLen) < len(r.few):
+		r.few[r.fewLen] = p
+		r.fewLen++
+	default:
+		all := append(slices.Clone(r.few[:]), p)
+		r.more = &all
+	}
+}
+
+// dropPosting puts the last posting in the place of the i-th.
+func (r *record) dropPosting(i int) {
+	all := r.postings()
+	last := len(all) - 1
+	all[i] = all[last]
+	if r.more != nil {
+		*r.more = all[:last]
+	} else {
+		r.fewLen--
+	}
+}
