@@ -202,12 +202,13 @@ func (s *storeSubject) writer(op load.Op, w *walk) Actor {
 // store what is there.
 func (s *storeSubject) restorer(w *walk, keys [2][]string, versions [2][]any) func() {
 	return func() {
-		done, now, before := w.at&w.mask, versions[w.pass()], versions[w.pass()^1]
-		for i, key := range keys[w.pass()^1] {
-			left := before[i]
+		done := w.at & w.mask
+		for i := range w.order {
+			pass := w.pass() ^ 1
 			if uint32(i) < done {
-				left = now[i]
+				pass ^= 1
 			}
+			key, left := keys[pass][i], versions[pass][i]
 			if got, _ := s.store.Get(key); got != left {
 				s.store.Update(key, left)
 			}

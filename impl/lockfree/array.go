@@ -14,7 +14,7 @@ const (
 // cell is one place of an array. It points to
 //
 //   - the record of the object that lies there, if the object has lain there as far
-//     back as any open snapshot goes;
+//     back as any open snapshot goes, or none of them sees it elsewhere in the array;
 //   - otherwise a stand-in, which says since when the object lies there, and what the
 //     cell pointed to before.
 //
@@ -25,7 +25,7 @@ type cell = atomic.Pointer[record]
 
 // array is a dense sequence of objects: for every snapshot there is a length below
 // which it sees an object in each cell, and none from there on. Readers call length,
-// objects, keys, nodes; everything else is the writer's.
+// objects, keys, records; everything else is the writer's.
 //
 // The cells lie in blocks of blockSize; a lone first block is smaller, and doubles. A
 // block or a row of blocks that was replaced does not change any more, and whoever
@@ -46,10 +46,15 @@ func (a *array) length(seq uint64) (blocks [][]cell, n int) {
 	blocks = *p
 	// After the blocks were loaded there may have come more cells, of later writes.
 	n = min(int(a.used.Load()), capacity(blocks))
-	for n > 0 && !blocks[(n-1)>>blockShift][(n-1)&blockMask].Load().at(seq).seen(seq) {
+	for n > 0 && !recordAt(blocks, n-1, seq).seen(seq) {
 		n--
 	}
 	return blocks, n
+}
+
+// recordAt returns the record in the i-th cell for snapshot seq, nil if there is none.
+func recordAt(blocks [][]cell, i int, seq uint64) *record {
+	return blocks[i>>blockShift][i&blockMask].Load().at(seq)
 }
 
 func capacity(blocks [][]cell) int {
@@ -110,7 +115,7 @@ func (a *array) keys(room []string, seq uint64) []string {
 	blocks, n := a.length(seq)
 	keys := fit(room, n)
 	for i := range keys {
-		keys[i] = blocks[i>>blockShift][i&blockMask].Load().at(seq).key
+		keys[i] = recordAt(blocks, i, seq).key
 	}
 	return keys
 }
@@ -120,7 +125,7 @@ func (a *array) records(seq uint64) []*record {
 	blocks, n := a.length(seq)
 	records := make([]*record, n)
 	for i := range records {
-		records[i] = blocks[i>>blockShift][i&blockMask].Load().at(seq)
+		records[i] = recordAt(blocks, i, seq)
 	}
 	return records
 }

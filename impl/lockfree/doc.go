@@ -6,7 +6,7 @@
 //
 //	Store ── view ─┬─ core ─┬─ committed   the number of the newest finished write
 //	(1 pointer)    │        ├─ readers     slots in which open snapshots are announced
-//	               │        ├─ nodes       hash table: key ──> object and record of the key
+//	               │        ├─ keys        hash table: key ──> object and record of the key
 //	               │        └─ objects     array of cells: the records of all, densely
 //	               └─ indexes ─┬─ buckets  hash table: value ──> bucket, an array of cells
 //	                           └─ values   array of cells: the values that objects have
@@ -30,9 +30,9 @@
 // A reader (1) takes a slot, (2) loads committed: that is its snapshot s, (3) goes
 // through the cells and takes of each record the newest node with a number of at most s, (4)
 // frees the slot. A write of number w, one at a time under a mutex that no reader takes, (1)
-// points records to new nodes and cells to records, (2) stores w in committed, at which moment all of it
-// becomes visible, (3) looks at the slots and cuts the versions that no open snapshot
-// sees. A reader is in its slot before it loads committed, and a writer looks at the
+// points records to new nodes and cells to records, (2) stores w in committed, at which
+// moment all of it becomes visible, (3) looks at the slots and cuts the versions that no
+// open snapshot sees. A reader is in its slot before it loads committed, and a writer looks at the
 // slots after it has stored it: so either the writer sees the reader, or the reader sees
 // the write (readers.go).
 //
@@ -90,7 +90,8 @@
 // For n objects and i indexes. Get: O(1), a table lookup. List, ListKeys: O(n). ByIndex:
 // O(matches). Update: one node of 32 bytes, and O(i) to see that the index values are what
 // they were; where one changes, three short-lived stand-ins; Delete: two for each array. A
-// write is O(1), with these bounds on its longest stop: a part of a table is copied, at
+// write is O(1) on average. Its longest stops: the first look at the slots after a reader
+// was long inside goes through what waited for that; a part of a table is copied, at
 // most 1,024 entries of 48 bytes; a block of 256 cells, or the directory of the blocks or
 // of the table, of which there is one entry for 256 or about 500 objects. Replace: O(n*i),
 // beside everything.

@@ -14,7 +14,7 @@ type index struct {
 	compute contract.IndexFunc
 	ordinal int
 	buckets table
-	values  array // of the buckets' nodes
+	values  array // of the buckets' records
 }
 
 func newIndex(name string, compute contract.IndexFunc, ordinal int) *index {
@@ -133,7 +133,8 @@ func (b *bucket) settle(c *core, open []uint64) bool {
 	hash := t.hash(b.key)
 	part, _ := t.find(hash, b.key)
 	b.newest.Store(&node{obj: absence{}, seq: c.committed.Load()})
-	t.died(hash, part, c.committed.Load())
+	t.died(hash, part, c.committed.Load()+1) // no tombstone of a bucket need stay
+	b.objects.blocks.Store(nil) // its cells are settled; b itself is in the table until that copies its part
 	c.buckets[b.id] = nil
 	c.freeIDs = append(c.freeIDs, b.id)
 	return true

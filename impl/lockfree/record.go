@@ -6,7 +6,7 @@ import (
 )
 
 // record is what there is of a key: its versions, and where in the arrays its object
-// lies. Table and arrays point to it, for as long as the key is in the table. Of it,
+// lies. Table and arrays point to it, the table until it drops what was deleted. Of it,
 // readers load newest, and read key and standIn, which never change; the rest is the
 // writer's. It fills a cache line.
 type record struct {
@@ -21,8 +21,8 @@ type record struct {
 	more   *[]posting
 }
 
-// node is one version of one object. It never changes once the write with its number is
-// committed; before that, readers look at no more than seq and prev.
+// node is one version of one object. Once the write with its number is committed, only prev
+// changes: it is led past what nobody sees. Before, readers look at no more than seq and prev.
 type node struct {
 	obj  any
 	seq  uint64

@@ -143,7 +143,7 @@ func (f *filling) group(i int) {
 	}
 	for i := s.from; i < s.to; i++ {
 		f.breathe(i)
-		f.hashes[i] = f.view.nodes.hash(f.keys[i])
+		f.hashes[i] = f.view.keys.hash(f.keys[i])
 		f.counts[f.hashes[i]>>(64-f.depth)].Add(1)
 		for x, index := range f.view.indexes {
 			s.indexes[x].add(index.valuesOf(f.keys[i], f.objs[i]))
@@ -186,9 +186,9 @@ func (f *filling) makeRoom() {
 	}
 	dir := newDirectory(f.depth)
 	for i := range dir.parts {
-		dir.set(i, newPart(f.depth, int(f.counts[i].Load())*5/6)) // nearly full: the first to grow are copied, as parts are anyway
+		dir.set(i, newPart(f.depth, int(f.counts[i].Load())*5/6)) // to three quarters; full is four fifths
 	}
-	v.nodes.dir.Store(dir)
+	v.keys.dir.Store(dir)
 }
 
 // grow makes an empty array one of n cells, which the caller fills.
@@ -198,7 +198,7 @@ func (a *array) grow(n uint32) {
 	a.used.Store(n)
 }
 
-// place makes the nodes of a share and points the cells to them.
+// place makes the records of a share and points the cells to them.
 func (f *filling) place(i int) {
 	s := &f.shares[i]
 	seq := f.view.write.seq
@@ -224,10 +224,10 @@ func (f *filling) place(i int) {
 	}
 }
 
-// enterTable puts the nodes of all shares in one of as many ranges of the table's
+// enterTable puts the records of all shares in one of as many ranges of the table's
 // parts.
 func (f *filling) enterTable(i int) {
-	dir := f.view.nodes.dir.Load()
+	dir := f.view.keys.dir.Load()
 	from, to := i*len(dir.parts)/len(f.shares), (i+1)*len(dir.parts)/len(f.shares)
 	for i, hash := range f.hashes {
 		f.breathe(i)

@@ -3,7 +3,10 @@ package lockfree
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/informerbench/informerbench/contract"
@@ -127,6 +130,38 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	t.Logf("at most %d nodes and stand-ins are kept for a snapshot of %d objects, in 40,000 writes; the bound is %d", most, things, bound)
 }
 
+// What came after a stalled reader's snapshot and is gone again waits for nobody.
+func TestWhatPassesBesideAStalledReaderDoesNotWait(t *testing.T) {
+	t.Parallel()
+	for name, pass := range map[string]func(s *Store, i int){
+		"an object through index values": func(s *Store, i int) { s.Update("7", thing{i, fmt.Sprint("passing", i)}) },
+		"objects with values of their own": func(s *Store, i int) {
+			s.Add("new", thing{i, fmt.Sprint("passing", i)})
+			s.Delete("new")
+		},
+		"objects with a value that stays": func(s *Store, i int) {
+			s.Add(fmt.Sprint("new", i), thing{i, "g3"})
+			s.Delete(fmt.Sprint("new", i))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := filled()
+			v := s.view.Load()
+			slot, _ := v.readers.enter(&v.committed)
+			for i := range 20000 {
+				pass(s, i)
+			}
+			if waiting := v.waiting.len(); waiting > 10*leastPatience {
+				t.Errorf("%d things wait for the reader", waiting)
+			}
+			slot.leave(0)
+			s.Add("last", thing{})
+			wantNothingKept(t, s)
+		})
+	}
+}
+
 // A reader that is stopped between announcing itself and taking its snapshot must not
 // keep every version since: the writer takes the snapshot for it.
 func TestAReaderStoppedBeforeItsSnapshotIsGivenOne(t *testing.T) {
@@ -145,6 +180,46 @@ func TestAReaderStoppedBeforeItsSnapshotIsGivenOne(t *testing.T) {
 	slot.leave(0)
 	s.Add("last", thing{})
 	wantNothingKept(t, s)
+}
+
+// A Get that finds a write under way, and is interrupted before it goes back to the
+// version before, does not go back too far: a stalled reader's snapshot leaves only what
+// it sees of the past. Getters outnumber the processors, so that they are interrupted.
+func TestAGetBesideAStalledReaderNeverGoesBackTooFar(t *testing.T) {
+	t.Parallel()
+	s := New(nil)
+	const others = 100 // written with k, so that each write looks at the slots
+	txns := make([]contract.StoreTransaction, 1+others)
+	write := func(i int) {
+		for j := range txns { // no pointers: each Get goes by the node
+			txns[j] = contract.StoreTransaction{Key: fmt.Sprint("other", j), Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: i}}
+		}
+		txns[0].Key = "k"
+		s.Transaction(txns...)
+	}
+	write(0)
+	v := s.view.Load()
+	slot, _ := v.readers.enter(&v.committed)
+	const n = 3000
+	var written atomic.Int64
+	var wg sync.WaitGroup
+	for range 4 * runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for least := 0; least < n; {
+				least = int(written.Load())
+				if got, _ := s.Get("k"); got.(int) < least {
+					t.Errorf("a Get that began after write %d returned %v", least, got)
+					return
+				}
+			}
+		})
+	}
+	for i := 1; i <= n; i++ {
+		write(i)
+		written.Store(int64(i))
+	}
+	wg.Wait()
+	slot.leave(0)
 }
 
 // Without readers a write leaves nothing behind.

@@ -47,23 +47,18 @@ type place struct {
 	pos   uint32
 }
 
-// settle ends the time of a stand-in: when no open snapshot is older than it, the
-// cell gets the record itself, or nothing. It reports false if it must wait,
+// settle ends the time of a stand-in: when no open snapshot is older than it, or none saw
+// anything there, the cell gets the record itself, or nothing. It reports false if it must wait,
 // and drops then what the snapshots do not see.
 func (p place) settle(w *write, open []uint64) bool {
 	a := p.array
-	if p.pos >= a.used.Load() {
-		return true
-	}
 	c := a.cell(p.pos)
-	r := c.Load()
-	if r == nil {
-		return true
-	}
-	s := r.standIn
+	s := c.Load().standIn
 	if len(open) > 0 && open[0] < s.seq {
 		s.prune(open)
-		return false
+		if s.of != nil || s.before.Load() != nil {
+			return false
+		}
 	}
 	c.Store(s.of)
 	if s.of == nil {
@@ -95,8 +90,8 @@ func (s *standIn) prune(open []uint64) {
 }
 
 // spares are stand-ins to be used again, so that a write that moves an object makes
-// nothing but the object's node where no reader is about. Only cells lead to
-// stand-ins, and readers go through cells only while they are in a slot. So a
+// nothing but the object's node where no reader is about. Only its cell leads to a
+// stand-in that is taken from it, and readers go through cells only while they are in a slot. So a
 // stand-in that was taken from its cell is out of reach when all slots have been
 // seen free once more: who comes after that finds the cell without it.
 type spares struct {

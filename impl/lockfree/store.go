@@ -71,8 +71,8 @@ func (v *view) find(indexName string) (*index, error) {
 func (s *Store) Get(key string) (item any, exists bool) {
 	// As table.find, which is written out because a call more is a tenth of the time.
 	c := s.view.Load().core
-	hash := c.nodes.hash(key)
-	dir := c.nodes.dir.Load()
+	hash := c.keys.hash(key)
+	dir := c.keys.dir.Load()
 	entries := dir.entries[hash>>(64-dir.depth)]
 	for i := home(entries, hash); ; {
 		e := &entries[i]
@@ -97,17 +97,19 @@ func (s *Store) Get(key string) (item any, exists bool) {
 	}
 }
 
-// look returns what the newest node of a key says for a Get. It is linearized at
-// its load of the committed number, or where that is older than the node, at the same
-// place for the node before it.
+// look returns what the newest node of a key says for a Get, which may be interrupted
+// anywhere and has no snapshot. Where the write of n is under way still after the node
+// before n was loaded, that is the newest committed one, and the Get is linearized at this
+// look at the committed number: a version is not cut before the one after it is committed.
+// Otherwise it is linearized at its first look, or where n was committed.
 func (c *core) look(n *node) (item any, exists bool) {
 	if n.seq > c.committed.Load() {
-		// The write of n is under way, and the node before it is what there is. None
-		// there: either n was committed meanwhile, or the key is new.
-		if before := n.prev.Load(); before != nil {
+		before := n.prev.Load()
+		if n.seq > c.committed.Load() {
+			if before == nil {
+				return nil, false // the key is new
+			}
 			n = before
-		} else if n.seq > c.committed.Load() {
-			return nil, false
 		}
 	}
 	if n.absent() {

@@ -113,7 +113,7 @@ func (t *table) find(hash uint64, key string) (*part, *entry) {
 	}
 }
 
-// insert puts in rec, whose key find did not find, but the part p in which it belongs.
+// insert adds rec, for whose key find returned the part p and no entry.
 func (t *table) insert(hash uint64, rec *record, p *part, writing uint64) {
 	for p.full() {
 		t.rebuild(p, hash, writing)

@@ -111,7 +111,7 @@ func TestObjectsAreSettled(t *testing.T) {
 // settled counts the entries whose value a Get takes.
 func (s *Store) settled() (n int) {
 	seen := map[*part]bool{}
-	for _, p := range s.view.Load().nodes.dir.Load().parts {
+	for _, p := range s.view.Load().keys.dir.Load().parts {
 		for i := range p.entries {
 			if h := p.entries[i].hash.Load(); !seen[p] && h != 0 && h&unsettled == 0 {
 				n++

@@ -13,8 +13,8 @@ type core struct {
 	_         [56]byte // what readers load only does not share its cache line
 
 	readers *readers
-	nodes   table
-	values  values // of nodes
+	keys    table
+	values  values // of keys
 	objects array
 
 	version struct{ newest, committed atomic.Pointer[version] }
@@ -62,8 +62,8 @@ const (
 
 func newCore() *core {
 	c := &core{readers: newReaders(), patience: leastPatience}
-	c.nodes.init()
-	c.nodes.values = &c.values
+	c.keys.init()
+	c.keys.values = &c.values
 	c.objects.copies = &copies{}
 	c.committed.Store(firstSeq)
 	c.write.seq = firstSeq
@@ -81,14 +81,14 @@ func (c *core) begin() *write {
 
 // put stores obj under key. values are its index values, index by index.
 func (c *core) put(w *write, key string, obj any, indexes []*index, values [][]string) {
-	hash := c.nodes.hash(key)
-	part, e := c.nodes.find(hash, key)
+	hash := c.keys.hash(key)
+	part, e := c.keys.find(hash, key)
 	if e == nil {
 		rec := &record{key: key}
 		rec.newest.Store(&node{obj: obj, seq: w.seq})
 		rec.pos = c.objects.push(w, rec, true)
 		c.reindex(w, rec, indexes, values)
-		c.nodes.insert(hash, rec, part, w.seq)
+		c.keys.insert(hash, rec, part, w.seq)
 		return
 	}
 	rec := e.rec.Load()
@@ -119,8 +119,8 @@ func (c *core) update(w *write, e *entry, rec *record, obj any) (revived bool) {
 
 // remove takes key out, if it is there.
 func (c *core) remove(w *write, key string) {
-	hash := c.nodes.hash(key)
-	part, e := c.nodes.find(hash, key)
+	hash := c.keys.hash(key)
+	part, e := c.keys.find(hash, key)
 	if e == nil {
 		return
 	}
@@ -135,7 +135,7 @@ func (c *core) remove(w *write, key string) {
 		moved.pos = rec.pos
 	}
 	c.update(w, e, rec, absence{})
-	c.nodes.died(hash, part, w.seq)
+	c.keys.died(hash, part, w.seq)
 }
 
 // setVersion is part of the write under way.
@@ -176,11 +176,19 @@ func (c *core) commit() {
 // settle cleans up what is seen by none of the open snapshots.
 func (c *core) settle(open []uint64) {
 	w := &c.waiting
-	w.updated = slices.DeleteFunc(w.updated, func(r *record) bool { return !r.prune(open) })
-	w.changed = slices.DeleteFunc(w.changed, func(p place) bool { return p.settle(&c.write, open) })
-	w.emptied = slices.DeleteFunc(w.emptied, func(b *bucket) bool { return b.settle(c, open) })
+	w.updated = drop(w.updated, func(r *record) bool { return !r.prune(open) })
+	w.changed = drop(w.changed, func(p place) bool { return p.settle(&c.write, open) })
+	w.emptied = drop(w.emptied, func(b *bucket) bool { return b.settle(c, open) })
 	c.unsettled = 0
 	c.patience = max(leastPatience, w.len())
+}
+
+// drop returns s without the elements that are done.
+func drop[T any](s []T, done func(T) bool) []T {
+	if s = slices.DeleteFunc(s, done); len(s) == 0 {
+		return emptied(s)
+	}
+	return s
 }
 
 // emptied returns s without elements, for reuse: little room for the next write, and
