@@ -70,15 +70,17 @@ func (s *storeSubject) madeKeys(w *walk) []string {
 
 // eventKeys are the strings by which a writer updates, by turns from lap to lap, as an
 // informer makes a new one for each event. A store that keeps the newest, as a Go map does,
-// would otherwise find that it is asked for the very string it keeps; and strings that
-// were made in the order of the walk lie in that order, which a processor sees coming.
+// would otherwise find that it is asked for the very string it keeps. They lie in memory
+// as those of the other objects would, in no order: strings that were made along the walk
+// lie side by side in its order, which a processor sees coming.
 func (s *storeSubject) eventKeys(w *walk) (sets [2][]string) {
 	rng := rand.New(rand.NewPCG(1, uint64(len(w.order))))
 	for i := range sets {
-		sets[i] = make([]string, len(w.order))
-		for _, slot := range rng.Perm(len(w.order)) {
-			sets[i][slot] = strings.Clone(s.objects.Key(w.order[slot]))
+		all := make([]string, s.objects.Len())
+		for _, p := range rng.Perm(len(all)) {
+			all[p] = strings.Clone(s.objects.Key(p))
 		}
+		sets[i] = along(w, func(p int) string { return all[p] })
 	}
 	return sets
 }
