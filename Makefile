@@ -55,8 +55,8 @@ verify: ## Run the conformance suites over the catalog
 mutants: ## Run the suites over the broken implementations that they must catch
 	$(GO) run ./cmd/benchrun verify --mutants
 
-healthy: ## Run every suite RUNS times (1000) with new seeds: nothing may be accused (COMPONENTS=store,queue for some)
-	$(GO) test -count=1 -v -timeout=0 -run='^TestNoHealthyImplementationIsAccused$$' ./catalog -healthy.runs=$(RUNS) -healthy.components=$(COMPONENTS)
+healthy: ## Run every suite RUNS times (1000) with new seeds: nothing may be accused (COMPONENTS=store,queue or IMPL=lockfree for some)
+	$(GO) test -count=1 -v -timeout=0 -run='^TestNoHealthyImplementationIsAccused$$' ./catalog -healthy.runs=$(RUNS) -healthy.components=$(COMPONENTS) -healthy.impl=$(IMPL)
 
 faults: ## Play HISTORIES random histories of faults (10000) over each informer
 	$(GO) test -count=1 -v -timeout=0 -run='^TestNoFaultIsLost$$' ./catalog -faults.histories=$(HISTORIES)

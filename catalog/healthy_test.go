@@ -22,6 +22,7 @@ import (
 var (
 	healthyRuns   = flag.Int("healthy.runs", 2, "how often each implementation's suite is run, each time with a new seed")
 	healthyOnly   = flag.String("healthy.components", "", "only these components, such as store,queue; empty for all")
+	healthyImpl   = flag.String("healthy.impl", "", "only the implementations with this name; empty for all")
 	healthyEffort = flag.Float64("healthy.effort", 0.02, "the effort of each of these runs; every case runs at any effort")
 )
 
@@ -44,8 +45,11 @@ func TestNoHealthyImplementationIsAccused(t *testing.T) {
 			return !slices.Contains(strings.Split(*healthyOnly, ","), string(e.Component))
 		})
 	}
+	if *healthyImpl != "" {
+		entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.Name != *healthyImpl })
+	}
 	if len(entries) == 0 {
-		t.Fatalf("-healthy.components=%s names none of the catalog's", *healthyOnly)
+		t.Fatalf("-healthy.components=%s and -healthy.impl=%s name none of the catalog's", *healthyOnly, *healthyImpl)
 	}
 	found := make([]accused, len(entries))
 	first := rand.Uint64N(1 << 52)

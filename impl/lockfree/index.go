@@ -134,7 +134,8 @@ func (b *bucket) settle(c *core, open []uint64) bool {
 	part, _ := t.find(hash, b.key)
 	b.newest.Store(&node{obj: absence{}, seq: c.committed.Load()})
 	t.died(hash, part, c.committed.Load()+1) // no tombstone of a bucket need stay
-	b.objects.blocks.Store(nil) // its cells are settled; b itself is in the table until that copies its part
+	// Its cells are settled. b itself stays in the table until that copies its part.
+	b.objects.blocks.Store(nil)
 	c.buckets[b.id] = nil
 	c.freeIDs = append(c.freeIDs, b.id)
 	return true
