@@ -95,6 +95,7 @@ func (a *array) objects(room []any, seq uint64) []any {
 		} else {
 			a.copies.read(part, i, blocks[i], seq)
 		}
+		rest((i+1)<<blockShift - 1)
 	}
 	return list
 }
@@ -116,6 +117,7 @@ func (a *array) keys(room []string, seq uint64) []string {
 	keys := fit(room, n)
 	for i := range keys {
 		keys[i] = recordAt(blocks, i, seq).key
+		rest(i)
 	}
 	return keys
 }

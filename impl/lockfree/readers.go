@@ -80,14 +80,22 @@ func (r *readers) next() *readers {
 	return r.more.Load()
 }
 
-// turn is after how many objects read, on average, a reader lets others run.
-const turn = 1 << 14
+// turn is after how many objects read, on average, a reader lets others run. Readers that
+// list in a loop never wait for anything, so on busy processors each of them runs for Go's
+// whole time slice of 10 ms, and a writer that has to do a microsecond's work waits for
+// all of theirs. So after a turn a reader goes to the end of the queue, also within its
+// snapshot; a read of few objects does it now and then, by chance. What it changed is in
+// docs/stores.md.
+const turn = 1 << 12
 
-// leave closes the snapshot in which read objects were read. Readers that list in a
-// loop never wait for anything, so on busy processors each of them runs for Go's whole
-// time slice of 10 ms, and a writer that has to do a microsecond's work waits for all
-// of theirs. So after a turn a reader goes to the end of the queue; a read of few
-// objects does it now and then, by chance. What it changed is in docs/stores.md.
+// rest lets others run if the i-th object was the last of a turn.
+func rest(i int) {
+	if i&(turn-1) == turn-1 {
+		runtime.Gosched()
+	}
+}
+
+// leave closes the snapshot in which read objects were read.
 func (s *slot) leave(read int) {
 	s.state.Store(slotFree)
 	if read > 0 && (read >= turn || rand.Uint32()%turn < uint32(read)) {
