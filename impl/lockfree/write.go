@@ -178,7 +178,7 @@ func (c *core) settle(open []uint64) {
 	w := &c.waiting
 	w.updated = drop(w.updated, func(r *record) bool { return !r.prune(open) })
 	w.changed = drop(w.changed, func(p place) bool { return p.settle(&c.write, open) })
-	w.emptied = drop(w.emptied, func(b *bucket) bool { return b.settle(c, open) })
+	w.emptied = drop(w.emptied, func(b *bucket) bool { return b.settle(c) }) // after its cells
 	c.unsettled = 0
 	c.patience = max(leastPatience, w.len())
 }
