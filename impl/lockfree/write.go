@@ -22,6 +22,7 @@ type core struct {
 	buckets []*bucket // by id
 	freeIDs []uint32
 	write   write
+	checker checker // of invariants; empty in normal builds
 
 	// What waits for open snapshots to close. It is looked at when none is open, and
 	// when patience things with a past have been made since the last time: as many as
@@ -141,6 +142,13 @@ func (c *core) remove(w *write, key string) {
 // setVersion is part of the write under way.
 func (c *core) setVersion(value string) {
 	c.version.newest.Store(&version{c.write.seq, value})
+}
+
+// commit ends the write under way. In builds that ask for it, it looks for broken
+// invariants.
+func (v *view) commit() {
+	v.core.commit()
+	v.checkSome()
 }
 
 // commit makes the write under way visible, by the first store, and cleans up.
