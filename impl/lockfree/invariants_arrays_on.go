@@ -118,7 +118,7 @@ func (k *checker) copies() {
 		}
 		for j, obj := range found.objects {
 			r := a.now(uint32(first + j))
-			if r == nil || !same(r.newest.Load().obj, obj) {
+			if r == nil || r.standIn != nil || !same(r.newest.Load().obj, obj) {
 				k.broken(ruleCopy, "block %d: object %d", i, j)
 			}
 		}
