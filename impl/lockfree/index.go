@@ -29,15 +29,14 @@ func (x *index) valuesOf(key string, obj any) []string {
 	return indexing.ValuesOf(x.name, x.compute, key, obj)
 }
 
-// bucket holds the objects that have one value in an index. It stays in the index's
-// table, empty, until no snapshot is open that saw objects in it.
+// bucket holds the objects that have one value in an index. An empty bucket stays in the
+// index's table until no open snapshot sees an object in it.
 type bucket struct {
 	record  // whose key is the value, and whose only version is the bucket
 	objects array
 	index   *index
 	id      uint32
-	waiting bool   // to be dropped, when no snapshot sees anything in it
-	died    uint64 // the write that emptied it last
+	waiting bool // whether the bucket is in a list of emptied buckets
 }
 
 // bucketOf finds the bucket of a value, for a reader with a snapshot: one that the
@@ -112,21 +111,37 @@ func (c *core) leave(w *write, rec *record, i int) {
 	if moved := b.index.values.remove(w, b.pos); moved != nil {
 		moved.pos = b.pos
 	}
-	b.died = w.seq
 	if !b.waiting {
 		b.waiting = true
 		w.emptied = append(w.emptied, b)
 	}
 }
 
-// settle takes b out of its table if it is empty and none of the open snapshots sees
-// objects in it. It reports false if b must wait on.
-func (b *bucket) settle(c *core, open []uint64) bool {
+// settle takes b out of its table if b is empty and no cell of its array is in use. It
+// reports false if b must wait on.
+//
+// The cells decide, not the time between the bucket's first write and its last. A cell
+// may wait for a snapshot that is older than the bucket: AddIndexers puts records with a
+// past into new buckets, and place.settle keeps what a snapshot of that past may see.
+//
+// In an empty bucket a cell is nil, or a stand-in for nothing that waits. trim keeps used
+// above the last cell that is not nil. So used is 0 exactly when every cell is nil, and
+// from then on only these can reach the array:
+//
+//   - The writer, through a place: none is left, since a place names a cell that waits.
+//     Through a posting: none is left, since the bucket is empty.
+//   - A reader whose snapshot sees an object in b: none is open, since the stand-in in the
+//     cell of that object would wait for it. For the same reason no open snapshot sees b
+//     among the values of the index: one write changes both.
+//   - A reader that found b and whose snapshot sees no object in it. It loads the blocks
+//     once, and finds none, or cells that are nil.
+//   - A later reader finds the absence that the bucket's record leads to from now on.
+func (b *bucket) settle(c *core) bool {
 	if b.objects.n > 0 {
 		b.waiting = false
 		return true
 	}
-	if anyWithin(open, b.newest.Load().seq, b.died) {
+	if b.objects.used.Load() > 0 {
 		return false
 	}
 	t := &b.index.buckets
@@ -134,7 +149,7 @@ func (b *bucket) settle(c *core, open []uint64) bool {
 	part, _ := t.find(hash, b.key)
 	b.newest.Store(&node{obj: absence{}, seq: c.committed.Load()})
 	t.died(hash, part, c.committed.Load()+1) // no tombstone of a bucket need stay
-	// Its cells are settled. b itself stays in the table until that copies its part.
+	// The table keeps the bucket's record until it copies that part.
 	b.objects.blocks.Store(nil)
 	c.buckets[b.id] = nil
 	c.freeIDs = append(c.freeIDs, b.id)

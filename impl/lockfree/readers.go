@@ -29,16 +29,40 @@ type slot struct {
 	_     [56]byte
 }
 
-// readers is where open snapshots are announced: a few slots, and when more readers
-// than that are inside at once, another block of twice as many, which stays.
+// readers is where open snapshots are announced: a few slots, and more blocks of them for
+// when more readers than that are inside at once. A block stays once it was appended, but
+// the writer looks at the blocks only that are in use (deepest).
 //
 // A reader announces itself before it loads the committed number; the writer
 // commits before it looks at the slots. Go's atomics are sequentially consistent, so
 // either the writer sees the slot taken, or the reader sees the writer's commit and
-// needs nothing older.
+// needs nothing older:
+//
+//	reader  R1 take a slot of block k    writer  W1 store committed
+//	        R2 deepest is k or more:             W2 load deepest
+//	           see it, or raise it               W3 look at the slots of blocks 0 to deepest
+//	        R3 load committed                    W4 lower deepest, from f to t
+//	                                             W5 look at blocks t+1 to f again; raise deepest
+//	                                                to the last that has a slot taken
+//
+// If R3 comes before W1, W3 finds the slot taken. R1 and R2 come before W2, so deepest was k
+// or more at some moment after R1 and before W2. Since then only W4 of an earlier commit can
+// have lowered it below k. The W5 after that W4 looked at block k, and did so after R1: it
+// found the slot taken and raised deepest again. So W2 loads k or more.
 type readers struct {
+	block // the first one, whose number is 0
+	// deepest is the number of the last block that the writer looks at. Readers raise it,
+	// and only those that find the blocks before full; the writer lowers it.
+	deepest atomic.Uint32
+	// busy is the slot in a later block that was taken when the writer looked last. As long
+	// as it is, one look tells the writer that a snapshot is open. Writer only.
+	busy *slot
+}
+
+// block is a number of slots, and leads to one of twice as many.
+type block struct {
 	slots []slot // a power of two of them
-	more  atomic.Pointer[readers]
+	more  atomic.Pointer[block]
 }
 
 // newReaders returns slots for the readers that can run at once, and some that were
@@ -48,7 +72,7 @@ func newReaders() *readers {
 	for n < 2*runtime.GOMAXPROCS(0) {
 		n *= 2
 	}
-	return &readers{slots: make([]slot, n)}
+	return &readers{block: block{slots: make([]slot, n)}}
 }
 
 // enter opens a snapshot: it returns its slot, which the caller must leave, and the
@@ -56,14 +80,17 @@ func newReaders() *readers {
 // the call. It never waits: a slot that another reader takes first is passed over.
 func (r *readers) enter(committed *atomic.Uint64) (*slot, uint64) {
 	start := rand.Uint32()
-	for ; ; r = r.next() {
-		mask := uint32(len(r.slots) - 1)
-		for i := range uint32(len(r.slots)) {
-			s := &r.slots[(start+i)&mask]
-			if s.state.Load() != slotFree || !s.state.CompareAndSwap(slotFree, slotPending) {
+	for b, k := &r.block, uint32(0); ; b, k = b.next(), k+1 {
+		mask := uint32(len(b.slots) - 1)
+		for i := range uint32(len(b.slots)) {
+			s := &b.slots[(start+i)&mask]
+			if s.state.Load() != slotFree || !s.state.CompareAndSwap(slotFree, slotPending) { // R1
 				continue
 			}
-			seq := committed.Load()
+			if k > 0 {
+				r.raise(k)
+			}
+			seq := committed.Load() // R3
 			if s.state.CompareAndSwap(slotPending, seq+slotBase) {
 				return s, seq
 			}
@@ -72,12 +99,43 @@ func (r *readers) enter(committed *atomic.Uint64) (*slot, uint64) {
 	}
 }
 
-// next returns the block after r, which it appends if there is none.
-func (r *readers) next() *readers {
-	if r.more.Load() == nil {
-		r.more.CompareAndSwap(nil, &readers{slots: make([]slot, 2*len(r.slots))})
+// next returns the block after b, which it appends if there is none.
+func (b *block) next() *block {
+	if b.more.Load() == nil {
+		b.more.CompareAndSwap(nil, &block{slots: make([]slot, 2*len(b.slots))})
 	}
-	return r.more.Load()
+	return b.more.Load()
+}
+
+// raise makes the writer look at block k too, in which the caller has taken a slot: R2.
+func (r *readers) raise(k uint32) {
+	for d := r.deepest.Load(); d < k; d = r.deepest.Load() {
+		r.deepest.CompareAndSwap(d, k)
+	}
+}
+
+// lower makes the writer look at blocks 0 to t only, where it looked at 0 to f so far and
+// found no slot taken after t: W4 and W5. Each call undoes a raise, and the readers that
+// raised deepest so far went over as many slots. Writer only.
+func (r *readers) lower(f, t uint32) {
+	if f == t || !r.deepest.CompareAndSwap(f, t) {
+		return // a reader has raised it since: the next look may lower it
+	}
+	for b, k := &r.block, uint32(0); k <= f; b, k = b.more.Load(), k+1 {
+		if k > t && b.taken() != nil {
+			r.raise(k)
+		}
+	}
+}
+
+// taken returns a slot in which a snapshot is open or about to be, nil if there is none.
+func (b *block) taken() *slot {
+	for i := range b.slots {
+		if b.slots[i].state.Load() != slotFree {
+			return &b.slots[i]
+		}
+	}
+	return nil
 }
 
 // turn is after how many objects read, on average, a reader lets others run. Readers that
@@ -103,32 +161,45 @@ func (s *slot) leave(read int) {
 	}
 }
 
-// idle reports whether no snapshot is open. Writer only, after a commit.
+// idle reports whether no snapshot is open. Writer only, after a commit. Cost: the slots of
+// the first block; after a time with more readers, once those of the blocks that they used.
 func (r *readers) idle() bool {
-	for ; r != nil; r = r.more.Load() {
-		for i := range r.slots {
-			if r.slots[i].state.Load() != slotFree {
-				return false
-			}
+	if r.busy != nil {
+		if r.busy.state.Load() != slotFree {
+			return false
+		}
+		r.busy = nil
+	}
+	if r.taken() != nil {
+		return false
+	}
+	deepest := r.deepest.Load() // W2
+	for b, k := r.more.Load(), uint32(1); k <= deepest; b, k = b.more.Load(), k+1 {
+		if r.busy = b.taken(); r.busy != nil {
+			return false
 		}
 	}
+	r.lower(deepest, 0)
 	return true
 }
 
 // open appends the sequence numbers of the open snapshots to dst, sorted. A pending
 // one is given committed, the newest committed number. Writer only.
 func (r *readers) open(dst []uint64, committed uint64) []uint64 {
-	for ; r != nil; r = r.more.Load() {
-		for i := range r.slots {
-			s := &r.slots[i]
+	deepest, used := r.deepest.Load(), uint32(0)
+	for b, k := &r.block, uint32(0); k <= deepest; b, k = b.more.Load(), k+1 {
+		for i := range b.slots {
+			s := &b.slots[i]
 			if s.state.Load() == slotPending {
 				s.state.CompareAndSwap(slotPending, committed+slotBase)
 			}
 			if state := s.state.Load(); state >= slotBase {
 				dst = append(dst, state-slotBase)
+				used = k
 			}
 		}
 	}
+	r.lower(deepest, used)
 	slices.Sort(dst)
 	return dst
 }

@@ -26,6 +26,7 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 		v = v.withFilled(x, v.valuesOfAll(x))
 	}
 	s.view.Store(v)
+	v.checkAll()
 }
 
 // over returns a view with the same indexers over an empty core.

@@ -22,6 +22,7 @@ type core struct {
 	buckets []*bucket // by id
 	freeIDs []uint32
 	write   write
+	checker checker // of invariants; empty in normal builds
 
 	// What waits for open snapshots to close. It is looked at when none is open, and
 	// when patience things with a past have been made since the last time: as many as
@@ -143,6 +144,13 @@ func (c *core) setVersion(value string) {
 	c.version.newest.Store(&version{c.write.seq, value})
 }
 
+// commit ends the write under way. In builds that ask for it, it looks for broken
+// invariants.
+func (v *view) commit() {
+	v.core.commit()
+	v.checkSome()
+}
+
 // commit makes the write under way visible, by the first store, and cleans up.
 func (c *core) commit() {
 	w := &c.write
@@ -178,7 +186,7 @@ func (c *core) settle(open []uint64) {
 	w := &c.waiting
 	w.updated = drop(w.updated, func(r *record) bool { return !r.prune(open) })
 	w.changed = drop(w.changed, func(p place) bool { return p.settle(&c.write, open) })
-	w.emptied = drop(w.emptied, func(b *bucket) bool { return b.settle(c, open) })
+	w.emptied = drop(w.emptied, func(b *bucket) bool { return b.settle(c) }) // after its cells
 	c.unsettled = 0
 	c.patience = max(leastPatience, w.len())
 }

@@ -133,6 +133,7 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 		v = v.withFilled(x, values[i])
 	}
 	s.view.Store(v)
+	v.checkAll()
 	return nil
 }
 

@@ -1,0 +1,223 @@
+//go:build race || invariants
+
+package lockfree
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Under the race detector or with -tags invariants each write ends with a look at the
+// whole store: what must hold between two writes, whoever reads (pebble's
+// internal/invariants is the model). A breach panics: the write that made it is the last
+// one on the stack, or one of the few before.
+//
+// A look costs O(objects*(1+indexes)). So a store that has outgrown checkedPerWrite is
+// looked at after as many writes as make up for its size: each write pays for
+// checkedPerWrite objects on average. AddIndexers and Replace, which go over all objects
+// themselves, are checked each time.
+
+const checkedPerWrite = 256
+
+// rule is one thing that must hold.
+type rule string
+
+const (
+	ruleUsed      rule = "used stands right above the last cell that is not nil, at n or higher"
+	ruleLength    rule = "the first n cells hold records, and those from n on hold nothing"
+	ruleChain     rule = "stand-ins in a cell go back in time, none is newer than the committed write, and each stands for a true record"
+	ruleSpare     rule = "a stand-in that is kept for use is in no cell, leads nowhere while free, and is kept once"
+	rulePlace     rule = "a cell with a stand-in waits, once, and no other cell"
+	rulePlaceGone rule = "no cell waits in an array that the store has given up"
+	ruleVersions  rule = "the versions of a record go back in time, and none is newer than the committed write"
+	ruleUpdated   rule = "a record with a past waits, once, and no other record"
+	ruleEmptied   rule = "an empty bucket waits, once, and a bucket that waits knows it"
+	ruleWrite     rule = "a write that is committed leaves nothing to do in its own lists"
+	rulePatience  rule = "things with a past are looked at before they are more than patience allows"
+	ruleVersion   rule = "the committed resource version is the newest one"
+	rulePos       rule = "the record of a key that is present knows its cell"
+	rulePosting   rule = "a posting leads to a cell of a bucket that holds its record, one posting to each bucket"
+	rulePostings  rule = "the cells of all buckets are as many as the postings, and an absent key has none"
+	ruleBucket    rule = "a bucket is found under its value and its id, and is of an index that the store has"
+	ruleValues    rule = "the values of an index are its buckets that are not empty"
+	ruleFreeID    rule = "a bucket's id is free exactly if no bucket has it, and free once"
+	ruleDirectory rule = "the directory leads to a part from every hash of the part"
+	ruleSearch    rule = "a search finds every entry of a table"
+	ruleCounts    rule = "a part counts its entries and the live ones, and has one left free"
+	ruleLive      rule = "the keys that are present are as many as the objects"
+	ruleSettled   rule = "the value in a settled entry is the newest object, and in an unsettled one it keeps nothing alive"
+	ruleCopy      rule = "a copy of a block that counts holds the newest objects of the block"
+)
+
+// rules are all of them, for the test that breaks each.
+var rules = []rule{
+	ruleUsed, ruleLength, ruleChain, ruleSpare, rulePlace, rulePlaceGone, ruleVersions, ruleUpdated, ruleEmptied, ruleWrite,
+	rulePatience, ruleVersion, rulePos, rulePosting, rulePostings, ruleBucket, ruleValues, ruleFreeID, ruleDirectory,
+	ruleSearch, ruleCounts, ruleLive, ruleSettled, ruleCopy,
+}
+
+// checker looks at a view between two writes. It belongs to the writer, and keeps its room
+// for the next time, so that tests may count allocations.
+type checker struct {
+	credit int
+	*view
+	committed uint64
+	breaches  []string
+
+	arrays   map[*array]struct{} // of the store
+	places   map[place]struct{}  // what waits
+	updated  map[*record]struct{}
+	emptied  map[*bucket]struct{}
+	spares   map[*standIn]struct{}
+	ids      map[uint32]struct{} // that are free
+	last     map[uint32]*record  // of a bucket's id: the last record with a posting of it
+	standIns int                 // cells that hold one
+	postings int
+	filled   int // buckets of an index that are not empty
+}
+
+// checkSome is the end of a write of a few objects.
+func (v *view) checkSome() {
+	k := &v.checker
+	k.credit += checkedPerWrite
+	if k.credit >= int(v.objects.n)*(1+len(v.indexes))+v.waiting.len() {
+		v.checkAll()
+	}
+}
+
+// checkAll is the end of a write of everything.
+func (v *view) checkAll() {
+	v.checker.credit = 0
+	if breaches := v.breaches(); len(breaches) > 0 {
+		panic(fmt.Sprintf("lockfree: broken after write %d:\n%s", v.core.committed.Load(), strings.Join(breaches, "\n")))
+	}
+}
+
+// breaches returns what does not hold. It reads what only the writer may read.
+func (v *view) breaches() []string {
+	k := &v.checker
+	k.begin(v)
+	k.lists()
+	k.keys()
+	k.array(&v.objects, "objects")
+	k.copies()
+	for _, x := range v.indexes {
+		k.array(&x.values, x.name)
+		k.index(x)
+	}
+	entered := 0
+	for id, b := range v.buckets {
+		if b != nil {
+			k.bucket(uint32(id), b)
+			k.array(&b.objects, b.key)
+			entered += int(b.objects.n)
+		}
+	}
+	if entered != k.postings {
+		k.broken(rulePostings, "%d cells and %d postings", entered, k.postings)
+	}
+	if k.standIns != len(v.waiting.changed) {
+		k.broken(rulePlace, "%d cells have a stand-in and %d wait", k.standIns, len(v.waiting.changed))
+	}
+	return k.breaches
+}
+
+// broken notes a breach.
+func (k *checker) broken(r rule, format string, args ...any) {
+	const most = 20
+	if len(k.breaches) < most {
+		k.breaches = append(k.breaches, string(r)+": "+fmt.Sprintf(format, args...))
+	}
+}
+
+func (k *checker) begin(v *view) {
+	if k.arrays == nil {
+		k.arrays, k.places, k.updated = map[*array]struct{}{}, map[place]struct{}{}, map[*record]struct{}{}
+		k.emptied, k.spares, k.ids = map[*bucket]struct{}{}, map[*standIn]struct{}{}, map[uint32]struct{}{}
+		k.last = map[uint32]*record{}
+	}
+	clear(k.arrays)
+	clear(k.places)
+	clear(k.updated)
+	clear(k.emptied)
+	clear(k.spares)
+	clear(k.ids)
+	clear(k.last)
+	k.view, k.committed, k.breaches, k.standIns, k.postings = v, v.core.committed.Load(), nil, 0, 0
+
+	k.arrays[&v.objects] = struct{}{}
+	for _, x := range v.indexes {
+		k.arrays[&x.values] = struct{}{}
+	}
+	for _, b := range v.buckets {
+		if b != nil {
+			k.arrays[&b.objects] = struct{}{}
+		}
+	}
+}
+
+// lists checks what waits, and what is kept for use, and notes it for the rest.
+func (k *checker) lists() {
+	w := &k.view.write
+	if w.waiting.len() != 0 || w.made != 0 || len(k.view.values.changed) != 0 {
+		k.broken(ruleWrite, "%d things wait, %d were made", w.waiting.len(), w.made)
+	}
+	if k.unsettled > k.patience {
+		k.broken(rulePatience, "%d, and %d are allowed", k.unsettled, k.patience)
+	}
+	newest := k.version.newest.Load()
+	if newest != k.version.committed.Load() || newest.seq > k.committed {
+		k.broken(ruleVersion, "%q of write %d", newest.value, newest.seq)
+	}
+
+	for _, p := range k.waiting.changed {
+		if _, known := k.arrays[p.array]; !known {
+			k.broken(rulePlaceGone, "cell %d", p.pos)
+			continue
+		}
+		_, twice := k.places[p]
+		inUse := p.pos < p.array.used.Load()
+		if inUse {
+			r := p.array.cell(p.pos).Load()
+			inUse = r != nil && r.standIn != nil
+		}
+		if !inUse || twice {
+			k.broken(rulePlace, "cell %d waits without a stand-in, or twice", p.pos)
+		}
+		k.places[p] = struct{}{}
+	}
+	for _, r := range k.waiting.updated {
+		_, twice := k.updated[r]
+		if r.newest.Load().prev.Load() == nil || twice {
+			k.broken(ruleUpdated, "%q has no past, or waits twice", r.key)
+		}
+		k.updated[r] = struct{}{}
+	}
+	for _, b := range k.waiting.emptied {
+		_, twice := k.emptied[b]
+		if !b.waiting || twice {
+			k.broken(ruleEmptied, "%q does not know, or waits twice", b.key)
+		}
+		k.emptied[b] = struct{}{}
+	}
+	for _, kept := range [...][]*standIn{w.spares.free, w.spares.retired} {
+		for _, s := range kept {
+			if _, twice := k.spares[s]; twice {
+				k.broken(ruleSpare, "one is kept twice")
+			}
+			k.spares[s] = struct{}{}
+		}
+	}
+	for _, s := range w.spares.free {
+		if s.of != nil || s.before.Load() != nil {
+			k.broken(ruleSpare, "a free one leads on")
+		}
+	}
+	for _, id := range k.freeIDs {
+		_, twice := k.ids[id]
+		if twice || int(id) >= len(k.buckets) || k.buckets[id] != nil {
+			k.broken(ruleFreeID, "%d", id)
+		}
+		k.ids[id] = struct{}{}
+	}
+}

@@ -1,0 +1,162 @@
+//go:build race || invariants
+
+package lockfree
+
+// What must hold of tables, keys, indexes and buckets.
+
+// table checks t, which is that of index x, or that of the keys if x is nil. It returns how
+// many entries are live.
+func (k *checker) table(t *table, x *index) (live int) {
+	name := "keys"
+	if x != nil {
+		name = x.name
+	}
+	d := t.dir.Load()
+	for i := 0; i < len(d.parts); {
+		p := d.parts[i]
+		span := 1
+		if p.depth <= d.depth {
+			span = 1 << (d.depth - p.depth)
+		}
+		whole := p.depth <= d.depth && i%span == 0 && i+span <= len(d.parts)
+		for j := i; whole && j < i+span; j++ {
+			whole = d.parts[j] == p && len(d.entries[j]) == len(p.entries) && &d.entries[j][0] == &p.entries[0]
+		}
+		if !whole {
+			k.broken(ruleDirectory, "%s: at %d of %d, a part of depth %d", name, i, len(d.parts), p.depth)
+		}
+		if !whole {
+			return live
+		}
+		live += k.part(t, p, x, name)
+		i += span
+	}
+	return live
+}
+
+func (k *checker) part(t *table, p *part, x *index, name string) int {
+	used, live := 0, 0
+	for i := range p.entries {
+		e := &p.entries[i]
+		hash := e.hash.Load() &^ unsettled
+		if hash == 0 {
+			continue
+		}
+		used++
+		r := e.rec.Load()
+		inPart, found := t.find(hash, e.key)
+		if t.hash(e.key) != hash || r.key != e.key || inPart != p || found != e {
+			k.broken(ruleSearch, "%s: %q", name, e.key)
+		}
+		if !r.newest.Load().absent() {
+			live++
+		}
+		if x == nil {
+			k.key(e, r)
+		} else {
+			k.value(x, r)
+		}
+	}
+	if used != p.used || live != p.live || used >= len(p.entries) {
+		k.broken(ruleCounts,
+			"%s: %d entries of %d, %d live; counted %d and %d", name, used, len(p.entries), live, p.used, p.live)
+	}
+	return live
+}
+
+// keys checks the table of the store.
+func (k *checker) keys() {
+	if live := k.table(&k.core.keys, nil); live != int(k.objects.n) {
+		k.broken(ruleLive, "%d and %d", live, k.objects.n)
+	}
+}
+
+// key checks what the table and the record of a key know.
+func (k *checker) key(e *entry, r *record) {
+	k.record(r)
+	newest, value := r.newest.Load(), e.value.Load()
+	switch {
+	case e.hash.Load()&unsettled != 0:
+		if value != nil && value != k.core.values.gone {
+			k.broken(ruleSettled, "%q is not settled", e.key)
+		}
+	case value == nil || !same(value, newest.obj):
+		k.broken(ruleSettled, "%q", e.key)
+	}
+	if newest.absent() {
+		if len(r.postings()) > 0 {
+			k.broken(rulePostings, "%q is absent and has %d", e.key, len(r.postings()))
+		}
+		return
+	}
+	if r.pos >= k.objects.n || k.objects.now(r.pos) != r {
+		k.broken(rulePos, "%q at %d", e.key, r.pos)
+	}
+	k.postingsOf(r)
+}
+
+func (k *checker) postingsOf(r *record) {
+	all := r.postings()
+	k.postings += len(all)
+	for _, p := range all {
+		ok := int(p.bucket) < len(k.buckets) && k.buckets[p.bucket] != nil
+		if ok {
+			a := &k.buckets[p.bucket].objects
+			ok = p.pos < a.n && a.now(p.pos) == r
+		}
+		ok = ok && k.last[p.bucket] != r
+		k.last[p.bucket] = r
+		if !ok {
+			k.broken(rulePosting, "%q in bucket %d at %d", r.key, p.bucket, p.pos)
+		}
+	}
+}
+
+// index checks the table of an index, and that its values are its buckets.
+func (k *checker) index(x *index) {
+	k.filled = 0
+	k.table(&x.buckets, x)
+	if k.filled != int(x.values.n) {
+		k.broken(ruleValues, "%s: %d buckets, %d values", x.name, k.filled, x.values.n)
+	}
+}
+
+// value checks what the table of an index knows of a value.
+func (k *checker) value(x *index, r *record) {
+	n := r.newest.Load()
+	if n.absent() {
+		return
+	}
+	b, is := n.obj.(*bucket)
+	if !is || &b.record != r || int(b.id) >= len(k.buckets) || k.buckets[b.id] != b {
+		k.broken(ruleBucket, "the table of %s leads to %q", x.name, r.key)
+	} else if b.objects.n > 0 {
+		k.filled++
+	}
+}
+
+func (k *checker) bucket(id uint32, b *bucket) {
+	x := b.index
+	ok := b.id == id && x.ordinal < len(k.indexes) && k.indexes[x.ordinal] == x
+	if ok {
+		_, e := x.buckets.find(x.buckets.hash(b.key), b.key)
+		n := b.newest.Load()
+		ok = e != nil && e.rec.Load() == &b.record && n.obj == any(b) && n.prev.Load() == nil
+	}
+	if !ok {
+		k.broken(ruleBucket, "%q of %s with id %d", b.key, x.name, id)
+	}
+	if b.objects.n > 0 {
+		if b.pos >= x.values.n || x.values.now(b.pos) != &b.record {
+			k.broken(ruleValues, "%q of %s at %d", b.key, x.name, b.pos)
+		}
+	}
+	_, listed := k.emptied[b]
+	if b.waiting != listed || b.objects.n == 0 && !b.waiting {
+		k.broken(ruleEmptied, "%q of %s", b.key, x.name)
+	}
+	_, free := k.ids[id]
+	if free {
+		k.broken(ruleFreeID, "%d is of %q", id, b.key)
+	}
+}

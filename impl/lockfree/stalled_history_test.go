@@ -1,0 +1,478 @@
+package lockfree
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Random histories of every writing call while up to five snapshots stay open. After each
+// step every snapshot is compared, whole, with the content that a plain map had after the
+// write of the snapshot's number.
+const (
+	historyKeys   = 8
+	historyGroups = 4
+	mostSnapshots = 5
+	// Steps. rapid plays 80 on average, and takes out those that a failure does not need by
+	// making them steps of kind "none".
+	shortest, longest = 40, 120
+)
+
+// member is what these histories store. Its groups are bits; failing makes an IndexFunc
+// of it fail.
+type member struct {
+	key     string
+	groups  int
+	number  int
+	failing bool
+}
+
+var errMember = errors.New("of a member that fails")
+
+// historyIndexers are what the store has from the start, or gets by AddIndexers, in this
+// order. values are all that an object may have.
+var historyIndexers = []struct {
+	name    string
+	values  []string
+	compute contract.IndexFunc
+}{
+	{"groups", named("g", historyGroups), func(obj any) (values []string, err error) {
+		m := obj.(*member)
+		if m.failing {
+			return nil, errMember
+		}
+		for i := range historyGroups {
+			if m.groups>>i&1 == 1 {
+				values = append(values, fmt.Sprint("g", i))
+			}
+		}
+		return values, nil
+	}},
+	{"count", named("n", historyGroups+1), func(obj any) ([]string, error) {
+		n := 0
+		for g := obj.(*member).groups; g > 0; g >>= 1 {
+			n += g & 1
+		}
+		return []string{fmt.Sprint("n", n)}, nil
+	}},
+	{"groups again", named("s", 1<<historyGroups), func(obj any) ([]string, error) { return []string{fmt.Sprint("s", obj.(*member).groups)}, nil }},
+	{"few", []string{"few"}, func(obj any) ([]string, error) {
+		if g := obj.(*member).groups; g == 3 || g == 5 {
+			return []string{"few"}, nil
+		}
+		return nil, nil
+	}},
+	{"number", named("v", 3), func(obj any) ([]string, error) { return []string{fmt.Sprint("v", obj.(*member).number%3)}, nil }},
+}
+
+// named returns n names.
+func named(prefix string, n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprint(prefix, i))
+	}
+	return names
+}
+
+// content is what the store holds after a write. It never changes.
+type content map[string]*member
+
+// instant names a snapshot: the core, and the number of the write.
+type instant struct {
+	core *core
+	seq  uint64
+}
+
+// historySnapshot is one that is open, or about to be.
+type historySnapshot struct {
+	view    *view
+	slot    *slot
+	seq     uint64
+	pending bool // announced, without a number as yet
+}
+
+// history is a store, the plain map beside it, and what is open.
+type history struct {
+	s         *Store
+	now       content
+	version   string
+	contents  map[instant]content
+	snapshots []*historySnapshot
+	former    *view // loaded by a reader that has not come further
+	numbers   int
+}
+
+func newHistory(indexes int) *history {
+	given := contract.Indexers{}
+	for _, x := range historyIndexers[:indexes] {
+		given[x.name] = x.compute
+	}
+	h := &history{s: New(given), now: content{}, contents: map[instant]content{}}
+	h.former = h.s.view.Load()
+	h.note()
+	return h
+}
+
+// note remembers the content after the newest write.
+func (h *history) note() {
+	v := h.s.view.Load()
+	h.contents[instant{v.core, v.committed.Load()}] = h.now
+}
+
+// step is one thing that happens. What its numbers mean depends on kind.
+type step struct {
+	kind    string
+	n       int
+	changes []change
+}
+
+type change struct {
+	key    int
+	groups int // -1: deleted
+	fails  bool
+}
+
+func (s step) String() string {
+	if s.kind == "none" {
+		return s.kind
+	}
+	return fmt.Sprintf("%s %d %v", s.kind, s.n, s.changes)
+}
+
+// GoString is what rapid prints.
+func (s step) GoString() string { return s.String() }
+
+// stepKinds is weighted by repetition.
+var stepKinds = []string{
+	"none", "Update", "Update", "Update", "Update", "Add", "Delete", "Delete", "DeleteWithObject", "Transaction", "Transaction",
+	"Replace", "AddIndexers", "Bookmark", "List", "open", "open", "open late", "load view", "announce", "go on", "close", "look",
+}
+
+func steps() *rapid.Generator[[]step] {
+	oneChange := rapid.Custom(func(t *rapid.T) change {
+		return change{
+			key:    rapid.IntRange(0, historyKeys-1).Draw(t, "key"),
+			groups: rapid.IntRange(-1, 1<<historyGroups-1).Draw(t, "groups"),
+			fails:  rapid.IntRange(0, 19).Draw(t, "fails") == 19,
+		}
+	})
+	one := rapid.Custom(func(t *rapid.T) step {
+		s := step{kind: rapid.SampledFrom(stepKinds).Draw(t, "kind"), n: rapid.IntRange(0, 9).Draw(t, "n")}
+		switch s.kind {
+		case "Transaction", "Replace":
+			s.changes = rapid.SliceOfN(oneChange, 1, 6).Draw(t, "changes")
+		default:
+			s.changes = []change{oneChange.Draw(t, "change")}
+		}
+		return s
+	})
+	return rapid.SliceOfN(one, shortest, longest)
+}
+
+func keyOf(c change) string { return fmt.Sprint("k", c.key) }
+
+func (h *history) member(c change) *member {
+	h.numbers++
+	return &member{key: keyOf(c), groups: max(0, c.groups), number: h.numbers, failing: c.fails}
+}
+
+// write does a writing call, which is to panic exactly if fails.
+func (h *history) write(t *rapid.T, fails bool, next content, call func()) {
+	func() {
+		defer func() {
+			p := recover()
+			if err, is := p.(error); p != nil && (!is || !errors.Is(err, errMember)) {
+				panic(p)
+			}
+			if (p != nil) != fails {
+				t.Fatalf("a write whose IndexFunc fails: %v; it panicked: %v", fails, p)
+			}
+		}()
+		call()
+	}()
+	if !fails {
+		h.now = next
+	}
+	h.note()
+}
+
+// play does one step.
+func (h *history) play(t *rapid.T, s step) {
+	v := h.s.view.Load()
+	c := s.changes[0]
+	key, next := keyOf(c), maps.Clone(h.now)
+	fails := func(m *member) bool { return m.failing && v.byName["groups"] != nil }
+	switch s.kind {
+	case "Add", "Update":
+		m := h.member(c)
+		next[key] = m
+		h.write(t, fails(m), next, func() { h.s.Update(key, m) })
+	case "Delete", "DeleteWithObject":
+		delete(next, key)
+		h.write(t, false, next, func() {
+			if s.kind == "Delete" {
+				h.s.Delete(key)
+			} else {
+				h.s.DeleteWithObject(key, h.member(c))
+			}
+		})
+	case "Transaction":
+		var txns []contract.StoreTransaction
+		failed := false
+		for _, c := range s.changes {
+			m := h.member(c)
+			txn := contract.StoreTransaction{Key: m.key, Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: m}}
+			if next[m.key] = m; c.groups < 0 {
+				txn.Type = contract.TransactionTypeDelete
+				delete(next, m.key)
+			} else {
+				failed = failed || fails(m)
+			}
+			txns = append(txns, txn)
+		}
+		h.write(t, failed, next, func() { h.s.Transaction(txns...) })
+	case "Replace":
+		items, failed := map[string]any{}, false
+		next = content{}
+		if s.n < 7 { // of more, the order is that of a map, and rapid cannot repeat the history
+			s.changes = s.changes[:1]
+		}
+		for _, c := range s.changes {
+			if m := h.member(c); c.groups >= 0 {
+				items[m.key], next[m.key] = m, m
+			}
+		}
+		for _, m := range next {
+			failed = failed || fails(m)
+		}
+		h.write(t, failed, next, func() { h.s.Replace(items, fmt.Sprint("replaced ", s.n)) })
+		if !failed {
+			h.version = fmt.Sprint("replaced ", s.n)
+		}
+	case "AddIndexers":
+		h.addIndexers(t, v, s.n%2)
+	case "Bookmark":
+		h.version = fmt.Sprint("bookmark ", s.n)
+		h.write(t, false, h.now, func() { h.s.Bookmark(h.version) })
+	case "List": // twice makes copies
+		h.s.List()
+	case "look": // the next write that leaves a past goes over what waits
+		v.patience = v.unsettled
+	default:
+		h.read(v, s)
+	}
+}
+
+// addIndexers adds up to n indexes that are not there, or asks for one that is. Histories
+// ask for one at most, so that rapid can repeat them.
+func (h *history) addIndexers(t *rapid.T, v *view, n int) {
+	taken := len(v.indexes)
+	added, fails := contract.Indexers{}, false
+	for _, x := range historyIndexers[taken:min(taken+n, len(historyIndexers))] {
+		added[x.name] = x.compute
+		for _, m := range h.now {
+			fails = fails || m.failing && x.name == "groups"
+		}
+	}
+	refused := n == 0 && taken > 0
+	if refused {
+		added[historyIndexers[0].name] = historyIndexers[0].compute
+	}
+	h.write(t, fails, h.now, func() {
+		if err := h.s.AddIndexers(added); (err != nil) != refused {
+			t.Fatalf("AddIndexers of a taken name: %v; it returned %v", refused, err)
+		}
+	})
+}
+
+// read does what readers do around a snapshot.
+func (h *history) read(v *view, s step) {
+	room := len(h.snapshots) < mostSnapshots
+	switch {
+	case s.kind == "load view":
+		h.former = v
+	case s.kind == "open" && room:
+		h.open(v)
+	case s.kind == "open late" && room:
+		h.open(h.former)
+	case s.kind == "announce" && room: // steps R1 and R2 of readers
+		for i := range v.readers.slots {
+			if sl := &v.readers.slots[i]; sl.state.CompareAndSwap(slotFree, slotPending) {
+				h.snapshots = append(h.snapshots, &historySnapshot{view: v, slot: sl, pending: true})
+				break
+			}
+		}
+	case len(h.snapshots) == 0:
+	case s.kind == "go on": // step R3
+		if open := h.snapshots[s.n%len(h.snapshots)]; open.pending {
+			seq := open.view.committed.Load()
+			if !open.slot.state.CompareAndSwap(slotPending, seq+slotBase) {
+				seq = open.slot.state.Load() - slotBase
+			}
+			open.seq, open.pending = seq, false
+		}
+	case s.kind == "close":
+		i := s.n % len(h.snapshots)
+		h.snapshots[i].slot.leave(0)
+		h.snapshots = slices.Delete(h.snapshots, i, i+1)
+	}
+}
+
+func (h *history) open(v *view) {
+	sl, seq := v.readers.enter(&v.committed)
+	h.snapshots = append(h.snapshots, &historySnapshot{view: v, slot: sl, seq: seq})
+}
+
+// compare holds every snapshot, and the store itself, against the plain map.
+func (h *history) compare(t *rapid.T) {
+	for i, open := range h.snapshots {
+		if open.pending {
+			continue
+		}
+		want, known := h.contents[instant{open.view.core, open.seq}]
+		if !known {
+			t.Fatalf("snapshot %d is of write %d, which there never was", i, open.seq)
+		}
+		v, seq := open.view, open.seq
+		got := reading{
+			objects: v.objects.objects(nil, seq),
+			keys:    v.objects.keys(nil, seq),
+			values:  func(x *index) []string { return x.values.keys(nil, seq) },
+			bucket: func(x *index, value string) ([]any, []string) {
+				b := x.bucketOf(value)
+				if b == nil {
+					return nil, nil
+				}
+				return b.list(seq), b.objects.keys(nil, seq)
+			},
+		}
+		if wrong := got.against(v, want); wrong != "" {
+			t.Fatalf("snapshot %d, of write %d: %s", i, seq, wrong)
+		}
+	}
+	v := h.s.view.Load()
+	got := reading{
+		objects: h.s.List(),
+		keys:    h.s.ListKeys(),
+		values:  func(x *index) []string { return h.s.ListIndexFuncValues(x.name) },
+		bucket: func(x *index, value string) ([]any, []string) {
+			objects, err := h.s.ByIndex(x.name, value)
+			keys, err2 := h.s.IndexKeys(x.name, value)
+			if err != nil || err2 != nil {
+				t.Fatalf("the index %q: %v, %v", x.name, err, err2)
+			}
+			return objects, keys
+		},
+	}
+	if wrong := got.against(v, h.now); wrong != "" {
+		t.Fatalf("the store: %s", wrong)
+	}
+	for i := range historyKeys {
+		key := fmt.Sprint("k", i)
+		want, there := h.now[key]
+		if obj, ok := h.s.Get(key); ok != there || there && obj != any(want) {
+			t.Fatalf("Get(%s) is %v, %v; want %v", key, obj, ok, want)
+		}
+	}
+	if got := h.s.LastStoreSyncResourceVersion(); got != h.version {
+		t.Fatalf("the resource version is %q; want %q", got, h.version)
+	}
+}
+
+// reading is all that a snapshot gives.
+type reading struct {
+	objects []any
+	keys    []string
+	values  func(*index) []string
+	bucket  func(x *index, value string) ([]any, []string)
+}
+
+// against returns what is wrong with a reading of v, where want is the content.
+func (r reading) against(v *view, want content) string {
+	if wrong := sameMembers(r.objects, r.keys, slices.Collect(maps.Values(want))); wrong != "" {
+		return wrong
+	}
+	for _, x := range v.indexes {
+		byValue := map[string][]*member{}
+		for _, m := range want {
+			values, _ := x.compute(m)
+			for _, value := range values {
+				byValue[value] = append(byValue[value], m)
+			}
+		}
+		got, wanted := slices.Sorted(slices.Values(r.values(x))), slices.Sorted(maps.Keys(byValue))
+		if !slices.Equal(got, wanted) {
+			return fmt.Sprintf("the values in %s are %q; want %q", x.name, got, wanted)
+		}
+		for _, value := range historyIndexers[x.ordinal].values { // also those that no object has
+			objects, keys := r.bucket(x, value)
+			if wrong := sameMembers(objects, keys, byValue[value]); wrong != "" {
+				return fmt.Sprintf("%q in %s: %s", value, x.name, wrong)
+			}
+		}
+	}
+	return ""
+}
+
+func sameMembers(objects []any, keys []string, want []*member) string {
+	var wanted, got []string
+	for _, m := range want {
+		wanted = append(wanted, fmt.Sprint(m.key, "=", m.number))
+	}
+	for _, obj := range objects {
+		m := obj.(*member)
+		got = append(got, fmt.Sprint(m.key, "=", m.number))
+	}
+	slices.Sort(wanted)
+	slices.Sort(got)
+	if !slices.Equal(got, wanted) {
+		return fmt.Sprintf("the objects are %v; want %v", got, wanted)
+	}
+	var wantedKeys []string
+	for _, m := range want {
+		wantedKeys = append(wantedKeys, m.key)
+	}
+	if keys = slices.Sorted(slices.Values(keys)); !slices.Equal(keys, slices.Sorted(slices.Values(wantedKeys))) {
+		return fmt.Sprintf("the keys are %v; want %v", keys, wantedKeys)
+	}
+	return ""
+}
+
+// playHistory plays one history to its end, when every reader has left.
+func playHistory(t *rapid.T) {
+	h := newHistory(rapid.IntRange(0, 1).Draw(t, "indexes"))
+	for _, s := range steps().Draw(t, "steps") {
+		if s.kind != "none" {
+			t.Log(s)
+			h.play(t, s)
+			h.compare(t)
+		}
+	}
+	for _, open := range h.snapshots {
+		open.slot.leave(0)
+	}
+	h.s.Bookmark("last")
+	v := h.s.view.Load()
+	past, standIns, _ := kept(h.s)
+	if waiting := v.waiting.len(); past+standIns+waiting > 0 {
+		t.Fatalf("%d past versions and %d stand-ins are kept without a reader, and %d things wait", past, standIns, waiting)
+	}
+}
+
+func TestHistoriesBesideStalledReaders(t *testing.T) {
+	t.Parallel()
+	for i := range 4 { // of 100 histories each
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, playHistory)
+		})
+	}
+}
+
+// go test -fuzz plays histories that reach new code, for as long as it is told to.
+func FuzzHistoriesBesideStalledReaders(f *testing.F) { f.Fuzz(rapid.MakeFuzz(playHistory)) }
