@@ -1,10 +1,11 @@
 package lockfree
 
 import (
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync/atomic"
+
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // The states of a slot. Any number from slotBase on is a snapshot: its sequence
@@ -55,15 +56,18 @@ func newReaders() *readers {
 // sequence number of a write that was the newest committed one at some moment during
 // the call. It never waits: a slot that another reader takes first is passed over.
 func (r *readers) enter(committed *atomic.Uint64) (*slot, uint64) {
-	start := rand.Uint32()
+	start := explore.Uint32()
 	for ; ; r = r.next() {
 		mask := uint32(len(r.slots) - 1)
 		for i := range uint32(len(r.slots)) {
 			s := &r.slots[(start+i)&mask]
+			explore.Point("enter.slot")
 			if s.state.Load() != slotFree || !s.state.CompareAndSwap(slotFree, slotPending) {
 				continue
 			}
+			explore.Point("enter.committed")
 			seq := committed.Load()
+			explore.Point("enter.snapshot")
 			if s.state.CompareAndSwap(slotPending, seq+slotBase) {
 				return s, seq
 			}
@@ -74,6 +78,7 @@ func (r *readers) enter(committed *atomic.Uint64) (*slot, uint64) {
 
 // next returns the block after r, which it appends if there is none.
 func (r *readers) next() *readers {
+	explore.Point("next.more")
 	if r.more.Load() == nil {
 		r.more.CompareAndSwap(nil, &readers{slots: make([]slot, 2*len(r.slots))})
 	}
@@ -97,8 +102,9 @@ func rest(i int) {
 
 // leave closes the snapshot in which read objects were read.
 func (s *slot) leave(read int) {
+	explore.Point("leave.slot")
 	s.state.Store(slotFree)
-	if read > 0 && (read >= turn || rand.Uint32()%turn < uint32(read)) {
+	if read > 0 && (read >= turn || explore.Uint32()%turn < uint32(read)) {
 		runtime.Gosched()
 	}
 }
@@ -107,6 +113,7 @@ func (s *slot) leave(read int) {
 func (r *readers) idle() bool {
 	for ; r != nil; r = r.more.Load() {
 		for i := range r.slots {
+			explore.Point("idle.slot")
 			if r.slots[i].state.Load() != slotFree {
 				return false
 			}
@@ -121,9 +128,12 @@ func (r *readers) open(dst []uint64, committed uint64) []uint64 {
 	for ; r != nil; r = r.more.Load() {
 		for i := range r.slots {
 			s := &r.slots[i]
+			explore.Point("open.slot")
 			if s.state.Load() == slotPending {
+				explore.Point("open.given")
 				s.state.CompareAndSwap(slotPending, committed+slotBase)
 			}
+			explore.Point("open.snapshot")
 			if state := s.state.Load(); state >= slotBase {
 				dst = append(dst, state-slotBase)
 			}
