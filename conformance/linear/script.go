@@ -36,7 +36,8 @@ type Script struct {
 
 // Program makes an explorable program of a script. An error says what is wrong with the
 // text. After the threads have ended, one more reads all there is, writes, and reads
-// again, so that a store that is broken for good shows it.
+// again, so that a store that is broken for good shows it. Calls that the store does not
+// have are left out.
 func Program(text string, newStore NewStore) (explore.Program, error) {
 	s, err := parseScript(text)
 	if err != nil {
@@ -60,6 +61,9 @@ func (s *Script) begin(newStore NewStore) (threads []func(), judge func() error)
 	for n, calls := range clients {
 		from := len(h.ops)
 		for _, c := range calls {
+			if c.kind.power != nil && !c.kind.power.has(store) {
+				continue
+			}
 			if c.kind.prepare != nil {
 				c.kind.prepare(c)
 			}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -145,18 +146,70 @@ func (s Suite) find(name string) (Program, error) {
 	return Program{}, fmt.Errorf("this test has no program %q", name)
 }
 
-// Find searches p until it fails: systematically up to bound preemptions, then with
-// random priorities, each for half of the time. It returns nil if nothing failed.
-func Find(p Program, bound int, within time.Duration, seed uint64) *Failure {
-	s := NewSearch(p)
-	half := time.Now().Add(within / 2)
-	for b := 0; b <= bound && s.Deepen(half); b++ {
+// Find searches the programs, one after the other at each bound of preemptions and then
+// at random, until one fails. It returns nil if none failed within the time.
+func Find(programs []Program, within time.Duration) *Failure {
+	const bound = 2
+	began := time.Now()
+	var all []*Search
+	for _, p := range programs {
+		all = append(all, NewSearch(p))
 	}
-	r := rand.New(rand.NewPCG(seed, 0))
-	for end := time.Now().Add(within / 2); !s.Done() && time.Now().Before(end); {
-		s.Random(r, batch)
+	found := func(s *Search) *Failure {
+		if s.Failure != nil {
+			s.Failure.Schedules, s.Failure.Took = runsOf(all), time.Since(began)
+		}
+		return s.Failure
 	}
-	return s.Failure
+	for range bound + 1 {
+		for _, s := range all {
+			s.Deepen(began.Add(within / 2))
+			if f := found(s); f != nil {
+				return f
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 0))
+	for time.Since(began) < within {
+		open := false
+		for _, s := range all {
+			open = open || !s.Done()
+			s.Random(r, batch)
+			if f := found(s); f != nil {
+				return f
+			}
+		}
+		if !open {
+			break
+		}
+	}
+	return nil
+}
+
+func runsOf(all []*Search) (runs int) {
+	for _, s := range all {
+		runs += s.runs
+	}
+	return runs
+}
+
+// MustFind is Find for a fault that must be found, and prints what it took.
+func MustFind(t *testing.T, programs []Program, within time.Duration) {
+	t.Helper()
+	f := Find(programs, within)
+	if f == nil {
+		t.Errorf("no program failed within %s", within)
+		return
+	}
+	if err := programNamed(programs, f.Program).Replay(f.Schedule); err == nil {
+		t.Errorf("its schedule does not fail again: %v", f)
+	}
+	first, _, _ := strings.Cut(f.Err.Error(), "\n")
+	fmt.Printf("FOUND %s | %d | %s | %s | %s | %s\n", t.Name(), f.Schedules, f.Took.Round(time.Millisecond), f.Program, f.Schedule, first)
+}
+
+func programNamed(programs []Program, name string) Program {
+	return programs[slices.IndexFunc(programs, func(p Program) bool { return p.Name == name })]
 }
 
 // teller prints the progress of a long search to standard error.

@@ -51,6 +51,9 @@ func NewSearch(p Program) *Search {
 // Done reports that nothing is left to explore.
 func (s *Search) Done() bool { return s.Failure != nil || s.all }
 
+// Finished reports that all schedules there are were explored, and none failed.
+func (s *Search) Finished() bool { return s.Failure == nil && s.all }
+
 // Deepen goes through all schedules with one preemption more than before; false if that
 // was stopped by the deadline, or is of no use.
 func (s *Search) Deepen(deadline time.Time) bool {
