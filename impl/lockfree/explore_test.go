@@ -19,13 +19,17 @@ func newStore(ix contract.Indexers) contract.Store { return lockfree.New(ix) }
 // the store look at its slots.
 const addIndexersBesideSnapshot = "one: add a:x/x => list | update a:x/x; addindexers many; tx *4 a:y/y a:x/x a:y/y"
 
-// scripts are chosen by the mechanism that they put under stress.
-var scripts = []string{
+// scripts are all programs of TestInterleavings.
+var scripts = append([]string{addIndexersBesideSnapshot}, sound...)
+
+// sound are chosen by the mechanism that they put under stress.
+var sound = []string{
 	// An update beside Gets of the same key.
 	"one: add a:x => update a:y; update a:x | get a; get a",
 	"one: add a:x => update a:y | update a:z | get a; get a",
 	// Objects of two types: the entry's value is emptied, and Get goes by the node.
 	"one: add a:x => update a:x!; update a:x | get a; get a",
+	"one: add a:x => update a:y | list; get a",
 	// Deleted and there again.
 	"one: add a:x => delete a; add a:x | get a; get a",
 	"one: add a:x; add b:y => delete a; add a:x | list; list",
@@ -40,7 +44,6 @@ var scripts = []string{
 	"one: add a:x => update a:y; update a:x; update a:y | index one a:x; indexkeys one y",
 	"many: add a:x/xy => update a:x/y; update a:x/zxy | values many; index many a:x/xy",
 	// An index that is added.
-	addIndexersBesideSnapshot,
 	"one: add a:x/x; add b:y/x => addindexers many; update a:y/y | byindex many x; byindex many y",
 	"one: add a:x/x => addindexers many | update a:y/y | byindex many y; indexers",
 	// Replace beside everything.
@@ -55,6 +58,10 @@ var scripts = []string{
 	// Copies of the blocks.
 	"one: add a:x; add b:y; list; list => update a:y | list | list",
 	"one: add a:x; add b:y; list => update a:y; update b:y | list; list | list",
+	"one: add a:x; list; list => update a:y | list | list; list; list",
+	// Versions that a snapshot keeps beside many writes: the store looks at its slots.
+	"one: add a:x => list | update a:y; tx *12 b:y b:x; update a:x; get a",
+	"one: add a:x; add b:x => list; get a | delete b; tx *12 a:y a:x; add b:y",
 	// Stand-ins that are used again.
 	"one: add a:x; add b:x; update a:y; update a:x => update b:y; update b:x; update a:y | byindex one x | list",
 	"one: add a:x; add b:x; delete a; add a:x => delete a; add a:x | list | byindex one x",

@@ -23,6 +23,7 @@ type standIn struct {
 func (r *record) at(seq uint64) *record {
 	for r != nil && r.standIn != nil {
 		s := r.standIn
+		explore.Point("standIn.seq")
 		if s.seq <= seq {
 			return s.of
 		}
