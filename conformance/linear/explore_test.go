@@ -28,8 +28,8 @@ func program(t *testing.T, text string, newStore linear.NewStore) explore.Progra
 	return p
 }
 
-// TestExplorerFindsBrokenStores: the explorer finds what histories of real threads find.
-func TestExplorerFindsBrokenStores(t *testing.T) {
+// TestExploreFindsBrokenStores: the explorer finds what histories of real threads find.
+func TestExploreFindsBrokenStores(t *testing.T) {
 	for _, b := range []struct {
 		name     string
 		newStore linear.NewStore
@@ -63,9 +63,9 @@ func TestExplorerFindsBrokenStores(t *testing.T) {
 	}
 }
 
-// TestExplorerAccusesNoHealthyStore goes through all schedules of the probes over
+// TestExploreAccusesNoHealthyStore goes through all schedules of the probes over
 // client-go's store.
-func TestExplorerAccusesNoHealthyStore(t *testing.T) {
+func TestExploreAccusesNoHealthyStore(t *testing.T) {
 	for _, text := range linear.Probes {
 		s := explore.NewSearch(program(t, text, steppedGo))
 		for s.Deepen(time.Now().Add(time.Minute)) {
@@ -78,7 +78,7 @@ func TestExplorerAccusesNoHealthyStore(t *testing.T) {
 	}
 }
 
-func TestScriptsThatAreNone(t *testing.T) {
+func TestExploreRefusesBadScripts(t *testing.T) {
 	for _, text := range []string{
 		"", "one: add a:x", "two: => list", "one: add e:x => list", "one: => jump", "one: => get", "one: => get e",
 		"one: => byindex one w", "one: => byindex two x", "one: => tx", "one: => tx a", "one: => add a:x/y/z/x", "one: => add a",

@@ -1,6 +1,6 @@
 //go:build explore
 
-package mutants_test
+package mutants
 
 import (
 	"slices"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/linear"
-	"github.com/informerbench/informerbench/conformance/mutants"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/internal/explore"
 )
@@ -20,16 +19,32 @@ var interleaved = []string{
 	"index-keys torn between shards", "values torn between shards", "replace shard by shard", "transaction shard by shard",
 }
 
-// TestExplorerFindsMutants: each of them is found in a minute, most in milliseconds.
-func TestExplorerFindsMutants(t *testing.T) {
-	all := mutants.Stores()
+// TestExploreFindsMutants: each of them is found in a minute, most in milliseconds.
+func TestExploreFindsMutants(t *testing.T) {
+	all := Stores()
 	for _, name := range interleaved {
 		t.Run(name, func(t *testing.T) {
-			i := slices.IndexFunc(all, func(m mutants.Mutant) bool { return m.Name == name })
+			i := slices.IndexFunc(all, func(m Mutant) bool { return m.Name == name })
 			if i < 0 {
 				t.Fatal("there is no such mutant")
 			}
 			explore.MustFind(t, probes(t, all[i].NewStore), time.Minute)
+		})
+	}
+}
+
+// TestExploreAccusesNoSoundStore: the stores that the mutants stand on pass.
+func TestExploreAccusesNoSoundStore(t *testing.T) {
+	for name, newStore := range map[string]func(contract.Indexers) contract.Store{
+		"client-go": func(ix contract.Indexers) contract.Store { return newBase(ix) },
+		"snapshots": func(ix contract.Indexers) contract.Store { return newSnapshots(ix) },
+		"sharded":   func(ix contract.Indexers) contract.Store { return newSharded(ix) },
+		"dense":     func(ix contract.Indexers) contract.Store { return newDense(ix) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if f := explore.Find(probes(t, newStore), 3*time.Second); f != nil {
+				t.Error(f)
+			}
 		})
 	}
 }

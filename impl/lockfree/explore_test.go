@@ -19,7 +19,7 @@ func newStore(ix contract.Indexers) contract.Store { return lockfree.New(ix) }
 // the store look at its slots.
 const addIndexersBesideSnapshot = "one: add a:x/x => list | update a:x/x; addindexers many; tx *4 a:y/y a:x/x a:y/y"
 
-// scripts are all programs of TestInterleavings.
+// scripts are all programs of TestExploreInterleavings.
 var scripts = append([]string{addIndexersBesideSnapshot}, sound...)
 
 // sound are chosen by the mechanism that they put under stress.
@@ -88,6 +88,6 @@ func suite(t *testing.T, texts []string) explore.Suite {
 	return s
 }
 
-// TestInterleavings explores the programs, and random ones. docs/explorer.md says how to
+// TestExploreInterleavings explores the programs, and random ones. docs/explorer.md says how to
 // replay what it prints.
-func TestInterleavings(t *testing.T) { suite(t, scripts).Check(t) }
+func TestExploreInterleavings(t *testing.T) { suite(t, scripts).Check(t) }

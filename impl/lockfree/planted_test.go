@@ -61,10 +61,10 @@ var faults = []explore.Fault{
 	}}},
 }
 
-// TestPlantedFaultsAreFound builds the store with the faults and explores the programs of
+// TestExplorePlantedFaults builds the store with the faults and explores the programs of
 // this package until one fails.
-func TestPlantedFaultsAreFound(t *testing.T) {
+func TestExplorePlantedFaults(t *testing.T) {
 	explore.Plant(t, faults, func(t *testing.T, _ string) {
-		explore.MustFind(t, suite(t, sound).Programs, time.Minute)
+		explore.MustFind(t, suite(t, sound).Programs, 20*time.Second)
 	})
 }

@@ -146,11 +146,13 @@ func (s Suite) find(name string) (Program, error) {
 	return Program{}, fmt.Errorf("this test has no program %q", name)
 }
 
-// Find searches the programs, one after the other at each bound of preemptions and then
-// at random, until one fails. It returns nil if none failed within the time.
+// Find searches the programs until one fails: one after the other at each bound of
+// preemptions, with some random runs of each in between, and then at random. It returns nil
+// if none failed within the time.
 func Find(programs []Program, within time.Duration) *Failure {
 	const bound = 2
 	began := time.Now()
+	r := rand.New(rand.NewPCG(1, 0))
 	var all []*Search
 	for _, p := range programs {
 		all = append(all, NewSearch(p))
@@ -168,8 +170,13 @@ func Find(programs []Program, within time.Duration) *Failure {
 				return f
 			}
 		}
+		for _, s := range all {
+			s.Random(r, batch)
+			if f := found(s); f != nil {
+				return f
+			}
+		}
 	}
-	r := rand.New(rand.NewPCG(1, 0))
 	for time.Since(began) < within {
 		open := false
 		for _, s := range all {

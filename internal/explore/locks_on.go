@@ -74,6 +74,7 @@ type Cond struct {
 
 // Wait frees L, waits to be woken, and takes L again.
 func (c *Cond) Wait() {
+	Point("waits") // where a wake-up comes too early
 	woken := false
 	c.queue = append(c.queue, &woken)
 	c.L.Unlock()

@@ -2,7 +2,10 @@
 
 package explore
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // choice is a step at which several threads could go on.
 type choice struct {
@@ -56,7 +59,7 @@ func (s *systematic) once() outcome {
 		}
 		c := s.path[at]
 		if c.step != step || c.among != len(enabled) || c.again != again {
-			panic("explore: a schedule does not give the same run again: something in it is random")
+			panic(fmt.Sprintf("explore: program %q does not give the same run again by the same schedule: something in it is random", s.p.Name))
 		}
 		at++
 		if c.again && c.taken > 0 {

@@ -189,6 +189,22 @@ var plays = map[string]func(b *bed) (threads []func(), judge func() error){
 	"a producer, two consumers": func(b *bed) ([]func(), func() error) {
 		return []func(){then(b.produce("p", "a"), b.produce("q", "b"), b.produce("r", "c"), b.fifo.Close), b.pop, b.pop}, b.judge(map[string]int{"p": 1, "q": 1, "r": 1})
 	},
+	"two consumers at once": func(b *bed) ([]func(), func() error) {
+		taken := 0
+		pop := func() {
+			_, err := b.fifo.Pop(func(item any, isInInitialList bool) error {
+				if _, locks := b.fifo.(*deltafifo.DeltaFIFO); !locks {
+					taken++
+					explore.Await("both have one", func() bool { return taken == 2 })
+				}
+				return b.process(item, isInInitialList)
+			})
+			if err != nil {
+				b.fail("Pop: %v", err)
+			}
+		}
+		return []func(){then(b.produce("p", "a"), b.produce("q", "b")), pop, pop}, b.judge(map[string]int{"p": 1, "q": 1})
+	},
 	"adds beside Close": func(b *bed) ([]func(), func() error) {
 		return []func(){b.produce("p", "a", "b"), b.fifo.Close, b.pop}, b.judge(map[string]int{"p": 2})
 	},
@@ -255,20 +271,21 @@ var plays = map[string]func(b *bed) (threads []func(), judge func() error){
 	},
 }
 
-// TestInterleavings explores every FIFO: each event comes out once, those of a producer
+// TestExploreInterleavings explores every FIFO: each event comes out once, those of a producer
 // in the order of its calls, and no consumer sleeps while something waits.
-func TestInterleavings(t *testing.T) {
-	fifos := append(slices.Clone(variants[:0]), variants...)
-	fifos = append(fifos, variants[0])
-	fifos[len(fifos)-1].name = "DeltaFIFO"
-	fifos[len(fifos)-1].construct = func(cfg contract.FIFOConfig, opts deltafifo.Options) contract.FIFO { return deltafifo.New(cfg, opts) }
-	var s explore.Suite
-	for _, v := range fifos {
-		for name, play := range explore.Ordered(plays) {
-			s.Programs = append(s.Programs, explore.Program{Name: v.name + ": " + name, New: func() ([]func(), func() error) {
-				return play(newBed(v.construct, v.opts))
+func TestExploreInterleavings(t *testing.T) { suite().Check(t) }
+
+func suite() (s explore.Suite) {
+	add := func(name string, construct construct, opts deltafifo.Options) {
+		for play, threads := range explore.Ordered(plays) {
+			s.Programs = append(s.Programs, explore.Program{Name: name + ": " + play, New: func() ([]func(), func() error) {
+				return threads(newBed(construct, opts))
 			}})
 		}
 	}
-	s.Check(t)
+	for _, v := range variants {
+		add(v.name, v.construct, v.opts)
+	}
+	add("DeltaFIFO", func(cfg contract.FIFOConfig, opts deltafifo.Options) contract.FIFO { return deltafifo.New(cfg, opts) }, deltafifo.Options{})
+	return s
 }

@@ -164,22 +164,29 @@ func newRanked() *watched {
 	return w
 }
 
-// later adds items after delays in seconds.
+// later adds items after delays in seconds. Item a comes a millisecond later, so that no
+// two are due at the same time: which one is first may depend on the seed of a hash.
 func (w *watched) later(items string, seconds ...int) func() {
 	return func() {
 		for i, d := range seconds {
-			w.Queue.(interface{ AddAfter(string, time.Duration) }).AddAfter(items[i:i+1], time.Duration(d)*time.Second)
-			w.events++ // counted when it is done: a time that is stepped before would not count
-			w.added[items[i:i+1]] = 0
+			item, after := items[i:i+1], time.Duration(d)*time.Second
+			if item == "a" {
+				after += time.Millisecond
+			}
+			w.Queue.(interface{ AddAfter(string, time.Duration) }).AddAfter(item, after)
+			w.added[item] = 0 // known once the call has returned, and taken at any time
 		}
 	}
 }
 
-// time passes twice: at any moment, and when n items were added.
+// time passes a second at any moment, then two when n items were added, by which item b
+// is due, then a minute.
 func (w *watched) time(n int) func() {
 	return func() {
 		w.clock.Step(time.Second)
 		explore.Await("all are added", func() bool { return len(w.added) == n })
+		w.clock.Step(2 * time.Second)
+		explore.Await("b is taken", func() bool { return w.taken["b"] > 0 })
 		w.clock.Step(time.Minute)
 	}
 }
@@ -200,6 +207,16 @@ var immediate = map[string]func(w *watched) []func(){
 	},
 	"two items, two workers": func(w *watched) []func() {
 		return []func(){then(w.add("a", "b"), w.ShutDown), w.worker, w.worker}
+	},
+	"two workers at once": func(w *watched) []func() {
+		taken := 0
+		work := func() {
+			item, _ := w.Get()
+			taken++
+			explore.Await("both have one", func() bool { return taken == 2 })
+			w.Done(item)
+		}
+		return []func(){func() { w.Add("a"); w.Add("b") }, work, work}
 	},
 	"two producers of one item": func(w *watched) []func() {
 		return []func(){w.add("a"), w.add("a"), func() {
@@ -227,7 +244,10 @@ var immediate = map[string]func(w *watched) []func(){
 
 var timed = map[string]func(w *watched) []func(){
 	"the later item first": func(w *watched) []func() {
-		return []func(){w.later("ab", 3, 1), w.time(2), w.alarmed, w.take(2)}
+		return []func(){w.later("ab", 9, 1), w.time(2), w.alarmed, w.take(2)}
+	},
+	"the earlier item first": func(w *watched) []func() {
+		return []func(){w.later("ba", 1, 3), w.time(2), w.alarmed, w.take(2)}
 	},
 	"two producers": func(w *watched) []func() {
 		return []func(){then(w.later("a", 2), w.later("b", 1)), w.time(2), w.alarmed, w.take(2)}
@@ -237,10 +257,11 @@ var timed = map[string]func(w *watched) []func(){
 	},
 }
 
-// TestInterleavings explores the queues: no item is lost, no worker sleeps while one is
+// TestExploreInterleavings explores the queues: no item is lost, no worker sleeps while one is
 // ready, and no two workers have the same.
-func TestInterleavings(t *testing.T) {
-	var s explore.Suite
+func TestExploreInterleavings(t *testing.T) { suite().Check(t) }
+
+func suite() (s explore.Suite) {
 	add := func(name string, make func() *watched, plays map[string]func(*watched) []func()) {
 		for play, threads := range explore.Ordered(plays) {
 			s.Programs = append(s.Programs, explore.Program{Name: name + ": " + play, New: func() ([]func(), func() error) {
@@ -253,5 +274,5 @@ func TestInterleavings(t *testing.T) {
 	add("PriorityQueue", newRanked, immediate)
 	add("DelayingQueue", newDelaying, timed)
 	add("PriorityQueue", newRanked, timed)
-	s.Check(t)
+	return s
 }
