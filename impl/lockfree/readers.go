@@ -45,7 +45,7 @@ type readers struct {
 // newReaders returns slots for the readers that can run at once, and some that were
 // interrupted while inside.
 func newReaders() *readers {
-	n := 4
+	n := leastSlots
 	for n < 2*runtime.GOMAXPROCS(0) {
 		n *= 2
 	}

@@ -14,6 +14,9 @@ const blockShift = 8
 // leastShare is of how many objects Replace gives a goroutine a share.
 const leastShare = 4096
 
+// leastSlots is the smallest number of slots in the first block.
+const leastSlots = 4
+
 // leastPatience is the smallest number of versions and stand-ins between two looks at
 // the slots beside an open snapshot.
 const leastPatience = 64

@@ -9,11 +9,12 @@ import (
 )
 
 // With -tags degraded the rare paths are the common ones: blocks of two, a hash
-// that tells few keys apart, shares of two objects, and early looks at the slots.
+// that tells few keys apart, shares of two objects, early looks at the slots, and slots for few readers.
 const (
 	blockShift    = 1
 	leastShare    = 2
 	leastPatience = 4
+	leastSlots    = 1
 )
 
 func hashOf(seed maphash.Seed, key string) uint64 { return explore.Hash(seed, key) & 3 << 62 }
