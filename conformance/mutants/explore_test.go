@@ -42,7 +42,7 @@ func TestExploreAccusesNoSoundStore(t *testing.T) {
 		"dense":     func(ix contract.Indexers) contract.Store { return newDense(ix) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if f := explore.Find(probes(t, newStore), 3*time.Second); f != nil {
+			if f := explore.Find(probes(t, newStore), time.Second); f != nil {
 				t.Error(f)
 			}
 		})

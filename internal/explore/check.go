@@ -29,8 +29,6 @@ type Suite struct {
 	Draw func(r *rand.Rand) Program
 	// Parse makes a program of a name that is none of Programs'; nil where it cannot.
 	Parse func(name string) (Program, error)
-	// Share is the part of the time of the test binary that the suite takes; 0 means 1.
-	Share float64
 }
 
 const (
@@ -46,10 +44,7 @@ func (s Suite) Check(t *testing.T) {
 		s.one(t)
 		return
 	}
-	if s.Share == 0 {
-		s.Share = 1
-	}
-	whole := time.Duration(float64(*flagTime) * *flagShare * s.Share)
+	whole := time.Duration(float64(*flagTime) * *flagShare)
 	seed := *flagSeed
 	if seed == 0 {
 		seed = rand.Uint64()
@@ -164,8 +159,9 @@ func Find(programs []Program, within time.Duration) *Failure {
 		return s.Failure
 	}
 	for range bound + 1 {
-		for _, s := range all {
-			s.Deepen(began.Add(within / 2))
+		for i, s := range all {
+			left := time.Until(began.Add(within / 2))
+			s.Deepen(time.Now().Add(left / time.Duration(len(all)-i)))
 			if f := found(s); f != nil {
 				return f
 			}

@@ -17,7 +17,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // marked are the packages with points.
-var marked = []string{"impl/lockfree"}
+var marked = []string{"impl/lockfree", "queue/deltafifo", "queue/workqueue"}
 
 var point = regexp.MustCompile(`explore\.Point\("[^"]*"\)`)
 

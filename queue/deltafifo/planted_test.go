@@ -40,5 +40,5 @@ var faults = []explore.Fault{
 // TestExplorePlantedFaults builds the FIFOs with the faults and explores the programs of
 // this package until one fails.
 func TestExplorePlantedFaults(t *testing.T) {
-	explore.Plant(t, faults, func(t *testing.T, _ string) { explore.MustFind(t, suite().Programs, 20*time.Second) })
+	explore.Plant(t, faults, func(t *testing.T, _ string) { explore.MustFind(t, suite().Programs, 40*time.Second) })
 }
