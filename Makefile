@@ -9,12 +9,13 @@ FUZZTIME ?= 30s
 # are long: it tries to leave out each part of them, which are as many as the square of the length.
 FUZZMINIMIZE ?= 1s
 RUNS ?= 1000
+EXPLORETIME ?= 1h
 HISTORIES ?= 10000
 # The packages in which goroutines meet: they run under the race detector. The mutants do
 # not: a race in them is theirs, and the suites that catch them race over the sound ones.
 CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./impl/... ./indexer ./informer/... ./load/... ./queue/...))
 
-.PHONY: help build test race degraded lint fuzz bench verify mutants healthy faults report selfcheck
+.PHONY: help build test race degraded explore lint fuzz bench verify mutants healthy faults report selfcheck
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +31,19 @@ race: ## Run the concurrent packages under the race detector
 
 degraded: ## Run the tests of what can be built to take its rare paths all the time
 	$(GO) test -tags degraded ./impl/lockfree ./queue/delay
+
+EXPLORED = ./impl/lockfree ./queue/deltafifo ./queue/workqueue
+INTERLEAVINGS = $(GO) test -count=1 -v -timeout=0 -run='^TestExploreInterleavings$$' -explore.time=$(EXPLORETIME)
+
+explore: ## Find what the explorer must find, then explore interleavings for EXPLORETIME (1h)
+	$(GO) vet -tags explore ./internal/explore ./conformance/linear ./conformance/mutants $(EXPLORED)
+	$(GO) test -count=1 -tags explore ./internal/explore
+	$(GO) test -count=1 -tags explore -run='^TestExplore' -skip=Interleavings ./conformance/linear ./conformance/mutants $(EXPLORED)
+	$(GO) test -count=1 -tags explore,degraded -run='^TestExplorePlanted' ./impl/lockfree
+	$(INTERLEAVINGS) -explore.share=0.3 -tags explore ./impl/lockfree
+	$(INTERLEAVINGS) -explore.share=0.4 -tags explore,degraded ./impl/lockfree
+	$(INTERLEAVINGS) -explore.share=0.15 -tags explore ./queue/deltafifo
+	$(INTERLEAVINGS) -explore.share=0.15 -tags explore ./queue/workqueue
 
 lint: ## Run gofmt, go vet, staticcheck and golangci-lint
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these"; exit 1; }

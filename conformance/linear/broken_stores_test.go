@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // base is what a broken store is broken on: client-go's, all powers. Where two
@@ -93,7 +94,7 @@ func (s halves) AddIndexers(ix contract.Indexers) error {
 type overlaid struct {
 	base
 	mu struct {
-		sync.Mutex
+		explore.Mutex
 		coming []any
 	}
 }
@@ -158,7 +159,7 @@ type lateValues struct {
 	base
 	first contract.Indexers
 	mu    struct {
-		sync.Mutex
+		explore.Mutex
 		values map[string][]string
 	}
 }
@@ -190,7 +191,7 @@ func (s *lateValues) ListIndexFuncValues(index string) []string {
 // busy gives up where it should wait.
 type busy struct {
 	base
-	mu sync.Mutex
+	mu explore.Mutex
 }
 
 func (s *busy) Update(key string, obj any) {
@@ -213,6 +214,7 @@ func (s *cached) Get(key string) (any, bool) {
 	o, ok := s.base.Get(key)
 	if ok {
 		runtime.Gosched()
+		explore.Point("fill")
 		s.cache.Store(key, o)
 	}
 	return o, ok
@@ -244,7 +246,7 @@ func (s updateInTwo) Update(key string, obj any) {
 type writeBehind struct {
 	base
 	mu struct {
-		sync.Mutex
+		explore.Mutex
 		waiting func()
 	}
 }

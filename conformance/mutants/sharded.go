@@ -6,9 +6,9 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // shards are as many as a store has that splits its locks in earnest. With two, what is
@@ -19,7 +19,7 @@ const shards = 16
 // writes one key shares the lock over all; who looks at several shards, or writes
 // to several, has it alone.
 type sharded struct {
-	all    sync.RWMutex
+	all    explore.RWMutex
 	shards [shards]base
 }
 

@@ -7,10 +7,10 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // chunks is how many maps a content is spread over; a write copies one.
@@ -26,7 +26,7 @@ type content struct {
 // and look through all of it. Its steps are fields so that a mutant can replace one.
 type snapshots struct {
 	now     atomic.Pointer[content]
-	writers sync.Mutex
+	writers explore.Mutex
 
 	// write publishes what change makes of a copy of the content.
 	write func(change func(*content))
@@ -44,16 +44,26 @@ func newSnapshots(ix contract.Indexers) *snapshots {
 	empty := &content{indexers: contract.Indexers{}}
 	maps.Copy(empty.indexers, ix)
 	s.now.Store(empty)
-	s.write, s.objects = s.writeInTurn, func() []keyed { return s.now.Load().objects() }
+	s.write, s.objects = s.writeInTurn, func() []keyed { return s.newest().objects() }
 	return s
 }
 
 func (s *snapshots) writeInTurn(change func(*content)) {
 	s.writers.Lock()
 	defer s.writers.Unlock()
-	next := *s.now.Load()
+	next := *s.newest()
 	change(&next)
-	s.now.Store(&next)
+	s.publish(&next)
+}
+
+func (s *snapshots) newest() *content {
+	explore.Point("newest")
+	return s.now.Load()
+}
+
+func (s *snapshots) publish(c *content) {
+	explore.Point("publish")
+	s.now.Store(c)
 }
 
 func (c *content) objects() (all []keyed) {
@@ -129,7 +139,7 @@ func (s *snapshots) Transaction(txns ...contract.StoreTransaction) {
 }
 
 func (s *snapshots) Get(key string) (any, bool) {
-	obj, ok := s.now.Load().chunks[chunkOf(key)][key]
+	obj, ok := s.newest().chunks[chunkOf(key)][key]
 	return obj, ok
 }
 
@@ -150,7 +160,7 @@ func (s *snapshots) ListKeys() []string {
 }
 
 func (s *snapshots) indexFunc(index string) (contract.IndexFunc, error) {
-	if f := s.now.Load().indexers[index]; f != nil {
+	if f := s.newest().indexers[index]; f != nil {
 		return f, nil
 	}
 	return nil, fmt.Errorf("the store has no index %q", index)
@@ -217,7 +227,7 @@ func (s *snapshots) ListIndexFuncValues(index string) []string {
 	return slices.Compact(all)
 }
 
-func (s *snapshots) GetIndexers() contract.Indexers { return maps.Clone(s.now.Load().indexers) }
+func (s *snapshots) GetIndexers() contract.Indexers { return maps.Clone(s.newest().indexers) }
 
 func (s *snapshots) AddIndexers(ix contract.Indexers) (err error) {
 	s.write(func(c *content) { err = c.addIndexers(ix) })
@@ -245,10 +255,10 @@ func (s *snapshots) Resync() error { return nil }
 type lostByIndexers struct{ *snapshots }
 
 func (s lostByIndexers) AddIndexers(ix contract.Indexers) error {
-	next := *s.now.Load()
+	next := *s.newest()
 	err := next.addIndexers(ix)
 	runtime.Gosched() // it takes long in a large store
-	s.now.Store(&next)
+	s.publish(&next)
 	return err
 }
 
@@ -277,36 +287,40 @@ func snapshotStores() []Mutant {
 	return []Mutant{
 		on("optimistic copy", "a writer copies the content and publishes its copy without asking whether another did meanwhile", "STORE-36", func(s *snapshots) contract.Store {
 			s.write = func(change func(*content)) {
-				next := *s.now.Load()
+				next := *s.newest()
 				change(&next)
-				s.now.Store(&next)
+				s.publish(&next)
 			}
 			return s
 		}),
 		on("newer version of one chunk", "a reader of all chunks takes the last one from the newest content and not from its own", "STORE-7 STORE-9 STORE-35", func(s *snapshots) contract.Store {
 			s.objects = func() []keyed {
-				mine := s.now.Load()
+				mine := s.newest()
 				var all []keyed
 				for i := range chunks - 1 {
 					all = append(all, mine.chunk(i)...)
 					runtime.Gosched() // so as not to hold the processor for all of a long list
 				}
-				return append(all, s.now.Load().chunk(chunks-1)...)
+				return append(all, s.newest().chunk(chunks-1)...)
 			}
 			return s
 		}),
 		on("lists one write behind", "what lists look through is published before the write that publishes it", "STORE-4 STORE-35", func(s *snapshots) contract.Store {
 			var behind atomic.Pointer[content]
-			behind.Store(s.now.Load())
+			behind.Store(s.newest())
 			s.write = func(change func(*content)) {
 				s.writers.Lock()
 				defer s.writers.Unlock()
-				behind.Store(s.now.Load())
-				next := *s.now.Load()
+				explore.Point("behind")
+				behind.Store(s.newest())
+				next := *s.newest()
 				change(&next)
-				s.now.Store(&next)
+				s.publish(&next)
 			}
-			s.objects = func() []keyed { return behind.Load().objects() }
+			s.objects = func() []keyed {
+				explore.Point("behind")
+				return behind.Load().objects()
+			}
 			return s
 		}),
 		on("replace chunk by chunk", "each chunk of a Replace is published by itself", "STORE-7 STORE-29", func(s *snapshots) contract.Store {

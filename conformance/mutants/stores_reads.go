@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"sync"
+
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 type copies struct{ base }
@@ -58,7 +60,7 @@ func (s keysTwice) ListKeys() []string {
 type sharedSlice struct {
 	base
 	mu struct {
-		sync.Mutex
+		explore.Mutex
 		list []any
 	}
 }
@@ -75,7 +77,7 @@ func (s *sharedSlice) List() []any {
 type oneBuffer struct {
 	base
 	mu struct {
-		sync.Mutex
+		explore.Mutex
 		buffer []any
 	}
 }
@@ -168,7 +170,7 @@ func (s callsNil) Index(index string, obj any) ([]any, error) {
 
 type leakyRead struct {
 	base
-	mu sync.RWMutex
+	mu explore.RWMutex
 }
 
 func (s *leakyRead) Index(index string, obj any) ([]any, error) {

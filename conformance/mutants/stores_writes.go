@@ -7,12 +7,12 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 type addOnce struct{ base }
@@ -41,7 +41,7 @@ func (s keepsDeleted) Delete(key string) {
 
 type revives struct {
 	base
-	mu    sync.Mutex
+	mu    explore.Mutex
 	tombs map[string]any
 }
 
@@ -67,7 +67,7 @@ func (s *revives) Add(key string, obj any) {
 type sweeps struct {
 	base
 	mu struct {
-		sync.Mutex
+		explore.Mutex
 		deleted []string
 	}
 }
@@ -112,7 +112,7 @@ func (s updateInTwo) Update(key string, obj any) {
 type writeBehind struct {
 	base
 	mu struct {
-		sync.Mutex
+		explore.Mutex
 		waiting func()
 	}
 }
@@ -128,7 +128,7 @@ func (s *writeBehind) Update(key string, obj any) {
 
 type busy struct {
 	base
-	mu sync.Mutex
+	mu explore.Mutex
 }
 
 func (s *busy) Update(key string, obj any) {
@@ -140,7 +140,7 @@ func (s *busy) Update(key string, obj any) {
 
 type leaky struct {
 	base
-	mu sync.Mutex
+	mu explore.Mutex
 }
 
 func (s *leaky) Update(key string, obj any) {
@@ -159,7 +159,7 @@ func (s *leaky) Replace(items map[string]any, rv string) {
 
 type oneLock struct {
 	base
-	all *sync.Mutex
+	all *explore.Mutex
 }
 
 func (s oneLock) Update(key string, obj any) {
@@ -173,7 +173,7 @@ func (s oneLock) Add(key string, obj any) { s.Update(key, obj) }
 // remembers keeps the empty sets of values that are gone.
 type remembers struct {
 	base
-	mu   sync.Mutex
+	mu   explore.Mutex
 	ever map[string]map[string]bool
 }
 
@@ -217,7 +217,7 @@ func firstValue(f contract.IndexFunc) contract.IndexFunc {
 }
 
 func frozenValue(f contract.IndexFunc) contract.IndexFunc {
-	var mu sync.Mutex
+	var mu explore.Mutex
 	var first []string
 	return func(obj any) ([]string, error) {
 		mu.Lock()

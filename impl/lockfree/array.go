@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"slices"
 	"sync/atomic"
+
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 const (
@@ -39,11 +41,13 @@ type array struct {
 
 // length returns the blocks and how many objects snapshot seq sees in them.
 func (a *array) length(seq uint64) (blocks [][]cell, n int) {
+	explore.Point("array.blocks")
 	p := a.blocks.Load()
 	if p == nil {
 		return nil, 0
 	}
 	blocks = *p
+	explore.Point("array.used")
 	// After the blocks were loaded there may have come more cells, of later writes.
 	n = min(int(a.used.Load()), capacity(blocks))
 	for n > 0 && !recordAt(blocks, n-1, seq).seen(seq) {
@@ -54,6 +58,7 @@ func (a *array) length(seq uint64) (blocks [][]cell, n int) {
 
 // recordAt returns the record in the i-th cell for snapshot seq, nil if there is none.
 func recordAt(blocks [][]cell, i int, seq uint64) *record {
+	explore.Point("array.cell")
 	return blocks[i>>blockShift][i&blockMask].Load().at(seq)
 }
 
@@ -103,6 +108,7 @@ func (a *array) objects(room []any, seq uint64) []any {
 // readBlock sets part to the objects that snapshot seq sees at the start of a block.
 func readBlock(part []any, block []cell, seq uint64) {
 	for i := range part {
+		explore.Point("array.cell")
 		r := block[i].Load()
 		if r.standIn != nil {
 			r = r.at(seq)
@@ -144,10 +150,12 @@ func (a *array) push(w *write, rec *record, asIs bool) uint32 {
 	a.n++
 	if a.n > a.used.Load() {
 		a.reserve(int(a.n))
+		explore.Point("push.used")
 		a.used.Store(a.n)
 	}
 	a.copies.touch(w, pos)
 	if c := a.cell(pos); asIs && c.Load() == nil {
+		explore.Point("push.cell")
 		c.Store(rec)
 	} else {
 		a.standIn(w, pos, rec)
@@ -182,6 +190,7 @@ func (a *array) standIn(w *write, pos uint32, rec *record) {
 	if before == nil || before.standIn == nil { // else it waits already
 		w.changed = append(w.changed, place{a, pos})
 	}
+	explore.Point("standIn.cell")
 	c.Store(w.standIn(rec, before))
 }
 
@@ -202,6 +211,7 @@ func (a *array) reserve(n int) {
 		for _, block := range blocks {
 			moveCells(first, block)
 		}
+		explore.Point("reserve.blocks")
 		a.blocks.Store(&[][]cell{first})
 		return
 	}
@@ -214,6 +224,7 @@ func (a *array) reserve(n int) {
 		blocks = append(blocks, make([]cell, blockSize))
 	}
 	more := blocks // so that blocks need not be on the heap when there is room
+	explore.Point("reserve.blocks")
 	a.blocks.Store(&more)
 }
 
@@ -229,10 +240,12 @@ func (a *array) trim() {
 	for used > 0 && a.cell(used-1).Load() == nil {
 		used--
 	}
+	explore.Point("trim.used")
 	a.used.Store(used)
 	blocks := *a.blocks.Load()
 	if whole := int(used)>>blockShift + 2; len(blocks) >= 2*whole {
 		rest := slices.Clone(blocks[:whole])
+		explore.Point("trim.blocks")
 		a.blocks.Store(&rest)
 	}
 }

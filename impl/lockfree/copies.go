@@ -3,6 +3,8 @@ package lockfree
 import (
 	"slices"
 	"sync/atomic"
+
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // copies keeps copies of the objects of an array, block by block, so that a list of
@@ -33,26 +35,34 @@ type objectsAt struct {
 
 // read sets part to the objects that snapshot seq sees in the i-th block.
 func (c *copies) read(part []any, i int, block []cell, seq uint64) {
+	explore.Point("copies.blocks")
 	b := (*c.blocks.Load())[i]
+	explore.Point("copies.touched")
 	touched := b.touched.Load()
 	if touched > seq {
 		readBlock(part, block, seq)
 		return
 	}
+	explore.Point("copies.copy")
 	if found := b.copy.Load(); found != nil && found.seq == touched {
 		copy(part, found.objects)
 		return
 	}
 	readBlock(part, block, seq)
+	explore.Point("copies.seen")
 	if b.seen.Load() != touched+1 {
+		explore.Point("copies.see")
 		b.seen.Store(touched + 1)
 		return
 	}
 	made := &objectsAt{touched, slices.Clone(part)}
+	explore.Point("copies.publish")
 	b.copy.Store(made)
 	// Either the next writer finds the copy and drops it, or it is found here that a
 	// writer came before.
+	explore.Point("copies.again")
 	if b.touched.Load() != touched {
+		explore.Point("copies.withdraw")
 		b.copy.CompareAndSwap(made, nil)
 	}
 }
@@ -65,9 +75,12 @@ func (c *copies) touch(w *write, pos uint32) {
 	}
 	b := (*c.blocks.Load())[pos>>blockShift]
 	if b.touched.Load() != w.seq {
+		explore.Point("touch.touched")
 		b.touched.Store(w.seq)
 	}
+	explore.Point("touch.copy")
 	if b.copy.Load() != nil {
+		explore.Point("touch.drop")
 		b.copy.Store(nil)
 	}
 }
@@ -84,5 +97,6 @@ func (c *copies) reserve(n int) {
 	for len(blocks) < n {
 		blocks = append(blocks, &blockCopy{})
 	}
+	explore.Point("copies.reserve")
 	c.blocks.Store(&blocks)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/internal/indexing"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // index is one secondary index: a table from values to buckets, and an array of the
@@ -43,6 +44,7 @@ type bucket struct {
 // snapshot sees objects in is found.
 func (x *index) bucketOf(value string) *bucket {
 	if _, e := x.buckets.find(x.buckets.hash(value), value); e != nil {
+		explore.Point("bucketOf.rec")
 		b, _ := e.rec.Load().newest.Load().obj.(*bucket) // nil where it was dropped
 		return b
 	}
@@ -86,6 +88,7 @@ func (c *core) bucket(w *write, x *index, value string) *bucket {
 		if e == nil {
 			x.buckets.insert(hash, &b.record, part, w.seq)
 		} else {
+			explore.Point("bucket.rec")
 			e.rec.Store(&b.record)
 			part.live++
 		}
@@ -147,7 +150,9 @@ func (b *bucket) settle(c *core) bool {
 	t := &b.index.buckets
 	hash := t.hash(b.key)
 	part, _ := t.find(hash, b.key)
+	explore.Point("bucket.absent")
 	b.newest.Store(&node{obj: absence{}, seq: c.committed.Load()})
+	explore.Point("bucket.blocks")
 	t.died(hash, part, c.committed.Load()+1) // no tombstone of a bucket need stay
 	// The table keeps the bucket's record until it copies that part.
 	b.objects.blocks.Store(nil)

@@ -1,10 +1,11 @@
 package lockfree
 
 import (
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync/atomic"
+
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // The states of a slot. Any number from slotBase on is a snapshot: its sequence
@@ -68,7 +69,7 @@ type block struct {
 // newReaders returns slots for the readers that can run at once, and some that were
 // interrupted while inside.
 func newReaders() *readers {
-	n := 4
+	n := leastSlots
 	for n < 2*runtime.GOMAXPROCS(0) {
 		n *= 2
 	}
@@ -79,18 +80,21 @@ func newReaders() *readers {
 // sequence number of a write that was the newest committed one at some moment during
 // the call. It never waits: a slot that another reader takes first is passed over.
 func (r *readers) enter(committed *atomic.Uint64) (*slot, uint64) {
-	start := rand.Uint32()
+	start := explore.Uint32()
 	for b, k := &r.block, uint32(0); ; b, k = b.next(), k+1 {
 		mask := uint32(len(b.slots) - 1)
 		for i := range uint32(len(b.slots)) {
 			s := &b.slots[(start+i)&mask]
+			explore.Point("enter.slot")
 			if s.state.Load() != slotFree || !s.state.CompareAndSwap(slotFree, slotPending) { // R1
 				continue
 			}
 			if k > 0 {
 				r.raise(k)
 			}
+			explore.Point("enter.committed")
 			seq := committed.Load() // R3
+			explore.Point("enter.snapshot")
 			if s.state.CompareAndSwap(slotPending, seq+slotBase) {
 				return s, seq
 			}
@@ -101,6 +105,7 @@ func (r *readers) enter(committed *atomic.Uint64) (*slot, uint64) {
 
 // next returns the block after b, which it appends if there is none.
 func (b *block) next() *block {
+	explore.Point("next.more")
 	if b.more.Load() == nil {
 		b.more.CompareAndSwap(nil, &block{slots: make([]slot, 2*len(b.slots))})
 	}
@@ -109,7 +114,9 @@ func (b *block) next() *block {
 
 // raise makes the writer look at block k too, in which the caller has taken a slot: R2.
 func (r *readers) raise(k uint32) {
+	explore.Point("raise.load")
 	for d := r.deepest.Load(); d < k; d = r.deepest.Load() {
+		explore.Point("raise.swap")
 		r.deepest.CompareAndSwap(d, k)
 	}
 }
@@ -118,7 +125,11 @@ func (r *readers) raise(k uint32) {
 // found no slot taken after t: W4 and W5. Each call undoes a raise, and the readers that
 // raised deepest so far went over as many slots. Writer only.
 func (r *readers) lower(f, t uint32) {
-	if f == t || !r.deepest.CompareAndSwap(f, t) {
+	if f == t {
+		return
+	}
+	explore.Point("lower.swap")
+	if !r.deepest.CompareAndSwap(f, t) {
 		return // a reader has raised it since: the next look may lower it
 	}
 	for b, k := &r.block, uint32(0); k <= f; b, k = b.more.Load(), k+1 {
@@ -131,6 +142,7 @@ func (r *readers) lower(f, t uint32) {
 // taken returns a slot in which a snapshot is open or about to be, nil if there is none.
 func (b *block) taken() *slot {
 	for i := range b.slots {
+		explore.Point("taken.slot")
 		if b.slots[i].state.Load() != slotFree {
 			return &b.slots[i]
 		}
@@ -155,8 +167,9 @@ func rest(i int) {
 
 // leave closes the snapshot in which read objects were read.
 func (s *slot) leave(read int) {
+	explore.Point("leave.slot")
 	s.state.Store(slotFree)
-	if read > 0 && (read >= turn || rand.Uint32()%turn < uint32(read)) {
+	if read > 0 && (read >= turn || explore.Uint32()%turn < uint32(read)) {
 		runtime.Gosched()
 	}
 }
@@ -173,6 +186,7 @@ func (r *readers) idle() bool {
 	if r.taken() != nil {
 		return false
 	}
+	explore.Point("idle.deepest")
 	deepest := r.deepest.Load() // W2
 	for b, k := r.more.Load(), uint32(1); k <= deepest; b, k = b.more.Load(), k+1 {
 		if r.busy = b.taken(); r.busy != nil {
@@ -186,13 +200,17 @@ func (r *readers) idle() bool {
 // open appends the sequence numbers of the open snapshots to dst, sorted. A pending
 // one is given committed, the newest committed number. Writer only.
 func (r *readers) open(dst []uint64, committed uint64) []uint64 {
+	explore.Point("open.deepest")
 	deepest, used := r.deepest.Load(), uint32(0)
 	for b, k := &r.block, uint32(0); k <= deepest; b, k = b.more.Load(), k+1 {
 		for i := range b.slots {
 			s := &b.slots[i]
+			explore.Point("open.slot")
 			if s.state.Load() == slotPending {
+				explore.Point("open.given")
 				s.state.CompareAndSwap(slotPending, committed+slotBase)
 			}
+			explore.Point("open.snapshot")
 			if state := s.state.Load(); state >= slotBase {
 				dst = append(dst, state-slotBase)
 				used = k

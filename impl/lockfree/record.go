@@ -3,6 +3,8 @@ package lockfree
 import (
 	"slices"
 	"sync/atomic"
+
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // record is what there is of a key: its versions, and where in the arrays its object
@@ -39,8 +41,10 @@ func (n *node) absent() bool {
 
 // version returns the version that snapshot seq sees; nil, or a tombstone, if it sees none.
 func (r *record) version(seq uint64) *node {
+	explore.Point("version.newest")
 	n := r.newest.Load()
 	for n != nil && n.seq > seq {
+		explore.Point("version.prev")
 		n = n.prev.Load()
 	}
 	return n
@@ -77,6 +81,7 @@ func (r *record) update(w *write, n *node) {
 			w.updated = append(w.updated, r)
 		}
 	}
+	explore.Point("update.newest")
 	r.newest.Store(n)
 }
 
@@ -88,10 +93,12 @@ func (r *record) prune(open []uint64) (left bool) {
 	n := r.newest.Load()
 	for v := n.prev.Load(); v != nil; v = v.prev.Load() {
 		if anyWithin(open, v.seq, n.seq) {
+			explore.Point("prune.prev")
 			n.prev.Store(v)
 			n, left = v, true
 		}
 	}
+	explore.Point("prune.prev")
 	n.prev.Store(nil)
 	return left
 }

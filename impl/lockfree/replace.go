@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // Replace makes items the whole content of the store, at one instant, and takes the
@@ -13,6 +15,7 @@ import (
 // and beside the store, in which readers and writers go on; only the exchange at the end
 // waits for other writers.
 func (s *Store) Replace(items map[string]any, resourceVersion string) {
+	explore.Point("write.view")
 	v := s.view.Load().over(newCore())
 	v.begin()
 	v.fill(items)
@@ -25,6 +28,7 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 		x = newIndex(x.name, x.compute, x.ordinal)
 		v = v.withFilled(x, v.valuesOfAll(x))
 	}
+	explore.Point("view")
 	s.view.Store(v)
 	v.checkAll()
 }
@@ -88,7 +92,7 @@ func (v *view) fill(items map[string]any) {
 		depth: max(0, bits.Len(uint(n/(largestPart/2)))),
 	}
 	f.counts = make([]atomic.Int32, 1<<f.depth)
-	for key, obj := range items {
+	for key, obj := range explore.Ordered(items) {
 		f.keys, f.objs = append(f.keys, key), append(f.objs, obj)
 		v.values.learn(obj)
 	}

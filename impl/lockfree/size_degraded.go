@@ -2,13 +2,19 @@
 
 package lockfree
 
-import "hash/maphash"
+import (
+	"hash/maphash"
 
-// With -tags degraded the rare paths are the common ones: blocks of two, a hash
-// that tells few keys apart, and shares of two objects.
-const (
-	blockShift = 1
-	leastShare = 2
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
-func hashOf(seed maphash.Seed, key string) uint64 { return maphash.String(seed, key) & 3 << 62 }
+// With -tags degraded the rare paths are the common ones: blocks of two, a hash
+// that tells few keys apart, shares of two objects, early looks at the slots, and slots for few readers.
+const (
+	blockShift    = 1
+	leastShare    = 2
+	leastPatience = 4
+	leastSlots    = 1
+)
+
+func hashOf(seed maphash.Seed, key string) uint64 { return explore.Hash(seed, key) & 3 << 62 }

@@ -1,6 +1,10 @@
 package lockfree
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/informerbench/informerbench/internal/explore"
+)
 
 // What stands in cells that another object lies in than before: how long, and what
 // becomes of it.
@@ -19,9 +23,11 @@ type standIn struct {
 func (r *record) at(seq uint64) *record {
 	for r != nil && r.standIn != nil {
 		s := r.standIn
+		explore.Point("standIn.seq")
 		if s.seq <= seq {
 			return s.of
 		}
+		explore.Point("standIn.before")
 		r = s.before.Load()
 	}
 	return r
@@ -60,6 +66,7 @@ func (p place) settle(w *write, open []uint64) bool {
 			return false
 		}
 	}
+	explore.Point("settle.cell")
 	c.Store(s.of)
 	if s.of == nil {
 		a.trim()
@@ -79,6 +86,7 @@ func (s *standIn) prune(open []uint64) {
 			since, before = r.standIn.seq, r.standIn.before.Load()
 		}
 		if anyWithin(open, since, s.seq) {
+			explore.Point("settle.before")
 			s.before.Store(r)
 			if s = r.standIn; s == nil {
 				return
@@ -86,6 +94,7 @@ func (s *standIn) prune(open []uint64) {
 		}
 		r = before
 	}
+	explore.Point("settle.before")
 	s.before.Store(nil)
 }
 
@@ -119,6 +128,7 @@ func (s *spares) take() *standIn {
 // open snapshot is older than it.
 func (s *spares) retire(old *standIn) {
 	if len(s.retired) < mostSpares {
+		explore.Point("retire.before")
 		old.before.Store(nil)
 		s.retired = append(s.retired, old)
 	}
@@ -127,6 +137,7 @@ func (s *spares) retire(old *standIn) {
 // recycle is called when all slots were seen free, before anything more is retired.
 func (s *spares) recycle() {
 	for _, old := range s.retired {
+		explore.Point("recycle.of")
 		old.of = nil
 		if len(s.free) < mostSpares {
 			s.free = append(s.free, old)

@@ -3,13 +3,13 @@ package lockfree
 import (
 	"maps"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/internal/indexing"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // Store is a contract.Store and has every optional power: it satisfies
@@ -17,7 +17,7 @@ import (
 // goroutines at once. An IndexFunc may read the store that it indexes; it must not
 // write to it. Make one with New.
 type Store struct {
-	writer sync.Mutex // held by whoever writes; no reader takes it
+	writer explore.Mutex // held by whoever writes; no reader takes it
 	view   atomic.Pointer[view]
 }
 
@@ -42,7 +42,7 @@ var (
 // copied.
 func New(indexers contract.Indexers) *Store {
 	v := &view{core: newCore()}
-	for name, compute := range indexers {
+	for name, compute := range explore.Ordered(indexers) {
 		v = v.with(newIndex(name, compute, len(v.indexes)))
 	}
 	s := &Store{}
@@ -70,22 +70,30 @@ func (v *view) find(indexName string) (*index, error) {
 // linearized as values.go says, or as look is.
 func (s *Store) Get(key string) (item any, exists bool) {
 	// As table.find, which is written out because a call more is a tenth of the time.
+	explore.Point("get.view")
 	c := s.view.Load().core
 	hash := c.keys.hash(key)
+	explore.Point("get.dir")
 	dir := c.keys.dir.Load()
 	entries := dir.entries[hash>>(64-dir.depth)]
 	for i := home(entries, hash); ; {
 		e := &entries[i]
+		explore.Point("get.hash")
 		switch e.hash.Load() {
 		case hash:
 			if e.key == key {
-				if obj := e.value.Load(); e.hash.Load() == hash {
+				explore.Point("get.value")
+				obj := e.value.Load()
+				explore.Point("get.again")
+				if e.hash.Load() == hash {
 					return obj, true
 				}
+				explore.Point("get.newest")
 				return c.look(e.rec.Load().newest.Load())
 			}
 		case hash | unsettled:
 			if e.key == key {
+				explore.Point("get.newest")
 				return c.look(e.rec.Load().newest.Load())
 			}
 		case 0:
@@ -103,8 +111,11 @@ func (s *Store) Get(key string) (item any, exists bool) {
 // look at the committed number: a version is not cut before the one after it is committed.
 // Otherwise it is linearized at its first look, or where n was committed.
 func (c *core) look(n *node) (item any, exists bool) {
+	explore.Point("look.committed")
 	if n.seq > c.committed.Load() {
+		explore.Point("look.prev")
 		before := n.prev.Load()
+		explore.Point("look.again")
 		if n.seq > c.committed.Load() {
 			if before == nil {
 				return nil, false // the key is new
@@ -121,6 +132,7 @@ func (c *core) look(n *node) (item any, exists bool) {
 // List returns all objects, in no order, in a slice that is the caller's. O(n), no
 // waiting.
 func (s *Store) List() []any {
+	explore.Point("read.view")
 	v := s.view.Load()
 	room := roomFor[any](&v.objects)
 	slot, seq := v.readers.enter(&v.committed)
@@ -132,6 +144,7 @@ func (s *Store) List() []any {
 // ListKeys returns all keys, in no order, in a slice that is the caller's. O(n), no
 // waiting.
 func (s *Store) ListKeys() []string {
+	explore.Point("read.view")
 	v := s.view.Load()
 	room := roomFor[string](&v.objects)
 	slot, seq := v.readers.enter(&v.committed)
@@ -144,6 +157,7 @@ func (s *Store) ListKeys() []string {
 // slice that is the caller's. An index that the store does not have is an error; a
 // value that no object has is not. O(matches), no waiting.
 func (s *Store) ByIndex(indexName, indexedValue string) ([]any, error) {
+	explore.Point("read.view")
 	v := s.view.Load()
 	x, err := v.find(indexName)
 	if err != nil {
@@ -158,6 +172,7 @@ func (s *Store) ByIndex(indexName, indexedValue string) ([]any, error) {
 // Index returns the objects that share a value of the index with obj, each once. The
 // errors are those of ByIndex and of the IndexFunc. O(matches), no waiting.
 func (s *Store) Index(indexName string, obj any) ([]any, error) {
+	explore.Point("read.view")
 	v := s.view.Load()
 	x, err := v.find(indexName)
 	if err != nil {
@@ -192,6 +207,7 @@ func (s *Store) Index(indexName string, obj any) ([]any, error) {
 // IndexKeys returns the keys of the objects that have the value in the index,
 // sorted. The errors are those of ByIndex. O(matches log matches), no waiting.
 func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
+	explore.Point("read.view")
 	v := s.view.Load()
 	x, err := v.find(indexName)
 	if err != nil {
@@ -210,6 +226,7 @@ func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
 // ListIndexFuncValues returns the values that stored objects have in the index, in no
 // order; an index that the store does not have has none. O(values), no waiting.
 func (s *Store) ListIndexFuncValues(indexName string) []string {
+	explore.Point("read.view")
 	v := s.view.Load()
 	x, err := v.find(indexName)
 	if err != nil {
@@ -223,6 +240,7 @@ func (s *Store) ListIndexFuncValues(indexName string) []string {
 
 // GetIndexers returns a copy of the indexers, which is the caller's.
 func (s *Store) GetIndexers() contract.Indexers {
+	explore.Point("read.view")
 	v := s.view.Load()
 	indexers := make(contract.Indexers, len(v.indexes))
 	for _, x := range v.indexes {
@@ -234,9 +252,13 @@ func (s *Store) GetIndexers() contract.Indexers {
 // LastStoreSyncResourceVersion returns the resource version of the newest write that
 // had one (STORE-40). Unlike client-go's it heeds no feature gate.
 func (s *Store) LastStoreSyncResourceVersion() string {
+	explore.Point("read.view")
 	v := s.view.Load()
+	explore.Point("version.newest")
 	newest := v.version.newest.Load()
+	explore.Point("version.look")
 	if newest.seq > v.committed.Load() {
+		explore.Point("version.committed")
 		newest = v.version.committed.Load() // the write of newest was under way
 	}
 	return newest.value

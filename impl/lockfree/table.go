@@ -3,6 +3,8 @@ package lockfree
 import (
 	"hash/maphash"
 	"sync/atomic"
+
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // table is a hash table from keys to records that one writer fills and any number of
@@ -96,9 +98,11 @@ func home(entries []entry, hash uint64) int {
 // find returns the entry of key, nil if there is none, and the part in which it is or
 // would be. Any goroutine may call it; what of a part changes is the writer's.
 func (t *table) find(hash uint64, key string) (*part, *entry) {
+	explore.Point("find.dir")
 	p := t.dir.Load().part(hash)
 	for i := home(p.entries, hash); ; {
 		e := &p.entries[i]
+		explore.Point("find.hash")
 		switch e.hash.Load() {
 		case hash, hash | unsettled:
 			if e.key == key {
@@ -141,7 +145,9 @@ func (p *part) insert(hash uint64, rec *record) *entry {
 	}
 	e := &p.entries[i]
 	e.key = rec.key
+	explore.Point("insert.rec")
 	e.rec.Store(rec)
+	explore.Point("insert.hash")
 	e.hash.Store(hash | unsettled)
 	p.used++
 	if !rec.newest.Load().absent() {
@@ -193,6 +199,7 @@ func (t *table) rebuild(p *part, hash, writing uint64) {
 			t.values.set(e)
 		}
 	}
+	explore.Point("rebuild.dir")
 	t.dir.Store(t.dir.Load().with(p, hash, halves))
 }
 

@@ -1,6 +1,10 @@
 package lockfree
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/informerbench/informerbench/internal/explore"
+)
 
 // values keeps in the entries of a table, beside the records, the objects themselves, so
 // that a Get need not wait for record and node, which lie elsewhere in memory. All of it is
@@ -50,6 +54,7 @@ func (v *values) learn(obj any) {
 // unsettle is a write's step 1 for an entry that there is.
 func (v *values) unsettle(e *entry) {
 	if v != nil {
+		explore.Point("unsettle.hash")
 		e.hash.Store(e.hash.Load() | unsettled)
 		v.note(e)
 	}
@@ -79,9 +84,12 @@ func (v *values) set(e *entry) {
 	obj, before := e.rec.Load().newest.Load().obj, e.value.Load()
 	switch {
 	case obj != nil && reflect.TypeOf(obj) == v.kind && (before == nil || before != v.gone):
+		explore.Point("set.value")
 		e.value.Store(obj)
+		explore.Point("set.hash")
 		e.hash.Store(e.hash.Load() &^ unsettled)
 	case before != nil:
+		explore.Point("set.gone")
 		e.value.Store(v.gone)
 	}
 }

@@ -3,6 +3,8 @@ package lockfree
 import (
 	"slices"
 	"sync/atomic"
+
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // core is the content of a store between two Replaces: an array and a table of the
@@ -56,10 +58,7 @@ type version struct {
 	value string
 }
 
-const (
-	firstSeq      = 1 // the number of an empty store
-	leastPatience = 64
-)
+const firstSeq = 1 // the number of an empty store
 
 func newCore() *core {
 	c := &core{readers: newReaders(), patience: leastPatience}
@@ -110,6 +109,7 @@ func (c *core) update(w *write, e *entry, rec *record, obj any) (revived bool) {
 	if former.seq == w.seq {
 		// A reader may have found the node and see it committed later, so it must say
 		// then what the whole write says.
+		explore.Point("update.obj")
 		former.obj = obj
 		return revived
 	}
@@ -141,6 +141,7 @@ func (c *core) remove(w *write, key string) {
 
 // setVersion is part of the write under way.
 func (c *core) setVersion(value string) {
+	explore.Point("version.newest")
 	c.version.newest.Store(&version{c.write.seq, value})
 }
 
@@ -154,9 +155,11 @@ func (v *view) commit() {
 // commit makes the write under way visible, by the first store, and cleans up.
 func (c *core) commit() {
 	w := &c.write
+	explore.Point("commit")
 	c.committed.Store(w.seq)
 	c.values.settle()
 	if v := c.version.newest.Load(); v.seq == w.seq {
+		explore.Point("version.committed")
 		c.version.committed.Store(v)
 	}
 	c.waiting.updated = append(c.waiting.updated, w.updated...)

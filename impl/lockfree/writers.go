@@ -3,6 +3,7 @@ package lockfree
 import (
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/internal/indexing"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // stackIndexes is of how many indexes a write holds the values without allocating.
@@ -17,6 +18,7 @@ func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 func (s *Store) Update(key string, obj any) {
 	version, known := indexing.VersionOf(obj)
 	var room [stackIndexes][]string
+	explore.Point("write.view")
 	values := s.view.Load().appendValues(room[:0], 0, key, obj)
 
 	s.writer.Lock()
@@ -68,6 +70,7 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 		return
 	}
 	version, known := indexing.VersionOf(txns[len(txns)-1].Object)
+	explore.Point("write.view")
 	before := s.view.Load()
 	values := make([][]string, 0, len(txns)*len(before.indexes))
 	for _, t := range txns {
@@ -125,13 +128,14 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 	// indexes that stand.
 	var added []*index
 	var values [][][]string
-	for name, compute := range newIndexers {
+	for name, compute := range explore.Ordered(newIndexers) {
 		x := newIndex(name, compute, len(v.indexes)+len(added))
 		added, values = append(added, x), append(values, v.valuesOfAll(x))
 	}
 	for i, x := range added {
 		v = v.withFilled(x, values[i])
 	}
+	explore.Point("view")
 	s.view.Store(v)
 	v.checkAll()
 	return nil

@@ -4,11 +4,10 @@ package deltafifo
 // consumer's side, relist.go Replace and Resync, keyed.go the readable queue.
 
 import (
-	"sync"
-
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // Options are the choices that contract.FIFOConfig does not have. The zero value
@@ -54,9 +53,9 @@ type DeltaFIFO struct {
 	replaced    contract.DeltaType // what a Replace emits
 	synced      <-chan struct{}    // mu.initial closes it
 
-	arrived sync.Cond // L is mu; one Signal for each accumulator pushed
+	arrived explore.Cond // L is mu; one Signal for each accumulator pushed
 	mu      struct {
-		sync.Mutex
+		explore.Mutex
 		// A key is in waiting exactly when its accumulator is in order.
 		waiting map[string]*accumulator
 		order   ring[*accumulator]

@@ -5,12 +5,12 @@ package deltafifo
 import (
 	"errors"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // engine is what [Coalescing] and [InOrder] share. Producers append to the intake
@@ -39,16 +39,16 @@ type engine struct {
 	// and there is time until nothing waits.
 	coalesces bool
 
-	transforming sync.Mutex
+	transforming explore.Mutex
 	// hashing asks producers for the hashes of keys: they have them in their caches, and
 	// are many.
 	hashing atomic.Bool
 	in      intake
 
-	arrived sync.Cond // L is mu; a Pop waits for something to take
-	quiet   sync.Cond // L is mu; broadcast when no process runs and unsettled was set
+	arrived explore.Cond // L is mu; a Pop waits for something to take
+	quiet   explore.Cond // L is mu; broadcast when no process runs and unsettled was set
 	mu      struct {
-		sync.Mutex
+		explore.Mutex
 		line      line
 		pending   chain  // taken out of the intake and not folded, because a process runs
 		emptied   spares // segments on their way back to the intake
@@ -316,7 +316,10 @@ func (e *engine) PopBatch(processBatch contract.ProcessBatchFunc, processSingle 
 // HasSynced reports whether the first batch of objects was popped and processed:
 // that of the first Replace, or an empty one if another producing method was called
 // before. It never blocks.
-func (e *engine) HasSynced() bool { return e.synced.over.Load() }
+func (e *engine) HasSynced() bool {
+	explore.Point("hasSynced.over")
+	return e.synced.over.Load()
+}
 
 // HasSyncedChecker gives HasSynced as a channel to wait for.
 func (e *engine) HasSyncedChecker() cache.DoneChecker { return e }

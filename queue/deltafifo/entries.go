@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // fewEntries is up to how many entries a key is looked for by comparing. A consumer
@@ -162,6 +163,7 @@ func (r *entries) unplace(n uint64) {
 func (r *entries) index(on bool) {
 	r.indexed = on
 	if r.hashing != nil {
+		explore.Point("reindex.hashing")
 		r.hashing.Store(on)
 	}
 	if !on {

@@ -5,10 +5,10 @@ package deltafifo
 import (
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // crowded is how many events wait in the intake when producers begin to let
@@ -23,7 +23,7 @@ const crowded = 1024
 // transformed, a store is asked or a handler works.
 type intake struct {
 	mu struct {
-		sync.Mutex
+		explore.Mutex
 		waiting chain
 		lists   int    // how many of waiting are relisted or resynced
 		first   int    // place after a replacedAll that HasSynced waits for, 0 if there is none
@@ -71,6 +71,7 @@ type signal struct {
 
 // finish must be called once at most.
 func (s *signal) finish() {
+	explore.Point("finish.over")
 	s.over.Store(true)
 	close(s.done)
 }
@@ -136,6 +137,7 @@ func (e *engine) produce(k kind, obj any) error {
 		return err
 	}
 	ev := event{key: key, obj: obj, kind: k}
+	explore.Point("produce.hashing")
 	if e.hashing.Load() {
 		ev.hash = key.hash()
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // maxSleep bounds how long the alarm trusts its timer. A fake clock that is stepped
@@ -33,6 +35,7 @@ func (a *alarm) start(c clock.Clock, move func(now time.Time) (next time.Time)) 
 
 // wake has move called soon. It never waits.
 func (a *alarm) wake() {
+	explore.Point("alarm.token")
 	select {
 	case a.token <- struct{}{}:
 	default: // a token is there: the goroutine has yet to look

@@ -1,6 +1,6 @@
 package workqueue
 
-import "sync"
+import "github.com/informerbench/informerbench/internal/explore"
 
 const (
 	// spins is how often a lock that is taken is tried again before the goroutine
@@ -22,7 +22,7 @@ const (
 //
 // The price is a call that is late by some hundreds of nanoseconds, where two meet;
 // a longer pause would bring some more calls a second, and longer waits.
-type lock struct{ sync.Mutex }
+type lock struct{ explore.Mutex }
 
 // Lock takes the lock.
 func (l *lock) Lock() {

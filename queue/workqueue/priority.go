@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 var (
@@ -312,7 +313,10 @@ func (q *PriorityQueue[T]) shutDown(drain bool) {
 }
 
 // ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
-func (q *PriorityQueue[T]) ShuttingDown() bool { return q.mu.over.Load() }
+func (q *PriorityQueue[T]) ShuttingDown() bool {
+	explore.Point("shuttingDown.over")
+	return q.mu.over.Load()
+}
 
 // AddOptions is any type that is contract.AddOptions under another name, such as
 // controller-runtime's priorityqueue.AddOpts.

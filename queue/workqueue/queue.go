@@ -5,6 +5,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 var _ contract.Queue[string] = (*Queue[string])(nil)
@@ -225,7 +226,10 @@ func (q *Queue[T]) shutDown(drain bool) {
 }
 
 // ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
-func (q *Queue[T]) ShuttingDown() bool { return q.mu.over.Load() }
+func (q *Queue[T]) ShuttingDown() bool {
+	explore.Point("shuttingDown.over")
+	return q.mu.over.Load()
+}
 
 // fifo is a list of nodes, first in, first out. It needs no memory but the nodes'.
 type fifo[T comparable] struct {

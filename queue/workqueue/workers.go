@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // workers is what a queue knows of those that take items: who waits for one, who
@@ -17,13 +19,13 @@ import (
 type workers struct {
 	over atomic.Bool // the queue is shut down; written under the lock
 
-	nonEmpty   sync.Cond // something is ready, or it is over
-	idle       sync.Cond // nothing is processed, or nobody may wait for that
-	ready      int       // items to hand out
-	waiting    int       // goroutines in nonEmpty.Wait
-	waking     int       // those of them that were woken and have not come yet
-	processing int       // items that workers have
-	draining   bool      // a shutdown may wait for processing to be 0
+	nonEmpty   explore.Cond // something is ready, or it is over
+	idle       explore.Cond // nothing is processed, or nobody may wait for that
+	ready      int          // items to hand out
+	waiting    int          // goroutines in nonEmpty.Wait
+	waking     int          // those of them that were woken and have not come yet
+	processing int          // items that workers have
+	draining   bool         // a shutdown may wait for processing to be 0
 }
 
 // init must come before everything else.
@@ -83,6 +85,7 @@ func (w *workers) doneLocked() {
 // shutDownLocked ends it, and waits for what is processed if drain says so, until
 // another shutdown without drain.
 func (w *workers) shutDownLocked(drain bool) {
+	explore.Point("shutDown.over")
 	w.over.Store(true)
 	w.draining = drain
 	w.waking = w.waiting

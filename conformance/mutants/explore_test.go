@@ -1,0 +1,62 @@
+//go:build explore
+
+package mutants
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/linear"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
+)
+
+// interleaved are the broken stores whose mistake shows only when calls meet.
+var interleaved = []string{
+	"optimistic copy", "newer version of one chunk", "lists one write behind", "replace chunk by chunk", "indexers over a lost write",
+	"list torn between shards", "keys torn between shards", "by-index torn between shards", "index torn between shards",
+	"index-keys torn between shards", "values torn between shards", "replace shard by shard", "transaction shard by shard",
+}
+
+// TestExploreFindsMutants: each of them is found in a minute, most in milliseconds.
+func TestExploreFindsMutants(t *testing.T) {
+	all := Stores()
+	for _, name := range interleaved {
+		t.Run(name, func(t *testing.T) {
+			i := slices.IndexFunc(all, func(m Mutant) bool { return m.Name == name })
+			if i < 0 {
+				t.Fatal("there is no such mutant")
+			}
+			explore.MustFind(t, probes(t, all[i].NewStore), time.Minute)
+		})
+	}
+}
+
+// TestExploreAccusesNoSoundStore: the stores that the mutants stand on pass.
+func TestExploreAccusesNoSoundStore(t *testing.T) {
+	for name, newStore := range map[string]func(contract.Indexers) contract.Store{
+		"client-go": func(ix contract.Indexers) contract.Store { return newBase(ix) },
+		"snapshots": func(ix contract.Indexers) contract.Store { return newSnapshots(ix) },
+		"sharded":   func(ix contract.Indexers) contract.Store { return newSharded(ix) },
+		"dense":     func(ix contract.Indexers) contract.Store { return newDense(ix) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if f := explore.Find(probes(t, newStore), time.Second); f != nil {
+				t.Error(f)
+			}
+		})
+	}
+}
+
+func probes(t *testing.T, newStore func(contract.Indexers) contract.Store) (programs []explore.Program) {
+	t.Helper()
+	for _, text := range linear.Probes {
+		p, err := linear.Program(text, newStore)
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs = append(programs, p)
+	}
+	return programs
+}

@@ -1,0 +1,70 @@
+//go:build explore
+
+package lockfree_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/internal/explore"
+)
+
+// faults are mistakes that a change of the store could bring, each in one step of its
+// protocol.
+var faults = []explore.Fault{
+	{Name: "committed before the write", File: "write.go", Edits: [][2]string{{
+		"	w.seq = c.committed.Load() + 1\n",
+		"	w.seq = c.committed.Load() + 1\n	if explore.Planted(\"committed before the write\") {\n		c.committed.Store(w.seq)\n	}\n",
+	}}},
+	{Name: "the snapshot's number before the slot", File: "readers.go", Edits: [][2]string{{
+		"	start := explore.Uint32()\n",
+		"	early := committed.Load()\n	explore.Point(\"planted\")\n	start := explore.Uint32()\n",
+	}, {
+		"			explore.Point(\"enter.snapshot\")\n",
+		"			if explore.Planted(\"the snapshot's number before the slot\") {\n				seq = early\n			}\n			explore.Point(\"enter.snapshot\")\n",
+	}}},
+	{Name: "the reader's number instead of the writer's choice", File: "readers.go", Edits: [][2]string{{
+		"			return s, s.state.Load() - slotBase //",
+		"			if explore.Planted(\"the reader's number instead of the writer's choice\") {\n				return s, seq\n			}\n			return s, s.state.Load() - slotBase //",
+	}}},
+	{Name: "a stand-in used again at once", File: "standin.go", Edits: [][2]string{{
+		"	if len(s.retired) < mostSpares {\n",
+		"	if explore.Planted(\"a stand-in used again at once\") {\n		old.before.Store(nil)\n		s.free = append(s.free, old)\n		return\n	}\n	if len(s.retired) < mostSpares {\n",
+	}}},
+	{Name: "a version dropped that a snapshot sees", File: "record.go", Edits: [][2]string{{
+		"		if anyWithin(open, v.seq, n.seq) {\n",
+		"		if anyWithin(open, v.seq, n.seq) && !explore.Planted(\"a version dropped that a snapshot sees\") {\n",
+	}}},
+	{Name: "a record moved without a stand-in", File: "array.go", Edits: [][2]string{{
+		"	a.standIn(w, pos, last)\n",
+		"	if explore.Planted(\"a record moved without a stand-in\") {\n		a.cell(pos).Store(last)\n	} else {\n		a.standIn(w, pos, last)\n	}\n",
+	}}},
+	{Name: "the value not unsettled", File: "values.go", Edits: [][2]string{{
+		"		e.hash.Store(e.hash.Load() | unsettled)\n",
+		"		if !explore.Planted(\"the value not unsettled\") {\n			e.hash.Store(e.hash.Load() | unsettled)\n		}\n",
+	}}},
+	{Name: "Get does not look again", File: "store.go", Edits: [][2]string{{
+		"				if e.hash.Load() == hash {\n",
+		"				if explore.Planted(\"Get does not look again\") || e.hash.Load() == hash {\n",
+	}}},
+	{Name: "an entry shown before its record", File: "table.go", Edits: [][2]string{{
+		"	e.key = rec.key\n",
+		"	e.key = rec.key\n	if explore.Planted(\"an entry shown before its record\") {\n		e.hash.Store(hash | unsettled)\n	}\n",
+	}}},
+	{Name: "a copy newer than the snapshot", File: "copies.go", Edits: [][2]string{{
+		"	if touched > seq {\n",
+		"	if touched > seq && !explore.Planted(\"a copy newer than the snapshot\") {\n",
+	}}},
+	{Name: "an index published before it is filled", File: "writers.go", Edits: [][2]string{{
+		"		v = v.withFilled(x, values[i])\n",
+		"		if explore.Planted(\"an index published before it is filled\") {\n			s.view.Store(v.with(x))\n		}\n		v = v.withFilled(x, values[i])\n",
+	}}},
+}
+
+// TestExplorePlantedFaults builds the store with the faults and explores the programs of
+// this package until one fails.
+func TestExplorePlantedFaults(t *testing.T) {
+	explore.Plant(t, faults, func(t *testing.T, _ string) {
+		explore.MustFind(t, suite(t, sound).Programs, 40*time.Second)
+	})
+}

@@ -1,0 +1,83 @@
+//go:build explore
+
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// segment is a stretch of a schedule in which one thread runs.
+type segment struct {
+	thread int
+	steps  int
+	from   string // the point at which it begins
+}
+
+// Schedule is the decisions of a run. Its text, such as "0:12 1:3 0:40", says for each
+// stretch which thread ran and how many steps it made; "seed=7" before it is the seed of
+// the random numbers. Where the text ends, threads run on in turn, each to its end.
+type Schedule struct {
+	seed     uint64
+	segments []segment
+}
+
+func (s Schedule) String() string {
+	var parts []string
+	if s.seed != 0 {
+		parts = append(parts, fmt.Sprintf("seed=%d", s.seed))
+	}
+	for _, g := range s.segments {
+		parts = append(parts, fmt.Sprintf("%d:%d", g.thread, g.steps))
+	}
+	return strings.Join(parts, " ")
+}
+
+// ParseSchedule reads what String wrote.
+func ParseSchedule(text string) (s Schedule, err error) {
+	for _, part := range strings.Fields(text) {
+		if seed, ok := strings.CutPrefix(part, "seed="); ok {
+			if s.seed, err = strconv.ParseUint(seed, 10, 64); err != nil {
+				return s, fmt.Errorf("the seed of a schedule: %w", err)
+			}
+			continue
+		}
+		var g segment
+		if _, err := fmt.Sscanf(part, "%d:%d", &g.thread, &g.steps); err != nil || g.thread < 0 || g.steps < 1 {
+			return s, fmt.Errorf("part %q of a schedule is not thread:steps", part)
+		}
+		s.segments = append(s.segments, g)
+	}
+	return s, nil
+}
+
+// story tells the schedule stretch by stretch with the names of the points.
+func (s Schedule) story() string {
+	var b strings.Builder
+	for i, g := range s.segments {
+		if i == 40 {
+			fmt.Fprintf(&b, "  and %d stretches more\n", len(s.segments)-i)
+			break
+		}
+		fmt.Fprintf(&b, "  thread %d goes on at %q for %d steps\n", g.thread, g.from, g.steps)
+	}
+	return b.String()
+}
+
+// replay runs p by a schedule. Where the thread that the schedule names cannot go on,
+// the rest of its stretch is left out.
+func (p *Program) replay(s Schedule) outcome {
+	left := slices.Clone(s.segments)
+	return p.run(func(enabled []*thread, _ bool) int {
+		for ; len(left) > 0; left = left[1:] {
+			i := slices.IndexFunc(enabled, func(t *thread) bool { return t.id == left[0].thread })
+			if i >= 0 && left[0].steps > 0 {
+				left[0].steps--
+				return i
+			}
+		}
+		return 0
+	}, s.seed)
+}

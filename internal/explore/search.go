@@ -1,0 +1,153 @@
+//go:build explore
+
+package explore
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Failure is a program that failed.
+type Failure struct {
+	Program  string
+	Schedule Schedule
+	Err      error
+	How      string // which search found it
+	// Schedules and Took are what the search took up to the failure.
+	Schedules int
+	Took      time.Duration
+}
+
+func (f *Failure) Error() string {
+	return fmt.Sprintf("program  %s\nfound    by %s, after %d schedules, %s\nschedule %s\n%s%v\nreplay   -explore.program='%s' -explore.schedule='%s'",
+		f.Program, f.How, f.Schedules, f.Took.Round(time.Millisecond), f.Schedule, f.Schedule.story(), f.Err, f.Program, f.Schedule)
+}
+
+// Search is the exploration of one program.
+type Search struct {
+	Program Program
+	Failure *Failure // nil: none was found
+
+	threads  int
+	longest  int // steps
+	runs     int
+	levels   []int       // schedules with at most so many preemptions
+	finished int         // levels that were gone through; the last of levels may not be
+	all      bool        // there are no more schedules
+	random   map[int]int // runs by depth
+	took     time.Duration
+}
+
+// NewSearch prepares the exploration of p.
+func NewSearch(p Program) *Search {
+	bodies, _, _ := p.make()
+	return &Search{Program: p, threads: len(bodies), random: map[int]int{}}
+}
+
+// Done reports that nothing is left to explore.
+func (s *Search) Done() bool { return s.Failure != nil || s.all }
+
+// Finished reports that all schedules there are were explored, and none failed.
+func (s *Search) Finished() bool { return s.Failure == nil && s.all }
+
+// Deepen goes through all schedules with one preemption more than before; false if that
+// was stopped by the deadline, or is of no use.
+func (s *Search) Deepen(deadline time.Time) bool {
+	if s.Done() || len(s.levels) > s.finished {
+		return false
+	}
+	defer single()()
+	began := time.Now()
+	sys := &systematic{p: &s.Program, bound: len(s.levels)}
+	failed, finished := sys.explore(deadline)
+	s.took += time.Since(began)
+	s.longest = max(s.longest, sys.longest)
+	s.runs += sys.schedules
+	s.levels = append(s.levels, sys.schedules)
+	if failed != nil {
+		s.fail(*failed, 0, fmt.Sprintf("all schedules with at most %d preemptions", sys.bound))
+	}
+	if finished {
+		s.finished++
+		s.all = !sys.cut
+	}
+	return finished && !s.Done()
+}
+
+// Random makes so many runs with priorities, with depths 2 to 4.
+func (s *Search) Random(r *rand.Rand, runs int) {
+	if s.Done() {
+		return
+	}
+	defer single()()
+	began := time.Now()
+	defer func() { s.took += time.Since(began) }()
+	for range runs {
+		depth, seed := 2+r.IntN(3), r.Uint64()>>40+1
+		if s.longest == 0 {
+			s.longest = s.Program.run(func([]*thread, bool) int { return 0 }, 0).steps
+		}
+		out := s.Program.run(newPriorities(r, s.threads, s.longest, depth).choose, seed)
+		s.runs++
+		s.random[depth]++
+		s.longest = max(s.longest, out.steps)
+		if out.err != nil {
+			s.took += time.Since(began)
+			began = time.Now()
+			s.fail(out, seed, fmt.Sprintf("random priorities of depth %d", depth))
+			return
+		}
+	}
+}
+
+// Replay makes one run by a schedule.
+func (p Program) Replay(s Schedule) error {
+	defer single()()
+	return p.replay(s).err
+}
+
+func (s *Search) fail(out outcome, seed uint64, how string) {
+	f := &Failure{Program: s.Program.Name, How: how, Schedules: s.runs, Took: s.took}
+	out, f.Schedule = s.Program.reduce(out, seed)
+	f.Err = out.err
+	s.Failure = f
+}
+
+// single has one goroutine run at a time, until the function that it returns is called.
+// Coroutines are switched faster then, and code that starts as many goroutines as there
+// are processors starts none.
+func single() (restore func()) {
+	before := runtime.GOMAXPROCS(1)
+	return func() { runtime.GOMAXPROCS(before) }
+}
+
+// String says what was explored.
+func (s *Search) String() string {
+	var parts []string
+	for bound, n := range s.levels {
+		switch {
+		case bound == s.finished:
+			parts = append(parts, fmt.Sprintf("%d preemptions: %d schedules, not all", bound, n))
+		case s.all && bound == s.finished-1:
+			parts = append(parts, fmt.Sprintf("all schedules there are: %d", n))
+		default:
+			parts = append(parts, fmt.Sprintf("<=%d preemptions: all %d", bound, n))
+		}
+	}
+	for depth := 2; depth <= 4; depth++ {
+		if n := s.random[depth]; n > 0 {
+			parts = append(parts, fmt.Sprintf("depth %d: %d random, p(missed) <= %.2g", depth, n, s.missed(depth)))
+		}
+	}
+	return fmt.Sprintf("%s\n    %d threads, %d steps; %s; %s", s.Program.Name, s.threads, s.longest, strings.Join(parts, "; "), s.took.Round(time.Millisecond))
+}
+
+// missed bounds the probability that the random runs missed a fault of this depth.
+func (s *Search) missed(depth int) float64 {
+	p := 1 / (float64(s.threads) * math.Pow(float64(s.longest), float64(depth-1)))
+	return math.Pow(1-p, float64(s.random[depth]))
+}

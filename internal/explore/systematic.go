@@ -1,0 +1,86 @@
+//go:build explore
+
+package explore
+
+import (
+	"fmt"
+	"time"
+)
+
+// choice is a step at which several threads could go on.
+type choice struct {
+	step   int
+	taken  int  // index of the thread that went on
+	among  int  // how many could
+	again  bool // index 0 is the thread that ran before: every other one preempts it
+	before int  // preemptions before this step
+}
+
+// systematic goes through all schedules of a program with at most bound preemptions,
+// depth first: each run repeats the choices of the one before up to the last at which
+// another thread may still be tried. A switch from a thread that cannot go on is free.
+type systematic struct {
+	p         *Program
+	bound     int
+	path      []choice
+	schedules int
+	longest   int  // most steps of a run
+	cut       bool // a schedule was left out because of the bound
+}
+
+// explore runs schedules until one fails, all have run, or the deadline is over.
+func (s *systematic) explore(deadline time.Time) (failed *outcome, finished bool) {
+	for {
+		out := s.once()
+		s.schedules++
+		s.longest = max(s.longest, out.steps)
+		if out.err != nil {
+			return &out, false
+		}
+		if !s.advance() {
+			return nil, true
+		}
+		if s.schedules%64 == 0 && time.Now().After(deadline) {
+			return nil, false
+		}
+	}
+}
+
+// once repeats the path and goes on with the first choice everywhere.
+func (s *systematic) once() outcome {
+	step, at, preemptions := -1, 0, 0
+	return s.p.run(func(enabled []*thread, again bool) int {
+		step++
+		if len(enabled) == 1 {
+			return 0
+		}
+		if at == len(s.path) {
+			s.path = append(s.path, choice{step: step, among: len(enabled), again: again, before: preemptions})
+		}
+		c := s.path[at]
+		if c.step != step || c.among != len(enabled) || c.again != again {
+			panic(fmt.Sprintf("explore: program %q does not give the same run again by the same schedule: something in it is random", s.p.Name))
+		}
+		at++
+		if c.again && c.taken > 0 {
+			preemptions++
+		}
+		return c.taken
+	}, 0)
+}
+
+// advance turns the path to the next schedule; false if there is none.
+func (s *systematic) advance() bool {
+	for last := len(s.path) - 1; last >= 0; last-- {
+		c := &s.path[last]
+		if c.taken+1 < c.among {
+			if !c.again || c.before < s.bound {
+				c.taken++
+				return true
+			}
+			s.cut = true
+		}
+		s.path = s.path[:last]
+	}
+	return false
+}
