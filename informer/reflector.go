@@ -44,6 +44,7 @@ type ReflectorOptions struct {
 	// PageSize is the limit of list requests, as client-go's WatchListPageSize. With 0
 	// the Reflector chooses: pages of DefaultPageSize where the server cannot answer
 	// from its watch cache anyway, no pages where it can. Below 0 it never asks for pages.
+	// A server answers pages from etcd, which costs etcd more than a list without a limit.
 	PageSize int64
 	// WatchErrorHandler is told of each error with which ListAndWatchWithContext
 	// ends, before the back-off, in Run's goroutine; the default is
@@ -103,8 +104,11 @@ type Reflector struct {
 	versions    cache.ResourceVersionUpdater
 	transformer cache.TransformingStore
 
-	// Only the goroutine that runs the Reflector reads and writes these two.
+	// Only the goroutine that runs the Reflector reads and writes these three.
 	//
+	// expired is the version from which the last watch was answered 410: a list of that
+	// version leads nowhere.
+	expired string
 	// unavailable means that the server would not list or stream at the known
 	// version (expired, or newer than it knows), so that the next attempt asks for the newest.
 	unavailable bool
