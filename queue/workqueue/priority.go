@@ -67,7 +67,7 @@ type PriorityQueue[T comparable] struct {
 // is shut down.
 func NewPriority[T comparable](limiter contract.RateLimiter[T], newHeap func() contract.DelayHeap[T], cfg Config[T]) *PriorityQueue[T] {
 	cfg = cfg.withDefaults()
-	q := &PriorityQueue[T]{metrics: newMetrics(cfg), limiter: limiter, clock: cfg.Clock}
+	q := &PriorityQueue[T]{metrics: newMetrics(cfg, true), limiter: limiter, clock: cfg.Clock}
 	if q.metrics != nil {
 		q.retries = cfg.MetricsProvider.NewRetriesMetric(cfg.Name)
 	}
@@ -111,8 +111,8 @@ func (q *PriorityQueue[T]) AddWithOpts(o contract.AddOptions, items ...T) {
 				after = d
 			}
 		}
-		if q.retries != nil && (o.RateLimited || after > 0) {
-			q.retries.Inc()
+		if q.retries != nil && after > 0 {
+			q.retries.Inc() // as controller-runtime: what is added at once is no retry
 		}
 		q.add(item, priority, after)
 	}
@@ -153,11 +153,15 @@ func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int, readyAt 
 	switch {
 	case n.state == dirty:
 		if priority > n.more.priority {
+			q.metrics.raised(n.more.priority, priority)
 			q.mu.levels.raise(n, priority)
 		}
 		return false
 	case n.state&dirty != 0:
-		n.more.priority = max(n.more.priority, priority)
+		if priority > n.more.priority {
+			q.metrics.raised(n.more.priority, priority)
+			n.more.priority = priority
+		}
 		return false
 	}
 	n.more.priority = max(n.more.priority, priority)
@@ -177,7 +181,7 @@ func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int, readyAt 
 // readyLocked makes a node ready that is not, at its Done if a worker has it.
 func (q *PriorityQueue[T]) readyLocked(n *ranked[T]) {
 	n.state = n.state&^waiting | dirty
-	q.metrics.added(n.item)
+	q.metrics.added(n.item, n.more.priority)
 	if n.state == dirty {
 		q.mu.levels.push(n)
 		q.mu.ready++
@@ -245,7 +249,7 @@ func (q *PriorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 	n := q.mu.levels.pop()
 	n.state = processing
 	item, priority = n.item, n.more.priority
-	q.metrics.got(item)
+	q.metrics.got(item, priority)
 	wake := q.mu.tookLocked()
 	q.mu.Unlock()
 	if wake {
