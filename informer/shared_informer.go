@@ -34,6 +34,7 @@ var (
 type SharedIndexInformer struct {
 	lw         cache.ListerWatcher
 	objectType runtime.Object
+	name       string // of the Reflector: where New was called from
 	options    Options
 
 	indexer   *indexer.Indexer
@@ -64,7 +65,7 @@ var _ cache.SharedIndexInformer = (*SharedIndexInformer)(nil)
 // *unstructured.Unstructured its kind counts too.
 func New(lw cache.ListerWatcher, exampleObject runtime.Object, options Options) *SharedIndexInformer {
 	options = options.withDefaults(exampleObject)
-	s := &SharedIndexInformer{lw: lw, objectType: exampleObject, options: options, synced: make(chan struct{})}
+	s := &SharedIndexInformer{lw: lw, objectType: exampleObject, name: callsite(), options: options, synced: make(chan struct{})}
 	store := indexer.Complete(options.NewStore(options.Indexers))
 	s.indexer = indexer.New(options.KeyFunc, store, indexer.Options{})
 	s.processor.clock = options.Clock
@@ -129,6 +130,7 @@ func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 		ProcessBatch:      s.processBatch,
 		ObjectType:        s.objectType,
 		ObjectDescription: s.options.ObjectDescription,
+		Name:              s.name,
 		Transform:         s.mu.transform,
 		FullResyncPeriod:  s.mu.resyncCheckPeriod,
 		ShouldResync:      s.processor.shouldResync,
