@@ -22,10 +22,11 @@ import (
 // minimumResyncPeriod is the shortest period that a handler can have, as in client-go.
 const minimumResyncPeriod = time.Second
 
-// The reasons for which an informer refuses a call.
+// The reasons for which an informer refuses a call. Their texts contain client-go's words
+// (INFORMER-34, INFORMER-35), since programs written for it have nothing else to match.
 var (
-	ErrStarted = errors.New("the informer has been started: this must be set before")
-	ErrStopped = errors.New("the informer has been stopped, and is never started again: make a new one")
+	ErrStarted = errors.New("informer has already started: this must be set before")
+	ErrStopped = errors.New("the informer has stopped already, and never starts again: make a new one")
 )
 
 // SharedIndexInformer keeps a store as a ListerWatcher says and tells handlers what
