@@ -216,12 +216,21 @@ func (q *PriorityQueue[T]) ripen(now time.Time) (next time.Time) {
 func (q *PriorityQueue[T]) ripenLocked(item T, now time.Time) {
 	n := *q.mu.items.find(item, q.mu.items.hashOf(item))
 	switch {
+	case n == nil && !equalsItself(item):
+		q.addLocked(item, q.mu.items.hashOf(item), 0, time.Time{}) // as client-go hands it out
 	case n == nil || n.state&waiting == 0:
 	case n.more.readyAt.After(now):
 		q.mu.times.Add(item, n.more.readyAt)
 	default:
 		q.readyLocked(n)
 	}
+}
+
+// equalsItself is false for what is not a number: no table finds it again, so its node
+// is lost.
+func equalsItself[T comparable](item T) bool {
+	same := item
+	return item == same
 }
 
 // Len returns how many items are ready.
