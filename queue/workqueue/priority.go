@@ -40,6 +40,9 @@ type rank[T comparable] struct {
 // (The heap may keep the item until then.) That is what sets it apart from
 // [RateLimitingQueue], where waiting and being ready are apart.
 //
+// Items of one priority that are due at the same instant come out in the order in which
+// they were added (QUEUE-40), over a heap that is contract.ArrivalOrdered.
+//
 // Everything is under one lock, and no call holds it for longer than O(log n),
 // n being what waits, and O(log p), p being the different priorities that are
 // ready; AddWithOpts does for each item that it is given.
