@@ -13,7 +13,7 @@ EXPLORETIME ?= 1h
 HISTORIES ?= 10000
 # The packages in which goroutines meet: they run under the race detector. The mutants do
 # not: a race in them is theirs, and the suites that catch them race over the sound ones.
-CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./impl/... ./indexer ./informer/... ./load/... ./queue/...))
+CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./indexer ./informer/... ./load/... ./queue/...))
 
 .PHONY: help build test race degraded explore lint fuzz bench verify mutants healthy faults report selfcheck
 

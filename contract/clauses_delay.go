@@ -11,6 +11,8 @@ const (
 	CapCountedWork Capability = "counted-work"
 	// CapAddMany is that of a BatchDelayHeap.
 	CapAddMany Capability = "add-many"
+	// CapArrivalOrder is that of an ArrivalOrdered heap.
+	CapArrivalOrder Capability = "arrival-order"
 )
 
 const (
@@ -34,7 +36,7 @@ var delayClauses = []Clause{
 	{"DELAY-8", ComponentDelay, CapCore, "Any time will do: zero, before 1970, centuries ahead, with or without a monotonic reading", "design"},
 	{"DELAY-9", ComponentDelay, CapCore, "No reference to an item is kept after it came out", "kubernetes#105031: slots of a queue that kept popped items alive"},
 	{"DELAY-10", ComponentDelay, CapExactTime, "An item is ready at exactly its time", srcDelayingQueue},
-	{"DELAY-11", ComponentDelay, CapExactTime, "Items come out in the order of their times; equal times in any order", srcDelayingQueue},
+	{"DELAY-11", ComponentDelay, CapExactTime, "Items come out in the order of their times; equal times in any order, but see DELAY-20", srcDelayingQueue},
 	{"DELAY-12", ComponentDelay, CapExactTime, "Next gives exactly the earliest time that waits", srcDelayingQueue},
 	{"DELAY-13", ComponentDelay, CapCore, "Memory follows what waits: when a flood has come out, what it took is given back", "golang/go#20135: a map never becomes smaller"},
 	{"DELAY-14", ComponentDelay, CapCore, "To add an item again, however often and for however much earlier a time, takes no more memory than to add it once", "design: lazy deletion leaves an entry behind for each earlier time"},
@@ -43,4 +45,5 @@ var delayClauses = []Clause{
 	{"DELAY-17", ComponentDelay, CapGranular, "Of two items whose times lie a granularity or more apart, both ready, the earlier comes out first", srcWheel},
 	{"DELAY-18", ComponentDelay, CapGranular, "Next gives a time from the earliest that waits to less than one granularity after it", srcWheel},
 	{"DELAY-19", ComponentDelay, CapAddMany, "AddMany leaves the structure as Add of each of the items does, and the slice to its caller as it was", "design"},
+	{"DELAY-20", ComponentDelay, CapArrivalOrder, "Items with the same time that were added once each come out in the order in which they were added", srcPriorityQueue},
 }

@@ -81,6 +81,12 @@ var informerClauses = []Clause{
 		"The transform is given no object that it has made itself: what a list or a watch brings is transformed once"),
 	informerClause("INFORMER-32", srcReflector,
 		"At any quiet moment one watch is open at most, and none once Run has returned: a watch that is not read any more is stopped"),
+	informerClause("INFORMER-33", "Kubernetes API concepts, semantics for get and list: a version with a limit and no match is an exact version",
+		"When a watch is answered 410, the next lists bring the source's present state, even while the source still serves a list at exactly the version that cannot be watched any more"),
+	informerClause("INFORMER-34", srcSharedInformer+", AddEventHandlerWithOptions and AddIndexers",
+		"The errors with which a stopped informer refuses handlers and indexers contain \"has stopped already\""),
+	informerClause("INFORMER-35", srcSharedInformer+", SetTransform and SetWatchErrorHandler",
+		"The errors with which a started informer refuses a transform or a watch error handler contain \"informer has already started\""),
 }
 
 func informerClause(id, source, rule string) Clause {

@@ -40,4 +40,5 @@ var queueClauses = []Clause{
 	{"QUEUE-37", ComponentQueue, CapPriority, "AddWithOpts adds every item that it is given; Add, AddAfter and AddRateLimited add with priority zero", srcPriorityQueue},
 	{"QUEUE-38", ComponentQueue, CapPriority, "No priority starves: an item is handed out after at most 64 Gets for itself and for each item that became ready before it, whatever of higher priority keeps coming", "design: fairness; https://github.com/kubernetes-sigs/controller-runtime/issues/2374 has none"},
 	{"QUEUE-39", ComponentQueue, CapCore, "No reference to an item is kept after its Done", "kubernetes#105031: slots of a queue that kept popped items alive"},
+	{"QUEUE-40", ComponentQueue, CapPriority, "Items of one priority that are due at the same instant, and were added once each, come out in the order in which they were added", srcPriorityQueue},
 }

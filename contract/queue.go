@@ -36,6 +36,14 @@ type BatchDelayHeap[T comparable] interface {
 	AddMany(items []Waiting[T])
 }
 
+// ArrivalOrdered is the power of a DelayHeap that hands out items of equal times in the
+// order in which they were added. An item that is added again while it waits may keep its
+// place or lose it. Clause DELAY-20.
+type ArrivalOrdered interface {
+	// InArrivalOrder does nothing: it is there to be found.
+	InArrivalOrder()
+}
+
 type (
 	// Queue is client-go's de-duplicating workqueue. Clauses QUEUE-*.
 	Queue[T comparable] = workqueue.TypedInterface[T]

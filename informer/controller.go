@@ -38,6 +38,9 @@ type Config struct {
 	ObjectType runtime.Object
 	// ObjectDescription is what messages call the objects; "": the type's name.
 	ObjectDescription string
+	// Name is the Reflector's, for logs and errors; "": package, file and line of the code
+	// that led to NewController, outside of informers' own packages.
+	Name string
 	// Transform changes each object before it is queued; it is called by one goroutine
 	// at a time, and must bear an object that it has changed already. Tombstones are not
 	// given to it. Nil: no change.
@@ -87,6 +90,10 @@ func NewController(config Config) *Controller {
 		panic(fmt.Sprintf("informer.NewController: RetryOnError needs a FIFO that takes back what was popped"+
 			" (contract.KeyedQueue, such as deltafifo.DeltaFIFO or deltafifo.Coalescing), and a %T does not", config.FIFO))
 	}
+	if config.Name == "" {
+		// Not when it runs: then the goroutine's beginning would be all that is found.
+		config.Name = callsite()
+	}
 	m := newMeter(&config)
 	return &Controller{config: config, intake: newIntake(config.FIFO, config.Transform, m), meter: m}
 }
@@ -114,6 +121,7 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 		store = versionedIntake{c.intake, versions}
 	}
 	r := NewReflector(c.config.ListerWatcher, c.config.ObjectType, store, ReflectorOptions{
+		Name:              c.config.Name,
 		TypeDescription:   c.config.ObjectDescription,
 		ResyncPeriod:      c.config.FullResyncPeriod,
 		ShouldResync:      c.config.ShouldResync,

@@ -2,15 +2,12 @@ package informer
 
 import (
 	"context"
-	"path"
 	"reflect"
-	"runtime"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/naming"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
@@ -23,8 +20,8 @@ import (
 
 // ReflectorOptions configures a Reflector. The zero value works.
 type ReflectorOptions struct {
-	// Name is for logs and errors; the default is the file and line outside of this
-	// package that led to NewReflector.
+	// Name is for logs and errors; the default is package, file and line of the code that
+	// led to NewReflector, outside of informers' own packages.
 	Name string
 	// TypeDescription is for logs and errors; the default is the group, version and
 	// kind of an unstructured object that has them, or else the Go type.
@@ -44,6 +41,7 @@ type ReflectorOptions struct {
 	// PageSize is the limit of list requests, as client-go's WatchListPageSize. With 0
 	// the Reflector chooses: pages of DefaultPageSize where the server cannot answer
 	// from its watch cache anyway, no pages where it can. Below 0 it never asks for pages.
+	// A server answers pages from etcd, which costs etcd more than a list without a limit.
 	PageSize int64
 	// WatchErrorHandler is told of each error with which ListAndWatchWithContext
 	// ends, before the back-off, in Run's goroutine; the default is
@@ -103,8 +101,11 @@ type Reflector struct {
 	versions    cache.ResourceVersionUpdater
 	transformer cache.TransformingStore
 
-	// Only the goroutine that runs the Reflector reads and writes these two.
+	// Only the goroutine that runs the Reflector reads and writes these three.
 	//
+	// expired is the version from which the last watch was answered 410: a list of that
+	// version leads nowhere.
+	expired string
 	// unavailable means that the server would not list or stream at the known
 	// version (expired, or newer than it knows), so that the next attempt asks for the newest.
 	unavailable bool
@@ -153,7 +154,7 @@ func NewReflector(lw cache.ListerWatcher, expectedType any, store cache.Reflecto
 		}
 	}
 	if r.name == "" {
-		r.name = naming.GetNameFromCallsite(internalPackages...)
+		r.name = callsite()
 	}
 	if r.typeDescription == "" {
 		r.typeDescription = r.describeType()
@@ -169,13 +170,6 @@ func NewReflector(lw cache.ListerWatcher, expectedType any, store cache.Reflecto
 	}
 	return r
 }
-
-// internalPackages are the folders whose files name no Reflector: this package,
-// wherever it was compiled, and client-go's.
-var internalPackages = func() []string {
-	_, file, _, _ := runtime.Caller(0)
-	return []string{path.Dir(file) + "/", "client-go/tools/cache/"}
-}()
 
 func (r *Reflector) describeType() string {
 	switch {

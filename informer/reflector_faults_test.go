@@ -144,6 +144,8 @@ func TestFaultsHeal(t *testing.T) {
 		{listing, []load.Fault{{Kind: load.FaultTooLarge, EveryEvents: 2, Count: 3}, {Kind: load.FaultClose, EveryEvents: 10}}},
 		{listing, []load.Fault{{Kind: load.FaultListError, Count: 3}}},
 		{listing, []load.Fault{{Kind: load.FaultExpireContinue}}},
+		{both, []load.Fault{{Kind: load.FaultCacheRestart, AfterEvents: 5}}},
+		{both, []load.Fault{{Kind: load.FaultCacheRestart, AfterEvents: 5, EveryEvents: 20, Count: 3}}},
 	} {
 		for _, mode := range []string{streaming, listing} {
 			if c.mode != both && c.mode != mode {
@@ -160,6 +162,40 @@ func TestFaultsHeal(t *testing.T) {
 	}
 }
 
+// TestFirstListOfAServerThatFills: with default options, a first list that comes in
+// pages because the watch cache was not filled yet must not make the Reflector ask for an
+// old state later, when that cache was begun anew.
+func TestFirstListOfAServerThatFills(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		source := load.NewSource(load.Generate(load.ObjectSpec{Kind: load.KindSmall, Count: DefaultPageSize + 1}, 1).All(), load.SourceOptions{
+			Faults: []load.Fault{{Kind: load.FaultCacheFilling}, {Kind: load.FaultCacheRestart}},
+		})
+		defer source.Stop()
+		store := cache.NewStore(cache.MetaNamespaceKeyFunc)
+		r := NewReflector(source, &corev1.Pod{}, store, ReflectorOptions{UseWatchList: new(bool)})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { r.RunWithContext(ctx) })
+		synctest.Wait()
+		if _, err := source.Create(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "later", Name: "pod"}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) // beyond the first waits of the back-off
+		synctest.Wait()
+		if _, exists, _ := store.GetByKey("later/pod"); !exists || r.LastSyncResourceVersion() != source.ResourceVersion() {
+			t.Errorf("a minute after the watch cache was begun anew the store is at version %s, the source at %s", r.LastSyncResourceVersion(), source.ResourceVersion())
+		}
+		for _, kind := range []load.FaultKind{load.FaultCacheFilling, load.FaultCacheRestart} {
+			if source.Struck()[kind] != 1 {
+				t.Errorf("%s struck %d times, want once", kind, source.Struck()[kind])
+			}
+		}
+		cancel()
+		running.Wait()
+	})
+}
+
 // TestRandomFaultsHeal mixes all faults, for many seeds; the name of a subtest has the seed.
 func TestRandomFaultsHeal(t *testing.T) {
 	t.Parallel()
@@ -168,7 +204,7 @@ func TestRandomFaultsHeal(t *testing.T) {
 		seeds = 20
 	}
 	kinds := []load.FaultKind{load.FaultGone, load.FaultClose, load.FaultError, load.FaultDelay, load.FaultDropBookmarks,
-		load.FaultExpireContinue, load.FaultTooLarge, load.FaultListError, load.FaultWatchRefused}
+		load.FaultExpireContinue, load.FaultTooLarge, load.FaultListError, load.FaultWatchRefused, load.FaultCacheRestart, load.FaultCacheFilling}
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprintf("seed-%d", seed), func(t *testing.T) {
 			t.Parallel()

@@ -32,8 +32,11 @@ func (r *Reflector) list(ctx context.Context) error {
 	started, version := r.clock.Now(), r.listVersion()
 	limit := r.pageLimit(version)
 	l, err := r.fetch(ctx, version, limit)
-	if isExpired(err) || isTooLarge(err) {
-		// Neither can happen to "", which means the newest version there is.
+	leadsNowhere := version != "" && l.version != "" && l.version == r.expired
+	if isExpired(err) || isTooLarge(err) || leadsNowhere {
+		// None of them can happen to "", which means the newest version there is. A list
+		// leads nowhere if a watch from its version would be answered 410 again: the server
+		// heeds no ResourceVersionMatch, or it is a replica that lags.
 		r.unavailable = true
 		l, err = r.fetch(ctx, r.listVersion(), limit)
 	}
@@ -102,12 +105,28 @@ func (r *Reflector) fetch(ctx context.Context, version string, limit int64) (lis
 	return await(ctx, r, func(ctx context.Context) (listing, error) { return r.pages(ctx, version, limit) }, func(listing) {})
 }
 
+// listOptions asks for the state at a version or a newer one.
+//
+// A version without a limit means that by itself. A version with a limit means exactly
+// that version, unless the match says otherwise (the table "semantics for get and list" of
+// the API concepts). Exactly is wrong here: a server whose watch cache began anew serves
+// the old state at that version from etcd, and answers 410 to the watch from it, until etcd
+// is compacted. client-go v0.37.2 asks so, and stays stale for as long (kubernetes#133810);
+// see docs/informer.md.
+func listOptions(version string, limit int64) metav1.ListOptions {
+	o := metav1.ListOptions{ResourceVersion: version, Limit: limit}
+	if limit > 0 && version != "" && version != "0" {
+		o.ResourceVersionMatch = metav1.ResourceVersionMatchNotOlderThan
+	}
+	return o
+}
+
 // pages lists page by page. If a continue token expires it begins anew, once, with
 // one request for everything; client-go does the same, but takes the answer for the
 // whole even when it continues.
 func (r *Reflector) pages(ctx context.Context, version string, limit int64) (listing, error) {
 	var l listing
-	options := metav1.ListOptions{ResourceVersion: version, Limit: limit}
+	options := listOptions(version, limit)
 	for full := false; ; {
 		if err := ctx.Err(); err != nil {
 			return listing{}, err
@@ -118,7 +137,7 @@ func (r *Reflector) pages(ctx context.Context, version string, limit int64) (lis
 				return listing{}, err
 			}
 			full = true
-			options = metav1.ListOptions{ResourceVersion: version}
+			options = listOptions(version, 0)
 			l = listing{items: l.items[:0], paged: true}
 			continue
 		}
@@ -131,7 +150,7 @@ func (r *Reflector) pages(ctx context.Context, version string, limit int64) (lis
 		}
 		l.paged = true
 		// The token has the version in it; the server refuses to be told both.
-		options.ResourceVersion, options.Continue = "", next
+		options.ResourceVersion, options.ResourceVersionMatch, options.Continue = "", "", next
 	}
 }
 

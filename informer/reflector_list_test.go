@@ -60,7 +60,7 @@ func TestListRequests(t *testing.T) {
 			name:     "pages, and pages from then on where there is no watch cache",
 			lists:    []listAnswer{gives("5", "t1", "a", "b"), gives("5", "t2", "c"), gives("5", "", "d"), gives("6", "", "e")},
 			watches:  []watchAnswer{gone},
-			requests: []string{"list 0 limit 500", "list  limit 500 continue t1", "list  limit 500 continue t2", "watch 5", "list 5 limit 500", "watch 6"},
+			requests: []string{"list 0 limit 500", "list  limit 500 continue t1", "list  limit 500 continue t2", "watch 5", "list 5 or newer limit 500", "watch 6"},
 			calls:    []string{"replace 5: a b c d", "replace 6: e"},
 		}, {
 			name:     "pages of the newest version say nothing about the watch cache",
@@ -72,7 +72,32 @@ func TestListRequests(t *testing.T) {
 			name:    "a page size of one's own, at any version",
 			options: ReflectorOptions{PageSize: 2},
 			lists:   []listAnswer{gives("5", "", "a"), gives("6", "", "b")}, watches: []watchAnswer{gone},
-			requests: []string{"list 0 limit 2", "watch 5", "list 5 limit 2", "watch 6"},
+			requests: []string{"list 0 limit 2", "watch 5", "list 5 or newer limit 2", "watch 6"},
+		}, {
+			name:     "pages of a version or newer",
+			options:  ReflectorOptions{PageSize: 1},
+			lists:    []listAnswer{gives("5", "", "a"), gives("6", "t1", "a"), gives("6", "", "b")},
+			watches:  []watchAnswer{gone},
+			requests: []string{"list 0 limit 1", "watch 5", "list 5 or newer limit 1", "list  limit 1 continue t1", "watch 6"},
+			calls:    []string{"replace 5: a", "replace 6: a b"},
+		}, {
+			name:     "a server that answers with the very version that it cannot watch from: the newest at once",
+			lists:    []listAnswer{gives("5", "", "a"), gives("5", "", "a"), gives("6", "", "b")},
+			watches:  []watchAnswer{gone},
+			requests: []string{"list 0 limit 500", "watch 5", "list 5", "list", "watch 6"},
+			calls:    []string{"replace 5: a", "replace 6: b"},
+		}, {
+			name:    "the same, where the watch is refused as a whole",
+			options: ReflectorOptions{PageSize: 2},
+			lists:   []listAnswer{gives("5", "", "a"), gives("5", "", "a"), gives("6", "", "b")},
+			watches: []watchAnswer{watchFails(errGone)}, handled: []string{"too old"},
+			requests: []string{"list 0 limit 2", "watch 5", "list 5 or newer limit 2", "list  limit 2", "watch 6"},
+			calls:    []string{"replace 5: a", "replace 6: b"},
+		}, {
+			name:     "the version that another watch had is no such version",
+			lists:    []listAnswer{gives("5", "", "a"), gives("6", "", "a"), gives("6", "", "a")},
+			watches:  []watchAnswer{gone, sends(errorEvent(errInternal))},
+			requests: []string{"list 0 limit 500", "watch 5", "list 5", "watch 6", "list 6", "watch 6"},
 		}, {
 			name:    "never pages",
 			options: ReflectorOptions{PageSize: -1},

@@ -51,6 +51,13 @@ func (s *script) Watch(o metav1.ListOptions) (watch.Interface, error) {
 
 func (s *script) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	text := "list " + o.ResourceVersion
+	switch o.ResourceVersionMatch {
+	case "":
+	case metav1.ResourceVersionMatchNotOlderThan:
+		text += " or newer"
+	default:
+		text += " match " + string(o.ResourceVersionMatch)
+	}
 	if o.Limit != 0 {
 		text += fmt.Sprintf(" limit %d", o.Limit)
 	}

@@ -79,6 +79,7 @@ func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 				continue
 			}
 			if err != nil {
+				r.noteExpired(err)
 				return err
 			}
 		}
@@ -87,7 +88,9 @@ func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 		switch {
 		case err == nil || ctx.Err() != nil:
 		case isExpired(err):
-			// A list at the known version gives what is at least as new: no need for the newest.
+			// A list at the known version or a newer one can come from the watch cache, and does
+			// not go back: no need for the newest, which may cost etcd a read.
+			r.noteExpired(err)
 			logger.V(4).Info("Watch closed", "reflector", r.name, "type", r.typeDescription, "err", err)
 			return nil
 		case apierrors.IsTooManyRequests(err):
@@ -106,6 +109,13 @@ func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 		w.Stop()
 	}
 	return ctx.Err()
+}
+
+// noteExpired remembers the version from which a watch was answered 410, if err is that.
+func (r *Reflector) noteExpired(err error) {
+	if isExpired(err) {
+		r.expired = r.LastSyncResourceVersion()
+	}
 }
 
 // openWatch begins a watch with what all of them ask for: bookmarks, which a server

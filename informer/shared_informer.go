@@ -22,10 +22,11 @@ import (
 // minimumResyncPeriod is the shortest period that a handler can have, as in client-go.
 const minimumResyncPeriod = time.Second
 
-// The reasons for which an informer refuses a call.
+// The reasons for which an informer refuses a call. Their texts contain client-go's words
+// (INFORMER-34, INFORMER-35), since programs written for it have nothing else to match.
 var (
-	ErrStarted = errors.New("the informer has been started: this must be set before")
-	ErrStopped = errors.New("the informer has been stopped, and is never started again: make a new one")
+	ErrStarted = errors.New("informer has already started: this must be set before")
+	ErrStopped = errors.New("the informer has stopped already, and never starts again: make a new one")
 )
 
 // SharedIndexInformer keeps a store as a ListerWatcher says and tells handlers what
@@ -34,6 +35,7 @@ var (
 type SharedIndexInformer struct {
 	lw         cache.ListerWatcher
 	objectType runtime.Object
+	name       string // of the Reflector: where New was called from
 	options    Options
 
 	indexer   *indexer.Indexer
@@ -64,7 +66,7 @@ var _ cache.SharedIndexInformer = (*SharedIndexInformer)(nil)
 // *unstructured.Unstructured its kind counts too.
 func New(lw cache.ListerWatcher, exampleObject runtime.Object, options Options) *SharedIndexInformer {
 	options = options.withDefaults(exampleObject)
-	s := &SharedIndexInformer{lw: lw, objectType: exampleObject, options: options, synced: make(chan struct{})}
+	s := &SharedIndexInformer{lw: lw, objectType: exampleObject, name: callsite(), options: options, synced: make(chan struct{})}
 	store := indexer.Complete(options.NewStore(options.Indexers))
 	s.indexer = indexer.New(options.KeyFunc, store, indexer.Options{})
 	s.processor.clock = options.Clock
@@ -129,6 +131,7 @@ func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 		ProcessBatch:      s.processBatch,
 		ObjectType:        s.objectType,
 		ObjectDescription: s.options.ObjectDescription,
+		Name:              s.name,
 		Transform:         s.mu.transform,
 		FullResyncPeriod:  s.mu.resyncCheckPeriod,
 		ShouldResync:      s.processor.shouldResync,

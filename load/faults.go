@@ -106,6 +106,11 @@ func (s *Source) eventFault() (end bool, status *apierrors.StatusError, delay ti
 		s.mu.history, s.mu.floor = nil, s.mu.version
 		s.mu.Unlock()
 		return true, apierrors.NewResourceExpired(errAsked(FaultGone).Error()), delay
+	case s.faults.Strike(FaultCacheRestart) != nil:
+		s.mu.Lock()
+		s.mu.cacheFloor = s.mu.version
+		s.mu.Unlock()
+		return true, nil, delay
 	case s.faults.Strike(FaultError) != nil:
 		return true, apierrors.NewInternalError(errAsked(FaultError)), delay
 	default:

@@ -74,6 +74,8 @@ func TestFaultsHeal(t *testing.T) {
 		{listing, []Fault{{Kind: FaultTooLarge, EveryEvents: 2, Count: 3}, {Kind: FaultClose, EveryEvents: 10}}},
 		{listing, []Fault{{Kind: FaultListError, EveryEvents: 40}}},
 		{listing, []Fault{{Kind: FaultExpireContinue}}},
+		// Not listing: client-go's Reflector, which heal gives a page size, stays stale then.
+		{streaming, []Fault{{Kind: FaultCacheRestart, AfterEvents: 10, EveryEvents: 30}}},
 		{both, []Fault{{Kind: FaultGone, EveryEvents: 30}, {Kind: FaultClose, EveryEvents: 11}, {Kind: FaultError, AfterEvents: 20}, {Kind: FaultDelay, After: time.Second, Delay: time.Second}}},
 	} {
 		for _, mode := range []string{streaming, listing} {
@@ -238,6 +240,69 @@ func TestFaultsOfRequests(t *testing.T) {
 	want := map[FaultKind]int{FaultListError: 1, FaultExpireContinue: 1, FaultTooLarge: 1, FaultWatchRefused: 1}
 	if got := s.Struck(); !reflect.DeepEqual(got, want) {
 		t.Errorf("struck %v, want %v", got, want)
+	}
+}
+
+// TestCacheRestart: watches begin no earlier than the watch cache, lists at an exact
+// version as early as the storage remembers.
+func TestCacheRestart(t *testing.T) {
+	t.Parallel()
+	s := newTestSource(t, 10, SourceOptions{Window: 6, Faults: []Fault{{Kind: FaultCacheRestart, AfterEvents: 1}}})
+	before := s.ResourceVersion()
+	behind := must[watch.Interface](t)(s.Watch(metav1.ListOptions{ResourceVersion: before}))
+	for i := range 3 {
+		must[runtime.Object](t)(s.Create(pod(fmt.Sprintf("new/%d", i))))
+	}
+	if got := drain(behind, 1); got[0] != "ADDED 0@11" {
+		t.Errorf("the watch got %q, want the first event", got)
+	}
+	if e, open := <-behind.ResultChan(); open {
+		t.Errorf("the watch goes on with %v, want its end without a word", e)
+	}
+	for from, want := range map[string]string{before: "ERROR 410", "12": "ERROR 410", "13": "ADDED 3@14"} {
+		w := must[watch.Interface](t)(s.Watch(metav1.ListOptions{ResourceVersion: from}))
+		if from == "13" {
+			must[runtime.Object](t)(s.Create(pod("new/3")))
+		}
+		if got := drain(w, 1); got[0] != want {
+			t.Errorf("a watch from %s got %q, want %s", from, got, want)
+		}
+		w.Stop()
+	}
+	for _, c := range []struct {
+		name    string
+		options metav1.ListOptions
+		count   int
+	}{
+		{"exactly the old version", metav1.ListOptions{ResourceVersion: before, ResourceVersionMatch: metav1.ResourceVersionMatchExact}, 10},
+		{"the old version in pages", metav1.ListOptions{ResourceVersion: before, Limit: 100}, 10},
+		{"the old version or newer, in pages", metav1.ListOptions{ResourceVersion: before, Limit: 100, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, 14},
+		{"the old version or newer", metav1.ListOptions{ResourceVersion: before}, 14},
+	} {
+		if got := len(list(t, s, c.options).Items); got != c.count {
+			t.Errorf("%s: %d objects, want %d", c.name, got, c.count)
+		}
+	}
+	for i := range 6 { // and then the storage forgets too
+		must[runtime.Object](t)(s.Create(pod(fmt.Sprintf("newer/%d", i))))
+	}
+	if _, err := s.List(metav1.ListOptions{ResourceVersion: before, Limit: 100}); !apierrors.IsResourceExpired(err) {
+		t.Errorf("a version that the storage has forgotten is listed: %v", err)
+	}
+}
+
+func TestCacheFilling(t *testing.T) {
+	t.Parallel()
+	s := newTestSource(t, 10, SourceOptions{Faults: []Fault{{Kind: FaultCacheFilling}}})
+	anything := metav1.ListOptions{ResourceVersion: "0", Limit: 4}
+	if page := list(t, s, metav1.ListOptions{ResourceVersion: "0", Limit: 10}); len(page.Items) != 10 || s.Struck()[FaultCacheFilling] != 0 {
+		t.Errorf("a list within its limit has %d objects, and counts as an occasion", len(page.Items))
+	}
+	if page := list(t, s, anything); len(page.Items) != 4 || page.Continue == "" {
+		t.Errorf("while the cache fills a list has %d objects, want a page of 4", len(page.Items))
+	}
+	if page := list(t, s, anything); len(page.Items) != 10 {
+		t.Errorf("once it is filled a list has %d objects, want all 10", len(page.Items))
 	}
 }
 

@@ -84,8 +84,11 @@ type Source struct {
 		// history[i] has version floor+1+i; what happened up to floor is forgotten.
 		history []change
 		floor   uint64
-		version uint64
-		changed chan struct{} // closed, and made anew, at each change
+		// cacheFloor is where the watch cache began anew last: watches begin from there or
+		// later, while lists at an exact version reach back to floor.
+		cacheFloor uint64
+		version    uint64
+		changed    chan struct{} // closed, and made anew, at each change
 	}
 }
 
@@ -283,6 +286,9 @@ func (s *Source) atLocked(version uint64) ([]string, map[string]runtime.Object) 
 	}
 	return slices.Sorted(maps.Keys(objects)), objects
 }
+
+// watchFloorLocked is the oldest version from which a watch can begin.
+func (s *Source) watchFloorLocked() uint64 { return max(s.mu.floor, s.mu.cacheFloor) }
 
 // lockAt waits until the source has reached a version. It returns with the lock
 // held, unless it returns an error.

@@ -73,7 +73,7 @@ func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions
 		keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !selected(objects[key]) })
 	}
 	list := &metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: formatVersion(at)}}
-	if limit := int(options.Limit); limit > 0 && limit < len(keys) && (options.ResourceVersion != "0" || s.options.NoWatchCache) {
+	if limit := int(options.Limit); limit > 0 && limit < len(keys) && !s.ignoresLimit(options) {
 		list.Continue = encodeToken(continueToken{Version: at, After: keys[limit-1]})
 		if selected == nil { // as in the apiserver, which would have to read on to know
 			list.RemainingItemCount = ptr.To(int64(len(keys) - limit))
@@ -85,6 +85,12 @@ func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions
 		list.Items[i] = objects[key]
 	}
 	return list, nil
+}
+
+// ignoresLimit says whether the watch cache answers, which gives everything at once to
+// a list at version "0".
+func (s *Source) ignoresLimit(options metav1.ListOptions) bool {
+	return options.ResourceVersion == "0" && !s.options.NoWatchCache && s.faults.Strike(FaultCacheFilling) == nil
 }
 
 func (s *Source) listFault(options metav1.ListOptions, after string) error {

@@ -27,8 +27,8 @@ func (s *Source) Watch(options metav1.ListOptions) (watch.Interface, error) {
 // the window.
 //
 // From version "" and "0" it begins with an ADDED event for each object; from any
-// other with what happened after it. A version older than the window is answered
-// by an ERROR event of 410 Expired; one that has not come yet is waited for in
+// other with what happened after it. A version older than the window, or than the
+// last [FaultCacheRestart], is answered by an ERROR event of 410 Expired; one that has not come yet is waited for in
 // silence. With SendInitialEvents the ADDED events end with a bookmark that is
 // annotated k8s.io/initial-events-end, and a version that does not come within
 // FreshWait is an error.
@@ -79,8 +79,8 @@ func (s *Source) WatchBuffered(ctx context.Context, options metav1.ListOptions, 
 		}
 	case from == 0:
 		w.cursor = s.mu.version
-	case from < s.mu.floor:
-		w.refused = errExpired(from, s.mu.floor)
+	case from < s.watchFloorLocked():
+		w.refused = errExpired(from, s.watchFloorLocked())
 	}
 	s.running.Add(1)
 	go w.run()
@@ -106,11 +106,12 @@ func (s *Source) watchFault(version string) error {
 }
 
 // since returns the next changes after a version, and a channel that is
-// closed when there are more. expired means that some are forgotten.
+// closed when there are more. expired means that some are forgotten, or were in a
+// watch cache that is gone.
 func (s *Source) since(version uint64) (changes []change, more <-chan struct{}, expired bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if version < s.mu.floor {
+	if version < s.watchFloorLocked() {
 		return nil, nil, true
 	}
 	if version < s.mu.version {

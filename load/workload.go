@@ -130,12 +130,23 @@ const (
 	FaultListError FaultKind = "list-error"
 	// FaultWatchRefused answers a watch with 429. Occasion: the start of a watch.
 	FaultWatchRefused FaultKind = "watch-refused"
+	// FaultCacheRestart begins the watch cache anew at the present version, while the
+	// storage keeps its history: the watch ends, and each watch from an older version is
+	// answered 410, although a list at exactly that version is still served. A server
+	// does so when it is restarted and when a custom resource definition changes.
+	// Occasion: an event about to be sent; the event itself stays in the history.
+	FaultCacheRestart FaultKind = "cache-restart"
+	// FaultCacheFilling answers a list at version "0" from the storage, in pages as its
+	// limit says, as a server does whose watch cache is not filled yet. Occasion: a list
+	// at version "0" that has more objects than its limit.
+	FaultCacheFilling FaultKind = "cache-filling"
 )
 
 // FaultKinds lists the kinds, for messages and checks.
 func FaultKinds() []FaultKind {
 	return []FaultKind{FaultGone, FaultClose, FaultError, FaultDelay, FaultDropBookmarks,
-		FaultExpireContinue, FaultTooLarge, FaultListError, FaultWatchRefused}
+		FaultExpireContinue, FaultTooLarge, FaultListError, FaultWatchRefused,
+		FaultCacheRestart, FaultCacheFilling}
 }
 
 // Fault says when a [Source] fails, and how. It strikes by count (AfterEvents,

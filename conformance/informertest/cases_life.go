@@ -5,9 +5,11 @@ package informertest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/conformance/suite"
@@ -16,8 +18,16 @@ import (
 
 const (
 	whyVersion = "who writes waits until the cache has come so far"
+	whyWords   = "client-go's errors are of no type: who must tell them from others can match their words only"
 	whyStop    = "tests and managers that start and stop informers would leak, or write to what is closed"
 )
+
+// wantWords wants a refusal that contains words.
+func (b *bed) wantWords(call string, err error, words string) {
+	if err == nil || !strings.Contains(err.Error(), words) {
+		b.errorf("%s: the error is %q, want one with %q", call, fmt.Sprint(err), words)
+	}
+}
 
 var lifeCases = []suite.Case[env]{
 	play("INFORMER-19", "lists-events-bookmarks", whyVersion, setup{objects: 5, window: 3}, func(b *bed) {
@@ -67,6 +77,27 @@ var lifeCases = []suite.Case[env]{
 		}
 		if n := len(b.informer.GetStore().List()); n != 3 {
 			b.errorf("the store has %d objects when Run has returned, want 3 as before", n)
+		}
+	}),
+	play("INFORMER-34", "handlers-and-indexers", whyWords, setup{objects: 1}, func(b *bed) {
+		b.start()
+		b.settle()
+		b.stop()
+		_, err := b.informer.AddEventHandler(&witness{name: "too late", world: b.world})
+		b.wantWords("AddEventHandler", err, "has stopped already")
+		_, err = b.informer.AddEventHandlerWithResyncPeriod(&witness{name: "too late", world: b.world}, time.Minute)
+		b.wantWords("AddEventHandlerWithResyncPeriod", err, "has stopped already")
+		b.wantWords("AddIndexers", b.informer.AddIndexers(contract.Indexers{"too late": byNode}), "has stopped already")
+	}),
+	play("INFORMER-35", "transform-and-error-handler", whyWords, setup{objects: 1}, func(b *bed) {
+		b.start()
+		b.settle()
+		for _, when := range []string{"", " after the stop"} {
+			const started = "informer has already started"
+			b.wantWords("SetTransform"+when, b.informer.SetTransform(func(obj any) (any, error) { return obj, nil }), started)
+			b.wantWords("SetWatchErrorHandler"+when, b.informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}), started)
+			b.wantWords("SetWatchErrorHandlerWithContext"+when, b.informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {}), started)
+			b.stop()
 		}
 	}),
 

@@ -12,8 +12,34 @@ import (
 const (
 	whyBackInTime = "a kubelet would start again what it was told to stop"
 	whyHalf       = "what the other half of the list holds would be deleted, or never seen"
+	whyRestart    = "after a change of its custom resource definition, or a restart of the server, a controller acts on the state of before, until etcd is compacted"
 	whyWatches    = "each costs the API server a goroutine and a buffer until its connection ends"
 )
+
+// restartClause is the clause on a watch cache that is younger than the storage.
+const restartClause = "INFORMER-33"
+
+// restarts lets the watch cache of the source begin anew while the informer watches, and
+// looks whether the informer gets over it.
+func restarts(b *bed) {
+	b.handler("handler", nil)
+	b.start()
+	b.settle()
+	for round := range 3 {
+		b.update(keyOf(0), 1) // the fault strikes in place of this event
+		churn(b)
+		b.advance(61 * time.Second)
+		if got := b.problemsNow(func() { b.compareStore(b.wanted()) }); got != "" {
+			b.errorf("a minute after the watch cache was begun anew for the %d. time: %s", round+1, got)
+			return
+		}
+		churnBack(b)
+		b.advance(61 * time.Second)
+	}
+	if struck := b.source.Struck()[load.FaultCacheRestart]; struck < 3 {
+		b.errorf("the watch cache was begun anew %d times, want 3 or more", struck)
+	}
+}
 
 // expiring has lists in pages, and a token that expires when the second is asked for.
 var expiring = setup{objects: 6, page: 2, faults: []load.Fault{{Kind: load.FaultExpireContinue}}}
@@ -91,6 +117,16 @@ var serverCases = []suite.Case[env]{
 		b.create("ns1/of-others", 1)
 		b.advance(3 * time.Minute)
 	}),
+
+	play(restartClause, "no-watch-cache-at-first", whyRestart, setup{
+		objects: 6, page: 2, faults: []load.Fault{{Kind: load.FaultCacheRestart, EveryEvents: 3}},
+	}, restarts),
+	play(restartClause, "watch-cache-not-filled-at-first", whyRestart, setup{
+		objects: 6, page: 2, cached: true, faults: []load.Fault{{Kind: load.FaultCacheFilling}, {Kind: load.FaultCacheRestart, EveryEvents: 3}},
+	}, restarts),
+	play(restartClause, "watch-cache-from-the-start", whyRestart, setup{
+		objects: 6, cached: true, faults: []load.Fault{{Kind: load.FaultCacheRestart, EveryEvents: 3}},
+	}, restarts),
 
 	play("INFORMER-27", "watches-refused", whyBackoff, setup{objects: 3}, func(b *bed) { b.watchesFail(errBroken) }),
 	play("INFORMER-27", "watches-unreachable", whyBackoff, setup{objects: 3}, func(b *bed) { b.watchesFail(errCut) }),

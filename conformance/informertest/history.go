@@ -5,6 +5,7 @@ package informertest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,6 +96,9 @@ func (h history) String() string {
 	if h.setup.transform {
 		b.WriteString(", with a transform")
 	}
+	if h.setup.cached {
+		b.WriteString(", the source has a watch cache")
+	}
 	b.WriteByte('\n')
 	for _, f := range h.setup.faults {
 		fmt.Fprintf(&b, "fault %s: after %d, every %d, at most %d times, delay %s\n", f.Kind, f.AfterEvents, f.EveryEvents, f.Count, f.Delay)
@@ -127,6 +131,7 @@ func generate(seed uint64) history {
 		// Pages are short, or ten objects would never need a second one.
 		page:      []int64{0, 2, 3}[r.IntN(3)],
 		transform: r.IntN(4) == 0,
+		cached:    r.IntN(4) == 0,
 	}
 	h.abrupt = r.IntN(4) == 0
 	for range r.IntN(4) {
@@ -152,7 +157,7 @@ func generateFaults(r *rand.Rand) (faults []load.Fault) {
 		}
 		f := load.Fault{Kind: kind, AfterEvents: r.IntN(15)}
 		switch kind {
-		case load.FaultListError, load.FaultTooLarge, load.FaultExpireContinue, load.FaultWatchRefused:
+		case load.FaultListError, load.FaultTooLarge, load.FaultExpireContinue, load.FaultWatchRefused, load.FaultCacheFilling:
 			f.AfterEvents, f.EveryEvents, f.Count = r.IntN(3), 1+r.IntN(2), 1+r.IntN(3)
 		case load.FaultDelay:
 			f.Delay = time.Duration(1+r.IntN(20)) * 100 * time.Millisecond
@@ -165,6 +170,12 @@ func generateFaults(r *rand.Rand) (faults []load.Fault) {
 		faults = append(faults, f)
 	}
 	return faults
+}
+
+// without leaves a fault out.
+func (h history) without(kind load.FaultKind) history {
+	h.setup.faults = slices.DeleteFunc(slices.Clone(h.setup.faults), func(f load.Fault) bool { return f.Kind == kind })
+	return h
 }
 
 func generateStep(r *rand.Rand) step {

@@ -28,13 +28,17 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreTopFunction("testing/synctest.testingSynctestTest"))
 }
 
-var clientGoWaiver = Waive("INFORMER-31", "client-go transforms what a streaming list brings in the store that collects it, and again on the way into the FIFO (tools/cache/reflector.go, watchList)")
+// clientGoWaivers are the clauses that client-go does not keep, as in the catalog.
+func clientGoWaivers(c *suite.Config) {
+	Waive("INFORMER-31", "client-go transforms what a streaming list brings in the store that collects it, and again on the way into the FIFO (tools/cache/reflector.go, watchList)")(c)
+	Waive(restartClause, "client-go's relist in pages asks for exactly the version that the watch refused (tools/cache/reflector.go, list)")(c)
+}
 
-func TestClientGoPasses(t *testing.T) { Run(t, cache.NewSharedIndexInformer, clientGoWaiver) }
+func TestClientGoPasses(t *testing.T) { Run(t, cache.NewSharedIndexInformer, clientGoWaivers) }
 
 func TestCheckPasses(t *testing.T) {
 	begin, slowest := time.Now(), suite.Result{}
-	err := Check(cache.NewSharedIndexInformer, clientGoWaiver, Histories(100), suite.WithObserver(func(r suite.Result) {
+	err := Check(cache.NewSharedIndexInformer, clientGoWaivers, Histories(100), suite.WithObserver(func(r suite.Result) {
 		if r.Elapsed > slowest.Elapsed {
 			slowest = r
 		}
@@ -46,7 +50,9 @@ func TestCheckPasses(t *testing.T) {
 }
 
 func TestEveryWaiverIsNeeded(t *testing.T) {
-	wantFailure(t, "INFORMER-31", cache.NewSharedIndexInformer)
+	for _, clause := range []string{"INFORMER-31", restartClause} {
+		t.Logf("%s", wantFailure(t, clause, cache.NewSharedIndexInformer))
+	}
 }
 
 // wantFailure wants the clause's cases, and no bound on time, to find a mistake.
@@ -127,17 +133,22 @@ func (f filtering) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o ca
 // A mistake that takes a disconnect, a deletion meanwhile and a handler to see is found,
 // told by its clause, and reduced to little more than that.
 func TestHistoriesAreReduced(t *testing.T) {
-	said := wantFailure(t, "INFORMER-29", filtered(func(k kind, _ any) bool { return k != buried }), clientGoWaiver)
+	said := wantFailure(t, "INFORMER-29", filtered(func(k kind, _ any) bool { return k != buried }), clientGoWaivers)
 	for _, want := range []string{"INFORMER-4", "it is the first with seed", "suite.WithSeed(", "what was written", string(opDelete)} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the failure does not say %q:\n%s", want, said)
 		}
 	}
-	// What does not hang on chance is reduced to almost nothing.
+	// What does not hang on chance is reduced to almost nothing. The order in which
+	// goroutines run at one instant is chance, and a shorter history may hang on it: then
+	// the reduction ends there. Most do not.
 	defer calm()()
 	j := &judge{newInformer: filtered(func(k kind, _ any) bool { return k != deleted && k != buried }), patience: 10 * time.Second, waived: map[string]string{"INFORMER-31": "client-go"}}
-	for seed := uint64(1); ; seed++ {
-		h := generate(seed)
+	const reductions = 9
+	var tried int
+	var long []string
+	for seed := uint64(1); tried < reductions; seed++ {
+		h := generate(seed).without(load.FaultCacheRestart) // which client-go does not get over
 		if len(h.handlers) == 0 {
 			continue // those that come later are added in the middle of what happens, by chance
 		}
@@ -145,17 +156,20 @@ func TestHistoriesAreReduced(t *testing.T) {
 		if len(wrong.problems) == 0 {
 			continue
 		}
+		tried++
 		short, again := j.reduce(h, wrong)
 		if len(again.problems) == 0 || len(short.steps) > 3 || len(short.handlers) > 1 || len(short.setup.faults) > 0 {
-			t.Errorf("from %d steps and %d handlers to %d and %d:\n%s%v\nat first %v", len(h.steps), len(h.handlers), len(short.steps), len(short.handlers), short, again.problems, wrong.problems)
+			long = append(long, fmt.Sprintf("from %d steps and %d handlers to %d and %d:\n%s%v\nat first %v", len(h.steps), len(h.handlers), len(short.steps), len(short.handlers), short, again.problems, wrong.problems))
 		}
-		break
+	}
+	if len(long) > reductions/2 {
+		t.Errorf("of %d histories %d are not reduced to almost nothing:\n%s", tried, len(long), strings.Join(long, "\n"))
 	}
 }
 
 func TestWaivedClausesAreNotLookedAt(t *testing.T) {
 	newInformer := filtered(func(k kind, _ any) bool { return k != buried })
-	waivers := []Option{clientGoWaiver}
+	waivers := []Option{clientGoWaivers}
 	for _, clause := range []string{"INFORMER-3", "INFORMER-4", "INFORMER-5", "INFORMER-7"} {
 		waivers = append(waivers, Waive(clause, "the test asks for it"))
 	}
@@ -239,13 +253,13 @@ func TestNothingSeenIsForgotten(t *testing.T) {
 	newInformer := func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
 		return twice{cache.NewSharedIndexInformer(lw, example, resync, indexers)}
 	}
-	err := Check(newInformer, clientGoWaiver, Histories(1))
+	err := Check(newInformer, clientGoWaivers, Histories(1))
 	for _, want := range []string{"INFORMER-3, seen in INFORMER-9/many-objects", "seen-in-other-cases"} {
 		if !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("the failure does not say %q:\n%v", want, err)
 		}
 	}
-	if err := Check(newInformer, clientGoWaiver, Waive("INFORMER-3", "for the test"), Histories(1)); err != nil {
+	if err := Check(newInformer, clientGoWaivers, Waive("INFORMER-3", "for the test"), Histories(1)); err != nil {
 		t.Error(err)
 	}
 }

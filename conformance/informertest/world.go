@@ -35,6 +35,9 @@ type setup struct {
 	intrude   bool // objects of another type come too
 	linger    bool // watches stay open after an error event
 	transform bool // objects are marked on their way in, and looked at for the mark
+	// cached gives the source a watch cache, which answers a list of any version ("0")
+	// without pages.
+	cached bool
 	// bare gives the informer no indexers.
 	bare bool
 }
@@ -113,7 +116,7 @@ func open(newInformer contract.NewInformer, s setup) *world {
 		objects = append(objects, p)
 		w.mu.steady[keyOf(i)] = s.has(keyOf(i))
 	}
-	w.source = load.NewSource(objects, load.SourceOptions{Example: &corev1.Pod{}, Window: s.window, Faults: s.faults, NoWatchCache: true})
+	w.source = load.NewSource(objects, load.SourceOptions{Example: &corev1.Pod{}, Window: s.window, Faults: s.faults, NoWatchCache: !s.cached})
 	w.gate = &gate{setup: s, source: w.source, problem: w.problem, over: w.over}
 	w.ctx, w.cancel = context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	indexers := contract.Indexers{nodeIndex: byNode, namespaceIndex: cache.MetaNamespaceIndexFunc}

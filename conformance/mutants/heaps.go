@@ -33,7 +33,9 @@ func heapOf(name, mistake, clauses string, change func(b *brokenHeap, ok *pointe
 }
 
 // Heaps returns the broken delay heaps. The slice belongs to the caller.
-func Heaps() []Mutant { return slices.Concat(exactHeaps(), hoarders(), granularHeaps(), batchHeaps()) }
+func Heaps() []Mutant {
+	return slices.Concat(exactHeaps(), hoarders(), granularHeaps(), batchHeaps(), arrivalHeaps())
+}
 
 func exactHeaps() []Mutant {
 	return []Mutant{

@@ -200,7 +200,7 @@ func handlerMutants() []Mutant {
 		informerMutant("store read late", "readers are given a copy of the store that is renewed once a second", "INFORMER-22",
 			construct(func(i *informer) { i.store = &lateStore{Store: i.SharedIndexInformer.GetStore()} })),
 		informerMutant("transform of handlers", "the transform is applied for the handlers, and not to what the store holds", "INFORMER-16", transformOfHandlers),
-		informerMutant("transformed twice", "the transform is applied on the way in and once more", transformedOnce, transformedTwice),
+		informerMutant("transformed twice", "the transform is applied on the way in and once more", "INFORMER-31", transformedTwice),
 	}
 }
 

@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -89,6 +90,25 @@ func lifeMutants() []Mutant {
 			construct(func(i *informer) {
 				i.refused = func() (cache.ResourceEventHandlerRegistration, error) { return registration{informer: i}, nil }
 			})),
+		informerMutant("stopped in other words", "what a stopped informer refuses is refused in words of its own", "INFORMER-34",
+			construct(func(i *informer) {
+				i.refused = func() (cache.ResourceEventHandlerRegistration, error) { return nil, errOver }
+				i.addIndexers = func(indexers contract.Indexers, add func(contract.Indexers) error) error {
+					if add(indexers) != nil {
+						return errOver
+					}
+					return nil
+				}
+			})),
+		informerMutant("started in other words", "what a started informer refuses is refused in words of its own", "INFORMER-35",
+			construct(func(i *informer) {
+				i.setTransform = func(f cache.TransformFunc, set func(cache.TransformFunc) error) error {
+					if set(f) != nil {
+						return errOver
+					}
+					return nil
+				}
+			})),
 		informerMutant("errors unheard", "the watch error handler is never called", "INFORMER-21",
 			construct(func(i *informer) { i.deaf = true })),
 		informerMutant("errors told once", "the watch error handler hears of an error once, however often it comes again", "INFORMER-21",
@@ -154,3 +174,6 @@ func lifeMutants() []Mutant {
 			})),
 	}
 }
+
+// errOver says it in other words than client-go.
+var errOver = errors.New("too late")

@@ -31,6 +31,17 @@ func serverMutants() []Mutant {
 					return s.ListerWatcherWithContext.ListWithContext(ctx, o)
 				}
 			})).real(inKubernetes, "59848"),
+		informerMutant("list at the version that is known", "a list after the first asks for exactly the version that the informer knows", "INFORMER-33",
+			constructOver(func(s *source) {
+				s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+					if o.ResourceVersion != "" && o.ResourceVersion != "0" {
+						o.ResourceVersionMatch = metav1.ResourceVersionMatchExact
+					}
+					return s.ListerWatcherWithContext.ListWithContext(ctx, o)
+				}
+			})),
+		informerMutant("list in pages at the version that is known", "as client-go: a relist in pages asks for exactly the version that the informer knows", "INFORMER-33",
+			cache.NewSharedIndexInformer).real(inKubernetes, "133810"),
 		informerMutant("watch from now", "a watch that follows a list begins at the source's newest version, not at the list's", "INFORMER-1", watchFromNow),
 		informerMutant("page kept", "when the token of a list expires, what its first pages held stays in", "INFORMER-1",
 			afterExpiry(keepPages)),

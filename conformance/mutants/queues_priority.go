@@ -3,6 +3,7 @@ package mutants
 // Queues with priorities that are wrong in just that.
 
 import (
+	"cmp"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -97,6 +98,9 @@ func priorityQueues() []Mutant {
 		}),
 		rankedOf("only the first is added", "AddWithOpts returns after the first of its items", "QUEUE-37", func(q *ranked) {
 			q.only = func(items []string) []string { return items[:min(1, len(items))] }
+		}),
+		rankedOf("due at one instant, in any order", "what has come due becomes ready as a heap or a map gives it", "QUEUE-40", func(q *ranked) {
+			q.sooner = func(a, b *rankedItem) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.item, b.item)) }
 		}),
 		rankedOf("low priorities starve", "Get always takes the highest priority", "QUEUE-38", func(q *ranked) { q.turn = 0 }),
 	}

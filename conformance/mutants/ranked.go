@@ -3,6 +3,7 @@ package mutants
 // A queue with priorities, with steps that a mutant can replace.
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ type ranked struct {
 	earlier    func(held, given time.Time) time.Time // its time
 	reenter    func(it *rankedItem, raised bool)     // its place
 	next       func(ready []*rankedItem) int         // who comes by priority
+	sooner     func(a, b *rankedItem) int            // who of those that have come due becomes ready first
 	shown      func(priority int) int                // what GetWithPriority tells
 	delay      func(item string, o contract.AddOptions) time.Duration
 	only       func(items []string) []string // of those that AddWithOpts is given
@@ -40,6 +42,7 @@ type ranked struct {
 	ready  []*rankedItem // by age
 	chosen *rankedItem   // if early
 	places int
+	added  int
 	passed int
 	busy   int
 	over   bool
@@ -54,6 +57,7 @@ type rankedItem struct {
 	dirty      bool
 	waits      bool
 	due        time.Time
+	arrival    int // counts the items as they were added
 }
 
 func newRanked(c clock.WithTicker) *ranked {
@@ -79,6 +83,9 @@ func newRanked(c clock.WithTicker) *ranked {
 		}
 	}
 	q.next = byPriority
+	q.sooner = func(a, b *rankedItem) int {
+		return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.arrival, b.arrival))
+	}
 	q.delay = func(item string, o contract.AddOptions) time.Duration {
 		if !o.RateLimited {
 			return o.After
@@ -135,7 +142,8 @@ func (q *ranked) add(item string, priority int, after time.Duration) {
 	}
 	it := q.held[item]
 	if it == nil {
-		it = &rankedItem{item: item, priority: priority}
+		q.added++
+		it = &rankedItem{item: item, priority: priority, arrival: q.added}
 		q.held[item] = it
 	} else if it.processing && !it.dirty && !it.waits && !q.sticky {
 		it.priority = priority
@@ -177,7 +185,8 @@ func (q *ranked) makeReady(it *rankedItem) {
 }
 
 // ripen makes ready what has come due. The delaying queue keeps the earliest time
-// that it was given for an item, also one that is over.
+// that it was given for an item, also one that is over, and it tells of items that are due
+// at one instant in any order: so all that is due is made ready when it tells of one.
 func (q *ranked) ripen() {
 	for {
 		item, shutdown := q.later.Get()
@@ -191,13 +200,28 @@ func (q *ranked) ripen() {
 		case it.due.After(q.clock.Now()) && !q.forgetful:
 			q.later.AddAfter(item, it.due.Sub(q.clock.Now()))
 		default:
-			it.waits = false
-			if !it.dirty {
-				q.makeReady(it)
-			}
+			q.makeDueReady(it)
 		}
 		q.mu.Unlock()
 		q.later.Done(item)
+	}
+}
+
+// makeDueReady makes ready the item that was told of, and all others that have come due.
+func (q *ranked) makeDueReady(told *rankedItem) {
+	now := q.clock.Now()
+	due := []*rankedItem{told}
+	for _, it := range q.held {
+		if it != told && it.waits && !it.due.After(now) {
+			due = append(due, it)
+		}
+	}
+	slices.SortFunc(due, q.sooner)
+	for _, it := range due {
+		it.waits = false
+		if !it.dirty {
+			q.makeReady(it)
+		}
 	}
 }
 

@@ -12,8 +12,33 @@ import (
 
 const (
 	whyPriority = "a change that a user waits for would stand behind thousands of resyncs"
+	whyArrival  = "what many objects are retried for at one instant would be done in another order at each run, in tests in virtual time above all"
 	whyStarve   = "objects of low priority would not be reconciled while others are busy"
 )
+
+// sameInstant adds items, one by one and several by one call, that are due at the same
+// instant, and takes them.
+func sameInstant(t *suite.T, e env, priorityOf func(i int) int) {
+	r := openReferee(t, e)
+	const n = 60
+	after := r.ticks(4)
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprint("item", i)
+	}
+	for i := 0; i < n; {
+		p, from := priorityOf(i), i
+		for i++; i%3 != 0 && i < n && priorityOf(i) == p; i++ {
+		}
+		r.q.AddWithOpts(contract.AddOptions{After: after, Priority: &p}, names[from:i]...)
+	}
+	r.advance(after)
+	r.awaitLen(n)
+	for i, name := range names {
+		r.joins(priorityOf(i), name)
+	}
+	r.takeAll()
+}
 
 var priorityCases = []suite.Case[env]{
 	{Clause: "QUEUE-31", Name: "highest-first", Why: whyPriority, Run: func(t *suite.T, e env) {
@@ -57,6 +82,12 @@ var priorityCases = []suite.Case[env]{
 		r.addReady(3, "same")
 		r.addReady(4, "high")
 		r.takeAll()
+	}},
+	{Clause: "QUEUE-40", Name: "one-priority", Why: whyArrival, Run: func(t *suite.T, e env) {
+		sameInstant(t, e, func(int) int { return 0 })
+	}},
+	{Clause: "QUEUE-40", Name: "several-priorities", Why: whyArrival, Run: func(t *suite.T, e env) {
+		sameInstant(t, e, func(i int) int { return i * 7 % 3 })
 	}},
 	{Clause: "QUEUE-32", Name: "as-given", Why: "a controller that retries an item would give it another priority", Run: func(t *suite.T, e env) {
 		w, q := openPriority(t, e)

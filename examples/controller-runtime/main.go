@@ -30,22 +30,18 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	clientgo "k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/ctrlqueue"
 	"github.com/informerbench/informerbench/informer"
-	"github.com/informerbench/informerbench/queue/delay"
-	"github.com/informerbench/informerbench/queue/workqueue"
 )
 
 func main() {
@@ -137,17 +133,11 @@ func newManager(config *rest.Config, pods *podReconciler) (manager.Manager, erro
 	return mgr, builder.ControllerManagedBy(mgr).
 		For(&corev1.Pod{}).
 		WithOptions(controller.Options{
-			NewQueue:                newQueue, // (2) our queue
+			NewQueue:                ctrlqueue.New[reconcile.Request], // (2) our queue, with controller-runtime's metrics
 			MaxConcurrentReconciles: 2,
 			SkipNameValidation:      new(true), // tests run this twice in one process
 		}).
 		Complete(pods)
-}
-
-// newQueue is a controller's queue with priorities, over a binary heap.
-func newQueue(name string, limiter clientgo.TypedRateLimiter[reconcile.Request]) clientgo.TypedRateLimitingInterface[reconcile.Request] {
-	newHeap := func() contract.DelayHeap[reconcile.Request] { return delay.NewBinaryHeap[reconcile.Request]() }
-	return workqueue.As[priorityqueue.AddOpts](workqueue.NewPriority(limiter, newHeap, workqueue.Config[reconcile.Request]{Name: name}))
 }
 
 // podReconciler reads the pod that it is called for and counts.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
@@ -51,6 +52,29 @@ func TestTheManagerReconcilesOnOurInformerAndQueue(t *testing.T) {
 		if !strings.Contains(out.text.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, out.text.String())
 		}
+	}
+}
+
+// The seven metrics of a controller's queue are where controller-runtime publishes its own.
+func TestTheQueueHasItsMetrics(t *testing.T) {
+	if err := run(t.Context(), options{pods: 10, duration: time.Millisecond}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, f := range families {
+		if strings.HasPrefix(f.GetName(), "workqueue_") && len(f.GetMetric()) > 0 {
+			found = append(found, f.GetName())
+			if got := f.GetMetric()[0].GetLabel()[0]; got.GetName() != "controller" || got.GetValue() != "pod" {
+				t.Errorf("%s has the label %s=%s, want controller=pod", f.GetName(), got.GetName(), got.GetValue())
+			}
+		}
+	}
+	if len(found) != 7 {
+		t.Errorf("the queue's metrics are %q, want seven", found)
 	}
 }
 

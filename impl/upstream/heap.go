@@ -149,5 +149,8 @@ func (b *BTree[T]) PopReady(now time.Time) (item T, ok bool) {
 	return n.item, true
 }
 
+// InArrivalOrder implements contract.ArrivalOrdered.
+func (b *BTree[T]) InArrivalOrder() {}
+
 // Len implements contract.DelayHeap.
 func (b *BTree[T]) Len() int { return b.tree.Len() }

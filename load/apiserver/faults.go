@@ -86,7 +86,7 @@ func RandomFaults(seed uint64, count int) (server, source []load.Fault) {
 	for _, kind := range load.FaultKinds() {
 		often := 200
 		switch kind {
-		case load.FaultListError, load.FaultWatchRefused, load.FaultTooLarge, load.FaultExpireContinue, load.FaultDropBookmarks:
+		case load.FaultListError, load.FaultWatchRefused, load.FaultTooLarge, load.FaultExpireContinue, load.FaultDropBookmarks, load.FaultCacheFilling:
 			often = 10
 		}
 		source = append(source, some(kind, often))

@@ -6,7 +6,10 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-var _ contract.DelayHeap[string] = (*BinaryHeap[string])(nil)
+var (
+	_ contract.DelayHeap[string] = (*BinaryHeap[string])(nil)
+	_ contract.ArrivalOrdered    = (*BinaryHeap[string])(nil)
+)
 
 // BinaryHeap is a binary min-heap by time with a map from item to its place, the
 // structure that client-go's delaying queue has always held. The times lie in
@@ -19,6 +22,7 @@ type BinaryHeap[T comparable] struct {
 	nodes   []timed[T]
 	entries map[T]*entry[T]
 	fullest int // the most items since memory was last given back
+	added   uint32
 }
 
 // A heap that once held more than keptItems gives memory back when it holds a quarter
@@ -32,8 +36,9 @@ type timed[T comparable] struct {
 
 // entry is the part of a waiting item that stays where it is while nodes move.
 type entry[T comparable] struct {
-	item  T
-	index int
+	item   T
+	index  uint32
+	number uint32 // which of two items of the same time came first, as in quad
 }
 
 // NewBinaryHeap returns an empty heap.
@@ -46,11 +51,12 @@ func NewBinaryHeap[T comparable]() *BinaryHeap[T] {
 func (h *BinaryHeap[T]) Add(item T, readyAt time.Time) {
 	if e, waits := h.entries[item]; waits {
 		if readyAt.Before(h.nodes[e.index].readyAt) {
-			h.up(e.index, timed[T]{readyAt, e})
+			h.up(int(e.index), timed[T]{readyAt, e})
 		}
 		return
 	}
-	e := &entry[T]{item: item}
+	e := &entry[T]{item: item, number: h.added}
+	h.added++
 	h.entries[item] = e
 	h.nodes = append(h.nodes, timed[T]{})
 	h.fullest = max(h.fullest, len(h.nodes))
@@ -99,12 +105,21 @@ func (h *BinaryHeap[T]) giveBack() {
 // Len returns how many items wait.
 func (h *BinaryHeap[T]) Len() int { return len(h.nodes) }
 
+// InArrivalOrder says that equal times come out in the order of arrival (DELAY-20).
+func (h *BinaryHeap[T]) InArrivalOrder() {}
+
+// less compares two nodes by their times and then by arrival.
+func (h *BinaryHeap[T]) less(a, b timed[T]) bool {
+	c := a.readyAt.Compare(b.readyAt)
+	return c < 0 || c == 0 && a.entry.number-h.added < b.entry.number-h.added
+}
+
 // up puts n at i or above: ancestors that are later than n each move down one
 // level into the hole.
 func (h *BinaryHeap[T]) up(i int, n timed[T]) {
 	for i > 0 {
 		parent := (i - 1) / 2
-		if !n.readyAt.Before(h.nodes[parent].readyAt) {
+		if !h.less(n, h.nodes[parent]) {
 			break
 		}
 		h.put(i, h.nodes[parent])
@@ -121,10 +136,10 @@ func (h *BinaryHeap[T]) down(i int, n timed[T]) {
 		if child >= len(h.nodes) {
 			break
 		}
-		if right := child + 1; right < len(h.nodes) && h.nodes[right].readyAt.Before(h.nodes[child].readyAt) {
+		if right := child + 1; right < len(h.nodes) && h.less(h.nodes[right], h.nodes[child]) {
 			child = right
 		}
-		if !h.nodes[child].readyAt.Before(n.readyAt) {
+		if !h.less(h.nodes[child], n) {
 			break
 		}
 		h.put(i, h.nodes[child])
@@ -135,5 +150,5 @@ func (h *BinaryHeap[T]) down(i int, n timed[T]) {
 
 func (h *BinaryHeap[T]) put(i int, n timed[T]) {
 	h.nodes[i] = n
-	n.entry.index = i
+	n.entry.index = uint32(i)
 }

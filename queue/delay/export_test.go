@@ -25,3 +25,9 @@ const (
 	SegmentLen = segmentLen
 	ResetMost  = resetMost
 )
+
+// StartNumbers makes the next items' numbers begin at n.
+func (h *QuadHeap[T]) StartNumbers(n uint32)    { h.order.added = n }
+func (h *BinaryHeap[T]) StartNumbers(n uint32)  { h.added = n }
+func (h *PairingHeap[T]) StartNumbers(n uint32) { h.added = n }
+func (w *Wheel[T]) StartNumbers(n uint32)       { w.aside.added = n }

@@ -63,9 +63,6 @@ func (f *farTimes) rename(from, to uint32) {
 	}
 }
 
-// before compares two slots of the same value.
-func (f farTimes) before(at int64, a, b uint32) bool { return isFar(at) && f[a].Before(f[b]) }
-
 // earlier reports whether t, which is at as a value, is before the time of the slot,
 // whose value is old.
 func (f farTimes) earlier(at int64, t time.Time, old int64, slot uint32) bool {

@@ -6,7 +6,10 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-var _ contract.DelayHeap[string] = (*PairingHeap[string])(nil)
+var (
+	_ contract.DelayHeap[string] = (*PairingHeap[string])(nil)
+	_ contract.ArrivalOrdered    = (*PairingHeap[string])(nil)
+)
 
 // PairingHeap is a pairing heap (Fredman, Sedgewick, Sleator and Tarjan, "The Pairing
 // Heap: A New Form of Self-Adjusting Heap", Algorithmica 1, 1986): a tree whose nodes
@@ -25,13 +28,15 @@ type PairingHeap[T comparable] struct {
 	nodes list[pairingNode] // by slot
 	root  uint32            // a slot plus one, as all links; 0 for none
 	far   farTimes
+	added uint32 // the number of the next node
 }
 
 type pairingNode struct {
-	at    int64
-	child uint32 // the first
-	next  uint32 // sibling
-	prev  uint32 // sibling, or of a first child the parent; 0 for the root
+	at     int64
+	child  uint32 // the first
+	next   uint32 // sibling
+	prev   uint32 // sibling, or of a first child the parent; 0 for the root
+	number uint32 // as in quad
 }
 
 // NewPairingHeap returns an empty heap.
@@ -50,7 +55,8 @@ func (h *PairingHeap[T]) Add(item T, readyAt time.Time) {
 	if !waits {
 		slot = h.items.add(item, tag)
 		link = slot + 1
-		h.nodes.push(pairingNode{at: at})
+		h.nodes.push(pairingNode{at: at, number: h.added})
+		h.added++
 		h.far.set(slot, at, readyAt)
 		if h.root == 0 {
 			h.root = link
@@ -102,6 +108,9 @@ func (h *PairingHeap[T]) PopReady(now time.Time) (item T, ok bool) {
 	return item, true
 }
 
+// InArrivalOrder says that equal times come out in the order of arrival (DELAY-20).
+func (h *PairingHeap[T]) InArrivalOrder() {}
+
 // Len returns how many items wait.
 func (h *PairingHeap[T]) Len() int { return h.items.len() }
 
@@ -109,7 +118,7 @@ func (h *PairingHeap[T]) Len() int { return h.items.len() }
 func (h *PairingHeap[T]) meld(a, b uint32) uint32 {
 	h.did(1)
 	na, nb := h.node(a), h.node(b)
-	if nb.at < na.at || nb.at == na.at && h.far != nil && h.far.before(nb.at, b-1, a-1) {
+	if nb.at < na.at || nb.at == na.at && h.tieLess(b, a) {
 		a, b, na, nb = b, a, nb, na
 	}
 	nb.next, nb.prev = na.child, a
@@ -118,6 +127,17 @@ func (h *PairingHeap[T]) meld(a, b uint32) uint32 {
 	}
 	na.child = b
 	return a
+}
+
+// tieLess compares two links whose nodes have the same value, as quad's does.
+func (h *PairingHeap[T]) tieLess(a, b uint32) bool {
+	na, nb := h.node(a), h.node(b)
+	if h.far != nil && isFar(na.at) {
+		if c := h.far[a-1].Compare(h.far[b-1]); c != 0 {
+			return c < 0
+		}
+	}
+	return na.number-h.added < nb.number-h.added
 }
 
 // cut takes a node that is not the root, and what is below it, out of the tree.

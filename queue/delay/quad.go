@@ -1,5 +1,7 @@
 package delay
 
+import "math/bits"
+
 // quad is a 4-ary min-heap of values by slot, which knows where each slot is.
 //
 // Four children instead of two halve the height, and the four lie side by side in 64
@@ -13,11 +15,15 @@ type quad struct {
 	// place is where the node of each slot is; 0 for a slot that is not in the heap.
 	place list[uint32]
 	far   farTimes
+	added uint32 // the number of the next node
 }
 
+// node is 16 bytes. Its number tells which of two nodes of the same value came first, and
+// lies where the alignment would leave four bytes unused.
 type node struct {
-	at   int64
-	slot uint32
+	at     int64
+	slot   uint32
+	number uint32
 }
 
 const top = 3
@@ -35,19 +41,36 @@ func (q *quad) len() int { return q.nodes.n - top }
 // first is the earliest node; there must be one.
 func (q *quad) first() node { return *q.nodes.at(top) }
 
-func (q *quad) less(a, b node) bool { return a.at < b.at || a.at == b.at && q.farLess(a, b) }
+func (q *quad) less(a, b node) bool { return a.at < b.at || a.at == b.at && q.tieLess(a, b) }
 
-// farLess compares two nodes of the same value. It is apart so that less is inlined.
-func (q *quad) farLess(a, b node) bool { return q.far != nil && q.far.before(a.at, a.slot, b.slot) }
+// tieLess compares two nodes of the same value. It is apart so that less is inlined.
+func (q *quad) tieLess(a, b node) bool {
+	if q.far != nil && isFar(a.at) {
+		if c := q.far[a.slot].Compare(q.far[b.slot]); c != 0 {
+			return c < 0
+		}
+	}
+	return q.age(a) < q.age(b)
+}
+
+// age orders nodes by their numbers, which begin again after 2^32: it is the smaller the
+// longer ago the node was added. A node that waits while 2^32 others come loses its place
+// among those of the same value.
+func (q *quad) age(n node) uint32 { return n.number - q.added }
 
 // push adds a slot that is not in the heap. Cost O(log n).
 func (q *quad) push(slot uint32, at int64) {
+	n := node{at, slot, q.added}
+	q.added++
 	q.nodes.push(node{})
-	q.up(uint32(q.nodes.n-1), node{at, slot})
+	q.up(uint32(q.nodes.n-1), n)
 }
 
 // earlier gives a slot that is in the heap a value that is not greater. Cost O(log n).
-func (q *quad) earlier(slot uint32, at int64) { q.up(*q.place.at(slot), node{at, slot}) }
+func (q *quad) earlier(slot uint32, at int64) {
+	i := *q.place.at(slot)
+	q.up(i, node{at, slot, q.nodes.at(i).number})
+}
 
 // remove takes out node i. Cost O(log n).
 func (q *quad) remove(i uint32) {
@@ -61,14 +84,6 @@ func (q *quad) remove(i uint32) {
 		q.up(i, moved)
 	default:
 		q.down(i, moved)
-	}
-}
-
-// clear takes all nodes out. What is far stays noted.
-func (q *quad) clear() {
-	for q.len() > 0 {
-		*q.place.at(q.nodes.at(uint32(q.nodes.n - 1)).slot) = 0
-		q.nodes.pop()
 	}
 }
 
@@ -122,20 +137,11 @@ func (q *quad) down(i uint32, n node) {
 // earliest is the place of the earliest child.
 func (q *quad) earliest(children []node) int {
 	if len(children) == 4 && q.far == nil {
-		// As two pairs and their winners, each of which is a conditional move: which
-		// of them is earlier no processor can predict.
+		// As two pairs and their winners, each of which is computed and not branched to:
+		// which of them is earlier no processor can predict.
 		c := (*[4]node)(children)
-		a, b := 0, 2
-		if c[1].at < c[0].at {
-			a = 1
-		}
-		if c[3].at < c[2].at {
-			b = 3
-		}
-		if c[b&3].at < c[a&3].at {
-			a = b
-		}
-		return a
+		a, b := q.before(c[1], c[0]), 2+q.before(c[3], c[2])
+		return a + (b-a)*q.before(c[b&3], c[a&3])
 	}
 	best := 0
 	for k := 1; k < len(children); k++ {
@@ -144,6 +150,14 @@ func (q *quad) earliest(children []node) int {
 		}
 	}
 	return best
+}
+
+// before is 1 if a is less than b, else 0, where nothing is far: the borrow of the
+// subtraction of two numbers of 128 bits, of which the values are the upper half.
+func (q *quad) before(a, b node) int {
+	_, borrow := bits.Sub64(uint64(q.age(a)), uint64(q.age(b)), 0)
+	_, borrow = bits.Sub64(biased(a.at), biased(b.at), borrow)
+	return int(borrow)
 }
 
 func (q *quad) put(i uint32, n node) {

@@ -6,7 +6,10 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-var _ contract.DelayHeap[string] = (*QuadHeap[string])(nil)
+var (
+	_ contract.DelayHeap[string] = (*QuadHeap[string])(nil)
+	_ contract.ArrivalOrdered    = (*QuadHeap[string])(nil)
+)
 
 // QuadHeap is a 4-ary heap of 16-byte values, an item being a number in it, with a hash
 // table of its own from item to number. Nothing is allocated for an item, and no pointer
@@ -82,6 +85,9 @@ func (h *QuadHeap[T]) PopReady(now time.Time) (item T, ok bool) {
 	h.order.place.pop()
 	return item, true
 }
+
+// InArrivalOrder says that equal times come out in the order of arrival (DELAY-20).
+func (h *QuadHeap[T]) InArrivalOrder() {}
 
 // Len returns how many items wait.
 func (h *QuadHeap[T]) Len() int { return h.items.len() }

@@ -160,3 +160,28 @@ func TestWheelRefusesNoGranularity(t *testing.T) {
 	}()
 	delay.NewWheel[string](0)
 }
+
+// The numbers that keep equal times in the order of arrival begin again after 2^32 items.
+func TestArrivalOrderGoesOnWhenNumbersBeginAgain(t *testing.T) {
+	t.Parallel()
+	for name, h := range map[string]interface {
+		contract.DelayHeap[string]
+		StartNumbers(n uint32)
+	}{
+		"binaryheap": delay.NewBinaryHeap[string](), "quadheap": delay.NewQuadHeap[string](),
+		"pairingheap": delay.NewPairingHeap[string](), "wheel": delay.NewWheel[string](time.Millisecond),
+	} {
+		h.StartNumbers(math.MaxUint32 - 50)
+		items := names(100)
+		for i, item := range items {
+			h.Add(item, noon.Add(time.Duration(i%2)*time.Hour))
+		}
+		for i := range items {
+			want := items[2*i%100+2*i/100]
+			if got, ok := h.PopReady(noon.Add(2 * time.Hour)); !ok || got != want {
+				t.Errorf("%s: item %d is %q, %v; want %q", name, i, got, ok, want)
+				break
+			}
+		}
+	}
+}

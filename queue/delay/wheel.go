@@ -7,7 +7,10 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-var _ contract.DelayHeap[string] = (*Wheel[string])(nil)
+var (
+	_ contract.DelayHeap[string] = (*Wheel[string])(nil)
+	_ contract.ArrivalOrdered    = (*Wheel[string])(nil)
+)
 
 // Wheel is a hierarchical timing wheel (Varghese and Lauck, "Hashed and Hierarchical
 // Timing Wheels", SOSP 1987): an item lies in the list of a slot, and items of a wide
@@ -101,7 +104,8 @@ func (w *Wheel[T]) put(slot uint32, tick int64) {
 	}
 }
 
-// reset puts the hand back to the earliest item, and everything in its place.
+// reset puts the hand back to the earliest item, and everything in its place, in an order
+// that keeps that of arrival within a tick.
 func (w *Wheel[T]) reset() {
 	earliest := int64(math.MaxInt64)
 	for slot := range uint32(w.spots.n) {
@@ -109,11 +113,17 @@ func (w *Wheel[T]) reset() {
 			earliest = min(earliest, s.tick)
 		}
 	}
+	// What waits aside came before what the wheels have of the same tick, see earliest.
+	order := make([]uint32, 0, w.items.len())
+	for w.aside.len() > 0 {
+		order = append(order, w.aside.first().slot)
+		w.aside.remove(top)
+	}
+	order = w.wheels.appendAll(&w.spots, order)
 	w.wheels = wheels{work: w.wheels.work, hand: biased(earliest) &^ digitMask}
-	w.aside.clear()
-	for slot := range uint32(w.spots.n) {
-		if s := w.spots.at(slot); isFar(s.tick) {
-			w.aside.push(slot, s.tick)
+	for _, slot := range order {
+		if tick := w.spots.at(slot).tick; isFar(tick) {
+			w.aside.push(slot, tick)
 		} else {
 			w.wheels.link(&w.spots, slot)
 		}
@@ -129,7 +139,9 @@ func (w *Wheel[T]) takeOut(slot uint32) {
 	}
 }
 
-// earliest returns the slot that is ready first; something must wait.
+// earliest returns the slot that is ready first; something must wait. Of one tick, what
+// waits aside came first: it was before the hand, which nothing in the wheels has ever been,
+// so the hand was put back since.
 func (w *Wheel[T]) earliest() uint32 {
 	if w.aside.len() == 0 {
 		return w.wheels.first(&w.spots)
@@ -139,7 +151,7 @@ func (w *Wheel[T]) earliest() uint32 {
 		return first.slot
 	}
 	slot := w.wheels.first(&w.spots)
-	if first.at < w.spots.at(slot).tick {
+	if first.at <= w.spots.at(slot).tick {
 		return first.slot
 	}
 	return slot
@@ -189,6 +201,10 @@ func (w *Wheel[T]) rename(from, to uint32) {
 		w.wheels.rename(&w.spots, to)
 	}
 }
+
+// InArrivalOrder says that what is ready at the same tick comes out in the order of
+// arrival (DELAY-20).
+func (w *Wheel[T]) InArrivalOrder() {}
 
 // Len returns how many items wait.
 func (w *Wheel[T]) Len() int { return w.items.len() }

@@ -33,7 +33,9 @@ type wheels struct {
 
 type level struct {
 	occupied [1 << digitBits / 64]uint64 // a bit for each slot with items
-	first    [1 << digitBits]uint32      // of each slot's list: an item's slot plus one; 0 for none
+	// first and last are the ends of each slot's list, in which an item stands behind those
+	// that came before it: an item's slot plus one; 0 for none.
+	first, last [1 << digitBits]uint32
 }
 
 // biased is a tick as an unsigned number of the same order.
@@ -48,17 +50,23 @@ func (w *wheels) place(tick int64) (l, digit uint) {
 	return l, uint(b>>(digitBits*l)) & digitMask
 }
 
-// link puts an item into the slot of its tick.
+// link puts an item into the slot of its tick, behind those that are there.
+//
+// Items of one tick are always in one slot: it follows from the tick and the hand, and
+// when the hand moves they move together, in their order. So they stay in the order of
+// their links.
 func (w *wheels) link(spots *list[spot], item uint32) {
 	w.did(1)
 	s := spots.at(item)
 	l, digit := w.place(s.tick)
 	lv := &w.level[l]
-	s.prev, s.next = 0, lv.first[digit]
-	if s.next != 0 {
-		spots.at(s.next - 1).prev = item + 1
+	s.prev, s.next = lv.last[digit], 0
+	if s.prev != 0 {
+		spots.at(s.prev - 1).next = item + 1
+	} else {
+		lv.first[digit] = item + 1
 	}
-	lv.first[digit] = item + 1
+	lv.last[digit] = item + 1
 	lv.occupied[digit/64] |= 1 << (digit % 64)
 	w.occupied |= 1 << l
 	w.n++
@@ -66,32 +74,33 @@ func (w *wheels) link(spots *list[spot], item uint32) {
 
 func (w *wheels) unlink(spots *list[spot], item uint32) {
 	s := spots.at(item)
-	if s.next != 0 {
-		spots.at(s.next - 1).prev = s.prev
-	}
-	if s.prev != 0 {
-		spots.at(s.prev - 1).next = s.next
-	} else {
-		l, digit := w.place(s.tick)
-		if w.level[l].first[digit] = s.next; s.next == 0 {
-			w.emptied(l, digit)
-		}
+	w.join(spots, s, s.prev, s.next)
+	if s.prev == 0 && s.next == 0 {
+		w.emptied(w.place(s.tick))
 	}
 	w.n--
 }
 
 // rename says that what stands at item has come there from elsewhere.
 func (w *wheels) rename(spots *list[spot], item uint32) {
-	s := spots.at(item)
-	if s.next != 0 {
-		spots.at(s.next - 1).prev = item + 1
-	}
+	w.join(spots, spots.at(item), item+1, item+1)
+}
+
+// join gives the one before s, or its list, the link next, and the one behind it, or its
+// list, the link prev.
+func (w *wheels) join(spots *list[spot], s *spot, prev, next uint32) {
 	if s.prev != 0 {
-		spots.at(s.prev - 1).next = item + 1
-		return
+		spots.at(s.prev - 1).next = next
+	} else {
+		l, digit := w.place(s.tick)
+		w.level[l].first[digit] = next
 	}
-	l, digit := w.place(s.tick)
-	w.level[l].first[digit] = item + 1
+	if s.next != 0 {
+		spots.at(s.next - 1).prev = prev
+	} else {
+		l, digit := w.place(s.tick)
+		w.level[l].last[digit] = prev
+	}
 }
 
 // emptied notes that a slot has no items.
@@ -126,13 +135,25 @@ func (lv *level) lowest() uint {
 	panic("delay: a level of the wheel is noted as occupied and has no items")
 }
 
+// appendAll appends all items to a slice, those of each slot in their order.
+func (w *wheels) appendAll(spots *list[spot], to []uint32) []uint32 {
+	for l := range w.level {
+		for _, first := range w.level[l].first {
+			for link := first; link != 0; link = spots.at(link - 1).next {
+				to = append(to, link-1)
+			}
+		}
+	}
+	return to
+}
+
 // shareOut moves the hand to the beginning of a slot, which must be the first of the
 // lowest level that has any, and its items to lower levels.
 func (w *wheels) shareOut(spots *list[spot], l, digit uint) {
 	above := digitBits * (l + 1)
 	w.hand = w.hand>>above<<above | uint64(digit)<<(digitBits*l)
 	next := w.level[l].first[digit]
-	w.level[l].first[digit] = 0
+	w.level[l].first[digit], w.level[l].last[digit] = 0, 0
 	w.emptied(l, digit)
 	for next != 0 {
 		item := next - 1

@@ -29,6 +29,10 @@ const (
 // items in by the batch for less gets them by sixteens (see intake). One goroutine
 // moves what is due into the queue; it is woken only for an item that comes before
 // the time that it sleeps until.
+//
+// Items that are due at the same instant come out in any order, as in client-go: they may
+// lie in different heaps. With Config.Heaps: 1 they come out as the heap has them, and
+// queue/delay's have them in the order of arrival.
 type DelayingQueue[T comparable] struct {
 	*Queue[T]
 	clock   clock.WithTicker

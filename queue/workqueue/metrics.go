@@ -12,13 +12,33 @@ import (
 // client-go.
 const unfinishedPeriod = 500 * time.Millisecond
 
+// PriorityDepthMetric counts what is ready by priority.
+type PriorityDepthMetric interface {
+	Inc(priority int)
+	Dec(priority int)
+}
+
+// PriorityMetricsProvider is a MetricsProvider that can tell priorities apart. A
+// [PriorityQueue] then has the depth that NewPriorityDepthMetric makes, in place of
+// NewDepthMetric's.
+type PriorityMetricsProvider interface {
+	workqueue.MetricsProvider
+	NewPriorityDepthMetric(name string) PriorityDepthMetric
+}
+
+// oneDepth is the depth of a queue whose priorities are not told apart.
+type oneDepth struct{ gauge workqueue.GaugeMetric }
+
+func (d oneDepth) Inc(int) { d.gauge.Inc() }
+func (d oneDepth) Dec(int) { d.gauge.Dec() }
+
 // metrics keeps a queue's six metrics; the seventh, retries, is the delaying
-// queue's. A nil *metrics does nothing. The queue calls added, got and done
-// under its lock. Memory: one time for each item that is ready or processed.
+// queue's. A nil *metrics does nothing. The queue calls added, raised, got and done
+// under its lock; a queue without priorities gives 0 for them. Memory: one time for each item that is ready or processed.
 type metrics[T comparable] struct {
 	clock clock.WithTicker
 
-	depth        workqueue.GaugeMetric
+	depth        PriorityDepthMetric
 	adds         workqueue.CounterMetric
 	latency      workqueue.HistogramMetric
 	workDuration workqueue.HistogramMetric
@@ -33,14 +53,20 @@ type metrics[T comparable] struct {
 	loop     sync.WaitGroup
 }
 
-func newMetrics[T comparable](cfg Config[T]) *metrics[T] {
+func newMetrics[T comparable](cfg Config[T], priorities bool) *metrics[T] {
 	p := cfg.MetricsProvider
 	if cfg.Name == "" || p == nil {
 		return nil
 	}
+	var depth PriorityDepthMetric
+	if byPriority, ok := p.(PriorityMetricsProvider); ok && priorities {
+		depth = byPriority.NewPriorityDepthMetric(cfg.Name)
+	} else {
+		depth = oneDepth{p.NewDepthMetric(cfg.Name)}
+	}
 	return &metrics[T]{
 		clock:        cfg.Clock,
-		depth:        p.NewDepthMetric(cfg.Name),
+		depth:        depth,
 		adds:         p.NewAddsMetric(cfg.Name),
 		latency:      p.NewLatencyMetric(cfg.Name),
 		workDuration: p.NewWorkDurationMetric(cfg.Name),
@@ -53,22 +79,31 @@ func newMetrics[T comparable](cfg Config[T]) *metrics[T] {
 }
 
 // added: item is to be handed out, now or when its worker is done with it.
-func (m *metrics[T]) added(item T) {
+func (m *metrics[T]) added(item T, priority int) {
 	if m == nil {
 		return
 	}
 	m.adds.Inc()
-	m.depth.Inc()
+	m.depth.Inc(priority)
 	m.addedAt[item] = m.clock.Now()
 }
 
+// raised: an item that was added and not yet got has another priority.
+func (m *metrics[T]) raised(from, to int) {
+	if m == nil {
+		return
+	}
+	m.depth.Dec(from)
+	m.depth.Inc(to)
+}
+
 // got: a worker has item.
-func (m *metrics[T]) got(item T) {
+func (m *metrics[T]) got(item T, priority int) {
 	if m == nil {
 		return
 	}
 	now := m.clock.Now()
-	m.depth.Dec()
+	m.depth.Dec(priority)
 	m.latency.Observe(now.Sub(m.addedAt[item]).Seconds())
 	delete(m.addedAt, item)
 	m.gotAt[item] = now

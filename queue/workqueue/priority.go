@@ -41,6 +41,9 @@ type rank[T comparable] struct {
 // (The heap may keep the item until then.) That is what sets it apart from
 // [RateLimitingQueue], where waiting and being ready are apart.
 //
+// Items of one priority that are due at the same instant come out in the order in which
+// they were added (QUEUE-40), over a heap that is contract.ArrivalOrdered.
+//
 // Everything is under one lock, and no call holds it for longer than O(log n),
 // n being what waits, and O(log p), p being the different priorities that are
 // ready; AddWithOpts does for each item that it is given.
@@ -68,7 +71,7 @@ type PriorityQueue[T comparable] struct {
 // is shut down.
 func NewPriority[T comparable](limiter contract.RateLimiter[T], newHeap func() contract.DelayHeap[T], cfg Config[T]) *PriorityQueue[T] {
 	cfg = cfg.withDefaults()
-	q := &PriorityQueue[T]{metrics: newMetrics(cfg), limiter: limiter, clock: cfg.Clock}
+	q := &PriorityQueue[T]{metrics: newMetrics(cfg, true), limiter: limiter, clock: cfg.Clock}
 	if q.metrics != nil {
 		q.retries = cfg.MetricsProvider.NewRetriesMetric(cfg.Name)
 	}
@@ -112,8 +115,8 @@ func (q *PriorityQueue[T]) AddWithOpts(o contract.AddOptions, items ...T) {
 				after = d
 			}
 		}
-		if q.retries != nil && (o.RateLimited || after > 0) {
-			q.retries.Inc()
+		if q.retries != nil && after > 0 {
+			q.retries.Inc() // as controller-runtime: what is added at once is no retry
 		}
 		q.add(item, priority, after)
 	}
@@ -154,11 +157,15 @@ func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int, readyAt 
 	switch {
 	case n.state == dirty:
 		if priority > n.more.priority {
+			q.metrics.raised(n.more.priority, priority)
 			q.mu.levels.raise(n, priority)
 		}
 		return false
 	case n.state&dirty != 0:
-		n.more.priority = max(n.more.priority, priority)
+		if priority > n.more.priority {
+			q.metrics.raised(n.more.priority, priority)
+			n.more.priority = priority
+		}
 		return false
 	}
 	n.more.priority = max(n.more.priority, priority)
@@ -178,7 +185,7 @@ func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int, readyAt 
 // readyLocked makes a node ready that is not, at its Done if a worker has it.
 func (q *PriorityQueue[T]) readyLocked(n *ranked[T]) {
 	n.state = n.state&^waiting | dirty
-	q.metrics.added(n.item)
+	q.metrics.added(n.item, n.more.priority)
 	if n.state == dirty {
 		q.mu.levels.push(n)
 		q.mu.ready++
@@ -213,12 +220,21 @@ func (q *PriorityQueue[T]) ripen(now time.Time) (next time.Time) {
 func (q *PriorityQueue[T]) ripenLocked(item T, now time.Time) {
 	n := *q.mu.items.find(item, q.mu.items.hashOf(item))
 	switch {
+	case n == nil && !equalsItself(item):
+		q.addLocked(item, q.mu.items.hashOf(item), 0, time.Time{}) // as client-go hands it out
 	case n == nil || n.state&waiting == 0:
 	case n.more.readyAt.After(now):
 		q.mu.times.Add(item, n.more.readyAt)
 	default:
 		q.readyLocked(n)
 	}
+}
+
+// equalsItself is false for what is not a number: no table finds it again, so its node
+// is lost.
+func equalsItself[T comparable](item T) bool {
+	same := item
+	return item == same
 }
 
 // Len returns how many items are ready.
@@ -246,7 +262,7 @@ func (q *PriorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 	n := q.mu.levels.pop()
 	n.state = processing
 	item, priority = n.item, n.more.priority
-	q.metrics.got(item)
+	q.metrics.got(item, priority)
 	wake := q.mu.tookLocked()
 	q.mu.Unlock()
 	if wake {

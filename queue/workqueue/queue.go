@@ -16,7 +16,9 @@ type Config[T comparable] struct {
 	// Name is the queue's name in its metrics; a queue without one has none.
 	Name string
 	// MetricsProvider makes the metrics, once for each queue; nil means none.
-	// client-go's global provider cannot be read from outside: pass it here too.
+	// client-go's global provider cannot be read from outside: pass it here too. In a
+	// controller-runtime program it is ctrlqueue.MetricsProvider. See also
+	// PriorityMetricsProvider.
 	MetricsProvider workqueue.MetricsProvider
 	// Clock is the time of delays and metrics; nil means the system's.
 	Clock clock.WithTicker
@@ -69,7 +71,7 @@ type Queue[T comparable] struct {
 // New returns a queue. One with metrics runs a goroutine until it is shut down.
 func New[T comparable](cfg Config[T]) *Queue[T] {
 	cfg = cfg.withDefaults()
-	q := &Queue[T]{metrics: newMetrics(cfg)}
+	q := &Queue[T]{metrics: newMetrics(cfg, false)}
 	q.mu.workers.init(&q.mu.lock)
 	q.mu.items = newTable[T, struct{}]()
 	q.mu.order = cfg.Order
@@ -125,11 +127,11 @@ func (q *Queue[T]) addLocked(item T, hash uint64) {
 	case n == nil:
 		n = q.mu.items.insert(at, item, hash)
 		n.state = dirty
-		q.metrics.added(item)
+		q.metrics.added(item, 0)
 		q.pushLocked(n)
 	case n.state == processing:
 		n.state |= dirty
-		q.metrics.added(item)
+		q.metrics.added(item, 0)
 	case n.state == dirty && q.mu.order != nil:
 		q.mu.order.Touch(item)
 	}
@@ -163,7 +165,7 @@ func (q *Queue[T]) Get() (item T, shutdown bool) {
 	n := q.popLocked()
 	n.state = processing
 	item = n.item
-	q.metrics.got(item)
+	q.metrics.got(item, 0)
 	wake := q.mu.tookLocked()
 	q.mu.Unlock()
 	if wake {

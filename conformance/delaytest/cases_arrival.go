@@ -1,0 +1,105 @@
+package delaytest
+
+// The clause of contract.CapArrivalOrder.
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+const whyArrival = "a test in virtual time, where many items are due at one instant, would see another order at each run"
+
+// ordered runs a case on a structure that claims the order of arrival.
+func ordered(run func(t *suite.T, newHeap constructor)) func(*suite.T, constructor) {
+	return func(t *suite.T, newHeap constructor) {
+		if h := newHeap(); !inArrivalOrder(h) {
+			t.Skipf("%T does not claim the order of arrival", h)
+		}
+		run(t, newHeap)
+	}
+}
+
+func inArrivalOrder(h contract.DelayHeap[string]) bool {
+	_, ok := h.(contract.ArrivalOrdered)
+	return ok
+}
+
+// anyTie does random steps with few different times, so that many items are equal, and
+// compares with what came first. Every item is added once.
+func anyTie(t *suite.T, h contract.DelayHeap[string], rnd *rand.Rand, instants []time.Time) {
+	waiting := make([][]string, len(instants)) // of each instant, in the order of arrival
+	n, now := 0, instants[0]
+	end := instants[len(instants)-1].Add(2 * maxGranularity)
+	pop := func() bool {
+		item, ok := h.PopReady(now)
+		if !ok {
+			return false
+		}
+		i := slices.IndexFunc(waiting, func(of []string) bool { return len(of) > 0 })
+		if waiting[i][0] != item {
+			t.Fatalf("%q came out, but of the time %s %q was added first", item, show(instants[i]), waiting[i][0])
+		}
+		waiting[i] = waiting[i][1:]
+		return true
+	}
+	add := func(item string) {
+		i := rnd.IntN(len(instants))
+		waiting[i] = append(waiting[i], item)
+		h.Add(item, instants[i])
+	}
+	for range t.Scale(400) {
+		for range rnd.IntN(40) {
+			add(fmt.Sprint(n))
+			n++
+		}
+		now = instants[rnd.IntN(len(instants))]
+		for range rnd.IntN(40) {
+			if !pop() {
+				break
+			}
+		}
+		if rnd.IntN(8) == 0 { // what was there at the beginning stays no longer
+			for now = end; pop(); {
+			}
+		}
+		_, _ = h.Next()
+	}
+	for now = end; pop(); {
+	}
+	mustLen(t, h, 0)
+}
+
+var arrivalCases = []suite.Case[constructor]{
+	{Clause: "DELAY-20", Name: "one-instant", Why: whyArrival, Run: ordered(func(t *suite.T, newHeap constructor) {
+		for _, n := range []int{2, 3, 5, 17, 100, t.Scale(5000)} {
+			h := newHeap()
+			for i := range n {
+				h.Add(fmt.Sprint(i), at(5))
+			}
+			for i := range n {
+				mustPop(t, h, at(6), fmt.Sprint(i))
+			}
+		}
+	})},
+	{Clause: "DELAY-20", Name: "few-instants", Why: whyArrival, Run: ordered(func(t *suite.T, newHeap constructor) {
+		rnd := t.Rand()
+		for range t.Scale(10) {
+			var instants []time.Time
+			for range 1 + rnd.IntN(6) {
+				instants = append(instants, at(10*len(instants)+rnd.IntN(10)))
+			}
+			anyTie(t, newHeap(), rnd, instants)
+		}
+	})},
+	{Clause: "DELAY-20", Name: "far-apart", Why: whyArrival, Run: ordered(func(t *suite.T, newHeap constructor) {
+		anyTie(t, newHeap(), t.Rand(), []time.Time{at(0), at(1), at(90), at(60 * 24), at(60 * 24 * 400)})
+	})},
+	{Clause: "DELAY-20", Name: "beyond-64-bits", Why: "equal times that have no 64-bit value are equal too", Run: ordered(func(t *suite.T, newHeap constructor) {
+		anyTie(t, newHeap(), t.Rand(), []time.Time{at(0).AddDate(-900, 0, 0), at(0), at(0).AddDate(700, 0, 0), at(0).AddDate(800, 0, 0)})
+	})},
+}
