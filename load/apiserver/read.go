@@ -42,7 +42,13 @@ func (s *Server) listOrWatch(w http.ResponseWriter, req *http.Request, t target)
 	if err != nil {
 		return err
 	}
-	list, err := s.listOf(t.resource, m, obj.(*metainternal.List))
+	listed := obj.(*metainternal.List)
+	if t.namespace == "" && o.FieldSelector != "" {
+		// The source counts what is left of a namespace, since that is no selector where a
+		// path has it. Here it is one, and a real server does not count what is selected.
+		listed.RemainingItemCount = nil
+	}
+	list, err := s.listOf(t.resource, m, listed)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ type resource struct {
 	gvk          schema.GroupVersionKind
 	namespaced   bool
 	unstructured bool
+	custom       bool // not of Kubernetes' own groups
 	protobuf     bool // the type has a Protobuf form
 	status       bool // it has a status subresource
 	source       *load.Source
@@ -77,6 +78,7 @@ func newResource(gvr schema.GroupVersionResource, source *load.Source, o *Option
 		_, r.protobuf = example.(interface{ Marshal() ([]byte, error) })
 		r.status = reflect.TypeOf(example).Elem().Kind() == reflect.Struct && reflect.ValueOf(example).Elem().FieldByName("Status").IsValid()
 	}
+	r.custom = !builtIn().IsGroupRegistered(gvr.Group)
 	own, known := o.ClusterScoped[gvr]
 	r.namespaced = !own
 	if !known {
