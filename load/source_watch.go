@@ -143,7 +143,7 @@ func (w *watcher) Stop() { w.once.Do(func() { close(w.done) }) }
 func (w *watcher) run() {
 	defer w.source.running.Done()
 	defer close(w.result)
-	if w.timeout > 0 {
+	if w.timeout != 0 { // a negative one is over at once
 		timer := w.source.options.Clock.NewTimer(w.timeout)
 		defer timer.Stop()
 		w.expired = timer.C()

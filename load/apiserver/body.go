@@ -18,10 +18,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
@@ -76,7 +78,28 @@ func (s *Server) decodeBody(w http.ResponseWriter, req *http.Request, r *resourc
 	if !slices.Contains(supported, mediaType) {
 		return nil, unsupported(mediaType, supported...)
 	}
-	return s.decode(w, r, mediaType, data, strictness)
+	obj, err := s.decode(w, r, mediaType, data, strictness)
+	if err != nil {
+		return nil, err
+	}
+	if gv := obj.GetObjectKind().GroupVersionKind().GroupVersion(); r.unstructured && gv != r.gvk.GroupVersion() {
+		return nil, r.otherVersion(gv)
+	}
+	return obj, nil
+}
+
+// checkTypes refuses metadata whose fields are not of their types, which would be taken
+// for metadata without them.
+func checkTypes(u *unstructured.Unstructured) error {
+	metadata, err := json.Marshal(u.Object["metadata"])
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(metadata, &metav1.ObjectMeta{})
+}
+
+func (r *resource) otherVersion(gv schema.GroupVersion) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv, r.gvk.GroupVersion()))
 }
 
 // decode reads an object of the resource. What becomes of fields that its type does
@@ -97,13 +120,17 @@ func (s *Server) decode(w http.ResponseWriter, r *resource, mediaType string, da
 		warn(w, odd.Errors())
 		err = nil
 	}
+	if err == nil && r.unstructured {
+		err = checkTypes(obj.(*unstructured.Unstructured))
+	}
 	if err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized: %v", err))
 	}
-	if kind.GroupVersion() != r.gvk.GroupVersion() {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", kind.GroupVersion(), r.gvk.GroupVersion()))
-	}
-	if kind.Kind != r.gvk.Kind && !r.custom { // custom resources have their kind validated, by checkMeta
+	switch {
+	case r.custom: // checkMeta validates the kind
+	case kind.GroupVersion() != r.gvk.GroupVersion():
+		return nil, r.otherVersion(kind.GroupVersion())
+	case kind.Kind != r.gvk.Kind:
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s", kind.Kind, kind.Version, r.gvk.Kind))
 	}
 	if !r.unstructured {
@@ -137,8 +164,9 @@ func (s *Server) decodeDeleteOptions(w http.ResponseWriter, req *http.Request, i
 		if data, err = yaml.ToJSON(data); err != nil { // JSON stays what it is
 			break
 		}
-		// Whatever group the client takes them from, they are the same.
-		err = json.Unmarshal(data, into)
+		if err = json.Unmarshal(data, into); err == nil && into.Kind != "" && into.Kind != deleteOptionsKind.Kind {
+			err = fmt.Errorf("a %s is no %s", into.Kind, deleteOptionsKind.Kind)
+		}
 	case runtime.ContentTypeProtobuf:
 		_, _, err = s.codecs.UniversalDeserializer().Decode(data, &deleteOptionsKind, into)
 	default:
@@ -184,9 +212,15 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 		}
 		obj, err := s.decode(w, t.resource, runtime.ContentTypeJSON, patched, o.FieldValidation)
 		if err != nil {
-			return nil, err
+			// The body was fine: it is what the patch makes that is not.
+			return nil, invalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(patched), err.Error())})
 		}
-		return obj, t.checkIdentity(accessorOf(obj))
+		m := accessorOf(obj)
+		if uid := m.GetUID(); uid != "" && uid != accessorOf(current).GetUID() {
+			// In a patch a UID is a change, not a precondition.
+			return nil, invalid(t.resource.gvk.GroupKind(), t.name, field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable")})
+		}
+		return obj, t.checkIdentity(m)
 	})
 	if err != nil {
 		return err
@@ -213,11 +247,23 @@ func (s *Server) patcher(r *resource, kind types.PatchType) (func(original, patc
 	return nil, unsupported(string(kind), supported...)
 }
 
+// maxOperations is the apiserver's limit of a JSON patch.
+const maxOperations = 10_000
+
+func init() {
+	// Each copy in a patch may double the object. The library has but one place for the
+	// limit, and the apiserver sets it too.
+	jsonpatch.AccumulatedCopySizeLimit = maxBody
+}
+
 // jsonPatch is RFC 6902. What cannot be done to the object is 422, as at an apiserver.
 func jsonPatch(original, patch []byte) ([]byte, error) {
 	operations, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
 		return nil, err
+	}
+	if len(operations) > maxOperations {
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("a JSON patch has at most %d operations, this one %d", maxOperations, len(operations)))
 	}
 	patched, err := operations.Apply(original)
 	if err != nil {
@@ -234,6 +280,9 @@ func mergePatch(original, patch []byte) ([]byte, error) {
 	}
 	if err := utiljson.Unmarshal(patch, &from); err != nil {
 		return nil, err
+	}
+	if from == nil {
+		return nil, errors.New("null is no object")
 	}
 	merge(into, from)
 	return json.Marshal(into)

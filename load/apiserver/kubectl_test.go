@@ -358,7 +358,7 @@ func TestFieldValidation(t *testing.T) {
 		}
 	}
 	patch := `{"spec":{"nodename":"m"}}`
-	for query, code := range map[string]int{"?fieldValidation=Strict": 400, "": 200} {
+	for query, code := range map[string]int{"?fieldValidation=Strict": 422, "": 200} {
 		got := request(t, "PATCH", at+"/pa"+query, patch, "Content-Type", string(types.MergePatchType))
 		if got.code != code || (got.header.Get("Warning") != "") != (code == 200) {
 			t.Errorf("patch%s: %d, warning %q; want %d", query, got.code, got.header.Get("Warning"), code)

@@ -3,7 +3,9 @@ package apiserver
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,7 +20,15 @@ import (
 // write: several make one write to the network.
 const watchBuffer = 64
 
+// get answers with the newest state, whatever version the request would be content with.
 func (s *Server) get(w http.ResponseWriter, req *http.Request, t target) error {
+	var o metav1.GetOptions
+	if err := decodeQuery(req, &o); err != nil {
+		return err
+	}
+	if _, err := strconv.ParseUint(o.ResourceVersion, 10, 64); err != nil && o.ResourceVersion != "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("invalid resource version %q: use a number", o.ResourceVersion))
+	}
 	obj, exists := t.resource.source.Get(t.key())
 	if !exists {
 		return apierrors.NewNotFound(t.resource.gvr.GroupResource(), t.name)

@@ -126,6 +126,17 @@ func shallowCopy(obj runtime.Object) runtime.Object {
 	return c.Interface().(runtime.Object)
 }
 
+// withoutMetadata returns a shallow copy of obj that has none.
+func withoutMetadata(obj runtime.Object) runtime.Object {
+	next := shallowCopy(obj)
+	if u, ok := next.(*unstructured.Unstructured); ok {
+		delete(u.Object, "metadata")
+		return next
+	}
+	reflect.ValueOf(next).Elem().FieldByName("ObjectMeta").SetZero()
+	return next
+}
+
 // setStatus gives obj the status of another object of the resource.
 func (r *resource) setStatus(obj, from runtime.Object) {
 	if !r.unstructured {

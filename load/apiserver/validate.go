@@ -83,9 +83,8 @@ func (t target) checkIdentity(m metav1.Object) error {
 // is the one that it replaces, nil for a create.
 func (r *resource) checkMeta(obj, was runtime.Object) error {
 	m := accessorOf(obj)
-	if kind := obj.GetObjectKind().GroupVersionKind(); r.custom && kind != r.gvk {
-		// Only the kind can differ: decode has refused another group or version.
-		return invalid(kind.GroupKind(), m.GetName(), field.ErrorList{field.Invalid(field.NewPath("kind"), kind.Kind, "must be "+r.gvk.Kind)})
+	if err := r.checkKind(obj); err != nil {
+		return err
 	}
 	at, names := field.NewPath("metadata"), segmentName
 	if was == nil {
@@ -96,6 +95,22 @@ func (r *resource) checkMeta(obj, was runtime.Object) error {
 		problems = append(problems, metavalidation.ValidateNoNewFinalizers(m.GetFinalizers(), accessorOf(was).GetFinalizers(), at.Child("finalizers"))...)
 	}
 	return invalid(r.gvk.GroupKind(), m.GetName(), problems)
+}
+
+// checkKind validates the kind of a custom resource; decode has held others to theirs.
+func (r *resource) checkKind(obj runtime.Object) error {
+	kind := obj.GetObjectKind().GroupVersionKind()
+	if !r.custom {
+		return nil
+	}
+	var problems field.ErrorList
+	if kind.Kind != r.gvk.Kind {
+		problems = append(problems, field.Invalid(field.NewPath("kind"), kind.Kind, "must be "+r.gvk.Kind))
+	}
+	if gv := kind.GroupVersion(); gv != r.gvk.GroupVersion() {
+		problems = append(problems, field.Invalid(field.NewPath("apiVersion"), gv.String(), "must be "+r.gvk.GroupVersion().String()))
+	}
+	return invalid(r.gvk.GroupKind(), accessorOf(obj).GetName(), problems)
 }
 
 // segmentName is the rule for names that were let in by another, perhaps older rule.

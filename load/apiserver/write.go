@@ -56,6 +56,10 @@ func (s *Server) create(w http.ResponseWriter, req *http.Request, t target) erro
 	if err := t.checkNamespace(m); err != nil {
 		return err
 	}
+	if r.custom {
+		m.SetGeneration(1)
+	}
+	m.SetSelfLink("")
 	if err := r.checkMeta(obj, nil); err != nil {
 		return err
 	}
@@ -195,6 +199,7 @@ func (r *resource) take(current, wanted runtime.Object, subresource string) runt
 	}
 	was, m := accessorOf(current), accessorOf(wanted)
 	m.SetUID(was.GetUID())
+	m.SetSelfLink("")
 	m.SetResourceVersion(was.GetResourceVersion())
 	m.SetCreationTimestamp(was.GetCreationTimestamp())
 	m.SetDeletionTimestamp(was.GetDeletionTimestamp())
@@ -202,6 +207,10 @@ func (r *resource) take(current, wanted runtime.Object, subresource string) runt
 	wanted.GetObjectKind().SetGroupVersionKind(current.GetObjectKind().GroupVersionKind())
 	if r.status {
 		r.setStatus(wanted, current)
+	}
+	m.SetGeneration(was.GetGeneration())
+	if r.custom && !apiequality.Semantic.DeepEqual(withoutMetadata(current), withoutMetadata(wanted)) {
+		m.SetGeneration(was.GetGeneration() + 1)
 	}
 	return wanted
 }
@@ -283,8 +292,12 @@ func (s *Server) remove(t target, p *metav1.Preconditions, dry bool) (obj runtim
 func (s *Server) markDeleted(obj runtime.Object) runtime.Object {
 	next := shallowCopy(obj)
 	now := metav1.NewTime(s.options.Clock.Now()).Rfc3339Copy()
-	accessorOf(next).SetDeletionTimestamp(&now)
-	accessorOf(next).SetDeletionGracePeriodSeconds(new(int64)) // finalizers wait, but no grace does
+	m := accessorOf(next)
+	m.SetDeletionTimestamp(&now)
+	m.SetDeletionGracePeriodSeconds(new(int64)) // finalizers wait, but no grace does
+	if generation := m.GetGeneration(); generation > 0 {
+		m.SetGeneration(generation + 1)
+	}
 	return next
 }
 
