@@ -171,7 +171,10 @@ func TestInFlight(t *testing.T) {
 	for range 2 {
 		hold("GET", "/api/v1/pods?resourceVersion=1000", nil)
 	}
-	eventually(t, "429 to a read", func() bool { return full(get()) })
+	eventually(t, "two reads", func() bool { return len(f.inFlight.reads) == 2 })
+	if got := get(); !full(got) {
+		t.Errorf("a third read: %d %s, want 429", got.code, got.body)
+	}
 	if got := post(); got.code != http.StatusCreated {
 		t.Errorf("a write while the reads are many: %d %s, want 201", got.code, got.body)
 	}
@@ -179,9 +182,13 @@ func TestInFlight(t *testing.T) {
 		hold("GET", "/api/v1/pods?watch=true", nil)
 	}
 	eventually(t, "five watches", func() bool { return f.Stats().Watches == 5 })
+	eventually(t, "the end of the write", func() bool { return len(f.inFlight.writes) == 0 })
 	body, more := io.Pipe()
 	hold("POST", "/api/v1/namespaces/a/pods", body)
-	eventually(t, "429 to a write", func() bool { return full(post()) })
+	eventually(t, "a write", func() bool { return len(f.inFlight.writes) == 1 })
+	if got := post(); !full(got) {
+		t.Errorf("a second write: %d %s, want 429", got.code, got.body)
+	}
 	if got := request(t, "DELETE", f.URL()+"/api/v1/nodes/node-00000", ""); !full(got) {
 		t.Errorf("another write: %d %s, want 429", got.code, got.body)
 	}
