@@ -127,9 +127,11 @@ func (s *Server) decode(w http.ResponseWriter, r *resource, mediaType string, da
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized: %v", err))
 	}
 	switch {
-	case r.custom: // checkMeta validates the kind
+	case r.custom && r.unstructured: // it has its kind with it, and checkMeta validates that
 	case kind.GroupVersion() != r.gvk.GroupVersion():
 		return nil, r.otherVersion(kind.GroupVersion())
+	case kind.Kind != r.gvk.Kind && r.custom:
+		return nil, r.checkKind(*kind, accessorOf(obj).GetName())
 	case kind.Kind != r.gvk.Kind:
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s", kind.Kind, kind.Version, r.gvk.Kind))
 	}

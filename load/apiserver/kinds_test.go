@@ -126,3 +126,44 @@ func TestRecordedKinds(t *testing.T) {
 		t.Errorf("widgets: %+v, want them to be custom resources", r)
 	}
 }
+
+// TestTypedCustomKind: a custom resource of which the program has a Go type.
+func TestTypedCustomKind(t *testing.T) {
+	t.Parallel()
+	things := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}
+	known := runtime.NewScheme()
+	known.AddKnownTypeWithName(things.GroupVersion().WithKind("Thing"), &corev1.ConfigMap{})
+	known.AddKnownTypeWithName(things.GroupVersion().WithKind("ThingList"), &corev1.ConfigMapList{})
+	known.AddKnownTypeWithName(things.GroupVersion().WithKind("Other"), &corev1.Secret{})
+	source := load.NewSource(nil, load.SourceOptions{Example: &corev1.ConfigMap{}})
+	t.Cleanup(source.Stop)
+	s := must[*Server](t)(New(map[schema.GroupVersionResource]*load.Source{things: source}, Options{Scheme: known}))
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	at := s.URL() + "/apis/example.com/v1/namespaces/a/things"
+	for _, c := range []struct {
+		method, path, body string
+		code               int
+		has                string
+	}{
+		{"POST", "", `{"metadata":{"name":"t"},"data":{"a":"b"}}`, 201, `"generation":1`},
+		{"POST", "", `{"apiVersion":"example.com/v1","kind":"Other","metadata":{"name":"o"}}`, 422, "must be Thing"},
+		{"POST", "", `{"apiVersion":"example.com/v2","kind":"Thing","metadata":{"name":"o"}}`, 400, ""},
+		{"PUT", "/t", `{"metadata":{"name":"t"}}`, 422, "must be specified for an update"},
+		{"PATCH", "/t", `{"metadata":{"labels":{"a":"b"}}}`, 200, `"generation":1`},
+		{"PATCH", "/t", `{"data":{"a":"c"}}`, 200, `"generation":2`},
+		{"PATCH", "/t", `{"kind":"Other"}`, 422, ""},
+		{"DELETE", "/t", "", 200, `"kind":"Status"`},
+	} {
+		contentType := runtime.ContentTypeJSON
+		if c.method == http.MethodPatch {
+			contentType = string(types.MergePatchType)
+		}
+		got := request(t, c.method, at+c.path, c.body, "Content-Type", contentType)
+		if got.code != c.code || !strings.Contains(string(got.body), c.has) {
+			t.Errorf("%s %s %s: %d %s, want %d with %q", c.method, c.path, c.body, got.code, got.body, c.code, c.has)
+		}
+	}
+}

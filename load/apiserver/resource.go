@@ -133,7 +133,9 @@ func withoutMetadata(obj runtime.Object) runtime.Object {
 		delete(u.Object, "metadata")
 		return next
 	}
-	reflect.ValueOf(next).Elem().FieldByName("ObjectMeta").SetZero()
+	if m := reflect.ValueOf(next).Elem().FieldByName("ObjectMeta"); m.IsValid() {
+		m.SetZero()
+	}
 	return next
 }
 

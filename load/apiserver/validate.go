@@ -83,8 +83,10 @@ func (t target) checkIdentity(m metav1.Object) error {
 // is the one that it replaces, nil for a create.
 func (r *resource) checkMeta(obj, was runtime.Object) error {
 	m := accessorOf(obj)
-	if err := r.checkKind(obj); err != nil {
-		return err
+	if r.custom && r.unstructured { // decode has held others to their kind
+		if err := r.checkKind(obj.GetObjectKind().GroupVersionKind(), m.GetName()); err != nil {
+			return err
+		}
 	}
 	at, names := field.NewPath("metadata"), segmentName
 	if was == nil {
@@ -97,12 +99,8 @@ func (r *resource) checkMeta(obj, was runtime.Object) error {
 	return invalid(r.gvk.GroupKind(), m.GetName(), problems)
 }
 
-// checkKind validates the kind of a custom resource; decode has held others to theirs.
-func (r *resource) checkKind(obj runtime.Object) error {
-	kind := obj.GetObjectKind().GroupVersionKind()
-	if !r.custom {
-		return nil
-	}
+// checkKind validates the kind of a custom resource.
+func (r *resource) checkKind(kind schema.GroupVersionKind, name string) error {
 	var problems field.ErrorList
 	if kind.Kind != r.gvk.Kind {
 		problems = append(problems, field.Invalid(field.NewPath("kind"), kind.Kind, "must be "+r.gvk.Kind))
@@ -110,7 +108,7 @@ func (r *resource) checkKind(obj runtime.Object) error {
 	if gv := kind.GroupVersion(); gv != r.gvk.GroupVersion() {
 		problems = append(problems, field.Invalid(field.NewPath("apiVersion"), gv.String(), "must be "+r.gvk.GroupVersion().String()))
 	}
-	return invalid(r.gvk.GroupKind(), accessorOf(obj).GetName(), problems)
+	return invalid(kind.GroupKind(), name, problems)
 }
 
 // segmentName is the rule for names that were let in by another, perhaps older rule.
