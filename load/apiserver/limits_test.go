@@ -2,10 +2,8 @@ package apiserver
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"strings"
@@ -236,23 +234,12 @@ func (f *fragile) Now() time.Time {
 // TestPanic: the client gets 500 and the log the stack; the server goes on.
 func TestPanic(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	var text bytes.Buffer
-	logged := func() string {
-		mu.Lock()
-		defer mu.Unlock()
-		return text.String()
-	}
-	logger := log.New(writerFunc(func(p []byte) (int, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return text.Write(p)
-	}), "", 0)
+	var logged serverLog
 	c := &fragile{Clock: clock.RealClock{}}
-	f := start(t, nil, Options{Clock: c, ErrorLog: logger}, load.SourceOptions{})
+	f := start(t, nil, Options{Clock: c, ErrorLog: logged.logger()}, load.SourceOptions{})
 	c.broken.Store(true)
-	if got := request(t, "GET", f.URL()+"/api/v1/pods", ""); got.code != 200 || logged() != "" {
-		t.Errorf("before: %d %s, logged %q", got.code, got.body, logged())
+	if got := request(t, "GET", f.URL()+"/api/v1/pods", ""); got.code != 200 || logged.String() != "" {
+		t.Errorf("before: %d %s, logged %q", got.code, got.body, logged.String())
 	}
 	req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodPost, f.URL()+"/api/v1/namespaces/a/pods", strings.NewReader(`{"metadata":{"name":"p"}}`)))
 	req.Header.Set("Content-Type", runtime.ContentTypeJSON)
@@ -260,8 +247,8 @@ func TestPanic(t *testing.T) {
 		t.Errorf("%d %+v, want 500 with a Status", code, status)
 	}
 	for _, want := range []string{`panic in POST "/api/v1/namespaces/a/pods"`, `"the clock\nis broken"`, "(*Server).create("} {
-		if !strings.Contains(logged(), want) {
-			t.Errorf("the log does not say %s:\n%s", want, logged())
+		if !strings.Contains(logged.String(), want) {
+			t.Errorf("the log does not say %s:\n%s", want, logged.String())
 		}
 	}
 	if got := request(t, "GET", f.URL()+"/api/v1/pods", ""); got.code != 200 {
@@ -272,8 +259,8 @@ func TestPanic(t *testing.T) {
 // TestAbortIsNoPanic: a connection that is cut on purpose is no news.
 func TestAbortIsNoPanic(t *testing.T) {
 	t.Parallel()
-	var text bytes.Buffer
-	f := start(t, nil, Options{Faults: []load.Fault{{Kind: FaultReset}}, ErrorLog: log.New(&text, "", 0)}, load.SourceOptions{})
+	var logged serverLog
+	f := start(t, nil, Options{Faults: []load.Fault{{Kind: FaultReset}}, ErrorLog: logged.logger()}, load.SourceOptions{})
 	req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+"/api/v1/pods", nil))
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
@@ -282,11 +269,7 @@ func TestAbortIsNoPanic(t *testing.T) {
 		t.Errorf("%s, want a reset", res.Status)
 	}
 	f.Stop()
-	if text.Len() > 0 {
-		t.Errorf("logged %s", &text)
+	if logged.String() != "" {
+		t.Errorf("logged %s", logged.String())
 	}
 }
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
