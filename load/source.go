@@ -29,6 +29,10 @@ type SourceOptions struct {
 	// Example is an object of the kind that is watched; bookmarks are of its
 	// type. The default is the first object's type, or *corev1.Pod.
 	Example runtime.Object
+	// SelectableFields are the fields of unstructured objects that field selectors may
+	// name beside metadata.name and metadata.namespace, such as "spec.color": what
+	// selectableFields are in a CustomResourceDefinition. Typed objects have their own.
+	SelectableFields []string
 	// Window is how many events are kept for watches to begin from and for old
 	// versions to be listed; the default is DefaultWindow. A watcher that falls
 	// behind by more is closed, as the apiserver closes a watcher whose buffer is full.

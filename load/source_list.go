@@ -75,7 +75,7 @@ func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions
 	list := &metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: formatVersion(at)}}
 	if limit := int(options.Limit); limit > 0 && limit < len(keys) && !s.ignoresLimit(options) {
 		list.Continue = encodeToken(continueToken{Version: at, After: keys[limit-1]})
-		if selected == nil { // as in the apiserver, which would have to read on to know
+		if selected == nil || options.LabelSelector == "" && isNamespace(options.FieldSelector) { // as in the apiserver, which would have to read on to know
 			list.RemainingItemCount = ptr.To(int64(len(keys) - limit))
 		}
 		keys = keys[:limit]
@@ -155,10 +155,12 @@ func errContinueExpired(after string, cause error) error {
 
 // checkOptions holds options to the apiserver's own rules for what goes together.
 func checkOptions(o metav1.ListOptions, isWatch bool) error {
-	problems := validation.ValidateListOptions(&metainternal.ListOptions{
+	internal := &metainternal.ListOptions{
 		Watch: isWatch, ResourceVersion: o.ResourceVersion, ResourceVersionMatch: o.ResourceVersionMatch,
 		Continue: o.Continue, SendInitialEvents: o.SendInitialEvents,
-	}, true)
+	}
+	metainternal.SetListOptionsDefaults(internal, true)
+	problems := validation.ValidateListOptions(internal, true)
 	if len(problems) == 0 {
 		return nil
 	}

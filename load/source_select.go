@@ -43,16 +43,48 @@ func podField(typed func(*corev1.Pod) string, path ...string) selectableField {
 	}}
 }
 
+// isNamespace reports whether a field selector names a namespace and nothing else, which
+// is how a path's namespace reaches a Source: to an apiserver that is no selector.
+func isNamespace(fieldSelector string) bool {
+	parsed, err := fields.ParseSelector(fieldSelector)
+	if err != nil {
+		return false
+	}
+	terms := parsed.Requirements()
+	return len(terms) == 1 && terms[0].Field == "metadata.namespace" && terms[0].Operator != selection.NotEquals
+}
+
 // selectableFields are those of the source's kind.
 func (s *Source) selectableFields() []selectableField {
 	_, pods := s.options.Example.(*corev1.Pod)
-	if u, ok := s.options.Example.(*unstructured.Unstructured); ok {
+	u, isUnstructured := s.options.Example.(*unstructured.Unstructured)
+	if isUnstructured {
 		pods = u.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Pod")
 	}
-	if pods {
+	switch {
+	case pods:
 		return slices.Concat(metadataFields, podFields)
+	case isUnstructured:
+		known := slices.Clone(metadataFields)
+		for _, path := range s.options.SelectableFields {
+			known = append(known, customField(path))
+		}
+		return known
 	}
 	return metadataFields
+}
+
+// customField is a field of unstructured objects. Its value is compared as text.
+func customField(path string) selectableField {
+	path = strings.TrimPrefix(path, ".") // as a CustomResourceDefinition writes it
+	steps := strings.Split(path, ".")
+	return selectableField{path, func(obj runtime.Object) string {
+		value, found, err := unstructured.NestedFieldNoCopy(obj.(*unstructured.Unstructured).Object, steps...)
+		if !found || err != nil || value == nil {
+			return ""
+		}
+		return fmt.Sprint(value)
+	}}
 }
 
 // selection returns what tells the objects that the selectors of a request

@@ -318,7 +318,10 @@ func TestWatch(t *testing.T) {
 		{"bookmarks", metav1.ListOptions{ResourceVersion: "8", AllowWatchBookmarks: true}, []string{"BOOKMARK @8", "BOOKMARK @8"}, nil},
 		{"a timeout", metav1.ListOptions{ResourceVersion: "8", TimeoutSeconds: ptr.To(int64(5))}, []string{"closed"}, nil},
 		{"streaming without a match", metav1.ListOptions{SendInitialEvents: ptr.To(true), AllowWatchBookmarks: true}, nil, apierrors.IsInvalid},
-		{"streaming without bookmarks", metav1.ListOptions{SendInitialEvents: ptr.To(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, nil, apierrors.IsBadRequest},
+		{"streaming without bookmarks", metav1.ListOptions{SendInitialEvents: ptr.To(true), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan},
+			[]string{"ADDED pod-000000@5", "ADDED pod-000002@3", "ADDED new@4", "ADDED late@7"}, nil},
+		{"continued", metav1.ListOptions{Continue: "x"}, nil, apierrors.IsInvalid},
+		{"continued from a version", metav1.ListOptions{Continue: "x", ResourceVersion: "6"}, []string{"ADDED late@7"}, nil},
 		{"a match without streaming", metav1.ListOptions{ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, nil, apierrors.IsInvalid},
 		{"a selector", metav1.ListOptions{FieldSelector: "a=b"}, nil, apierrors.IsBadRequest},
 	} {

@@ -30,7 +30,7 @@ func (s *Source) Watch(options metav1.ListOptions) (watch.Interface, error) {
 // other with what happened after it. A version older than the window, or than the
 // last [FaultCacheRestart], is answered by an ERROR event of 410 Expired; one that has not come yet is waited for in
 // silence. With SendInitialEvents the ADDED events end with a bookmark that is
-// annotated k8s.io/initial-events-end, and a version that does not come within
+// annotated k8s.io/initial-events-end, if bookmarks are allowed, and a version that does not come within
 // FreshWait is an error.
 func (s *Source) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	return s.WatchBuffered(ctx, options, 0)
@@ -40,7 +40,7 @@ func (s *Source) WatchWithContext(ctx context.Context, options metav1.ListOption
 // a reader that is waited for by others, such as a network, finds several at once.
 func (s *Source) WatchBuffered(ctx context.Context, options metav1.ListOptions, buffer int) (watch.Interface, error) {
 	stream := options.SendInitialEvents != nil && *options.SendInitialEvents
-	from, err := checkWatch(options, stream)
+	from, err := checkWatch(options)
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +88,9 @@ func (s *Source) WatchBuffered(ctx context.Context, options metav1.ListOptions, 
 }
 
 // checkWatch holds the options to the rules of the apiserver's validation.
-func checkWatch(o metav1.ListOptions, stream bool) (uint64, error) {
+func checkWatch(o metav1.ListOptions) (uint64, error) {
 	if err := checkOptions(o, true); err != nil {
 		return 0, err
-	}
-	if stream && !o.AllowWatchBookmarks {
-		return 0, apierrors.NewBadRequest("sendInitialEvents requires allowWatchBookmarks, or its end could not be told")
 	}
 	return parseVersion(o.ResourceVersion)
 }
@@ -147,7 +144,7 @@ func (w *watcher) Stop() { w.once.Do(func() { close(w.done) }) }
 func (w *watcher) run() {
 	defer w.source.running.Done()
 	defer close(w.result)
-	if w.timeout > 0 {
+	if w.timeout != 0 { // a negative one is over at once
 		timer := w.source.options.Clock.NewTimer(w.timeout)
 		defer timer.Stop()
 		w.expired = timer.C()
@@ -205,7 +202,7 @@ func (w *watcher) begin() bool {
 		}
 	}
 	w.initial = nil
-	return !w.stream || w.send(w.bookmark(true))
+	return !w.stream || !w.bookmarks || w.send(w.bookmark(true))
 }
 
 // deliver sends one event, unless a fault strikes that ends the watch.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
 	"maps"
 	"os"
 	"path/filepath"
@@ -35,6 +36,7 @@ type serveOptions struct {
 	faults        uint64
 	seed          uint64
 	kubeconfig    string
+	reads, writes int // in flight at most, 0 for no limit
 	server        apiserver.Options
 }
 
@@ -68,6 +70,8 @@ Ctrl-C stops it.`,
 			if err := o.check(cmd); err != nil {
 				return err
 			}
+			o.server.MaxInFlight, o.server.MaxMutatingInFlight = noLimit(o.reads), noLimit(o.writes)
+			o.server.ErrorLog = log.New(cmd.ErrOrStderr(), "", log.LstdFlags)
 			return o.serve(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -84,8 +88,18 @@ Ctrl-C stops it.`,
 	f.StringVar(&o.server.Address, "addr", apiserver.DefaultAddress, "`HOST:PORT` to listen on, loopback only; port 0 is a free one")
 	f.BoolVar(&o.server.TLS, "tls", false, "serve HTTPS, with a certificate that the kubeconfig holds")
 	f.StringVar(&o.server.Token, "token", "", "bearer `TOKEN` that clients must bring; the kubeconfig holds it")
+	f.IntVar(&o.reads, "max-requests-inflight", apiserver.DefaultMaxInFlight, "requests that read answered at once, watches not counted; one more gets 429; 0 for no limit")
+	f.IntVar(&o.writes, "max-mutating-requests-inflight", apiserver.DefaultMaxMutatingInFlight, "the same for requests that write")
 	f.StringVar(&o.kubeconfig, "kubeconfig-out", "", "`FILE` to write the kubeconfig to instead of printing it; must not exist")
 	return cmd
+}
+
+// noLimit turns the flags' number for no limit, kube-apiserver's, into that of Options.
+func noLimit(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
 }
 
 // check finds what is wrong with the flags before anything is made.
@@ -108,6 +122,10 @@ func (o *serveOptions) check(cmd *cobra.Command) error {
 		return fmt.Errorf("--nodes %d: use 1 to %d", o.nodes, maxServed)
 	case !(o.rate >= 0 && o.rate <= maxServeRate):
 		return fmt.Errorf("--rate %v: use 0 to %g", o.rate, float64(maxServeRate))
+	case o.reads < 0:
+		return fmt.Errorf("--max-requests-inflight %d: use 1 or more, or 0 for no limit", o.reads)
+	case o.writes < 0:
+		return fmt.Errorf("--max-mutating-requests-inflight %d: use 1 or more, or 0 for no limit", o.writes)
 	case o.duration < 0:
 		return fmt.Errorf("--for %v: use a time above 0, such as 10m", o.duration)
 	}

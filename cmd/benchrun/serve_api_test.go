@@ -28,6 +28,7 @@ func TestServeAPI(t *testing.T) {
 	}{
 		{"plain", []string{"--pods", "20", "--nodes", "4"}, 20, 4, false},
 		{"rate", []string{"--pods", "20", "--rate", "500", "--tls", "--token", "secret"}, 20, 1, true},
+		{"limits", []string{"--pods", "20", "--nodes", "4", "--max-requests-inflight", "1", "--max-mutating-requests-inflight", "0"}, 20, 4, false},
 		{"preset", []string{"--preset", "lock-starvation", "--pods", "90", "--faults", "1"}, 90, 3, true},
 		{"trace", []string{"--trace", trace, "--compress", "10"}, 500, 0, false},
 	} {
@@ -148,6 +149,8 @@ func TestServeAPIBadInput(t *testing.T) {
 		{"no nodes", []string{"--nodes", "0"}, []string{"--nodes 0", "1 to"}},
 		{"negative rate", []string{"--rate", "-1"}, []string{"--rate -1"}},
 		{"no number", []string{"--rate", "NaN"}, []string{"--rate NaN"}},
+		{"negative reads", []string{"--max-requests-inflight", "-1"}, []string{"--max-requests-inflight -1", "0 for no limit"}},
+		{"negative writes", []string{"--max-mutating-requests-inflight", "-1"}, []string{"--max-mutating-requests-inflight -1"}},
 		{"negative time", []string{"--for", "-1s"}, []string{"--for"}},
 		{"every interface", []string{"--addr", "0.0.0.0:8080", "--kubeconfig-out", "k"}, []string{"0.0.0.0:8080", "loopback", "127.0.0.1"}},
 		{"no port", []string{"--addr", "localhost"}, []string{"localhost", "HOST:PORT"}},

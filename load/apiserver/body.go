@@ -7,35 +7,50 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
 // maxBody is the apiserver's limit of a request's body.
 const maxBody = 3 << 20
 
-// readBody returns the body and its media type, JSON if it does not say.
+// readBody returns the body and its media type, "" if it does not say. That is never a
+// supported one: a browser lets any page send a body without a type, or with one of
+// three that are not supported either.
 func readBody(w http.ResponseWriter, req *http.Request) (data []byte, mediaType string, err error) {
+	control := http.NewResponseController(w)
+	if err := control.SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil {
+		return nil, "", apierrors.NewInternalError(err)
+	}
 	data, err = io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	switch {
+	case errors.As(err, &tooLarge):
 		return nil, "", apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
-	}
-	if err != nil {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, "", statusError(http.StatusRequestTimeout, metav1.StatusReasonTimeout, fmt.Sprintf("the body did not come within %v", bodyTimeout))
+	case err != nil:
 		return nil, "", apierrors.NewBadRequest(fmt.Sprintf("read the body: %v", err))
 	}
-	mediaType = runtime.ContentTypeJSON
+	if err := control.SetReadDeadline(time.Time{}); err != nil {
+		return nil, "", apierrors.NewInternalError(err)
+	}
 	if header := req.Header.Get("Content-Type"); header != "" {
 		if mediaType, _, err = mime.ParseMediaType(header); err != nil {
 			return nil, "", unsupported(header, runtime.ContentTypeJSON)
@@ -46,12 +61,12 @@ func readBody(w http.ResponseWriter, req *http.Request) (data []byte, mediaType 
 
 func unsupported(mediaType string, supported ...string) error {
 	return statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
-		fmt.Sprintf("the body of the request was in an unknown format (%s): use one of %s", mediaType, strings.Join(supported, ", ")))
+		fmt.Sprintf("the body of the request was in an unknown format (Content-Type %q): use one of %s", mediaType, strings.Join(supported, ", ")))
 }
 
 // decodeBody reads an object of the resource; it belongs to the caller. A typed one
 // comes without its kind, as sources hold them.
-func (s *Server) decodeBody(w http.ResponseWriter, req *http.Request, r *resource, validation string) (runtime.Object, error) {
+func (s *Server) decodeBody(w http.ResponseWriter, req *http.Request, r *resource, strictness string) (runtime.Object, error) {
 	data, mediaType, err := readBody(w, req)
 	if err != nil {
 		return nil, err
@@ -63,40 +78,62 @@ func (s *Server) decodeBody(w http.ResponseWriter, req *http.Request, r *resourc
 	if !slices.Contains(supported, mediaType) {
 		return nil, unsupported(mediaType, supported...)
 	}
-	return s.decode(w, r, mediaType, data, validation)
+	obj, err := s.decode(w, r, mediaType, data, strictness)
+	if err != nil {
+		return nil, err
+	}
+	if gv := obj.GetObjectKind().GroupVersionKind().GroupVersion(); r.unstructured && gv != r.gvk.GroupVersion() {
+		return nil, r.otherVersion(gv)
+	}
+	return obj, nil
+}
+
+// checkTypes refuses metadata whose fields are not of their types, which would be taken
+// for metadata without them.
+func checkTypes(u *unstructured.Unstructured) error {
+	metadata, err := json.Marshal(u.Object["metadata"])
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(metadata, &metav1.ObjectMeta{})
+}
+
+func (r *resource) otherVersion(gv schema.GroupVersion) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv, r.gvk.GroupVersion()))
 }
 
 // decode reads an object of the resource. What becomes of fields that its type does
-// not have, and of those that come twice, validation says: an error, a warning in the
-// answer (the default) or nothing. Protobuf and unstructured objects have none such.
-func (s *Server) decode(w http.ResponseWriter, r *resource, mediaType string, data []byte, validation string) (runtime.Object, error) {
+// not have, and of those that come twice, strictness says: an error, a warning in the
+// answer (the default) or nothing. Unstructured objects have any field, but none twice.
+func (s *Server) decode(w http.ResponseWriter, r *resource, mediaType string, data []byte, strictness string) (runtime.Object, error) {
 	info, _ := runtime.SerializerInfoForMediaType(s.codecs.SupportedMediaTypes(), mediaType)
-	var decoder runtime.Decoder = info.StrictSerializer
-	var err error
-	switch validation {
-	case metav1.FieldValidationIgnore:
+	decoder := info.StrictSerializer
+	if strictness == metav1.FieldValidationIgnore {
 		decoder = info.Serializer
-	case "", metav1.FieldValidationWarn, metav1.FieldValidationStrict:
-	default:
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("fieldValidation %q: use %s, %s or %s", validation,
-			metav1.FieldValidationIgnore, metav1.FieldValidationWarn, metav1.FieldValidationStrict))
 	}
+	var into runtime.Object
 	if r.unstructured {
-		decoder = unstructured.UnstructuredJSONScheme
-		if data, err = yaml.ToJSON(data); err != nil { // JSON stays what it is
-			return nil, apierrors.NewBadRequest(fmt.Sprintf("the body is no YAML: %v", err))
-		}
+		into = &unstructured.Unstructured{}
 	}
-	obj, kind, err := decoder.Decode(data, &r.gvk, nil)
-	if odd, ok := runtime.AsStrictDecodingError(err); ok && validation != metav1.FieldValidationStrict {
+	obj, kind, err := decoder.Decode(data, &r.gvk, into)
+	if odd, ok := runtime.AsStrictDecodingError(err); ok && strictness != metav1.FieldValidationStrict {
 		warn(w, odd.Errors())
 		err = nil
+	}
+	if err == nil && r.unstructured {
+		err = checkTypes(obj.(*unstructured.Unstructured))
 	}
 	if err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized: %v", err))
 	}
-	if *kind != r.gvk {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in the body, %s is served here", kind, r.gvk))
+	switch {
+	case r.custom && r.unstructured: // it has its kind with it, and checkMeta validates that
+	case kind.GroupVersion() != r.gvk.GroupVersion():
+		return nil, r.otherVersion(kind.GroupVersion())
+	case kind.Kind != r.gvk.Kind && r.custom:
+		return nil, r.checkKind(*kind, accessorOf(obj).GetName())
+	case kind.Kind != r.gvk.Kind:
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s", kind.Kind, kind.Version, r.gvk.Kind))
 	}
 	if !r.unstructured {
 		obj.GetObjectKind().SetGroupVersionKind(r.source.Example().GetObjectKind().GroupVersionKind())
@@ -115,19 +152,23 @@ func warn(w http.ResponseWriter, about []error) {
 	}
 }
 
-// decodeDeleteOptions reads options from a body, if there is one.
+// decodeDeleteOptions reads options from the body, if there is one, else from the query.
 func (s *Server) decodeDeleteOptions(w http.ResponseWriter, req *http.Request, into *metav1.DeleteOptions) error {
 	data, mediaType, err := readBody(w, req)
-	if err != nil || len(data) == 0 {
+	switch {
+	case err != nil:
 		return err
+	case len(data) == 0:
+		return decodeQuery(req, into)
 	}
 	switch mediaType {
 	case runtime.ContentTypeYAML, runtime.ContentTypeJSON:
 		if data, err = yaml.ToJSON(data); err != nil { // JSON stays what it is
 			break
 		}
-		// Whatever group the client takes them from, they are the same.
-		err = json.Unmarshal(data, into)
+		if err = json.Unmarshal(data, into); err == nil && into.Kind != "" && into.Kind != deleteOptionsKind.Kind {
+			err = fmt.Errorf("a %s is no %s", into.Kind, deleteOptionsKind.Kind)
+		}
 	case runtime.ContentTypeProtobuf:
 		_, _, err = s.codecs.UniversalDeserializer().Decode(data, &deleteOptionsKind, into)
 	default:
@@ -146,19 +187,19 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 	if err := decodeQuery(req, &o); err != nil {
 		return err
 	}
-	dry, err := dryRun(o.DryRun)
-	if err != nil {
-		return err
-	}
 	data, mediaType, err := readBody(w, req)
 	if err != nil {
 		return err
 	}
-	apply, err := s.patcher(t.resource, types.PatchType(mediaType))
+	kind := types.PatchType(mediaType)
+	apply, err := s.patcher(t.resource, kind)
+	if err == nil {
+		err = invalidOptions("PatchOptions", validation.ValidatePatchOptions(&o, kind))
+	}
 	if err != nil {
 		return err
 	}
-	next, err := s.modify(t, dry, func(current runtime.Object) (runtime.Object, error) {
+	next, err := s.modify(t, isDry(o.DryRun), func(current runtime.Object) (runtime.Object, error) {
 		original, err := json.Marshal(withKind(current, t.resource.gvk))
 		if err != nil {
 			return nil, err
@@ -173,9 +214,15 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 		}
 		obj, err := s.decode(w, t.resource, runtime.ContentTypeJSON, patched, o.FieldValidation)
 		if err != nil {
-			return nil, err
+			// The body was fine: it is what the patch makes that is not.
+			return nil, invalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(patched), err.Error())})
 		}
-		return obj, s.checkNames(t, accessorOf(obj))
+		m := accessorOf(obj)
+		if uid := m.GetUID(); uid != "" && uid != accessorOf(current).GetUID() {
+			// In a patch a UID is a change, not a precondition.
+			return nil, invalid(t.resource.gvk.GroupKind(), t.name, field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable")})
+		}
+		return obj, t.checkIdentity(m)
 	})
 	if err != nil {
 		return err
@@ -202,11 +249,23 @@ func (s *Server) patcher(r *resource, kind types.PatchType) (func(original, patc
 	return nil, unsupported(string(kind), supported...)
 }
 
+// maxOperations is the apiserver's limit of a JSON patch.
+const maxOperations = 10_000
+
+func init() {
+	// Each copy in a patch may double the object. The library has but one place for the
+	// limit, and the apiserver sets it too.
+	jsonpatch.AccumulatedCopySizeLimit = maxBody
+}
+
 // jsonPatch is RFC 6902. What cannot be done to the object is 422, as at an apiserver.
 func jsonPatch(original, patch []byte) ([]byte, error) {
 	operations, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
 		return nil, err
+	}
+	if len(operations) > maxOperations {
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("a JSON patch has at most %d operations, this one %d", maxOperations, len(operations)))
 	}
 	patched, err := operations.Apply(original)
 	if err != nil {
@@ -223,6 +282,9 @@ func mergePatch(original, patch []byte) ([]byte, error) {
 	}
 	if err := utiljson.Unmarshal(patch, &from); err != nil {
 		return nil, err
+	}
+	if from == nil {
+		return nil, errors.New("null is no object")
 	}
 	merge(into, from)
 	return json.Marshal(into)

@@ -184,8 +184,8 @@ func TestDynamicClient(t *testing.T) {
 		t.Errorf("a strategic patch without Go type: %v, want 415", err)
 	}
 	_, err = in.Create(ctx, &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": map[string]any{"name": "x"}}}, metav1.CreateOptions{})
-	if !apierrors.IsBadRequest(err) {
-		t.Errorf("another kind: %v, want 400", err)
+	if !apierrors.IsInvalid(err) {
+		t.Errorf("another kind: %v, want 422", err)
 	}
 	if err := in.Delete(ctx, "one", metav1.DeleteOptions{}); err != nil {
 		t.Error(err)

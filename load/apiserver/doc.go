@@ -20,7 +20,11 @@
 // objects. https://kubernetes.io/docs/reference/using-api/api-concepts/ is what it
 // follows.
 //
-// What it leaves out: authorization, admission, validation of values and defaulting,
+// Names, metadata and options are validated as a real server does. Of custom resources
+// it answers what apiextensions-apiserver v0.37.2 answers: package apitest has the
+// requests, docs/apiserver.md the differences.
+//
+// What it leaves out: authorization, admission, validation of spec and status, defaulting,
 // server-side apply, CBOR, schemas (OpenAPI v3 has paths and parameters alone), HTTP
 // compression, and subresources other than status.
 //
@@ -35,6 +39,13 @@
 // A Source fails as an apiserver's watch cache does (load.SourceOptions.Faults);
 // Options.Faults adds what goes wrong between it and the client: 429, 500, cut and
 // half-closed and slow connections. Both are data, validated and counted.
+//
+// # Who may ask
+//
+// It serves this machine alone. It listens on loopback, and refuses requests whose Host
+// or Origin is another machine's, and bodies without a content type, so that no page in
+// a browser can read or write. The requests in flight are limited (Options.MaxInFlight),
+// as are the times of headers, bodies and idle connections; watches have no limit.
 //
 // # Cost
 //

@@ -345,7 +345,7 @@ func TestFieldValidation(t *testing.T) {
 		{"?fieldValidation=Strict", runtime.ContentTypeJSON, slip, `unknown field \"spec.nodename\"`, 400, false},
 		{"?fieldValidation=Strict", runtime.ContentTypeYAML, twice, `already set in map`, 400, false},
 		{"?fieldValidation=Strict", runtime.ContentTypeJSON, `{"metadata":{"name":"NAME"},"spec":{"nodeName":"n"}}`, "", 201, false},
-		{"?fieldValidation=Loud", runtime.ContentTypeJSON, slip, "Strict", 400, false},
+		{"?fieldValidation=Loud", runtime.ContentTypeJSON, slip, "Strict", 422, false},
 	} {
 		body := strings.ReplaceAll(c.body, "NAME", "p"+string(rune('a'+i)))
 		got := request(t, "POST", at+c.query, body, "Content-Type", c.mediaType)
@@ -358,7 +358,7 @@ func TestFieldValidation(t *testing.T) {
 		}
 	}
 	patch := `{"spec":{"nodename":"m"}}`
-	for query, code := range map[string]int{"?fieldValidation=Strict": 400, "": 200} {
+	for query, code := range map[string]int{"?fieldValidation=Strict": 422, "": 200} {
 		got := request(t, "PATCH", at+"/pa"+query, patch, "Content-Type", string(types.MergePatchType))
 		if got.code != code || (got.header.Get("Warning") != "") != (code == 200) {
 			t.Errorf("patch%s: %d, warning %q; want %d", query, got.code, got.header.Get("Warning"), code)
@@ -439,7 +439,7 @@ func TestStatusIsOfV1(t *testing.T) {
 	const want = `"kind":"Status","apiVersion":"v1"`
 	for _, got := range []answer{
 		request(t, "GET", f.URL()+"/api/v1/namespaces/ns-00/pods/nope", ""),
-		request(t, "DELETE", f.URL()+"/api/v1/namespaces/ns-00/pods/pod-000000", ""),
+		request(t, "DELETE", f.URL()+"/api/v1/nodes/node-00000", ""),
 		request(t, "GET", f.URL()+"/api/v1/pods?watch=1&resourceVersion=1", ""),
 	} {
 		if !strings.Contains(string(got.body), want) {
@@ -448,14 +448,21 @@ func TestStatusIsOfV1(t *testing.T) {
 	}
 }
 
-// TestDeletionIsAnswered: the Status of a deletion has one form, whichever is asked for.
+// TestDeletionIsAnswered: the Status of a deletion has one form, whichever is asked for;
+// the object of one has that which is asked for.
 func TestDeletionIsAnswered(t *testing.T) {
 	t.Parallel()
 	for _, as := range []string{"Table", "PartialObjectMetadata"} {
 		f := start(t, []runtime.Object{runningPod()}, Options{}, load.SourceOptions{})
-		got := request(t, "DELETE", f.URL()+"/api/v1/namespaces/a/pods/p", "", "Accept", "application/json;as="+as+";v=v1;g=meta.k8s.io")
+		must[runtime.Object](t)(f.widgets.Create(widget("a", "w", 1)))
+		form := "application/json;as=" + as + ";v=v1;g=meta.k8s.io"
+		got := request(t, "DELETE", f.URL()+"/apis/example.com/v1/namespaces/a/widgets/w", "", "Accept", form)
 		if got.code != 200 || !strings.Contains(string(got.body), `"status":"Success"`) {
 			t.Errorf("%s: %d %s, want success", as, got.code, got.body)
+		}
+		got = request(t, "DELETE", f.URL()+"/api/v1/namespaces/a/pods/p", "", "Accept", form)
+		if got.code != 200 || !strings.Contains(string(got.body), `"kind":"`+as+`"`) {
+			t.Errorf("%s: %d %s, want the pod in that form", as, got.code, got.body)
 		}
 		if n := len(f.pods.Snapshot()); n != 0 {
 			t.Errorf("%s: %d pods left", as, n)

@@ -1,8 +1,11 @@
 package apiserver
 
 import (
+	"bytes"
 	"context"
+	"log"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,6 +80,26 @@ func start(t *testing.T, pods []runtime.Object, o Options, so load.SourceOptions
 func somePods(n int) []runtime.Object {
 	return load.Generate(load.ObjectSpec{Kind: load.KindSmall, Count: n, Namespaces: 3, Nodes: 4}, 1).All()
 }
+
+// serverLog collects what a server logs.
+type serverLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *serverLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *serverLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *serverLog) logger() *log.Logger { return log.New(l, "", 0) }
 
 // patience is how long a test waits for what must come.
 const patience = time.Minute

@@ -3,7 +3,9 @@ package apiserver
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,7 +20,15 @@ import (
 // write: several make one write to the network.
 const watchBuffer = 64
 
+// get answers with the newest state, whatever version the request would be content with.
 func (s *Server) get(w http.ResponseWriter, req *http.Request, t target) error {
+	var o metav1.GetOptions
+	if err := decodeQuery(req, &o); err != nil {
+		return err
+	}
+	if _, err := strconv.ParseUint(o.ResourceVersion, 10, 64); err != nil && o.ResourceVersion != "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("invalid resource version %q: use a number", o.ResourceVersion))
+	}
 	obj, exists := t.resource.source.Get(t.key())
 	if !exists {
 		return apierrors.NewNotFound(t.resource.gvr.GroupResource(), t.name)
@@ -42,7 +52,13 @@ func (s *Server) listOrWatch(w http.ResponseWriter, req *http.Request, t target)
 	if err != nil {
 		return err
 	}
-	list, err := s.listOf(t.resource, m, obj.(*metainternal.List))
+	listed := obj.(*metainternal.List)
+	if t.namespace == "" && o.FieldSelector != "" {
+		// The source counts what is left of a namespace, since that is no selector where a
+		// path has it. Here it is one, and a real server does not count what is selected.
+		listed.RemainingItemCount = nil
+	}
+	list, err := s.listOf(t.resource, m, listed)
 	if err != nil {
 		return err
 	}

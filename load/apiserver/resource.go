@@ -23,6 +23,7 @@ type resource struct {
 	gvk          schema.GroupVersionKind
 	namespaced   bool
 	unstructured bool
+	custom       bool // not of Kubernetes' own groups
 	protobuf     bool // the type has a Protobuf form
 	status       bool // it has a status subresource
 	source       *load.Source
@@ -77,6 +78,7 @@ func newResource(gvr schema.GroupVersionResource, source *load.Source, o *Option
 		_, r.protobuf = example.(interface{ Marshal() ([]byte, error) })
 		r.status = reflect.TypeOf(example).Elem().Kind() == reflect.Struct && reflect.ValueOf(example).Elem().FieldByName("Status").IsValid()
 	}
+	r.custom = !builtIn().IsGroupRegistered(gvr.Group)
 	own, known := o.ClusterScoped[gvr]
 	r.namespaced = !own
 	if !known {
@@ -122,6 +124,19 @@ func shallowCopy(obj runtime.Object) runtime.Object {
 	c := reflect.New(v.Type())
 	c.Elem().Set(v)
 	return c.Interface().(runtime.Object)
+}
+
+// withoutMetadata returns a shallow copy of obj that has none.
+func withoutMetadata(obj runtime.Object) runtime.Object {
+	next := shallowCopy(obj)
+	if u, ok := next.(*unstructured.Unstructured); ok {
+		delete(u.Object, "metadata")
+		return next
+	}
+	if m := reflect.ValueOf(next).Elem().FieldByName("ObjectMeta"); m.IsValid() {
+		m.SetZero()
+	}
+	return next
 }
 
 // setStatus gives obj the status of another object of the resource.

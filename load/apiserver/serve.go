@@ -35,15 +35,35 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	}
 	defer s.running.Done()
 	s.stats.requests.Add(1)
-	if err := s.authenticate(req); err != nil {
-		s.writeError(w, req, err)
+	a := &response{ResponseWriter: w}
+	defer s.recovered(a, req)
+	err := checkLocal(req)
+	if err == nil {
+		err = s.authenticate(req)
+	}
+	if err != nil {
+		s.writeError(a, req, err)
 		return
 	}
+	s.serveLocal(a, req)
+}
+
+// serveLocal answers a request that may be answered.
+func (s *Server) serveLocal(w http.ResponseWriter, req *http.Request) {
 	segments := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
+	t, notRouted := s.route(segments)
+	if !t.watches(req) {
+		leave, err := s.inFlight.enter(req.Method)
+		if err != nil {
+			s.writeError(w, req, err)
+			return
+		}
+		defer leave()
+	}
 	if s.discover(w, req, segments) {
 		return
 	}
-	t, err := s.route(segments)
+	err := notRouted
 	if err == nil {
 		err = s.requestFault(req)
 	}
@@ -115,13 +135,27 @@ func (s *Server) notServed(path []string) error {
 
 // handle does what method and target say.
 func (s *Server) handle(w http.ResponseWriter, req *http.Request, t target) error {
-	if req.Method != http.MethodGet {
+	method := req.Method
+	if err := t.checkPath(method == http.MethodPost); err != nil {
+		return err
+	}
+	if method == http.MethodHead && t.resource.custom {
+		method = http.MethodGet // of other resources a real server answers 405
+	}
+	if t.resource.namespaced && t.namespace == "" && !reads(method) {
+		// All namespaces together can be listed and watched, and nothing else.
+		if t.resource.custom {
+			return s.notServed(strings.Split(strings.Trim(req.URL.Path, "/"), "/"))
+		}
+		return t.notSupported(req.Method)
+	}
+	if method != http.MethodGet {
 		// Before anything is written: an answer that cannot be given is no answer to a write.
 		if _, err := s.negotiate(req, t.resource, false); err != nil {
 			return err
 		}
 	}
-	switch method := req.Method; {
+	switch {
 	case t.name == "" && method == http.MethodGet:
 		return s.listOrWatch(w, req, t)
 	case t.name == "" && method == http.MethodPost:
@@ -137,13 +171,23 @@ func (s *Server) handle(w http.ResponseWriter, req *http.Request, t target) erro
 	case t.name != "" && method == http.MethodDelete && t.subresource == "":
 		return s.delete(w, req, t)
 	}
-	return apierrors.NewMethodNotSupported(t.resource.gvr.GroupResource(), strings.ToLower(req.Method))
+	if t.resource.custom && t.name == "" && (method == http.MethodPut || method == http.MethodPatch) {
+		return apierrors.NewBadRequest("name must be provided")
+	}
+	return t.notSupported(req.Method)
+}
+
+func (t target) notSupported(method string) error {
+	return apierrors.NewMethodNotSupported(t.resource.gvr.GroupResource(), strings.ToLower(method))
 }
 
 // listOptions reads the query and puts the path's namespace into the selector.
 func (s *Server) listOptions(req *http.Request, t target) (metav1.ListOptions, error) {
 	var o metav1.ListOptions
 	if err := decodeQuery(req, &o); err != nil {
+		return o, err
+	}
+	if err := t.checkFields(o.FieldSelector); err != nil {
 		return o, err
 	}
 	if t.namespace != "" {
@@ -154,6 +198,20 @@ func (s *Server) listOptions(req *http.Request, t target) (metav1.ListOptions, e
 		o.FieldSelector = own
 	}
 	return o, nil
+}
+
+// checkFields refuses the namespace of objects that have none, as a field that there is not.
+func (t target) checkFields(selector string) error {
+	parsed, err := fields.ParseSelector(selector)
+	if err != nil || t.resource.namespaced {
+		return nil // the source says what is wrong with it
+	}
+	for _, r := range parsed.Requirements() {
+		if r.Field == "metadata.namespace" {
+			return apierrors.NewBadRequest("field label not supported: metadata.namespace")
+		}
+	}
+	return nil
 }
 
 // parameters reads options from queries, as metav1 registers it for every group.

@@ -53,6 +53,16 @@ type Options struct {
 	Faults []load.Fault
 	// Clock is the time that faults go by; the default is the real one.
 	Clock clock.Clock
+	// MaxInFlight is how many requests that read are answered at once, watches not
+	// counted; a client that comes when there are as many gets 429 with Retry-After. The
+	// default is DefaultMaxInFlight; a negative number is no limit.
+	MaxInFlight int
+	// MaxMutatingInFlight is the same for requests that write; the default is
+	// DefaultMaxMutatingInFlight.
+	MaxMutatingInFlight int
+	// ErrorLog gets the panics of handlers, each with its stack; the default is the
+	// standard logger of package log.
+	ErrorLog *log.Logger
 }
 
 // Server is an HTTP server over one load.Source for each resource. Its methods may
@@ -65,6 +75,7 @@ type Server struct {
 	resources map[schema.GroupVersionResource]*resource
 	codecs    serializer.CodecFactory
 	frames    frameCache
+	inFlight  inFlight
 	own       []*load.Source // made here, stopped here
 	cert      *certificate   // nil without TLS
 	http      *http.Server
@@ -103,6 +114,10 @@ func New(sources map[schema.GroupVersionResource]*load.Source, options Options) 
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
+	if o.ErrorLog == nil {
+		o.ErrorLog = log.Default()
+	}
+	s.inFlight = newInFlight(o)
 	if err := checkAddress(o.Address); err != nil {
 		return nil, err
 	}
@@ -142,7 +157,7 @@ func checkAddress(address string) error {
 	if err != nil {
 		return fmt.Errorf("apiserver: address %q: %w: use HOST:PORT, such as %s", address, err, DefaultAddress)
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !isLoopback(host) {
 		return fmt.Errorf("apiserver: address %q is not on the loopback interface: use 127.0.0.1, [::1] or localhost, such as %s", address, DefaultAddress)
 	}
 	return nil
@@ -160,16 +175,25 @@ func (s *Server) Start() error {
 	if err != nil {
 		return fmt.Errorf("apiserver: %w: choose another address, port 0 for a free one", err)
 	}
+	s.startLocked(listener)
+	return nil
+}
+
+// startLocked serves what the listener accepts.
+func (s *Server) startLocked(listener net.Listener) {
 	s.mu.started = true
 	s.mu.listener = listener
 	s.mu.connections = map[net.Conn]bool{}
 	s.faults.Store(load.NewFaultSchedule(s.options.Faults, s.options.Clock))
 	s.http = &http.Server{
-		Handler:     http.HandlerFunc(s.serve),
-		BaseContext: func(net.Listener) context.Context { return s.ctx },
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
-		ConnState:   s.connState,
-		ErrorLog:    log.New(io.Discard, "", 0), // clients that go away are no news
+		Handler:           http.HandlerFunc(s.serve),
+		BaseContext:       func(net.Listener) context.Context { return s.ctx },
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+		ConnState:         s.connState,
+		ErrorLog:          log.New(io.Discard, "", 0), // clients that go away are no news
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
 	}
 	serve := func() error { return s.http.Serve(listener) }
 	if s.cert != nil {
@@ -182,7 +206,6 @@ func (s *Server) Start() error {
 		// It returns when the listener is closed: by Stop, or for good.
 		_ = serve()
 	}()
-	return nil
 }
 
 // connState counts connections, so that Stop can wait for their goroutines.

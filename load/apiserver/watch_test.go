@@ -232,14 +232,14 @@ func TestRefused(t *testing.T) {
 		{method: "GET", path: "/apis/example.com/v1/widgets", accept: runtime.ContentTypeProtobuf, code: 406, want: []string{"application/json"}},
 		{method: "POST", path: "/api/v1/namespaces/a/pods", accept: "text/html", body: `{"metadata":{"name":"x"}}`, code: 406, want: []string{"text/html"}},
 		{method: "PUT", path: "/api/v1/pods", code: 405, want: []string{"MethodNotAllowed"}},
-		{method: "POST", path: "/api/v1/pods", body: `{}`, code: 400, want: []string{"namespace"}},
+		{method: "POST", path: "/api/v1/pods", body: `{}`, code: 405, want: []string{"MethodNotAllowed"}},
 		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{`, code: 400, want: []string{"unrecognized"}},
 		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{"kind":"Node","apiVersion":"v1"}`, code: 400, want: []string{"Node", "Pod"}},
 		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{"metadata":{"name":"x","namespace":"b"}}`, code: 400, want: []string{"namespace"}},
 		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{"metadata":{}}`, code: 422, want: []string{"metadata.name", "generateName"}},
 		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{"metadata":{"name":"a/b"}}`, code: 422, want: []string{"metadata.name"}},
 		{method: "POST", path: "/api/v1/namespaces/a/pods", body: `{"metadata":{"name":"x","resourceVersion":"3"}}`, code: 400, want: []string{"resourceVersion"}},
-		{method: "POST", path: "/api/v1/namespaces/a/pods?dryRun=Some", body: `{"metadata":{"name":"x"}}`, code: 400, want: []string{"dryRun", "All"}},
+		{method: "POST", path: "/api/v1/namespaces/a/pods?dryRun=Some", body: `{"metadata":{"name":"x"}}`, code: 422, want: []string{"dryRun", "All"}},
 		{method: "POST", path: "/api/v1/namespaces/a/pods", contentType: "text/plain", body: `x`, code: 415, want: []string{"text/plain", "application/json"}},
 		{method: "POST", path: "/apis/example.com/v1/namespaces/a/widgets", contentType: runtime.ContentTypeProtobuf, body: `x`, code: 415, want: []string{"application/json"}},
 		{method: "POST", path: "/api/v1/namespaces/a/pods", body: strings.Repeat("x", maxBody+1), code: 413, want: []string{"limit"}},
@@ -253,9 +253,10 @@ func TestRefused(t *testing.T) {
 		if c.accept != "" {
 			req.Header.Set("Accept", c.accept)
 		}
-		if c.contentType != "" {
-			req.Header.Set("Content-Type", c.contentType)
+		if c.contentType == "" {
+			c.contentType = runtime.ContentTypeJSON
 		}
+		req.Header.Set("Content-Type", c.contentType)
 		code, status := ask(t, req)
 		if code != c.code || int(status.Code) != c.code || status.Kind != "Status" || status.APIVersion != "v1" || status.Status != metav1.StatusFailure {
 			t.Errorf("%s %s: %d with %+v, want %d with a Status", c.method, c.path, code, status, c.code)

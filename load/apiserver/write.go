@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	metainternal "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,28 +29,18 @@ func accessorOf(obj runtime.Object) metav1.Object {
 	return m
 }
 
-func dryRun(values []string) (bool, error) {
-	for _, v := range values {
-		if v != metav1.DryRunAll {
-			return false, apierrors.NewBadRequest(fmt.Sprintf("dryRun %q: use %s", v, metav1.DryRunAll))
-		}
-	}
-	return len(values) > 0, nil
-}
+// isDry reports whether a request is to change nothing, by options that are valid.
+func isDry(dryRun []string) bool { return len(dryRun) > 0 }
 
 // create takes the object as it is, status and all, and gives it a name if it asks
 // for one, a UID and the time.
 func (s *Server) create(w http.ResponseWriter, req *http.Request, t target) error {
 	r := t.resource
-	if r.namespaced && t.namespace == "" {
-		return apierrors.NewBadRequest(fmt.Sprintf("%s have a namespace: create one at .../namespaces/NAMESPACE/%s", r.gvr.Resource, r.gvr.Resource))
-	}
 	var o metav1.CreateOptions
 	if err := decodeQuery(req, &o); err != nil {
 		return err
 	}
-	dry, err := dryRun(o.DryRun)
-	if err != nil {
+	if err := invalidOptions("CreateOptions", validation.ValidateCreateOptions(&o)); err != nil {
 		return err
 	}
 	obj, err := s.decodeBody(w, req, r, o.FieldValidation)
@@ -64,7 +53,14 @@ func (s *Server) create(w http.ResponseWriter, req *http.Request, t target) erro
 		m.SetName(generatedName(m))
 	}
 	t.name = m.GetName()
-	if err := s.checkNames(t, m); err != nil {
+	if err := t.checkNamespace(m); err != nil {
+		return err
+	}
+	if r.custom {
+		m.SetGeneration(1)
+	}
+	m.SetSelfLink("")
+	if err := r.checkMeta(obj, nil); err != nil {
 		return err
 	}
 	if m.GetResourceVersion() != "" {
@@ -73,7 +69,8 @@ func (s *Server) create(w http.ResponseWriter, req *http.Request, t target) erro
 	m.SetUID(uuid.NewUUID())
 	m.SetCreationTimestamp(metav1.NewTime(s.options.Clock.Now()).Rfc3339Copy()) // whole seconds, as any encoding has them
 	m.SetDeletionTimestamp(nil)
-	if dry {
+	m.SetDeletionGracePeriodSeconds(nil)
+	if isDry(o.DryRun) {
 		if _, exists := r.source.Get(t.key()); exists && !generate {
 			return apierrors.NewAlreadyExists(r.gvr.GroupResource(), t.name)
 		}
@@ -97,44 +94,22 @@ const nameTries = 8
 
 func generatedName(m metav1.Object) string { return m.GetGenerateName() + utilrand.String(5) }
 
-// checkNames holds an object to its path, and fills in the namespace.
-func (s *Server) checkNames(t target, m metav1.Object) error {
-	if m.GetNamespace() == "" {
-		m.SetNamespace(t.namespace)
-	}
-	if m.GetNamespace() != t.namespace {
-		return apierrors.NewBadRequest(fmt.Sprintf("the namespace of the provided object does not match the namespace sent on the request: %q, %q", m.GetNamespace(), t.namespace))
-	}
-	if m.GetName() != t.name {
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", m.GetName(), t.name))
-	}
-	at := field.NewPath("metadata", "name")
-	if t.name == "" {
-		return apierrors.NewInvalid(t.resource.gvk.GroupKind(), t.name, field.ErrorList{field.Required(at, "name or generateName is required")})
-	}
-	if problems := content.IsPathSegmentName(t.name); len(problems) > 0 {
-		return apierrors.NewInvalid(t.resource.gvk.GroupKind(), t.name, field.ErrorList{field.Invalid(at, t.name, strings.Join(problems, "; "))})
-	}
-	return nil
-}
-
 func (s *Server) update(w http.ResponseWriter, req *http.Request, t target) error {
 	var o metav1.UpdateOptions
 	if err := decodeQuery(req, &o); err != nil {
 		return err
 	}
-	dry, err := dryRun(o.DryRun)
-	if err != nil {
+	if err := invalidOptions("UpdateOptions", validation.ValidateUpdateOptions(&o)); err != nil {
 		return err
 	}
 	obj, err := s.decodeBody(w, req, t.resource, o.FieldValidation)
 	if err != nil {
 		return err
 	}
-	if err := s.checkNames(t, accessorOf(obj)); err != nil {
+	if err := t.checkIdentity(accessorOf(obj)); err != nil {
 		return err
 	}
-	next, err := s.modify(t, dry, func(runtime.Object) (runtime.Object, error) { return shallowCopy(obj), nil })
+	next, err := s.modify(t, isDry(o.DryRun), func(runtime.Object) (runtime.Object, error) { return shallowCopy(obj), nil })
 	if err != nil {
 		return err
 	}
@@ -158,7 +133,13 @@ func (s *Server) modify(t target, dry bool, change func(current runtime.Object) 
 			return nil, err
 		}
 		was, m := accessorOf(current), accessorOf(next)
+		if m.GetResourceVersion() == "0" {
+			m.SetResourceVersion("") // to a real server they are the same
+		}
 		if err := precondition(t, was, m.GetUID(), m.GetResourceVersion()); err != nil {
+			return nil, err
+		}
+		if err := r.checkUpdate(current, next, t.subresource); err != nil {
 			return nil, err
 		}
 		next = r.take(current, next, t.subresource)
@@ -192,6 +173,21 @@ func precondition(t target, was metav1.Object, uid types.UID, version string) er
 	return nil
 }
 
+// checkUpdate validates an update. Through the status subresource no metadata comes in.
+func (r *resource) checkUpdate(current, next runtime.Object, subresource string) error {
+	m := accessorOf(next)
+	if !r.unconditional() && m.GetResourceVersion() == "" && accessorOf(current).GetResourceVersion() != "" {
+		kind := schema.GroupKind{Group: r.gvr.Group, Kind: r.gvr.Resource} // as a real server has it
+		return invalid(kind, m.GetName(), field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
+		})
+	}
+	if subresource != "" {
+		return nil
+	}
+	return r.checkMeta(next, current)
+}
+
 // take makes the object to be stored out of the present one and what a request
 // wants: through the status subresource the status alone, otherwise all but the
 // status and what the server alone decides.
@@ -203,6 +199,7 @@ func (r *resource) take(current, wanted runtime.Object, subresource string) runt
 	}
 	was, m := accessorOf(current), accessorOf(wanted)
 	m.SetUID(was.GetUID())
+	m.SetSelfLink("")
 	m.SetResourceVersion(was.GetResourceVersion())
 	m.SetCreationTimestamp(was.GetCreationTimestamp())
 	m.SetDeletionTimestamp(was.GetDeletionTimestamp())
@@ -211,24 +208,39 @@ func (r *resource) take(current, wanted runtime.Object, subresource string) runt
 	if r.status {
 		r.setStatus(wanted, current)
 	}
+	m.SetGeneration(was.GetGeneration())
+	if r.custom && !apiequality.Semantic.DeepEqual(withoutMetadata(current), withoutMetadata(wanted)) {
+		m.SetGeneration(was.GetGeneration() + 1)
+	}
 	return wanted
 }
 
+// delete answers with a Status, or with the object: while a finalizer holds it, and for
+// the resources of which a real server always gives the last state.
 func (s *Server) delete(w http.ResponseWriter, req *http.Request, t target) error {
+	r := t.resource
 	o, dry, err := s.deleteOptions(w, req)
 	if err != nil {
 		return err
 	}
-	m, err := s.negotiate(req, t.resource, false) // a Status has no other form: it comes as it is
+	m, err := s.negotiate(req, r, false) // a Status has no other form: it comes as it is
 	if err != nil {
 		return err
 	}
-	obj, err := s.remove(t, o.Preconditions, dry)
+	obj, held, err := s.remove(t, o.Preconditions, dry)
 	if err != nil {
 		return err
+	}
+	code := http.StatusOK
+	if orphan := o.OrphanDependents; held && orphan != nil && !*orphan { //nolint:staticcheck // clients may still ask for it
+		code = http.StatusAccepted
+	}
+	if held || r.returnsDeleted() {
+		s.respond(w, m, code, m.object(obj, r.gvk))
+		return nil
 	}
 	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusOK, Details: &metav1.StatusDetails{
-		Name: t.name, Group: t.resource.gvr.Group, Kind: t.resource.gvr.Resource, UID: accessorOf(obj).GetUID(),
+		Name: t.name, Group: r.gvr.Group, Kind: r.gvr.Resource, UID: accessorOf(obj).GetUID(),
 	}}
 	status.SetGroupVersionKind(statusKind)
 	s.respond(w, m, http.StatusOK, status)
@@ -236,46 +248,57 @@ func (s *Server) delete(w http.ResponseWriter, req *http.Request, t target) erro
 }
 
 func (s *Server) deleteOptions(w http.ResponseWriter, req *http.Request) (o metav1.DeleteOptions, dry bool, err error) {
-	if err = decodeQuery(req, &o); err == nil {
-		err = s.decodeDeleteOptions(w, req, &o)
+	if err = s.decodeDeleteOptions(w, req, &o); err == nil {
+		err = invalidOptions("DeleteOptions", validation.ValidateDeleteOptions(&o))
 	}
-	if err == nil {
-		dry, err = dryRun(o.DryRun)
-	}
-	return o, dry, err
+	return o, isDry(o.DryRun), err
 }
 
-// remove deletes the target, or, while it has finalizers, says when that was asked for.
-func (s *Server) remove(t target, p *metav1.Preconditions, dry bool) (runtime.Object, error) {
+// remove deletes the target, or, while it has finalizers, says when that was asked for:
+// then it is held. It returns the target as it is then.
+func (s *Server) remove(t target, p *metav1.Preconditions, dry bool) (obj runtime.Object, held bool, err error) {
 	r := t.resource
 	for {
 		current, exists := r.source.Get(t.key())
 		if !exists {
-			return nil, apierrors.NewNotFound(r.gvr.GroupResource(), t.name)
+			return nil, false, apierrors.NewNotFound(r.gvr.GroupResource(), t.name)
 		}
 		was := accessorOf(current)
 		if p != nil {
 			if err := precondition(t, was, deref(p.UID), deref(p.ResourceVersion)); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
-		var obj runtime.Object
-		var err error
+		held = len(was.GetFinalizers()) > 0
+		next := current
+		if held && was.GetDeletionTimestamp() == nil {
+			next = s.markDeleted(current)
+		}
 		switch {
-		case dry, len(was.GetFinalizers()) > 0 && was.GetDeletionTimestamp() != nil:
-			return current, nil
-		case len(was.GetFinalizers()) > 0:
-			next := shallowCopy(current)
-			now := metav1.NewTime(s.options.Clock.Now()).Rfc3339Copy()
-			accessorOf(next).SetDeletionTimestamp(&now)
+		case dry, held && next == current:
+			return next, held, nil
+		case held:
 			obj, err = r.source.UpdateFrom(next, was.GetResourceVersion())
 		default:
 			obj, err = r.source.DeleteFrom(t.key(), was.GetResourceVersion())
 		}
 		if !apierrors.IsConflict(err) {
-			return obj, forResource(err, t)
+			return obj, held, forResource(err, t)
 		}
 	}
+}
+
+// markDeleted returns a copy of an object that says when its deletion was asked for.
+func (s *Server) markDeleted(obj runtime.Object) runtime.Object {
+	next := shallowCopy(obj)
+	now := metav1.NewTime(s.options.Clock.Now()).Rfc3339Copy()
+	m := accessorOf(next)
+	m.SetDeletionTimestamp(&now)
+	m.SetDeletionGracePeriodSeconds(new(int64)) // finalizers wait, but no grace does
+	if generation := m.GetGeneration(); generation > 0 {
+		m.SetGeneration(generation + 1)
+	}
+	return next
 }
 
 func deref[T any](p *T) (v T) {
@@ -310,7 +333,7 @@ func (s *Server) deleteCollection(w http.ResponseWriter, req *http.Request, t ta
 		one := accessorOf(obj)
 		uid := one.GetUID()
 		each := target{resource: t.resource, namespace: one.GetNamespace(), name: one.GetName()}
-		_, err := s.remove(each, &metav1.Preconditions{UID: &uid}, dry)
+		_, _, err := s.remove(each, &metav1.Preconditions{UID: &uid}, dry)
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			return err // gone or made anew since: not of this list
 		}

@@ -1,0 +1,152 @@
+// Package apitest asks an API server for custom resources what clients ask one, and
+// more that they should not, and compares the status codes and the answers.
+//
+// The table says what apiextensions-apiserver v0.37.2 answers: it was made by running
+// it there. Where serve-api differs on purpose, the table says how and why. So the same
+// table tests both: [Run] with Real for a real server, without it for ours.
+//
+//	apitest.Run(t, apitest.Server{Client: client, URL: url, Real: true})
+//
+// The server must have the resources of [Definitions]. Run leaves objects behind, in
+// namespaces of its own.
+package apitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Server is the one that is asked.
+type Server struct {
+	Client *http.Client // trusts and authenticates; nil for http.DefaultClient
+	URL    string       // such as http://127.0.0.1:8080
+	Real   bool         // it is a real API server rather than serve-api
+}
+
+// Step is a request and what a real server answers.
+type Step struct {
+	// Do is the method and the path below /apis/example.com/v1/. $ns stands for a
+	// namespace that no other case has, $rv and $uid for those of the last object that
+	// was answered.
+	Do   string
+	Type string // of the body; JSON if "", none at all if "none"
+	Body string // with $ns, $rv and $uid too
+	Code int
+	Has  []string // what the answer says
+	Not  []string // what it does not
+	// Ours is the code of serve-api where it is another, and Why the reason.
+	Ours int
+	Why  string
+}
+
+// Case is a sequence of requests.
+type Case struct {
+	Name  string
+	Steps []Step
+}
+
+// perStep is how long a request may take; watches in the table end after a second.
+const perStep = time.Minute
+
+// Run asks every question of [Cases], each case as a subtest.
+func Run(t *testing.T, s Server) {
+	if s.Client == nil {
+		s.Client = http.DefaultClient
+	}
+	client := *s.Client
+	client.Timeout = perStep
+	s.Client = &client
+	for _, c := range Cases() {
+		t.Run(strings.ReplaceAll(c.Name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			vars := map[string]string{"$ns": "apitest-" + strings.NewReplacer(" ", "-", ",", "").Replace(strings.ToLower(c.Name))}
+			for i, step := range c.Steps {
+				if err := s.ask(step, vars); err != nil {
+					t.Errorf("step %d: %s %.200s: %v", i, expand(step.Do, vars), expand(step.Body, vars), err)
+				}
+			}
+		})
+	}
+}
+
+// ask sends the request of a step; the error says in what the answer differs.
+func (s Server) ask(step Step, vars map[string]string) error {
+	method, path, _ := strings.Cut(expand(step.Do, vars), " ")
+	req, err := http.NewRequest(method, s.URL+"/apis/example.com/v1/"+path, strings.NewReader(expand(step.Body, vars)))
+	if err != nil {
+		return err
+	}
+	switch step.Type {
+	case "":
+		req.Header.Set("Content-Type", "application/json")
+	case "none":
+	default:
+		req.Header.Set("Content-Type", step.Type)
+	}
+	res, err := s.Client.Do(req)
+	if err != nil {
+		return err
+	}
+	body, err := io.ReadAll(res.Body)
+	_ = res.Body.Close() // it was read to its end, or there is an error already
+	if err != nil {
+		return err
+	}
+	remember(body, vars)
+	want, has, not := step.Code, step.Has, step.Not
+	if step.Ours != 0 && !s.Real {
+		want, has, not = step.Ours, nil, nil
+	}
+	if res.StatusCode != want {
+		return fmt.Errorf("answered %d, want %d: %.400s", res.StatusCode, want, body)
+	}
+	for _, text := range has {
+		if !strings.Contains(string(body), expand(text, vars)) {
+			return fmt.Errorf("the answer does not say %s: %.1000s", text, body)
+		}
+	}
+	for _, text := range not {
+		if strings.Contains(string(body), expand(text, vars)) {
+			return fmt.Errorf("the answer says %s: %.1000s", text, body)
+		}
+	}
+	return nil
+}
+
+func expand(text string, vars map[string]string) string {
+	for name, value := range vars {
+		text = strings.ReplaceAll(text, name, value)
+	}
+	return text
+}
+
+// remember takes version and UID from an answer that is an object.
+func remember(body []byte, vars map[string]string) {
+	var obj struct {
+		Kind     string
+		Metadata struct{ ResourceVersion, UID string }
+	}
+	if json.Unmarshal(body, &obj) == nil && obj.Metadata.UID != "" {
+		vars["$rv"], vars["$uid"] = obj.Metadata.ResourceVersion, obj.Metadata.UID
+	}
+}
+
+// Definitions are the CustomResourceDefinitions of the resources that Cases ask for:
+// widgets, with namespaces, and galaxies, without.
+func Definitions() []string {
+	const schema = `{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true,` +
+		`"properties":{"spec":{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"color":{"type":"string"}}}}}}`
+	definition := func(scope, kind, plural string) string {
+		return fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+"metadata":{"name":"%[3]s.example.com"},
+"spec":{"group":"example.com","scope":%[1]q,"names":{"kind":%[2]q,"plural":%[3]q,"singular":%[4]q,"listKind":"%[2]sList"},
+"versions":[{"name":"v1","served":true,"storage":true,"schema":%[5]s,"subresources":{"status":{}},
+"selectableFields":[{"jsonPath":".spec.color"}]}]}}`, scope, kind, plural, strings.ToLower(kind), schema)
+	}
+	return []string{definition("Namespaced", "Widget", "widgets"), definition("Cluster", "Galaxy", "galaxies")}
+}

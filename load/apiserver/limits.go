@@ -1,0 +1,81 @@
+package apiserver
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// The limits keep a client that does nothing, or too much, from holding all there is.
+// They are kube-apiserver's. There is no limit on writing an answer, since a watch is
+// an answer that never ends.
+const (
+	// headerTimeout is how long a client may take to send a request's header.
+	headerTimeout = 32 * time.Second
+	// idleTimeout is how long a connection is kept without a request.
+	idleTimeout = 90 * time.Second
+	// bodyTimeout is how long a client may take to send a request's body.
+	bodyTimeout = 60 * time.Second
+	// maxHeader is how many bytes a request's header may have.
+	maxHeader = 1 << 20
+	// retryAfter is how many seconds a client waits that came when the server was full.
+	retryAfter = 1
+)
+
+// The defaults of Options, which are kube-apiserver's.
+const (
+	DefaultMaxInFlight         = 400
+	DefaultMaxMutatingInFlight = 200
+)
+
+// inFlight counts the requests that are being answered, reads and writes apart, so
+// that neither can keep out the other. A nil channel has no limit.
+type inFlight struct {
+	reads, writes chan struct{}
+}
+
+func newInFlight(o *Options) inFlight {
+	slots := func(n, ordinary int) chan struct{} {
+		switch {
+		case n < 0:
+			return nil
+		case n == 0:
+			n = ordinary
+		}
+		return make(chan struct{}, n)
+	}
+	return inFlight{slots(o.MaxInFlight, DefaultMaxInFlight), slots(o.MaxMutatingInFlight, DefaultMaxMutatingInFlight)}
+}
+
+// enter takes a place for a request; the caller calls leave when it is answered. When
+// there is none, the error is 429.
+func (f inFlight) enter(method string) (leave func(), err error) {
+	slots := f.writes
+	if reads(method) {
+		slots = f.reads
+	}
+	if slots == nil {
+		return func() {}, nil
+	}
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	default:
+		return nil, apierrors.NewTooManyRequests("too many requests are in flight: please try again later", retryAfter)
+	}
+}
+
+func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// watches reports whether a request is a watch, by the rule of kube-apiserver's
+// decoder: any value but "false" and "0" is true.
+func (t target) watches(req *http.Request) bool {
+	if t.resource == nil || t.name != "" || !reads(req.Method) {
+		return false
+	}
+	values := req.URL.Query()["watch"]
+	return len(values) > 0 && !slices.Contains([]string{"false", "0"}, strings.ToLower(values[0]))
+}

@@ -1,0 +1,275 @@
+package apiserver
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/load"
+)
+
+// pipes is a listener whose connections are pipes in memory: with them the time of a
+// synctest bubble is that of the server's deadlines.
+type pipes struct {
+	accepted chan net.Conn
+	once     sync.Once
+	closed   chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.accepted:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+func (p *pipes) dial() net.Conn {
+	client, server := net.Pipe()
+	p.accepted <- server
+	return client
+}
+
+// piped starts a server of widgets on pipes, in a synctest bubble.
+func piped(t *testing.T) (widgetsOf *load.Source, dial func() net.Conn) {
+	t.Helper()
+	p := &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
+	f := &fixture{widgets: load.NewSource(nil, load.SourceOptions{Example: widget("", "", 0)})}
+	s := must[*Server](t)(New(nil, Options{}))
+	s.resources[widgets] = must[*resource](t)(newResource(widgets, f.widgets, &s.options))
+	s.mu.Lock()
+	s.startLocked(p)
+	s.mu.Unlock()
+	t.Cleanup(func() {
+		s.Stop()
+		f.widgets.Stop()
+	})
+	return f.widgets, p.dial
+}
+
+const at = "/apis/example.com/v1/namespaces/a/widgets"
+
+// send writes a request on a connection as it is.
+func send(t *testing.T, c net.Conn, text string) {
+	t.Helper()
+	if _, err := io.WriteString(c, strings.ReplaceAll(text, "\n", "\r\n")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSlowClients: a client that sends a header or a body for ever, or nothing, is
+// disconnected; one that watches is not, however long nothing happens.
+func TestSlowClients(t *testing.T) {
+	t.Parallel()
+	const host = " HTTP/1.1\nHost: localhost\n"
+	for _, c := range []struct {
+		name, request string
+		after         time.Duration
+		status        string // "" for none
+	}{
+		{"half a header", "GET /version HTTP/1.1\nHost: local", headerTimeout, ""},
+		{"no request", "", headerTimeout, ""},
+		{"idle after a request", "GET /healthz" + host + "\n", idleTimeout, "200"},
+		{"half a body", "POST " + at + host + "Content-Type: application/json\nContent-Length: 10\n\n{", bodyTimeout, "408"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				_, dial := piped(t)
+				conn := dial()
+				start := time.Now()
+				// Nobody is so patient; a server without limits would wait for ever.
+				if err := conn.SetReadDeadline(start.Add(time.Hour)); err != nil {
+					t.Fatal(err)
+				}
+				send(t, conn, c.request)
+				answer, err := io.ReadAll(conn)
+				if err != nil {
+					t.Fatalf("after %v: %v, want the end of the connection", time.Since(start), err)
+				}
+				if status, _, _ := strings.Cut(strings.TrimPrefix(string(answer), "HTTP/1.1 "), " "); status != c.status {
+					t.Errorf("answered %q, want %q", answer, c.status)
+				}
+				if took := time.Since(start); took < c.after || took > c.after+5*time.Second {
+					t.Errorf("disconnected after %v, want %v", took, c.after)
+				}
+			})
+		})
+	}
+	t.Run("a watch", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			source, dial := piped(t)
+			conn := dial()
+			send(t, conn, "GET "+at+"?watch=1&resourceVersion=1"+host+"\n")
+			response := must[*http.Response](t)(http.ReadResponse(bufio.NewReader(conn), nil)) //nolint:bodyclose // the connection ends with the server
+			time.Sleep(24 * time.Hour)
+			must[runtime.Object](t)(source.Create(widget("a", "w", 1)))
+			line, err := bufio.NewReader(response.Body).ReadString('\n')
+			if err != nil || !strings.Contains(line, `"ADDED"`) {
+				t.Errorf("after a day without events: %q, %v", line, err)
+			}
+			_ = conn.Close()
+		})
+	})
+}
+
+// TestInFlight: a request too many gets 429 and is told when to come again. Reads and
+// writes do not take each other's places, and watches take none.
+func TestInFlight(t *testing.T) {
+	t.Parallel()
+	f := start(t, nil, Options{MaxInFlight: 2, MaxMutatingInFlight: 1}, load.SourceOptions{FreshWait: time.Hour})
+	get := func() answer { return request(t, "GET", f.URL()+"/version", "") }
+	post := func() answer {
+		return request(t, "POST", f.URL()+"/api/v1/namespaces/a/pods", `{"metadata":{"generateName":"p-"}}`, "Content-Type", runtime.ContentTypeJSON)
+	}
+	full := func(got answer) bool {
+		if got.code != http.StatusTooManyRequests {
+			return false
+		}
+		if got.header.Get("Retry-After") != "1" || !strings.Contains(string(got.body), `"reason":"TooManyRequests"`) {
+			t.Errorf("429 with %v and %s, want Retry-After and a Status", got.header, got.body)
+		}
+		return true
+	}
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	var held sync.WaitGroup
+	hold := func(method, path string, body io.Reader) {
+		req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), method, f.URL()+path, body))
+		req.Header.Set("Content-Type", runtime.ContentTypeJSON)
+		held.Go(func() {
+			if res, err := transport.RoundTrip(req); err == nil {
+				_, _ = io.Copy(io.Discard, res.Body) // until the server stops
+				_ = res.Body.Close()
+			}
+		})
+	}
+	// Lists of a version that has not come wait for it.
+	for range 2 {
+		hold("GET", "/api/v1/pods?resourceVersion=1000", nil)
+	}
+	eventually(t, "two reads", func() bool { return len(f.inFlight.reads) == 2 })
+	if got := get(); !full(got) {
+		t.Errorf("a third read: %d %s, want 429", got.code, got.body)
+	}
+	if got := post(); got.code != http.StatusCreated {
+		t.Errorf("a write while the reads are many: %d %s, want 201", got.code, got.body)
+	}
+	for range 5 {
+		hold("GET", "/api/v1/pods?watch=true", nil)
+	}
+	eventually(t, "five watches", func() bool { return f.Stats().Watches == 5 })
+	eventually(t, "the end of the write", func() bool { return len(f.inFlight.writes) == 0 })
+	body, more := io.Pipe()
+	hold("POST", "/api/v1/namespaces/a/pods", body)
+	eventually(t, "a write", func() bool { return len(f.inFlight.writes) == 1 })
+	if got := post(); !full(got) {
+		t.Errorf("a second write: %d %s, want 429", got.code, got.body)
+	}
+	if got := request(t, "DELETE", f.URL()+"/api/v1/nodes/node-00000", ""); !full(got) {
+		t.Errorf("another write: %d %s, want 429", got.code, got.body)
+	}
+	_ = more.Close() // the body is over, and no object
+	eventually(t, "a place for a write", func() bool { return post().code == http.StatusCreated })
+	if got := get(); !full(got) {
+		t.Errorf("a read, still: %d, want 429", got.code)
+	}
+	f.Stop()
+	held.Wait()
+}
+
+// TestNoLimit: a negative number of requests is as many as come.
+func TestNoLimit(t *testing.T) {
+	t.Parallel()
+	f := newInFlight(&Options{MaxInFlight: -1, MaxMutatingInFlight: -1})
+	for range 10 * DefaultMaxInFlight {
+		for _, method := range []string{"GET", "POST"} {
+			if _, err := f.enter(method); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	f = newInFlight(&Options{})
+	for n := range DefaultMaxInFlight + 1 {
+		if _, err := f.enter("GET"); (err != nil) != (n == DefaultMaxInFlight) {
+			t.Fatalf("read %d: %v", n, err)
+		}
+	}
+}
+
+// fragile is a clock that can be broken, and then fails whoever asks for the time.
+type fragile struct {
+	clock.Clock
+	broken atomic.Bool
+}
+
+func (f *fragile) Now() time.Time {
+	if f.broken.Load() {
+		panic(errors.New("the clock\nis broken"))
+	}
+	return f.Clock.Now()
+}
+
+// TestPanic: the client gets 500 and the log the stack; the server goes on.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	var logged serverLog
+	c := &fragile{Clock: clock.RealClock{}}
+	f := start(t, nil, Options{Clock: c, ErrorLog: logged.logger()}, load.SourceOptions{})
+	c.broken.Store(true)
+	if got := request(t, "GET", f.URL()+"/api/v1/pods", ""); got.code != 200 || logged.String() != "" {
+		t.Errorf("before: %d %s, logged %q", got.code, got.body, logged.String())
+	}
+	req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodPost, f.URL()+"/api/v1/namespaces/a/pods", strings.NewReader(`{"metadata":{"name":"p"}}`)))
+	req.Header.Set("Content-Type", runtime.ContentTypeJSON)
+	if code, status := ask(t, req); code != 500 || status.Reason != metav1.StatusReasonInternalError || status.APIVersion != "v1" {
+		t.Errorf("%d %+v, want 500 with a Status", code, status)
+	}
+	for _, want := range []string{`panic in POST "/api/v1/namespaces/a/pods"`, `"the clock\nis broken"`, "(*Server).create("} {
+		if !strings.Contains(logged.String(), want) {
+			t.Errorf("the log does not say %s:\n%s", want, logged.String())
+		}
+	}
+	if got := request(t, "GET", f.URL()+"/api/v1/pods", ""); got.code != 200 {
+		t.Errorf("after: %d %s", got.code, got.body)
+	}
+}
+
+// TestAbortIsNoPanic: a connection that is cut on purpose is no news.
+func TestAbortIsNoPanic(t *testing.T) {
+	t.Parallel()
+	var logged serverLog
+	f := start(t, nil, Options{Faults: []load.Fault{{Kind: FaultReset}}, ErrorLog: logged.logger()}, load.SourceOptions{})
+	req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+"/api/v1/pods", nil))
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	if res, err := transport.RoundTrip(req); err == nil {
+		_ = res.Body.Close()
+		t.Errorf("%s, want a reset", res.Status)
+	}
+	f.Stop()
+	if logged.String() != "" {
+		t.Errorf("logged %s", logged.String())
+	}
+}
