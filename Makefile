@@ -29,7 +29,7 @@ race: ## Run the concurrent packages under the race detector
 	$(GO) test -race $(CONCURRENT)
 
 degraded: ## Run the tests of what can be built to take its rare paths all the time
-	$(GO) test -tags degraded ./impl/lockfree ./queue/delay
+	$(GO) test -tags degraded,invariants ./impl/lockfree ./queue/delay
 
 lint: ## Run gofmt, go vet, staticcheck and golangci-lint
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these"; exit 1; }
