@@ -30,7 +30,7 @@ race: ## Run the concurrent packages under the race detector
 	$(GO) test -race $(CONCURRENT)
 
 degraded: ## Run the tests of what can be built to take its rare paths all the time
-	$(GO) test -tags degraded ./impl/lockfree ./queue/delay
+	$(GO) test -tags degraded,invariants ./impl/lockfree ./queue/delay
 
 EXPLORED = ./impl/lockfree ./queue/deltafifo ./queue/workqueue
 INTERLEAVINGS = $(GO) test -count=1 -v -timeout=0 -run='^TestExploreInterleavings$$' -explore.time=$(EXPLORETIME)

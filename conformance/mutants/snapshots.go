@@ -119,10 +119,15 @@ func (s *snapshots) Delete(key string) {
 
 func (s *snapshots) Replace(items map[string]any, _ string) {
 	s.write(func(c *content) {
-		c.chunks = [chunks]map[string]any{}
-		for key, obj := range items {
-			c.put(key, obj)
+		var fresh [chunks]map[string]any
+		for i := range fresh {
+			fresh[i] = map[string]any{}
 		}
+		for key, obj := range items {
+			c.check(obj)
+			fresh[chunkOf(key)][key] = obj
+		}
+		c.chunks = fresh
 	})
 }
 

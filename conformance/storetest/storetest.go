@@ -65,7 +65,7 @@ func Check(newStore NewStore, opts ...Option) error {
 // Cases returns the cases. The slice belongs to the caller.
 func Cases() []suite.Case[NewStore] {
 	return slices.Concat(
-		basicCases, sliceCases, indexCases, replaceCases, indexerCases, failureCases, callCases,
+		basicCases, sliceCases, indexCases, replaceCases, indexerCases, addedCases, failureCases, callCases,
 		instantCases(), longCases(), historyCases, linear.Cases(linearHistories), restCases, transactionCases, versionCases,
 	)
 }

@@ -16,7 +16,8 @@ const (
 // cell is one place of an array. It points to
 //
 //   - the record of the object that lies there, if the object has lain there as far
-//     back as any open snapshot goes, or none of them sees it elsewhere in the array;
+//     back as any open snapshot goes, or none of them sees it elsewhere in the array. A
+//     snapshot that is older than an index reads none of its arrays;
 //   - otherwise a stand-in, which says since when the object lies there, and what the
 //     cell pointed to before.
 //

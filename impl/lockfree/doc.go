@@ -42,7 +42,8 @@
 // the same write, so no snapshot sees an object twice or misses one. A stand-in gives
 // way to the record itself as soon as no snapshot is older, and is used again once all
 // slots were seen free after that (standin.go; the quiescent states of Fraser 2004, where
-// the writer finds one at once, and the garbage collector where not). The record
+// the writer finds one at once, and the garbage collector where not). A bucket that became
+// empty goes when none of its cells is in use any more (index.go). The record
 // knows the object's places, and thereby its former index values: IndexFuncs run on new
 // objects only, before the mutex is taken.
 //
@@ -85,14 +86,23 @@
 // reader that is stopped after it announced itself and before it has a snapshot is given
 // one by the writer.
 //
+// # Invariants
+//
+// Under the race detector and with -tags invariants the writer looks at the whole store
+// after its writes, and panics if records and cells do not lead to each other, a count is
+// wrong, or something waits that no list knows (invariants_on.go has the rules). Each write
+// pays for 32 objects of such a look, so a large store is looked at after many writes. Normal
+// builds contain none of it.
+//
 // # Costs
 //
 // For n objects and i indexes. Get: O(1), a table lookup. List, ListKeys: O(n). ByIndex:
 // O(matches). Update: one node of 32 bytes, and O(i) to see that the index values are what
 // they were; where one changes, three short-lived stand-ins; Delete: two for each array. A
-// write is O(1) on average. Its longest stops: the first look at the slots after a reader
-// was long inside goes through what waited for that; a part of a table is copied, at
-// most 1,024 entries of 48 bytes; a block of 256 cells, or the directory of the blocks or
-// of the table, of which there is one entry for 256 or about 500 objects. Replace: O(n*i),
-// beside everything.
+// write is O(1) on average. A look at the slots goes over 2*GOMAXPROCS of them, at least 4;
+// over more only while more snapshots are open, and once after that. A write's longest
+// stops: the first look at the slots after a reader was long inside goes through what waited
+// for that; a part of a table is copied, at most 1,024 entries of 48 bytes; a block of 256
+// cells, or the directory of the blocks or of the table, of which there is one entry for 256
+// or about 500 objects. Replace: O(n*i), beside everything.
 package lockfree

@@ -17,7 +17,7 @@ import (
 // checkedPerWrite objects on average. AddIndexers and Replace, which go over all objects
 // themselves, are checked each time.
 
-const checkedPerWrite = 256
+const checkedPerWrite = 32
 
 // rule is one thing that must hold.
 type rule string

@@ -451,6 +451,7 @@ func playHistory(t *rapid.T) {
 			t.Log(s)
 			h.play(t, s)
 			h.compare(t)
+			h.s.view.Load().checkAll() // nothing in builds without invariants
 		}
 	}
 	for _, open := range h.snapshots {

@@ -152,7 +152,8 @@ func (v *view) valuesOfAll(x *index) [][]string {
 
 // withFilled returns v with one more index, of what is stored, which has these
 // values. The index is of the newest committed write: who loads the view that has it
-// opens a snapshot of that write or of a later one.
+// opens a snapshot of that write or of a later one. An older snapshot keeps versions of the
+// records all the same, so cells of the index may wait for a snapshot that does not read them.
 func (v *view) withFilled(x *index, values [][]string) *view {
 	w := &v.write
 	w.seq = v.committed.Load()
