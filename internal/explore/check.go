@@ -29,6 +29,8 @@ type Suite struct {
 	Draw func(r *rand.Rand) Program
 	// Parse makes a program of a name that is none of Programs'; nil where it cannot.
 	Parse func(name string) (Program, error)
+	// Share is the part of the test binary's time that the suite takes.
+	Share float64
 }
 
 const (
@@ -44,7 +46,7 @@ func (s Suite) Check(t *testing.T) {
 		s.one(t)
 		return
 	}
-	whole := time.Duration(float64(*flagTime) * *flagShare)
+	whole := time.Duration(float64(*flagTime) * *flagShare * s.Share)
 	seed := *flagSeed
 	if seed == 0 {
 		seed = rand.Uint64()
