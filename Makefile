@@ -33,7 +33,7 @@ degraded: ## Run the tests of what can be built to take its rare paths all the t
 	$(GO) test -tags degraded,invariants ./impl/lockfree ./queue/delay
 
 EXPLORED = ./impl/lockfree ./queue/deltafifo ./queue/workqueue
-INTERLEAVINGS = $(GO) test -count=1 -v -timeout=0 -run='^TestExploreInterleavings$$' -explore.time=$(EXPLORETIME)
+INTERLEAVINGS = $(GO) test -count=1 -v -timeout=0 -run='^TestExploreInterleavings' -explore.time=$(EXPLORETIME)
 
 explore: ## Find what the explorer must find, then explore interleavings for EXPLORETIME (1h)
 	$(GO) vet -tags explore ./internal/explore ./conformance/linear ./conformance/mutants $(EXPLORED)

@@ -58,7 +58,7 @@ func TestExploreFindsBrokenStores(t *testing.T) {
 			for _, text := range linear.Probes {
 				programs = append(programs, program(t, text, b.newStore))
 			}
-			explore.MustFind(t, programs, time.Minute)
+			explore.MustFind(t, programs)
 		})
 	}
 }

@@ -3,6 +3,8 @@
 package linear
 
 import (
+	"slices"
+
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
@@ -24,13 +26,18 @@ func (s stepped) base(call string) cache.ThreadSafeStoreWithTransaction {
 	return s.ThreadSafeStoreWithTransaction
 }
 
-func (s stepped) Add(key string, obj any)                 { s.base("Add").Add(key, obj) }
-func (s stepped) Update(key string, obj any)              { s.base("Update").Update(key, obj) }
-func (s stepped) Delete(key string)                       { s.base("Delete").Delete(key) }
-func (s stepped) DeleteWithObject(key string, obj any)    { s.base("Delete").DeleteWithObject(key, obj) }
-func (s stepped) Get(key string) (any, bool)              { return s.base("Get").Get(key) }
-func (s stepped) List() []any                             { return s.base("List").List() }
-func (s stepped) ListKeys() []string                      { return s.base("ListKeys").ListKeys() }
+func (s stepped) Add(key string, obj any)              { s.base("Add").Add(key, obj) }
+func (s stepped) Update(key string, obj any)           { s.base("Update").Update(key, obj) }
+func (s stepped) Delete(key string)                    { s.base("Delete").Delete(key) }
+func (s stepped) DeleteWithObject(key string, obj any) { s.base("Delete").DeleteWithObject(key, obj) }
+func (s stepped) Get(key string) (any, bool)           { return s.base("Get").Get(key) }
+func (s stepped) List() []any                          { return s.base("List").List() }
+
+// ListKeys sorts, because client-go's order is random and a schedule must give the same run.
+func (s stepped) ListKeys() []string {
+	return slices.Sorted(slices.Values(s.base("ListKeys").ListKeys()))
+}
+
 func (s stepped) Replace(items map[string]any, rv string) { s.base("Replace").Replace(items, rv) }
 func (s stepped) Transaction(txns ...contract.StoreTransaction) {
 	s.base("Transaction").Transaction(txns...)
@@ -50,7 +57,9 @@ func (s stepped) Index(index string, obj any) ([]any, error) {
 	return s.base("Index").Index(index, obj)
 }
 func (s stepped) IndexKeys(index, value string) ([]string, error) {
-	return s.base("IndexKeys").IndexKeys(index, value)
+	keys, err := s.base("IndexKeys").IndexKeys(index, value)
+	slices.Sort(keys)
+	return keys, err
 }
 func (s stepped) LastStoreSyncResourceVersion() string {
 	return s.base("LastStoreSyncResourceVersion").LastStoreSyncResourceVersion()

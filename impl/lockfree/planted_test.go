@@ -4,7 +4,6 @@ package lockfree_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/informerbench/informerbench/internal/explore"
 )
@@ -65,6 +64,6 @@ var faults = []explore.Fault{
 // this package until one fails.
 func TestExplorePlantedFaults(t *testing.T) {
 	explore.Plant(t, faults, func(t *testing.T, _ string) {
-		explore.MustFind(t, suite(t, sound).Programs, 40*time.Second)
+		explore.MustFind(t, suite(t, sound).Programs)
 	})
 }

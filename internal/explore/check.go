@@ -29,6 +29,8 @@ type Suite struct {
 	Draw func(r *rand.Rand) Program
 	// Parse makes a program of a name that is none of Programs'; nil where it cannot.
 	Parse func(name string) (Program, error)
+	// Share is the part of the test binary's time that the suite takes.
+	Share float64
 }
 
 const (
@@ -44,7 +46,7 @@ func (s Suite) Check(t *testing.T) {
 		s.one(t)
 		return
 	}
-	whole := time.Duration(float64(*flagTime) * *flagShare)
+	whole := time.Duration(float64(*flagTime) * *flagShare * s.Share)
 	seed := *flagSeed
 	if seed == 0 {
 		seed = rand.Uint64()
@@ -143,8 +145,9 @@ func (s Suite) find(name string) (Program, error) {
 
 // Find searches the programs until one fails: one after the other at each bound of
 // preemptions, with some random runs of each in between, and then at random. It returns nil
-// if none failed within the time.
-func Find(programs []Program, within time.Duration) *Failure {
+// if none failed in so many runs. It finds the same on every machine: the seed is fixed,
+// and runs are counted, not seconds.
+func Find(programs []Program, most int) *Failure {
 	const bound = 2
 	began := time.Now()
 	r := rand.New(rand.NewPCG(1, 0))
@@ -160,8 +163,7 @@ func Find(programs []Program, within time.Duration) *Failure {
 	}
 	for range bound + 1 {
 		for i, s := range all {
-			left := time.Until(began.Add(within / 2))
-			s.Deepen(time.Now().Add(left / time.Duration(len(all)-i)))
+			s.deepen(began.Add(time.Hour), max(1, (most/2-runsOf(all))/(len(all)-i)))
 			if f := found(s); f != nil {
 				return f
 			}
@@ -173,7 +175,7 @@ func Find(programs []Program, within time.Duration) *Failure {
 			}
 		}
 	}
-	for time.Since(began) < within {
+	for runsOf(all) < most {
 		open := false
 		for _, s := range all {
 			open = open || !s.Done()
@@ -196,12 +198,15 @@ func runsOf(all []*Search) (runs int) {
 	return runs
 }
 
+// mostRuns is after how many runs a fault that must be found counts as missed.
+const mostRuns = 4_000_000
+
 // MustFind is Find for a fault that must be found, and prints what it took.
-func MustFind(t *testing.T, programs []Program, within time.Duration) {
+func MustFind(t *testing.T, programs []Program) {
 	t.Helper()
-	f := Find(programs, within)
+	f := Find(programs, mostRuns)
 	if f == nil {
-		t.Errorf("no program failed within %s", within)
+		t.Errorf("no program failed in %d runs", mostRuns)
 		return
 	}
 	if err := programNamed(programs, f.Program).Replay(f.Schedule); err == nil {

@@ -111,7 +111,7 @@ func TestDeadlockIsFoundAndUnwound(t *testing.T) {
 		}
 		return []func(){both(&a, &b), both(&b, &a)}, func() error { return nil }
 	}}
-	f := Find([]Program{p}, time.Minute)
+	f := Find([]Program{p}, 20_000)
 	if f == nil || !strings.Contains(f.Err.Error(), "deadlock: thread 0 waits at \"lock\"; thread 1 waits at \"lock\"") {
 		t.Fatalf("got %v", f)
 	}
@@ -131,7 +131,7 @@ func TestPanicIsAFailure(t *testing.T) {
 			},
 		}, func() error { return nil }
 	}}
-	f := Find([]Program{p}, time.Minute)
+	f := Find([]Program{p}, 20_000)
 	if f == nil || !strings.Contains(f.Err.Error(), "thread 1 panics: runtime error: invalid memory address") {
 		t.Fatalf("got %v", f)
 	}
@@ -197,7 +197,7 @@ func TestLostWakeUp(t *testing.T) {
 			func() { Point("set"); ready = true; c.Signal() },
 		}, func() error { return nil }
 	}}
-	if f := Find([]Program{p}, time.Minute); f == nil || !strings.Contains(f.Err.Error(), "deadlock") {
+	if f := Find([]Program{p}, 20_000); f == nil || !strings.Contains(f.Err.Error(), "deadlock") {
 		t.Fatalf("got %v", f)
 	}
 }

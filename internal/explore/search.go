@@ -56,13 +56,16 @@ func (s *Search) Finished() bool { return s.Failure == nil && s.all }
 
 // Deepen goes through all schedules with one preemption more than before; false if that
 // was stopped by the deadline, or is of no use.
-func (s *Search) Deepen(deadline time.Time) bool {
+func (s *Search) Deepen(deadline time.Time) bool { return s.deepen(deadline, 0) }
+
+// deepen is Deepen for so many schedules at most; 0 is no limit.
+func (s *Search) deepen(deadline time.Time, most int) bool {
 	if s.Done() || len(s.levels) > s.finished {
 		return false
 	}
 	defer single()()
 	began := time.Now()
-	sys := &systematic{p: &s.Program, bound: len(s.levels)}
+	sys := &systematic{p: &s.Program, bound: len(s.levels), most: most}
 	failed, finished := sys.explore(deadline)
 	s.took += time.Since(began)
 	s.longest = max(s.longest, sys.longest)

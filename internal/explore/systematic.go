@@ -24,6 +24,7 @@ type systematic struct {
 	bound     int
 	path      []choice
 	schedules int
+	most      int  // schedules; 0 is no limit
 	longest   int  // most steps of a run
 	cut       bool // a schedule was left out because of the bound
 }
@@ -40,7 +41,7 @@ func (s *systematic) explore(deadline time.Time) (failed *outcome, finished bool
 		if !s.advance() {
 			return nil, true
 		}
-		if s.schedules%64 == 0 && time.Now().After(deadline) {
+		if s.schedules == s.most || s.schedules%64 == 0 && time.Now().After(deadline) {
 			return nil, false
 		}
 	}

@@ -275,7 +275,8 @@ var plays = map[string]func(b *bed) (threads []func(), judge func() error){
 // in the order of its calls, and no consumer sleeps while something waits.
 func TestExploreInterleavings(t *testing.T) { suite().Check(t) }
 
-func suite() (s explore.Suite) {
+func suite() explore.Suite {
+	s := explore.Suite{Share: 1}
 	add := func(name string, construct construct, opts deltafifo.Options) {
 		for play, threads := range explore.Ordered(plays) {
 			s.Programs = append(s.Programs, explore.Program{Name: name + ": " + play, New: func() ([]func(), func() error) {

@@ -261,7 +261,8 @@ var timed = map[string]func(w *watched) []func(){
 // ready, and no two workers have the same.
 func TestExploreInterleavings(t *testing.T) { suite().Check(t) }
 
-func suite() (s explore.Suite) {
+func suite() explore.Suite {
+	s := explore.Suite{Share: 1}
 	add := func(name string, make func() *watched, plays map[string]func(*watched) []func()) {
 		for play, threads := range explore.Ordered(plays) {
 			s.Programs = append(s.Programs, explore.Program{Name: name + ": " + play, New: func() ([]func(), func() error) {
