@@ -69,6 +69,10 @@ func TestExploreInterleavingsOfSlots(t *testing.T) {
 
 // slotFaults are mistakes in the protocol of the slots.
 var slotFaults = []explore.Fault{
+	{Name: "deepest lowered and not looked at again", File: "readers.go", Edits: [][2]string{{
+		"		if k > t && b.taken() != nil {\n",
+		"		if k > t && b.taken() != nil && !explore.Planted(\"deepest lowered and not looked at again\") {\n",
+	}}},
 	{Name: "a pending slot counts as free", File: "readers.go", Edits: [][2]string{{
 		"			if s.state.Load() == slotPending {\n",
 		"			if s.state.Load() == slotPending && !explore.Planted(\"a pending slot counts as free\") {\n",

@@ -11,6 +11,10 @@ import (
 // faults are mistakes that a change of the store could bring, each in one step of its
 // protocol.
 var faults = []explore.Fault{
+	{Name: "a bucket that goes before its cells", File: "index.go", Edits: [][2]string{{
+		"	if b.objects.used.Load() > 0 {\n		return false\n",
+		"	if b.objects.used.Load() > 0 && !explore.Planted(\"a bucket that goes before its cells\") {\n		return false\n",
+	}}},
 	{Name: "committed before the write", File: "write.go", Edits: [][2]string{{
 		"	w.seq = c.committed.Load() + 1\n",
 		"	w.seq = c.committed.Load() + 1\n	if explore.Planted(\"committed before the write\") {\n		c.committed.Store(w.seq)\n	}\n",
