@@ -63,6 +63,11 @@ var storeClauses = []Clause{
 	storePowerClause(41, CapResourceVersion, "DeleteWithObject deletes the key and takes the object's resource version; Delete, and DeleteWithObject of nil, leave the version as it was", fromStore),
 	storePowerClause(42, CapResourceVersion, "A write of an object without metadata leaves the resource version as it was", fromStore),
 	storePowerClause(43, CapResourceVersion, "A Transaction takes the resource version of its last object", fromStore),
+
+	// 44 to 46 are reserved for other parts of issue 13.
+	storeClause(47, "An IndexFunc may return the same slice each time with other contents: Add, Transaction, Replace, AddIndexers and Delete index as with a slice of its own each time", fromStore),
+	storeClause(48, "During writes a store calls its IndexFuncs one at a time, so they may keep state, such as a memo map, without a lock; Index may call them at any time", fromStore+" runs them under its write lock for writes, under its read lock for Index"),
+	storeClause(49, "What a write costs grows linearly, up to logarithms, with the index values of the objects that it touches, before and after", fromStore),
 }
 
 func storeClause(n int, rule, source string) Clause {
