@@ -178,45 +178,45 @@ var serialCases = []suite.Case[NewStore]{
 
 const whySerial = "an IndexFunc with a memo map works with client-go: called from two goroutines at once it ends the process (concurrent map writes)"
 
-// The sizes of STORE-49. From fewValues to mostValues linear work grows by 64, and
-// work that compares each value with each by 4096.
+// The sizes of STORE-49.
 const (
-	fewValues  = 500
-	mostValues = 32000
-	// slowerThanLinear is by how much a step may exceed linear growth, for memory that
-	// no cache holds any more, and the garbage collector.
-	slowerThanLinear = 8
-	// noticeable is what a step must take at least to be accused: some ten times as long
-	// as client-go takes for mostValues.
-	noticeable = time.Second / 2
+	fewValues  = 100
+	mostValues = 256 * fewValues
+	// slowerThanFew is how much longer n values of one object may take than n values of
+	// objects that have fewValues each: memory that no cache holds any more makes it some
+	// three times as long, comparing each value with each n/fewValues times.
+	slowerThanFew = 8
+	// noticeable is what a step must take at least to be accused.
+	noticeable = 20 * time.Millisecond
 	// accusations is how often in a row a step must be too slow.
 	accusations = 3
 )
 
-// linearCase runs work for more and more values. Nothing that a store does can be
-// counted through its interface, so the case takes times, and takes them such that a
-// busy machine is not mistaken for a slow store: the work is accused only if it takes
-// long, and also longer than slowerThanLinear times linear growth from a small size
-// that was measured just before, three times in a row. A store that compares each value
-// with each exceeds that by itself, many times over.
+// linearCase runs work for an object of more and more values. Nothing that a store does
+// can be counted through its interface, so the case takes times, and takes them such that
+// a busy machine is not mistaken for a slow store: in processor time, in which what else
+// runs on the machine does not count; beside the same number of values in many objects,
+// measured just before; and three times in a row.
 func linearCase(name string, work func(t *suite.T, s contract.Store, n int)) suite.Case[NewStore] {
 	return suite.Case[NewStore]{Clause: "STORE-49", Name: name, Run: func(t *suite.T, newStore NewStore) {
-		elapsed := func(n int) time.Duration {
-			s := newStore(indexers(many))
-			start := time.Now()
-			work(t, s, n)
-			return time.Since(start)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		elapsed := func(n, times int) time.Duration {
+			begin := processorTime()
+			for range times {
+				work(t, newStore(indexers(many)), n)
+			}
+			return processorTime() - begin
 		}
 		for n := 2 * fewValues; n <= mostValues; n *= 2 {
 			for again := 1; ; again++ {
-				few := elapsed(fewValues)
-				took := elapsed(n)
-				bound := max(noticeable, slowerThanLinear*few*time.Duration(n/fewValues))
-				if took <= bound {
+				inMany, inOne := elapsed(fewValues, n/fewValues), elapsed(n, 1)
+				if inOne <= max(noticeable, slowerThanFew*inMany) {
 					break
 				}
 				if again == accusations {
-					t.Fatalf("writes of an object of %d index values take %s, and %s for %d: more than linear", n, took, few, fewValues)
+					t.Fatalf("writes of an object of %d index values take %s of processor time, of objects of %d values each, as many in all, %s: more than linear",
+						n, inOne, fewValues, inMany)
 				}
 			}
 		}
