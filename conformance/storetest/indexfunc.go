@@ -181,7 +181,7 @@ const whySerial = "an IndexFunc with a memo map works with client-go: called fro
 // The sizes of STORE-49.
 const (
 	fewValues  = 100
-	mostValues = 256 * fewValues
+	mostValues = 64 * fewValues
 	// slowerThanFew is how much longer n values of one object may take than n values of
 	// objects that have fewValues each: memory that no cache holds any more makes it some
 	// three times as long, comparing each value with each n/fewValues times.
