@@ -5,6 +5,17 @@ package contract
 //
 // Every method may be called by any number of goroutines at once. Objects are
 // shared, not copied: whoever gets one must not change it. Clauses STORE-*.
+//
+// When IndexFuncs are called, with client-go v0.37.2 and what this contract asks for:
+//
+//   - Add, Update, Delete, Transaction, Replace and AddIndexers call them one at a time,
+//     on any objects, old or new (STORE-48; client-go: under its write lock).
+//   - Index calls one on the reader's goroutine, at the same time as other calls of Index
+//     (client-go: under its read lock). A store may also do so beside a write, which
+//     client-go does not: so an IndexFunc with state needs a lock of its own where
+//     several goroutines call Index, or one does beside writers.
+//   - The slice that an IndexFunc returns is the IndexFunc's. A store copies what it keeps
+//     beyond the call (STORE-47; client-go does not where an Update moves an object).
 type Store interface {
 	Add(key string, obj any)
 	Update(key string, obj any)

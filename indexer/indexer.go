@@ -15,12 +15,16 @@ type Options struct {
 	// It must bear being given an object that it has changed already: the FIFO
 	// before may have the same transformer.
 	Transformer contract.TransformFunc
+	// WrapIndexers returns what AddIndexers gives to the store for the indexers that it is
+	// given; nil leaves them as they are. It must not change its argument.
+	WrapIndexers func(contract.Indexers) contract.Indexers
 }
 
 // Indexer is a cache.Indexer over a contract.Store.
 type Indexer struct {
 	keyFunc   contract.KeyFunc
 	transform contract.TransformFunc
+	wrap      func(contract.Indexers) contract.Indexers
 	store     cache.ThreadSafeStoreWithTransaction
 }
 
@@ -43,7 +47,7 @@ func New(keyFunc contract.KeyFunc, store contract.Store, opts Options) *Indexer 
 	if keyFunc == nil {
 		keyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
 	}
-	return &Indexer{keyFunc: keyFunc, transform: opts.Transformer, store: Complete(store)}
+	return &Indexer{keyFunc: keyFunc, transform: opts.Transformer, wrap: opts.WrapIndexers, store: Complete(store)}
 }
 
 // Add stores obj under its key. The error is a contract.KeyError if it has none,
@@ -165,6 +169,9 @@ func (x *Indexer) GetIndexers() contract.Indexers { return x.store.GetIndexers()
 
 // AddIndexers adds indexers to the store, which may be filled.
 func (x *Indexer) AddIndexers(newIndexers contract.Indexers) error {
+	if x.wrap != nil {
+		newIndexers = x.wrap(newIndexers)
+	}
 	return x.store.AddIndexers(newIndexers)
 }
 

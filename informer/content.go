@@ -27,7 +27,9 @@ const chunk = 1024
 type content struct {
 	keyFunc contract.KeyFunc
 	store   cache.ThreadSafeStoreWithTransaction
-	logger  klog.Logger
+	// failures tells which panics of the store are those of an IndexFunc that failed.
+	failures *indexFailures
+	logger   klog.Logger
 	// publish must not keep the batch.
 	publish  func(batch []notification)
 	detector cache.MutationDetector // nil: none
@@ -117,7 +119,8 @@ func comesAlone(d contract.Delta) bool {
 // commit does what was staged as one write, and publishes it. If an IndexFunc fails, the
 // writes are done one by one, so that the culprit alone is lost.
 func (c *content) commit() {
-	if len(c.writes) < 2 || !attempt(func() { c.store.Transaction(c.writes...) }) {
+	// What the batch panicked with is dropped: the culprit fails again by itself.
+	if len(c.writes) < 2 || c.failures.attempt(func() { c.store.Transaction(c.writes...) }) != nil {
 		c.writeOneByOne()
 	}
 	if c.missed != "" {
@@ -137,14 +140,6 @@ func (c *content) wrote() {
 	}
 }
 
-// attempt reports whether f returned. What it panicked with is dropped: the caller goes
-// a slower way, on which the culprit panics again by itself.
-func attempt(f func()) (ok bool) {
-	defer func() { ok = recover() == nil }()
-	f()
-	return true
-}
-
 // writeOneByOne does the staged writes, and drops the notifications of those that fail.
 // What was staged stays true to the store before, though a Transaction may have failed
 // half-way: client-go's store does not undo it.
@@ -162,16 +157,21 @@ func (c *content) writeOneByOne() {
 // write does one write. An IndexFunc that fails is handled as a crash: it is logged and
 // the object is left out, or the process ends (utilruntime.ReallyCrash).
 func (c *content) write(w *contract.StoreTransaction) (ok bool) {
-	defer utilruntime.HandleCrashWithLogger(c.logger)
-	switch w.Type {
-	case contract.TransactionTypeAdd:
-		c.store.Add(w.Key, w.Object)
-	case contract.TransactionTypeUpdate:
-		c.store.Update(w.Key, w.Object)
-	case contract.TransactionTypeDelete:
-		c.store.DeleteWithObject(w.Key, w.Object)
+	failure := c.failures.attempt(func() {
+		switch w.Type {
+		case contract.TransactionTypeAdd:
+			c.store.Add(w.Key, w.Object)
+		case contract.TransactionTypeUpdate:
+			c.store.Update(w.Key, w.Object)
+		case contract.TransactionTypeDelete:
+			c.store.DeleteWithObject(w.Key, w.Object)
+		}
+	})
+	if failure == nil {
+		return true
 	}
-	return true
+	defer utilruntime.HandleCrashWithLogger(c.logger)
+	panic(failure)
 }
 
 // stage adds what a delta asks for to the writes and, at the same place, to the
@@ -326,7 +326,7 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 	}
 
 	version := c.store.LastStoreSyncResourceVersion()
-	if attempt(func() { c.store.Replace(items, info.ResourceVersion) }) {
+	if c.failures.attempt(func() { c.store.Replace(items, info.ResourceVersion) }) == nil {
 		c.wrote()
 		for _, tombstone := range gone {
 			c.note(notification{nil, tombstone, onDelete})
@@ -349,7 +349,7 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 			former[keys[i]] = olds[i]
 		}
 	}
-	attempt(func() { c.store.Replace(former, version) })
+	c.failures.attempt(func() { c.store.Replace(former, version) })
 	for _, tombstone := range gone {
 		c.stageWrite(contract.TransactionTypeDelete, tombstone.Key, notification{nil, tombstone, onDelete})
 	}

@@ -23,7 +23,7 @@ func named(name, version string) *corev1.Pod {
 func newContent(t *testing.T) (c *content, lines func() string) {
 	t.Helper()
 	var log []string
-	c = &content{
+	c = &content{failures: &indexFailures{},
 		keyFunc: cache.DeletionHandlingMetaNamespaceKeyFunc, store: lockfree.New(nil), logger: klog.Background(),
 		publish: func(batch []notification) {
 			for _, n := range batch {

@@ -3,7 +3,6 @@ package informer
 // What an informer is made of, and the constructors.
 
 import (
-	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -71,14 +70,15 @@ type Options struct {
 	// the others: client-go lets nobody else have it, so programs that set one
 	// set it here too.
 	InformerMetricsProvider cache.InformerMetricsProvider
+
+	failures *indexFailures // of Indexers, and of those that are added later
 }
 
 func (o Options) withDefaults(exampleObject runtime.Object) Options {
 	// Client-go's store keeps the map that it is given, and AddIndexers changes it: what
 	// serves for several informers must not be theirs.
-	indexers := contract.Indexers{}
-	maps.Copy(indexers, o.Indexers)
-	o.Indexers = indexers
+	o.failures = &indexFailures{}
+	o.Indexers = o.failures.around(o.Indexers)
 	if o.NewStore == nil {
 		o.NewStore = func(i contract.Indexers) contract.Store { return lockfree.New(i) }
 	}

@@ -68,9 +68,9 @@ func New(lw cache.ListerWatcher, exampleObject runtime.Object, options Options) 
 	options = options.withDefaults(exampleObject)
 	s := &SharedIndexInformer{lw: lw, objectType: exampleObject, name: callsite(), options: options, synced: make(chan struct{})}
 	store := indexer.Complete(options.NewStore(options.Indexers))
-	s.indexer = indexer.New(options.KeyFunc, store, indexer.Options{})
+	s.indexer = indexer.New(options.KeyFunc, store, indexer.Options{WrapIndexers: options.failures.around})
 	s.processor.clock = options.Clock
-	s.content = content{keyFunc: options.KeyFunc, store: store, publish: s.processor.distribute, detector: options.MutationDetector,
+	s.content = content{keyFunc: options.KeyFunc, store: store, failures: options.failures, publish: s.processor.distribute, detector: options.MutationDetector,
 		publishVersion: versionPublisher(options.Identifier, options.InformerMetricsProvider)}
 	if options.MutationDetector == noDetector {
 		s.content.detector = nil

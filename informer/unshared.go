@@ -36,9 +36,9 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object, handler c
 	options.MutationDetector = noDetector
 	options = options.withDefaults(exampleObject)
 	store := indexer.Complete(options.NewStore(options.Indexers))
-	client := indexer.New(options.KeyFunc, store, indexer.Options{})
+	client := indexer.New(options.KeyFunc, store, indexer.Options{WrapIndexers: options.failures.around})
 	c := &content{
-		keyFunc: options.KeyFunc, store: store, logger: logger,
+		keyFunc: options.KeyFunc, store: store, failures: options.failures, logger: logger,
 		publishVersion: versionPublisher(options.Identifier, options.InformerMetricsProvider),
 		publish: func(batch []notification) {
 			for i := range batch {

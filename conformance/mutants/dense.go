@@ -61,7 +61,8 @@ func newDense(ix contract.Indexers) *dense {
 	return d
 }
 
-// valuesUnder computes obj's values in each of the indexes.
+// valuesUnder computes obj's values in each of the indexes, in slices of their own: an
+// IndexFunc may return the same one each time.
 func valuesUnder(ix contract.Indexers, obj any) map[string][]string {
 	values := make(map[string][]string, len(ix))
 	for name, f := range ix {
@@ -69,17 +70,18 @@ func valuesUnder(ix contract.Indexers, obj any) map[string][]string {
 		if err != nil {
 			panic(fmt.Errorf("indexing in %q: %w", name, err))
 		}
-		values[name] = v
+		values[name] = slices.Clone(v)
 	}
 	return values
 }
 
 // placesOf gives the slices that a row with these values belongs to, each once.
 func placesOf(values map[string][]string) []place {
-	all := []place{{}}
+	all, seen := []place{{}}, map[place]bool{}
 	for index, vs := range values {
 		for _, v := range vs {
-			if p := (place{true, index, v}); !slices.Contains(all, p) {
+			if p := (place{true, index, v}); !seen[p] {
+				seen[p] = true
 				all = append(all, p)
 			}
 		}
@@ -112,13 +114,22 @@ func (d *dense) shorten(p place) {
 }
 
 func (d *dense) moveLocked(r *row, from, to []place) {
+	stays := make(map[place]bool, len(from))
 	for _, p := range from {
-		if !slices.Contains(to, p) {
+		stays[p] = false
+	}
+	for _, p := range to {
+		if _, in := stays[p]; in {
+			stays[p] = true
+		}
+	}
+	for _, p := range from {
+		if !stays[p] {
 			d.leave(p, r)
 		}
 	}
 	for _, p := range to {
-		if !slices.Contains(from, p) {
+		if !stays[p] {
 			d.enter(p, r)
 		}
 	}

@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/informerbench/informerbench/contract"
 )
@@ -145,6 +146,102 @@ func denseStores() []Mutant {
 			}
 		}),
 	}
+}
+
+// manyValuesStores are the mistakes in what a store asks of an IndexFunc, and in what
+// many values of one object cost it.
+func manyValuesStores() []Mutant {
+	on := func(name, mistake, clauses string, wrap func(*dense) contract.Store) Mutant {
+		m := mutant(contract.ComponentStore, name, mistake, clauses)
+		m.NewStore = func(ix contract.Indexers) contract.Store { return wrap(newDense(ix)) }
+		return m
+	}
+	return []Mutant{
+		on("batch values as the IndexFunc gave them", "a Transaction computes the values of all its writes first, and keeps the slices that the IndexFunc returned", "STORE-47",
+			func(d *dense) contract.Store { return keepsSlices{d} }),
+		on("values before the lock", "an Update computes the values of its object before it waits for the lock", "STORE-48",
+			func(d *dense) contract.Store { return computesFirst{d} }),
+		on("replace in shares", "Replace computes the values of two halves of the list at once", "STORE-48",
+			func(d *dense) contract.Store { return replacesInShares{d} }),
+		on("each value against each", "the values that an object leaves and enters are found by comparing each old one with each new one", "STORE-49", func(d *dense) contract.Store {
+			d.move = func(r *row, from, to []place) {
+				d.moveLocked(r, without(from, to), without(to, from))
+			}
+			return d
+		}),
+	}
+}
+
+// keepsSlices puts what a batch brings in one by one, with values that it has computed.
+type keepsSlices struct{ *dense }
+
+func (s keepsSlices) Transaction(txns ...contract.StoreTransaction) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	computed := make([]map[string][]string, len(txns))
+	for i, txn := range txns {
+		if txn.Type == contract.TransactionTypeDelete {
+			continue
+		}
+		computed[i] = map[string][]string{}
+		for name, f := range s.mu.indexers {
+			values, err := f(txn.Object)
+			if err != nil {
+				panic(err)
+			}
+			computed[i][name] = values
+		}
+	}
+	for i, txn := range txns {
+		s.remove(txn.Key)
+		if computed[i] == nil {
+			continue
+		}
+		r := &row{key: txn.Key, obj: txn.Object, values: map[string][]string{}, at: map[place]int{}}
+		for name, values := range computed[i] {
+			r.values[name] = slices.Clone(values)
+		}
+		s.mu.rows[txn.Key] = r
+		s.move(r, nil, s.places(r.values))
+	}
+}
+
+// computesFirst calls IndexFuncs without the lock.
+type computesFirst struct{ *dense }
+
+func (s computesFirst) Add(key string, obj any) { s.Update(key, obj) }
+
+func (s computesFirst) Update(key string, obj any) {
+	valuesUnder(s.GetIndexers(), obj)
+	s.dense.Update(key, obj)
+}
+
+// replacesInShares calls IndexFuncs on two goroutines. Those that fail do so again
+// on the caller's.
+type replacesInShares struct{ *dense }
+
+func (s replacesInShares) Replace(items map[string]any, resourceVersion string) {
+	indexers := s.GetIndexers()
+	var objects []any
+	for _, obj := range items {
+		objects = append(objects, obj)
+	}
+	var halves sync.WaitGroup
+	for _, half := range [][]any{objects[:len(objects)/2], objects[len(objects)/2:]} {
+		halves.Go(func() {
+			defer func() { _ = recover() }()
+			for _, obj := range half {
+				valuesUnder(indexers, obj)
+			}
+		})
+	}
+	halves.Wait()
+	s.dense.Replace(items, resourceVersion)
+}
+
+// without gives the places that are not among others.
+func without(places, others []place) []place {
+	return slices.DeleteFunc(slices.Clone(places), func(p place) bool { return slices.Contains(others, p) })
 }
 
 // under gives the places of one index.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/internal/explore"
@@ -19,16 +20,31 @@ const shards = 16
 // writes one key shares the lock over all; who looks at several shards, or writes
 // to several, has it alone.
 type sharded struct {
-	all    explore.RWMutex
-	shards [shards]base
+	all       explore.RWMutex
+	shards    [shards]base
+	computing sync.Mutex // held during each call of an IndexFunc: shards are written at once
 }
 
 func newSharded(ix contract.Indexers) *sharded {
 	s := &sharded{}
 	for i := range s.shards {
-		s.shards[i] = newBase(ix)
+		s.shards[i] = newBase(s.oneAtATime(ix))
 	}
 	return s
+}
+
+// oneAtATime returns the indexers such that none runs beside another.
+func (s *sharded) oneAtATime(ix contract.Indexers) contract.Indexers {
+	guarded := contract.Indexers{}
+	for name, compute := range ix {
+		guarded[name] = func(obj any) ([]string, error) {
+			s.computing.Lock()
+			defer s.computing.Unlock()
+			values, err := compute(obj)
+			return slices.Clone(values), err
+		}
+	}
+	return guarded
 }
 
 // at gives the key's shard.
@@ -176,7 +192,7 @@ func (s *sharded) transaction(txns []contract.StoreTransaction) {
 func (s *sharded) AddIndexers(ix contract.Indexers) (err error) {
 	s.alone(func() {
 		for _, shard := range s.shards {
-			err = errors.Join(err, shard.AddIndexers(maps.Clone(ix)))
+			err = errors.Join(err, shard.AddIndexers(s.oneAtATime(ix)))
 		}
 	})
 	return err

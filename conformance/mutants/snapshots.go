@@ -201,7 +201,7 @@ func (s *snapshots) Index(index string, obj any) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.objectsHaving(index, values...)
+	return s.objectsHaving(index, slices.Clone(values)...) // f is called again meanwhile
 }
 
 func (s *snapshots) ByIndex(index, value string) ([]any, error) {

@@ -22,7 +22,10 @@ type Store struct {
 	// readers without a lock.
 	content atomic.Pointer[content]
 
-	// mu is held by writers throughout, also while they write to content.
+	// writing is held by each write that calls IndexFuncs: they are called one at a time
+	// (STORE-48), in Replace while readers go on. It is locked before mu.
+	writing sync.Mutex
+	// mu is held while an index is written, and content with it.
 	mu struct {
 		sync.RWMutex
 		set      *indexing.Set
@@ -69,11 +72,11 @@ func grown(indexes []postings, set *indexing.Set, each func(visit func(key strin
 	if each == nil || len(indexes) == known {
 		return indexes
 	}
-	var values [][]string
+	var values indexing.Values
 	each(func(key string, obj any) bool {
-		values = set.AppendValues(values[:0], known, key, obj)
-		for i, list := range values {
-			for _, value := range list {
+		values = set.AppendValues(values.Emptied(), known, key, obj)
+		for i := range values.Len() {
+			for _, value := range values.List(i) {
 				indexes[known+i].put(value, key, obj)
 			}
 		}
@@ -101,7 +104,7 @@ func (p postings) drop(value, key string) {
 
 // writeLocked carries out a planned write. Get sees it as soon as it is in the
 // content, readers of an index when the lock is free.
-func (s *Store) writeLocked(key string, obj any, deletes bool, moves []indexing.Move) {
+func (s *Store) writeLocked(key string, obj any, deletes bool, moves indexing.Values) {
 	c := s.content.Load()
 	_, existed := c.objects.Load(key)
 	switch {
@@ -114,14 +117,11 @@ func (s *Store) writeLocked(key string, obj any, deletes bool, moves []indexing.
 			c.size.Add(1)
 		}
 	}
-	for _, m := range moves {
-		for _, value := range m.From {
-			if !slices.Contains(m.To, value) {
-				s.mu.postings[m.Index].drop(value, key)
-			}
-		}
-		for _, value := range m.To {
-			s.mu.postings[m.Index].put(value, key, obj)
+	for number, index := range s.mu.postings {
+		m := moves.Move(number)
+		m.Diff(func(value string) { index.drop(value, key) }, func(string) {})
+		for _, value := range m.To { // also where it stays: the object is another
+			index.put(value, key, obj)
 		}
 	}
 }
@@ -135,17 +135,16 @@ func (s *Store) tookLocked(version string, known bool) {
 // Add stores obj under key; it is Update by another name (STORE-2).
 func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 
-// stackMoves is how many indexes a write plans without allocating.
-const stackMoves = 4
-
 // Update stores obj under key and takes its resource version if it has metadata.
 // O(indexes). It panics, with nothing written, if an IndexFunc fails.
 func (s *Store) Update(key string, obj any) {
 	version, known := indexing.VersionOf(obj)
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var room [stackMoves]indexing.Move
-	moves := s.mu.set.AppendMoves(room[:0], key, s.stored(key), obj)
+	var room indexing.Room
+	moves := s.mu.set.AppendMoves(room.Values(), key, s.stored(key), obj)
 	s.writeLocked(key, obj, false, moves)
 	s.tookLocked(version, known)
 }
@@ -164,10 +163,12 @@ func (s *Store) Delete(key string) { s.DeleteWithObject(key, nil) }
 // obj, the object in its last state; obj may be nil. O(indexes).
 func (s *Store) DeleteWithObject(key string, obj any) {
 	version, known := indexing.VersionOf(obj)
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var room [stackMoves]indexing.Move
-	moves := s.mu.set.AppendMoves(room[:0], key, s.stored(key), nil)
+	var room indexing.Room
+	moves := s.mu.set.AppendMoves(room.Values(), key, s.stored(key), nil)
 	s.writeLocked(key, nil, true, moves)
 	s.tookLocked(version, known)
 }
@@ -181,6 +182,8 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 		return
 	}
 	version, known := indexing.VersionOf(txns[len(txns)-1].Object)
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.mu.set.Plan(txns, s.stored) {
@@ -191,11 +194,11 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 
 // Replace makes items the whole content of the store, at one instant; nil stands
 // for an empty map. It panics, with nothing changed, if an IndexFunc fails.
-// O(n*indexes), nearly all of it outside the lock.
+// O(n*indexes), for which other writers wait and readers do not.
 func (s *Store) Replace(items map[string]any, resourceVersion string) {
-	s.mu.RLock()
-	set := s.mu.set
-	s.mu.RUnlock()
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	set := s.mu.set // it changes with writing held only
 	c := &content{objects: s.newMap(len(items))}
 	c.size.Store(int64(len(items)))
 	for key, obj := range items {
@@ -205,7 +208,7 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mu.postings = grown(built, s.mu.set, c.objects.Range) // an AddIndexers may have come in between
+	s.mu.postings = built
 	s.content.Store(c)
 	s.tookLocked(resourceVersion, true)
 }
@@ -215,6 +218,8 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 // names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers))
 // under the write lock.
 func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	larger, err := s.mu.set.With(newIndexers)

@@ -93,21 +93,15 @@ func (t *trees) apply(changes []indexing.Change) (changed []bool) {
 		} else {
 			t.objects.ReplaceOrInsert(object{c.Key, c.Object})
 		}
-		for _, m := range c.Moves {
+		for number, index := range t.indexes {
+			m := c.Moves.Move(number)
 			if m.Stays() {
 				continue
 			}
-			changed[m.Index] = true
-			for _, value := range m.From {
-				if !slices.Contains(m.To, value) {
-					t.indexes[m.Index].Delete(posting{value, c.Key})
-				}
-			}
-			for _, value := range m.To {
-				if !slices.Contains(m.From, value) {
-					t.indexes[m.Index].ReplaceOrInsert(posting{value, c.Key})
-				}
-			}
+			changed[number] = true
+			m.Diff(
+				func(value string) { index.Delete(posting{value, c.Key}) },
+				func(value string) { index.ReplaceOrInsert(posting{value, c.Key}) })
 		}
 	}
 	return changed
@@ -124,11 +118,11 @@ func grown(indexes []*indexTree, objects *objectTree, set *indexing.Set) []*inde
 	if len(indexes) == known {
 		return indexes
 	}
-	var values [][]string
+	var values indexing.Values
 	objects.Ascend(func(o object) bool {
-		values = set.AppendValues(values[:0], known, o.key, o.value)
-		for i, list := range values {
-			for _, value := range list {
+		values = set.AppendValues(values.Emptied(), known, o.key, o.value)
+		for i := range values.Len() {
+			for _, value := range values.List(i) {
 				indexes[known+i].ReplaceOrInsert(posting{value, o.key})
 			}
 		}

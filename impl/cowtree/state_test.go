@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/internal/indexing"
 )
 
 // instant is a published state and what it must show for ever.
@@ -25,7 +26,7 @@ func (in instant) check() error {
 		if got, ok := in.state.get(key); !ok || got != obj {
 			return fmt.Errorf("%q holds %v; held %v", key, got, obj)
 		}
-		for _, value := range in.state.set.ValuesOf(0, key, obj) {
+		for _, value := range in.state.set.AppendValues(indexing.Values{}, 0, key, obj).List(0) {
 			postings++
 			if !in.state.indexes[0].Has(posting{value, key}) {
 				return fmt.Errorf("the index no longer has %q under %q", key, value)

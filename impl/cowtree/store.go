@@ -85,7 +85,8 @@ func (s *Store) Update(key string, obj any) {
 	defer s.mu.Unlock()
 	now := s.current.Load()
 	old, _ := now.get(key)
-	s.writeLocked([]indexing.Change{{Key: key, Object: obj, Moves: now.set.AppendMoves(nil, key, old, obj)}}, version, known)
+	moves := now.set.AppendMoves(indexing.Values{}, key, old, obj)
+	s.writeLocked([]indexing.Change{{Key: key, Object: obj, Moves: moves}}, version, known)
 }
 
 // Delete removes key, if it is there. The resource version stays as it was:
@@ -102,7 +103,8 @@ func (s *Store) DeleteWithObject(key string, obj any) {
 	old, exists := now.get(key)
 	var changes []indexing.Change
 	if exists {
-		changes = []indexing.Change{{Key: key, Delete: true, Moves: now.set.AppendMoves(nil, key, old, nil)}}
+		moves := now.set.AppendMoves(indexing.Values{}, key, old, nil)
+		changes = []indexing.Change{{Key: key, Delete: true, Moves: moves}}
 	} else if !known {
 		return
 	}
@@ -130,17 +132,17 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 
 // Replace makes items the whole content of the store, at one instant; nil stands
 // for an empty map. It panics, with nothing changed, if an IndexFunc fails.
-// O(n*indexes*log n), nearly all of it without the mutex.
+// O(n*indexes*log n), for which other writers wait and readers do not: IndexFuncs are
+// called one at a time (STORE-48).
 func (s *Store) Replace(items map[string]any, resourceVersion string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	set := s.current.Load().set
 	built := trees{objects: newObjects()}
 	for key, obj := range items {
 		built.objects.ReplaceOrInsert(object{key, obj})
 	}
-	built.indexes = grown(nil, built.objects, s.current.Load().set)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	set := s.current.Load().set
-	built.indexes = grown(built.indexes, built.objects, set) // an AddIndexers may have come in between
+	built.indexes = grown(nil, built.objects, set)
 	s.mu.trees = built
 	s.publishAllLocked(set, resourceVersion)
 }

@@ -20,7 +20,7 @@
 // What is deleted gives its place to the last one of the slice, whose record is
 // told. The record also remembers the values that the object was indexed under, so
 // the IndexFunc is not run on an old object, as the baseline does; new values are
-// computed before the lock is taken.
+// computed under a mutex of the writers (STORE-48), before the lock is taken.
 //
 // It keeps every STORE clause. Values are computed before anything is touched, and
 // after that nothing can fail, so nothing is ever half written.
@@ -28,11 +28,11 @@
 // Costs, for n objects and i indexes. Get is a map lookup and one step to the
 // record, O(1), no allocation. Add, Update and Delete are O(i) under the write
 // lock; an Add allocates the record, an Update whose index values stay nothing
-// beside the IndexFunc. An object of v values in one index costs O(v*v) to move:
-// meant for tens, not thousands. List and ListKeys copy n entries under the read
-// lock, into memory that was asked for before. ByIndex copies its matches,
-// IndexKeys collects and sorts them. Replace is O(n*i) outside the lock,
-// AddIndexers O(n) under it. A slice that grows is copied as a whole under the
+// beside the IndexFunc. An object of many values costs O(values). List and
+// ListKeys copy n entries under the read lock, into memory that was asked for
+// before. ByIndex copies its matches, IndexKeys collects and sorts them. Replace is
+// O(n*i), for which writers wait and readers do not; AddIndexers is O(n) under the
+// lock. A slice that grows is copied as a whole under the
 // write lock, now and then 16n bytes at once. Memory: about 200 bytes for each of
 // 100,000 objects in an index of 2,000 matches a value and one of 20, where the
 // baseline has 160. A slice that three quarters have left gives half of its room

@@ -16,8 +16,11 @@ import (
 // cache.ThreadSafeStoreWithTransaction. All methods may be called by any number
 // of goroutines at once. An IndexFunc must not call the store that it indexes.
 type Store struct {
-	// indexes is replaced, by a larger set, with the write lock held: who holds a
-	// lock sees the set that the table has.
+	// computing is held by a write that calls IndexFuncs: they are called one at a time
+	// (STORE-48), while readers go on. It is locked before mu.
+	computing sync.Mutex
+	// indexes is replaced, by a larger set, with computing and the write lock held: who
+	// holds a lock sees the set that the table has.
 	indexes atomic.Pointer[indexing.Set]
 	// size is how many objects there were last, for lists to ask for memory before
 	// they take the lock. It may be wrong at any time.
@@ -50,19 +53,16 @@ func New(indexers contract.Indexers) *Store {
 // Add stores obj under key; it is Update by another name (STORE-2).
 func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 
-// stackIndexes is how many indexes a write computes values for without allocating.
-const stackIndexes = 4
-
 // Update stores obj under key and takes its resource version if it has metadata.
 // O(indexes). It panics, with nothing written, if an IndexFunc fails.
 func (s *Store) Update(key string, obj any) {
 	version, known := indexing.VersionOf(obj)
-	var room [stackIndexes][]string
-	values := s.indexes.Load().AppendValues(room[:0], 0, key, obj)
+	s.computing.Lock()
+	defer s.computing.Unlock()
+	var room indexing.Room
+	values := s.indexes.Load().AppendValues(room.Values(), 0, key, obj)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// An AddIndexers may have come in between.
-	values = s.indexes.Load().AppendValues(values, len(values), key, obj)
 	s.mu.table.store(key, obj, values)
 	s.wroteLocked(version, known)
 }
@@ -84,21 +84,22 @@ func (s *Store) DeleteWithObject(key string, obj any) {
 // Transaction applies the writes in their order, at one instant, and takes the
 // resource version of the last one's object. A write of unknown type does
 // nothing, as in client-go. If an IndexFunc fails it panics with none of the
-// writes applied. O(len(txns)*indexes), the IndexFuncs outside the lock.
+// writes applied. O(len(txns)*indexes); readers do not wait for the IndexFuncs.
 func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	if len(txns) == 0 {
 		return
 	}
 	version, known := indexing.VersionOf(txns[len(txns)-1].Object)
-	values := make([][][]string, len(txns))
-	s.computeMore(txns, values)
+	s.computing.Lock()
+	defer s.computing.Unlock()
+	set := s.indexes.Load()
+	values := set.ValuesOfBatch(txns)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.computeMore(txns, values)
 	for i, txn := range txns {
 		switch txn.Type {
 		case contract.TransactionTypeAdd, contract.TransactionTypeUpdate:
-			s.mu.table.store(txn.Key, txn.Object, values[i])
+			s.mu.table.store(txn.Key, txn.Object, values.Object(i, set.Len()))
 		case contract.TransactionTypeDelete:
 			s.mu.table.remove(txn.Key)
 		}
@@ -106,31 +107,21 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	s.wroteLocked(version, known)
 }
 
-// computeMore appends, to what values has for each object that the batch stores,
-// its values in the indexes that came since.
-func (s *Store) computeMore(txns []contract.StoreTransaction, values [][][]string) {
-	set := s.indexes.Load()
-	for i, txn := range txns {
-		if txn.Type == contract.TransactionTypeAdd || txn.Type == contract.TransactionTypeUpdate {
-			values[i] = set.AppendValues(values[i], len(values[i]), txn.Key, txn.Object)
-		}
-	}
-}
-
 // Replace makes items the whole content of the store, at one instant; nil stands
 // for an empty map. It panics, with nothing changed, if an IndexFunc fails.
-// O(n*indexes), nearly all of it outside the lock.
+// O(n*indexes), for which other writers wait and readers do not.
 func (s *Store) Replace(items map[string]any, resourceVersion string) {
+	s.computing.Lock()
+	defer s.computing.Unlock()
 	set := s.indexes.Load()
 	t := newTable(set.Len(), len(items))
-	var values [][]string
+	var values indexing.Values
 	for key, obj := range items {
-		values = set.AppendValues(values[:0], 0, key, obj)
+		values = set.AppendValues(values.Emptied(), 0, key, obj)
 		t.store(key, obj, values)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.extend(s.indexes.Load()) // an AddIndexers may have come in between
 	s.mu.table = t
 	s.wroteLocked(resourceVersion, true)
 }
@@ -148,6 +139,8 @@ func (s *Store) wroteLocked(version string, known bool) {
 // names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers))
 // under the write lock.
 func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
+	s.computing.Lock()
+	defer s.computing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	larger, err := s.indexes.Load().With(newIndexers)

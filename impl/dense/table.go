@@ -49,7 +49,7 @@ func (t *table) growIndexes(by int) {
 }
 
 // store puts obj under key; values has a list for every index.
-func (t *table) store(key string, obj any, values [][]string) {
+func (t *table) store(key string, obj any, values indexing.Values) {
 	r := t.records[key]
 	if r == nil {
 		r = &record{at: len(t.objects)}
@@ -64,7 +64,7 @@ func (t *table) store(key string, obj any, values [][]string) {
 
 // move takes r's object into the buckets of its new values, out of those that are
 // none of them, and renews it where it stays.
-func (t *table) move(r *record, values [][]string) {
+func (t *table) move(r *record, values indexing.Values) {
 	r.places.Move(values,
 		func(p place) { p.Bucket.objects[p.At] = r.object },
 		t.leave,
@@ -143,19 +143,18 @@ func shorten[E any](list []E) []E {
 // panics, with nothing touched, if an IndexFunc fails.
 func (t *table) extend(set *indexing.Set) {
 	known := len(t.indexes)
-	if set.Len() == known {
-		return
-	}
-	values := make([][][]string, len(t.keys)) // per object, then per new index
+	added := set.Len() - known
+	values := indexing.MakeValues(added * len(t.keys))
 	for i, key := range t.keys {
-		values[i] = set.AppendValues(nil, known, key, t.objects[i])
+		values = set.AppendValues(values, known, key, t.objects[i])
 	}
-	t.growIndexes(set.Len() - known)
+	t.growIndexes(added)
 	for i, key := range t.keys {
 		r := t.records[key]
 		places := r.places.Append(nil)
-		for n, list := range values[i] {
-			for _, value := range list {
+		own := values.Object(i, added)
+		for n := range added {
+			for _, value := range own.List(n) {
 				places = append(places, t.enter(r, known+n, value))
 			}
 		}

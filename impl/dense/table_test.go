@@ -59,8 +59,8 @@ func TestPlacesStayTrue(t *testing.T) {
 				tab.remove(key)
 				delete(model, key)
 			} else {
-				obj := any(strings.Repeat(fmt.Sprintf("w%d ", r.IntN(3)), 2) + fmt.Sprintf("x%d y%d %d", r.IntN(5), r.IntN(50), step))
-				tab.store(key, obj, set.AppendValues(nil, 0, key, obj))
+				obj := any(strings.Repeat(fmt.Sprintf("w%d ", r.IntN(3)), 2) + fmt.Sprintf("x%d y%d %d", r.IntN(5), r.IntN(50), step) + severalWords(r))
+				tab.store(key, obj, set.AppendValues(indexing.Values{}, 0, key, obj))
 				model[key] = obj
 			}
 			if step%20 != 0 {
@@ -94,4 +94,16 @@ func TestShortenFreesWhatItDrops(t *testing.T) {
 	if short := shorten(list); len(short) != 1 || list[1] != nil {
 		t.Errorf("%v of %v: what was dropped is still reachable", short, list)
 	}
+}
+
+// severalWords returns no words for most objects, and for some so many that their places
+// are looked up and not searched.
+func severalWords(r *rand.Rand) string {
+	var b strings.Builder
+	if r.IntN(8) == 0 {
+		for range indexing.Few + r.IntN(8) {
+			fmt.Fprintf(&b, " v%d", r.IntN(60))
+		}
+	}
+	return b.String()
 }

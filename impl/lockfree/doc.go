@@ -45,7 +45,7 @@
 // the writer finds one at once, and the garbage collector where not). A bucket that became
 // empty goes when none of its cells is in use any more (index.go). The record
 // knows the object's places, and thereby its former index values: IndexFuncs run on new
-// objects only, before the mutex is taken.
+// objects only, under the writers' mutex: one at a time (STORE-48).
 //
 // Lists of everything would follow two pointers for each object. So readers keep copies of
 // the objects, by blocks of 256 cells, where a list found the same as the one before;
@@ -104,5 +104,6 @@
 // stops: the first look at the slots after a reader was long inside goes through what waited
 // for that; a part of a table is copied, at most 1,024 entries of 48 bytes; a block of 256
 // cells, or the directory of the blocks or of the table, of which there is one entry for 256
-// or about 500 objects. Replace: O(n*i), beside everything.
+// or about 500 objects. Replace: O(n*i), beside readers; other writers wait for it. An
+// object of many values costs O(values).
 package lockfree

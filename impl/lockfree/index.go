@@ -24,10 +24,10 @@ func newIndex(name string, compute contract.IndexFunc, ordinal int) *index {
 	return x
 }
 
-// valuesOf computes the values of a storable object, each once. It panics if the
-// IndexFunc fails, so it must run before anything is touched.
-func (x *index) valuesOf(key string, obj any) []string {
-	return indexing.ValuesOf(x.name, x.compute, key, obj)
+// appendValues appends the values of a storable object. It panics if the IndexFunc
+// fails, so it must run before anything is touched.
+func (x *index) appendValues(values indexing.Values, key string, obj any) indexing.Values {
+	return values.Append(x.name, x.compute, key, obj)
 }
 
 // bucket holds the objects that have one value in an index. An empty bucket stays in the
@@ -59,13 +59,16 @@ func (b *bucket) list(seq uint64) []any {
 	return b.objects.objects(nil, seq)
 }
 
-// enter puts rec in the bucket of value, unless it is there. For asIs see push.
+// isIn reports whether rec is in the bucket of value. O(postings of rec).
+func (c *core) isIn(x *index, value string, rec *record) bool {
+	return slices.ContainsFunc(rec.postings(), func(p posting) bool {
+		b := c.buckets[p.bucket]
+		return b.index == x && b.key == value
+	})
+}
+
+// enter puts rec in the bucket of value, in which it is not. For asIs see push.
 func (c *core) enter(w *write, x *index, value string, rec *record, asIs bool) {
-	for _, p := range rec.postings() {
-		if b := c.buckets[p.bucket]; b.index == x && b.key == value {
-			return
-		}
-	}
 	b := c.bucket(w, x, value)
 	rec.addPosting(posting{b.id, b.objects.push(w, rec, asIs)})
 }
@@ -105,8 +108,7 @@ func (c *core) leave(w *write, rec *record, i int) {
 	rec.dropPosting(i)
 	b := c.buckets[p.bucket]
 	if moved := b.objects.remove(w, p.pos); moved != nil {
-		at := slices.IndexFunc(moved.postings(), func(q posting) bool { return q.bucket == b.id })
-		moved.postings()[at].pos = p.pos
+		moved.postingIn(b.id).pos = p.pos
 	}
 	if b.objects.n > 0 {
 		return
@@ -173,26 +175,49 @@ func (c *core) newBucketID() uint32 {
 
 // reindex makes the object of rec, which has these values in the indexes now, be found
 // under them and under no others. Where they are what they were it writes nothing.
-// Cost: the object's values, old and new, against each other.
-func (c *core) reindex(w *write, rec *record, indexes []*index, values [][]string) {
+// O(values), old and new.
+func (c *core) reindex(w *write, rec *record, indexes []*index, values indexing.Values) {
+	given := values.Count()
+	if max(given, len(rec.postings())) > indexing.Few {
+		c.reindexMany(w, rec, indexes, values)
+		return
+	}
 	for i := 0; i < len(rec.postings()); {
 		b := c.buckets[rec.postings()[i].bucket]
-		if slices.Contains(values[b.index.ordinal], b.key) {
+		if slices.Contains(values.List(b.index.ordinal), b.key) {
 			i++
 		} else {
 			c.leave(w, rec, i)
 		}
 	}
-	given := 0
-	for _, v := range values {
-		given += len(v)
-	}
 	if given == len(rec.postings()) {
 		return // each of them was found above
 	}
 	for i, x := range indexes {
-		for _, value := range values[i] {
-			c.enter(w, x, value, rec, rec.isNew())
+		for _, value := range values.List(i) {
+			if !c.isIn(x, value, rec) {
+				c.enter(w, x, value, rec, rec.isNew())
+			}
+		}
+	}
+}
+
+// reindexMany is reindex for an object of so many values that they are looked up.
+func (c *core) reindexMany(w *write, rec *record, indexes []*index, values indexing.Values) {
+	wanted := indexing.NewWanted(values)
+	for i := 0; i < len(rec.postings()); {
+		b := c.buckets[rec.postings()[i].bucket]
+		if wanted.Take(b.index.ordinal, b.key) {
+			i++
+		} else {
+			c.leave(w, rec, i)
+		}
+	}
+	for i, x := range indexes {
+		for _, value := range values.List(i) {
+			if wanted.Take(i, value) {
+				c.enter(w, x, value, rec, rec.isNew())
+			}
 		}
 	}
 }

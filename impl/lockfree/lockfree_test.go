@@ -17,7 +17,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
-	storetest.Run(t, func(ix contract.Indexers) contract.Store { return lockfree.New(ix) })
+	storetest.Run(t, func(ix contract.Indexers) contract.Store { return lockfree.New(ix) }, suiteOptions...)
 }
 
 // The IndexFunc of an object may read the store that indexes it: nothing is locked.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/informerbench/informerbench/impl/internal/indexing"
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
@@ -20,7 +21,7 @@ type record struct {
 	// more when they are too many. Most objects have one value in each of two indexes.
 	fewLen uint32
 	few    [2]posting
-	more   *[]posting
+	more   *postings
 }
 
 // node is one version of one object. Once the write with its number is committed, only prev
@@ -109,23 +110,47 @@ type posting struct {
 	pos    uint32
 }
 
+// postings is the places of an object that has more of them than a record has room for.
+type postings struct {
+	list []posting
+	at   map[uint32]int // where in list a bucket's is; made when it is asked for, and only for a long list
+}
+
 func (r *record) postings() []posting {
 	if r.more != nil {
-		return *r.more
+		return r.more.list
 	}
 	return r.few[:r.fewLen]
+}
+
+// postingIn returns the posting in a bucket in which there is one. O(1), but that the
+// first call for a record of many postings is O(postings).
+func (r *record) postingIn(bucket uint32) *posting {
+	all := r.postings()
+	if len(all) <= indexing.Few {
+		return &all[slices.IndexFunc(all, func(p posting) bool { return p.bucket == bucket })]
+	}
+	if r.more.at == nil {
+		r.more.at = make(map[uint32]int, len(all))
+		for i, p := range all {
+			r.more.at[p.bucket] = i
+		}
+	}
+	return &all[r.more.at[bucket]]
 }
 
 func (r *record) addPosting(p posting) {
 	switch {
 	case r.more != nil:
-		*r.more = append(*r.more, p)
+		if r.more.at != nil {
+			r.more.at[p.bucket] = len(r.more.list)
+		}
+		r.more.list = append(r.more.list, p)
 	case int(r.fewLen) < len(r.few):
 		r.few[r.fewLen] = p
 		r.fewLen++
 	default:
-		all := append(slices.Clone(r.few[:]), p)
-		r.more = &all
+		r.more = &postings{list: append(slices.Clone(r.few[:]), p)}
 	}
 }
 
@@ -133,10 +158,15 @@ func (r *record) addPosting(p posting) {
 func (r *record) dropPosting(i int) {
 	all := r.postings()
 	last := len(all) - 1
+	dropped := all[i].bucket
 	all[i] = all[last]
-	if r.more != nil {
-		*r.more = all[:last]
-	} else {
+	if r.more == nil {
 		r.fewLen--
+		return
+	}
+	r.more.list = all[:last]
+	if r.more.at != nil {
+		r.more.at[all[i].bucket] = i
+		delete(r.more.at, dropped)
 	}
 }

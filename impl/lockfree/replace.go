@@ -6,28 +6,22 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/informerbench/informerbench/impl/internal/indexing"
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // Replace makes items the whole content of the store, at one instant, and takes the
 // map over; nil stands for an empty one. It panics, with nothing changed, if an
-// IndexFunc fails. O(n*indexes) on all processors, which may run the IndexFuncs at once,
-// and beside the store, in which readers and writers go on; only the exchange at the end
-// waits for other writers.
+// IndexFunc fails. O(n*indexes): the IndexFuncs one after the other on the caller's
+// goroutine, the rest on all processors. Other writers wait for it; readers do not.
 func (s *Store) Replace(items map[string]any, resourceVersion string) {
-	explore.Point("write.view")
+	s.writer.Lock()
+	defer s.writer.Unlock()
 	v := s.view.Load().over(newCore())
 	v.begin()
 	v.fill(items)
 	v.setVersion(resourceVersion)
 	v.commit()
-
-	s.writer.Lock()
-	defer s.writer.Unlock()
-	for _, x := range s.view.Load().indexes[len(v.indexes):] { // of an AddIndexers in between
-		x = newIndex(x.name, x.compute, x.ordinal)
-		v = v.withFilled(x, v.valuesOfAll(x))
-	}
 	explore.Point("view")
 	s.view.Store(v)
 	v.checkAll()
@@ -50,6 +44,7 @@ type filling struct {
 	view   *view
 	keys   []string
 	objs   []any
+	values indexing.Values // object by object
 	hashes []uint64
 	recs   []*record
 	depth  int            // of the table's directory
@@ -87,7 +82,7 @@ func (v *view) fill(items map[string]any) {
 		return
 	}
 	f := &filling{
-		view: v, keys: make([]string, 0, n), objs: make([]any, 0, n),
+		view: v, keys: make([]string, 0, n), objs: make([]any, 0, n), values: indexing.MakeValues(n * len(v.indexes)),
 		hashes: make([]uint64, n), recs: make([]*record, n),
 		depth: max(0, bits.Len(uint(n/(largestPart/2)))),
 	}
@@ -95,6 +90,7 @@ func (v *view) fill(items map[string]any) {
 	for key, obj := range explore.Ordered(items) {
 		f.keys, f.objs = append(f.keys, key), append(f.objs, obj)
 		v.values.learn(obj)
+		f.values = v.appendValues(f.values, key, obj)
 	}
 	workers := max(1, min(runtime.GOMAXPROCS(0), n/leastShare))
 	f.shares = make([]share, workers)
@@ -103,31 +99,24 @@ func (v *view) fill(items map[string]any) {
 	}
 
 	f.each(f.group)
+	f.values = indexing.Values{}
 	f.makeRoom()
 	f.each(f.place)
 	f.each(f.enterTable)
 }
 
-// each does a step for all shares at once, and passes a panic on.
+// each does a step for all shares at once. No step calls an IndexFunc, so a panic is a
+// mistake of this package and ends the process.
 func (f *filling) each(step func(i int)) {
 	if len(f.shares) == 1 {
 		step(0)
 		return
 	}
 	var wg sync.WaitGroup
-	panics := make([]any, len(f.shares))
 	for i := range f.shares {
-		wg.Go(func() {
-			defer func() { panics[i] = recover() }()
-			step(i)
-		})
+		wg.Go(func() { step(i) })
 	}
 	wg.Wait()
-	for _, p := range panics {
-		if p != nil {
-			panic(p)
-		}
-	}
 }
 
 // breathe lets other goroutines run now and then, who would wait for up to 10 ms
@@ -138,7 +127,7 @@ func (f *filling) breathe(i int) {
 	}
 }
 
-// group computes the hashes and the index values of a share.
+// group computes the hashes of a share, and groups its objects by their index values.
 func (f *filling) group(i int) {
 	s := &f.shares[i]
 	for x := range s.indexes {
@@ -150,8 +139,8 @@ func (f *filling) group(i int) {
 		f.breathe(i)
 		f.hashes[i] = f.view.keys.hash(f.keys[i])
 		f.counts[f.hashes[i]>>(64-f.depth)].Add(1)
-		for x, index := range f.view.indexes {
-			s.indexes[x].add(index.valuesOf(f.keys[i], f.objs[i]))
+		for x := range s.indexes {
+			s.indexes[x].add(f.values.List(i*len(s.indexes) + x))
 		}
 	}
 }

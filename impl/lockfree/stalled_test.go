@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/internal/indexing"
 )
 
 // thing is what these tests store: each version of it is told from the others, and
@@ -315,13 +316,14 @@ func TestAWriteTouchesFewCells(t *testing.T) {
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
+	moved := v.appendValues(indexing.Values{}, "", thing{1, "g5"})
 	for name, c := range map[string]struct {
 		write func(w *write)
 		most  int
 	}{
-		"update":       {func(w *write) { v.put(w, "5", thing{1, "g5"}, v.indexes, [][]string{{"g5"}}) }, 0},
-		"update index": {func(w *write) { v.put(w, "6", thing{1, "g5"}, v.indexes, [][]string{{"g5"}}) }, 3},
-		"add":          {func(w *write) { v.put(w, "new", thing{1, "g5"}, v.indexes, [][]string{{"g5"}}) }, 0},
+		"update":       {func(w *write) { v.put(w, "5", thing{1, "g5"}, v.indexes, moved) }, 0},
+		"update index": {func(w *write) { v.put(w, "6", thing{1, "g5"}, v.indexes, moved) }, 3},
+		"add":          {func(w *write) { v.put(w, "new", thing{1, "g5"}, v.indexes, moved) }, 0},
 		"delete":       {func(w *write) { v.remove(w, "7") }, 4},
 	} {
 		w := v.begin()

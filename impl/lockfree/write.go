@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/informerbench/informerbench/impl/internal/indexing"
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
@@ -80,7 +81,7 @@ func (c *core) begin() *write {
 }
 
 // put stores obj under key. values are its index values, index by index.
-func (c *core) put(w *write, key string, obj any, indexes []*index, values [][]string) {
+func (c *core) put(w *write, key string, obj any, indexes []*index, values indexing.Values) {
 	hash := c.keys.hash(key)
 	part, e := c.keys.find(hash, key)
 	if e == nil {

@@ -6,9 +6,6 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// stackIndexes is of how many indexes a write holds the values without allocating.
-const stackIndexes = 4
-
 // Add stores obj under key; it is Update by another name (STORE-2).
 func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 
@@ -17,14 +14,11 @@ func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 // O(indexes). It waits for other writers only.
 func (s *Store) Update(key string, obj any) {
 	version, known := indexing.VersionOf(obj)
-	var room [stackIndexes][]string
-	explore.Point("write.view")
-	values := s.view.Load().appendValues(room[:0], 0, key, obj)
-
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
-	values = v.appendValues(values, len(values), key, obj) // for an AddIndexers in between
+	var room indexing.Room
+	values := v.appendValues(room.Values(), key, obj)
 	w := v.begin()
 	v.put(w, key, obj, v.indexes, values)
 	if known {
@@ -33,10 +27,11 @@ func (s *Store) Update(key string, obj any) {
 	v.commit()
 }
 
-// appendValues appends the values of obj in the indexes from the n-th on.
-func (v *view) appendValues(values [][]string, n int, key string, obj any) [][]string {
-	for _, x := range v.indexes[n:] {
-		values = append(values, x.valuesOf(key, obj))
+// appendValues appends the values of obj in each index. The caller holds the writer's
+// mutex, so IndexFuncs are called one at a time (STORE-48).
+func (v *view) appendValues(values indexing.Values, key string, obj any) indexing.Values {
+	for _, x := range v.indexes {
+		values = x.appendValues(values, key, obj)
 	}
 	return values
 }
@@ -70,27 +65,18 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 		return
 	}
 	version, known := indexing.VersionOf(txns[len(txns)-1].Object)
-	explore.Point("write.view")
-	before := s.view.Load()
-	values := make([][]string, 0, len(txns)*len(before.indexes))
-	for _, t := range txns {
-		values = before.appendTransactionValues(values, 0, t)
-	}
-
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
-	if len(v.indexes) > len(before.indexes) { // an AddIndexers came in between
-		values = values[:0]
-		for _, t := range txns {
-			values = v.appendTransactionValues(values, 0, t)
-		}
+	values := indexing.MakeValues(len(txns) * len(v.indexes))
+	for _, t := range txns {
+		values = v.appendValues(values, t.Key, indexing.Stored(t))
 	}
 	w := v.begin()
 	for i, t := range txns {
 		switch t.Type {
 		case contract.TransactionTypeAdd, contract.TransactionTypeUpdate:
-			v.put(w, t.Key, t.Object, v.indexes, values[i*len(v.indexes):][:len(v.indexes)])
+			v.put(w, t.Key, t.Object, v.indexes, values.Object(i, len(v.indexes)))
 		case contract.TransactionTypeDelete:
 			v.remove(w, t.Key)
 		}
@@ -99,16 +85,6 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 		v.setVersion(version)
 	}
 	v.commit()
-}
-
-// appendTransactionValues is appendValues for one write of a batch; a deletion has no
-// values, whatever its object.
-func (v *view) appendTransactionValues(values [][]string, n int, t contract.StoreTransaction) [][]string {
-	switch t.Type {
-	case contract.TransactionTypeAdd, contract.TransactionTypeUpdate:
-		return v.appendValues(values, n, t.Key, t.Object)
-	}
-	return v.appendValues(values, n, t.Key, nil)
 }
 
 // AddIndexers adds indexes and fills them with what is stored, at one instant. It
@@ -127,7 +103,7 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 	// All values are computed before a record is touched: records are shared with the
 	// indexes that stand.
 	var added []*index
-	var values [][][]string
+	var values []indexing.Values
 	for name, compute := range explore.Ordered(newIndexers) {
 		x := newIndex(name, compute, len(v.indexes)+len(added))
 		added, values = append(added, x), append(values, v.valuesOfAll(x))
@@ -142,10 +118,10 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 }
 
 // valuesOfAll computes the values of what is stored, in the order of the array.
-func (v *view) valuesOfAll(x *index) [][]string {
-	all := make([][]string, 0, v.objects.n)
+func (v *view) valuesOfAll(x *index) indexing.Values {
+	all := indexing.MakeValues(int(v.objects.n))
 	for _, r := range v.objects.records(v.committed.Load()) {
-		all = append(all, x.valuesOf(r.key, r.newest.Load().obj))
+		all = x.appendValues(all, r.key, r.newest.Load().obj)
 	}
 	return all
 }
@@ -154,11 +130,11 @@ func (v *view) valuesOfAll(x *index) [][]string {
 // values. The index is of the newest committed write: who loads the view that has it
 // opens a snapshot of that write or of a later one. An older snapshot keeps versions of the
 // records all the same, so cells of the index may wait for a snapshot that does not read them.
-func (v *view) withFilled(x *index, values [][]string) *view {
+func (v *view) withFilled(x *index, values indexing.Values) *view {
 	w := &v.write
 	w.seq = v.committed.Load()
 	for i, rec := range v.objects.records(w.seq) {
-		for _, value := range values[i] {
+		for _, value := range values.List(i) {
 			v.enter(w, x, value, rec, true)
 		}
 	}

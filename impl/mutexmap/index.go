@@ -60,48 +60,43 @@ func buildAll(indexes []*index, items map[string]any) []postings {
 	return built
 }
 
-// move takes a key from its old values in an index to its new ones.
-type move struct {
-	index    *index
-	from, to []string
-}
-
-func (m move) apply(key string) {
-	for _, value := range m.from {
-		remove(m.index.keys, value, key)
-	}
-	for _, value := range m.to {
-		add(m.index.keys, value, key)
-	}
-}
-
-func (m move) reversed() move { return move{m.index, m.to, m.from} }
-
-// planLocked appends to moves what storing obj in the place of old changes in the
-// indexes: nothing, for an index where both have the same single value. It panics
-// if an IndexFunc fails, and touches nothing.
-func (s *Store) planLocked(moves []move, key string, old, obj any) []move {
+// planLocked appends to plan what storing obj in the place of old changes in the indexes:
+// for each of them, the values to leave and the values to enter. It panics if an IndexFunc
+// fails, and touches nothing.
+func (s *Store) planLocked(plan indexing.Values, key string, old, obj any) indexing.Values {
 	for _, x := range s.mu.indexes {
-		from, to := x.valuesOf(key, old), x.valuesOf(key, obj)
-		if len(from) == 1 && len(to) == 1 && from[0] == to[0] {
-			continue
-		}
-		moves = append(moves, move{x, from, to})
+		plan = plan.Append(x.name, x.compute, key, old).Append(x.name, x.compute, key, obj)
 	}
-	return moves
+	return plan
 }
 
-// stackMoves is how many changed indexes a write plans without allocating.
-const stackMoves = 4
+// applyLocked moves a key in the indexes as planned.
+func (s *Store) applyLocked(key string, plan indexing.Values) {
+	for i, x := range s.mu.indexes {
+		m := plan.Move(i)
+		x.move(key, m.From, m.To)
+	}
+}
+
+// move takes a key from its old values to its new ones.
+func (x *index) move(key string, from, to []string) {
+	if len(from) == 1 && len(to) == 1 && from[0] == to[0] {
+		return
+	}
+	for _, value := range from {
+		remove(x.keys, value, key)
+	}
+	for _, value := range to {
+		add(x.keys, value, key)
+	}
+}
 
 // storeLocked puts obj under key, in the items and in every index.
 func (s *Store) storeLocked(key string, obj any) {
-	var room [stackMoves]move
-	moves := s.planLocked(room[:0], key, s.mu.items[key], obj)
+	var room indexing.Room
+	plan := s.planLocked(room.Values(), key, s.mu.items[key], obj)
 	s.mu.items[key] = obj
-	for _, m := range moves {
-		m.apply(key)
-	}
+	s.applyLocked(key, plan)
 }
 
 // removeLocked takes key out of the items and of every index.
@@ -110,10 +105,8 @@ func (s *Store) removeLocked(key string) {
 	if !exists {
 		return
 	}
-	var room [stackMoves]move
-	moves := s.planLocked(room[:0], key, old, nil)
+	var room indexing.Room
+	plan := s.planLocked(room.Values(), key, old, nil)
 	delete(s.mu.items, key)
-	for _, m := range moves {
-		m.apply(key)
-	}
+	s.applyLocked(key, plan)
 }

@@ -15,11 +15,12 @@ import (
 // cache.ThreadSafeStoreWithTransaction. All methods may be called by any number
 // of goroutines at once. An IndexFunc must not call the store that it indexes.
 type Store struct {
-	mu struct {
+	// writing is held by each write that calls IndexFuncs: they are called one at a time
+	// (STORE-48), in Replace while readers go on. It is locked before mu.
+	writing sync.Mutex
+	mu      struct {
 		sync.RWMutex
-		items map[string]any
-		// indexes only grows, at its end: a header read earlier stays valid, and
-		// what came since is the tail.
+		items   map[string]any
 		indexes []*index
 		byName  map[string]*index
 		version string
@@ -54,6 +55,8 @@ func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 // O(indexes). It panics, with nothing written, if an IndexFunc fails.
 func (s *Store) Update(key string, obj any) {
 	version, known := indexing.VersionOf(obj)
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.storeLocked(key, obj)
@@ -70,6 +73,8 @@ func (s *Store) Delete(key string) { s.DeleteWithObject(key, nil) }
 // obj, the object in its last state; obj may be nil. O(indexes).
 func (s *Store) DeleteWithObject(key string, obj any) {
 	version, known := indexing.VersionOf(obj)
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.removeLocked(key)
@@ -112,20 +117,17 @@ func (s *Store) ListKeys() []string {
 
 // Replace makes items the whole content of the store, at one instant, and takes
 // the map over; nil stands for an empty one. It panics, with nothing changed, if
-// an IndexFunc fails. O(n*indexes), nearly all of it outside the lock.
+// an IndexFunc fails. O(n*indexes), for which other writers wait and readers do not.
 func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	if items == nil {
 		items = map[string]any{}
 	}
-	s.mu.RLock()
-	known := s.mu.indexes
-	s.mu.RUnlock()
-	built := buildAll(known, items)
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	built := buildAll(s.mu.indexes, items) // indexes changes with writing held only
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// An AddIndexers may have come in between.
-	built = append(built, buildAll(s.mu.indexes[len(known):], items)...)
 	for i, x := range s.mu.indexes {
 		x.keys = built[i]
 	}
@@ -138,6 +140,8 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 // names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers))
 // under the write lock.
 func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	added := make([]*index, 0, len(newIndexers))

@@ -1,17 +1,19 @@
 package mutexmap
 
 import (
+	"slices"
+
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/internal/indexing"
 )
 
-// undo is what puts one write of a batch back: the object that was there, and how
-// many of the batch's moves are this write's.
+// undo is what puts one write of a batch back: the object that was there, and how the
+// write moved the key in the indexes.
 type undo struct {
 	key    string
 	old    any
 	exists bool
-	moves  int
+	plan   indexing.Values
 }
 
 // Transaction applies the writes in their order, at one instant, and takes the
@@ -24,53 +26,55 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 		return
 	}
 	version, known := indexing.VersionOf(txns[len(txns)-1].Object)
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	log := make([]undo, 0, len(txns))
-	moves := make([]move, 0, len(txns))
+	plans := indexing.MakeValues(2 * len(s.mu.indexes) * len(txns))
 	// A write can fail only while it is planned, so what must be taken back is
 	// what the log holds. Readers are locked out until then.
+	done := false
 	defer func() {
-		if len(log) < len(txns) {
-			s.takeBackLocked(log, moves)
+		if !done {
+			s.takeBackLocked(log)
 		}
 	}()
 	for _, txn := range txns {
-		obj := txn.Object
-		old, exists := s.mu.items[txn.Key]
-		planned := len(moves)
+		u := undo{key: txn.Key}
+		u.old, u.exists = s.mu.items[txn.Key]
 		switch txn.Type {
 		case contract.TransactionTypeAdd, contract.TransactionTypeUpdate:
-			moves = s.planLocked(moves, txn.Key, old, obj)
-			s.mu.items[txn.Key] = obj
+			plans = s.planLocked(plans, txn.Key, u.old, txn.Object)
+			s.mu.items[txn.Key] = txn.Object
 		case contract.TransactionTypeDelete:
-			moves = s.planLocked(moves, txn.Key, old, nil)
+			plans = s.planLocked(plans, txn.Key, u.old, nil)
 			delete(s.mu.items, txn.Key)
+		default:
+			continue
 		}
-		for _, m := range moves[planned:] {
-			m.apply(txn.Key)
-		}
-		log = append(log, undo{txn.Key, old, exists, len(moves) - planned})
+		u.plan = plans.Object(len(log), 2*len(s.mu.indexes))
+		s.applyLocked(txn.Key, u.plan)
+		log = append(log, u)
 	}
+	done = true
 	if known {
 		s.mu.version = version
 	}
 }
 
 // takeBackLocked undoes the logged writes, the newest first.
-func (s *Store) takeBackLocked(log []undo, moves []move) {
-	for i := len(log) - 1; i >= 0; i-- {
-		u := log[i]
+func (s *Store) takeBackLocked(log []undo) {
+	for _, u := range slices.Backward(log) {
 		if u.exists {
 			s.mu.items[u.key] = u.old
 		} else {
 			delete(s.mu.items, u.key)
 		}
-		for range u.moves {
-			last := len(moves) - 1
-			moves[last].reversed().apply(u.key)
-			moves = moves[:last]
+		for i, x := range s.mu.indexes {
+			m := u.plan.Move(i)
+			x.move(u.key, m.To, m.From)
 		}
 	}
 }

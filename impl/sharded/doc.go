@@ -15,7 +15,7 @@
 //	       3 unlock all
 //	       4 copy the chunks, which nobody changes any more
 //
-//	Update: 1 run the IndexFuncs                    no lock
+//	Update: 1 run the IndexFuncs                    one mutex for all IndexFuncs (STORE-48)
 //	        2 lock the key's shard
 //	        3 of a list that was frozen since, copy the chunk that is to change
 //	        4 change it, unlock
@@ -55,7 +55,8 @@
 // or, beside other readers, as long as it takes to copy a chunk; and for a
 // Transaction, which keeps its shards until it is done: a thousand writes, about a
 // millisecond. Replace exchanges pointers under the locks. AddIndexers computes
-// under all of them, O(n).
+// under all of them, O(n). A writer also waits for the IndexFuncs of the others, and
+// for a Replace: IndexFuncs are called one at a time.
 //
 // # Costs
 //
@@ -63,8 +64,8 @@
 // and one step to the record; no allocation. Add, Update and Delete are O(i);
 // beside readers each copies, once after each read, at most a chunk and a directory
 // (3 KB, and 8 bytes for every 127 objects of the shard) of each list that the read
-// froze and the write changes. An object of v values in one index costs O(v*v) to
-// move: meant for tens, not thousands. List and ListKeys are O(n). ByIndex is
+// froze and the write changes. An object of many values costs O(values) to
+// move. List and ListKeys are O(n). ByIndex is
 // O(s+matches): 20 matches pay for every shard's lock and map, a few tens of
 // nanoseconds each, so they are dearer than in a store of one map, and 2,000 are
 // cheaper. ListIndexFuncValues is O(values*s), under the locks. Memory: about 200

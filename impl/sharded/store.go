@@ -30,8 +30,11 @@ type Options struct {
 type Store struct {
 	seed   maphash.Seed
 	shards []shard // a power of two of them
-	// indexes is replaced, by a larger set, with every shard locked: who holds any
-	// shard's lock sees the set that the tables have.
+	// computing is held while IndexFuncs are called for a write: they are called one at a
+	// time (STORE-48). It is locked before any shard.
+	computing sync.Mutex
+	// indexes is replaced, by a larger set, with computing and every shard locked: who
+	// holds one of these locks sees the set that the tables have.
 	indexes atomic.Pointer[indexing.Set]
 
 	// mu is taken last, with shards locked.
@@ -94,23 +97,31 @@ func (s *Store) took(version string, known bool) {
 // Add stores obj under key; it is Update by another name (STORE-2).
 func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 
-// stackIndexes is how many indexes a write computes values for without allocating.
-const stackIndexes = 4
-
 // Update stores obj under key and takes its resource version if it has metadata.
 // O(indexes) under the lock of the key's shard. It panics, with nothing written, if
 // an IndexFunc fails.
 func (s *Store) Update(key string, obj any) {
 	version, known := indexing.VersionOf(obj)
-	var room [stackIndexes][]string
-	values := s.indexes.Load().AppendValues(room[:0], 0, key, obj)
 	h := s.shardOf(key)
+	var room indexing.Room
+	set, values := s.compute(room.Values(), key, obj)
 	h.lock()
+	for s.indexes.Load() != set { // an AddIndexers came in between
+		h.mu.Unlock()
+		set, values = s.compute(values.Emptied(), key, obj)
+		h.lock()
+	}
 	defer h.mu.Unlock()
-	// An AddIndexers may have come in between.
-	values = s.indexes.Load().AppendValues(values, len(values), key, obj)
 	h.mu.table.store(key, obj, values)
 	s.took(version, known)
+}
+
+// compute returns the values of an object, and in which indexes they are.
+func (s *Store) compute(room indexing.Values, key string, obj any) (*indexing.Set, indexing.Values) {
+	s.computing.Lock()
+	defer s.computing.Unlock()
+	set := s.indexes.Load()
+	return set, set.AppendValues(room, 0, key, obj)
 }
 
 // Delete removes key, if it is there. The resource version stays as it was:
@@ -130,26 +141,24 @@ func (s *Store) DeleteWithObject(key string, obj any) {
 
 // Replace makes items the whole content of the store, at one instant; nil stands
 // for an empty map. It panics, with nothing changed, if an IndexFunc fails.
-// O(n*indexes), nearly all of it outside the locks; with every shard locked it
-// exchanges pointers.
+// O(n*indexes), for which other writes that store objects wait, and nothing else does;
+// with every shard locked it exchanges pointers.
 func (s *Store) Replace(items map[string]any, resourceVersion string) {
+	s.computing.Lock()
+	defer s.computing.Unlock()
 	set := s.indexes.Load()
 	tables := make([]*table, len(s.shards))
 	for i := range tables {
 		tables[i] = newTable(set.Len(), len(items)/len(tables))
 	}
-	var values [][]string
+	var values indexing.Values
 	for key, obj := range items {
-		values = set.AppendValues(values[:0], 0, key, obj)
+		values = set.AppendValues(values.Emptied(), 0, key, obj)
 		tables[s.shardNumber(key)].store(key, obj, values)
 	}
 	shards := s.all()
 	lockMany(shards)
 	defer unlockMany(shards)
-	now := s.indexes.Load() // an AddIndexers may have come in between
-	for _, t := range tables {
-		t.extend(now.Len(), t.additions(now))
-	}
 	for i, t := range tables {
 		s.shards[i].mu.table = t
 	}
@@ -161,6 +170,8 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 // names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers))
 // with every shard locked.
 func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
+	s.computing.Lock()
+	defer s.computing.Unlock()
 	shards := s.all()
 	lockMany(shards)
 	defer unlockMany(shards)
@@ -168,9 +179,9 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 	if err != nil {
 		return err
 	}
-	additions := make([][]addition, len(s.shards))
+	additions := make([]addition, len(s.shards))
 	for i := range s.shards {
-		additions[i] = s.shards[i].mu.table.additions(larger)
+		additions[i] = s.shards[i].mu.table.addition(larger)
 	}
 	for i := range s.shards {
 		s.shards[i].mu.table.extend(larger.Len(), additions[i])

@@ -52,7 +52,7 @@ func (t *table) growIndexes(by int) {
 }
 
 // store puts obj under key; values has a list for every index.
-func (t *table) store(key string, obj any, values [][]string) {
+func (t *table) store(key string, obj any, values indexing.Values) {
 	r := t.records[key]
 	if r == nil {
 		r = &record{key: key}
@@ -67,7 +67,7 @@ func (t *table) store(key string, obj any, values [][]string) {
 
 // move takes r's object into the buckets of its new values, out of those that are
 // none of them, and renews it where it stays.
-func (t *table) move(r *record, values [][]string) {
+func (t *table) move(r *record, values indexing.Values) {
 	r.places.Move(values,
 		func(p place) { p.Bucket.list.set(p.At, r.object) },
 		t.leave,
@@ -109,37 +109,38 @@ func (t *table) remove(key string) {
 	}
 }
 
-// addition is what an index that is added must hold, computed before anything is
+// addition is what indexes that are added must hold, computed before anything is
 // touched.
 type addition struct {
-	record *record
-	values [][]string // per added index
+	records []*record
+	values  indexing.Values // of the records, in the indexes that are added
 }
 
-// additions computes what extend needs for the indexes that set has more than the
+// addition computes what extend needs for the indexes that set has more than the
 // table. It panics, and touches nothing, if an IndexFunc fails.
-func (t *table) additions(set *indexing.Set) []addition {
-	if set.Len() == len(t.indexes) {
-		return nil
-	}
-	out := make([]addition, 0, len(t.records))
+func (t *table) addition(set *indexing.Set) addition {
+	known := len(t.indexes)
+	a := addition{make([]*record, 0, len(t.records)), indexing.MakeValues((set.Len() - known) * len(t.records))}
 	for key, r := range t.records {
-		out = append(out, addition{r, set.AppendValues(nil, len(t.indexes), key, r.object)})
+		a.records = append(a.records, r)
+		a.values = set.AppendValues(a.values, known, key, r.object)
 	}
-	return out
+	return a
 }
 
 // extend adds indexes, so that there are so many, and fills them.
-func (t *table) extend(indexes int, additions []addition) {
+func (t *table) extend(indexes int, a addition) {
 	known := len(t.indexes)
-	t.growIndexes(indexes - known)
-	for _, a := range additions {
-		places := a.record.places.Append(nil)
-		for i, list := range a.values {
-			for _, value := range list {
-				places = append(places, t.enter(a.record, known+i, value))
+	added := indexes - known
+	t.growIndexes(added)
+	for i, r := range a.records {
+		places := r.places.Append(nil)
+		own := a.values.Object(i, added)
+		for n := range added {
+			for _, value := range own.List(n) {
+				places = append(places, t.enter(r, known+n, value))
 			}
 		}
-		a.record.places.Set(places)
+		r.places.Set(places)
 	}
 }

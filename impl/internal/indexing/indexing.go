@@ -1,32 +1,34 @@
 // Package indexing holds what every store of this house does around an
 // IndexFunc, so that they agree in what fails how: computing the values of an
-// object, each once, before anything is touched; the errors that a caller sees;
+// object before anything is touched; the errors that a caller sees;
 // the resource version of an object. How index entries are kept is each store's
 // own affair.
 //
-// ValuesOf, the errors and VersionOf serve a store that keeps its indexes in a
-// way of its own. Set numbers them, so that a store can compute values without
-// its lock; its moves and plans are for stores that do not remember the values
+// Values keeps index values, the errors and VersionOf serve a store that keeps its
+// indexes in a way of its own. Set numbers indexes, so that a store can compute values
+// without its lock; its moves and plans are for stores that do not remember the values
 // that an object had. Places are what the others remember, where an object stands in
 // a bucket for each of its values.
 //
-// Cost: that of the IndexFunc. An object of at most one value in an index costs
-// nothing more, one of several is searched for repetitions, in O(values).
+// Nothing here holds a lock. A store calls the IndexFuncs of its writes under one lock, so
+// that they are called one at a time (STORE-48).
+//
+// Cost: that of the IndexFunc, and O(values), however many values one object has. Up to
+// Few values are searched one by one, which allocates nothing.
 package indexing
 
 import (
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/informerbench/informerbench/contract"
 )
 
-// ValuesOf computes the values of an object in the named index, each once. A nil
-// object has none, as in client-go. It panics if the IndexFunc fails, so it must
-// run before anything is touched; a panic of the IndexFunc passes through. The
-// slice may be the object's own: do not change it.
+// ValuesOf returns what the IndexFunc returns for the object, as it is: a value may be in
+// it twice, and the next call may overwrite it. So it is for one who uses it at once; who
+// keeps it uses [Values]. It panics as Values.Append does. The slice may be the object's
+// own: do not change it.
 func ValuesOf(name string, compute contract.IndexFunc, key string, obj any) []string {
 	if obj == nil {
 		return nil
@@ -35,36 +37,7 @@ func ValuesOf(name string, compute contract.IndexFunc, key string, obj any) []st
 	if err != nil {
 		panic(fmt.Errorf("indexing %q in %q: %w", key, name, err))
 	}
-	return Distinct(values)
-}
-
-// few is how many values are compared each with each, which allocates nothing.
-const few = 16
-
-// Distinct returns the values without repetitions, in their order. It leaves the
-// given slice as it is, and returns that very slice where it can.
-func Distinct(values []string) []string {
-	if len(values) <= few && !repeats(values) {
-		return values
-	}
-	seen := make(map[string]struct{}, len(values))
-	out := make([]string, 0, len(values))
-	for _, value := range values {
-		if _, again := seen[value]; !again {
-			seen[value] = struct{}{}
-			out = append(out, value)
-		}
-	}
-	return out
-}
-
-func repeats(values []string) bool {
-	for i, value := range values {
-		if slices.Contains(values[:i], value) {
-			return true
-		}
-	}
-	return false
+	return values
 }
 
 // ErrUnknown is the error of a read that names an index which the store lacks.

@@ -33,18 +33,23 @@ func TestDistinct(t *testing.T) {
 		{many, many[:30]},
 	} {
 		given := slices.Clone(c.values)
-		if got := indexing.Distinct(given); !slices.Equal(got, c.want) {
-			t.Errorf("Distinct(%q) = %q; want %q", c.values, got, c.want)
+		itself := func(any) ([]string, error) { return given, nil }
+		got := indexing.Values{}.Append("itself", itself, "k", 0).Append("itself", itself, "k", 0)
+		if got.Len() != 2 || got.Count() != 2*len(c.want) || !slices.Equal(got.List(0), c.want) || !slices.Equal(got.List(1), c.want) {
+			t.Errorf("the values of %q twice are %q; want %q", c.values, lists(got), c.want)
 		}
 		if !slices.Equal(given, c.values) {
-			t.Errorf("Distinct changed what it was given from %q to %q: it may be the object's own", c.values, given)
+			t.Errorf("Append changed what it was given from %q to %q: it may be the object's own", c.values, given)
+		}
+		if got, err := indexing.NewSet(contract.Indexers{"itself": itself}).Probe(0, 0); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("Probe gave %q, %v; want %q", got, err, c.want)
 		}
 	}
 }
 
 func TestValuesOf(t *testing.T) {
 	t.Parallel()
-	if got := indexing.ValuesOf("words", fields, "k", "a b a"); !slices.Equal(got, []string{"a", "b"}) {
+	if got := indexing.ValuesOf("words", fields, "k", "a b a"); !slices.Equal(got, []string{"a", "b", "a"}) {
 		t.Errorf("got %q", got)
 	}
 	if got := indexing.ValuesOf("words", fields, "k", nil); got != nil {
@@ -61,12 +66,49 @@ func TestValuesOf(t *testing.T) {
 	indexing.ValuesOf("words", func(any) ([]string, error) { return nil, cause }, "k", "a")
 }
 
+// valuesOf returns Values of these lists.
+func valuesOf(lists ...[]string) (values indexing.Values) {
+	for _, list := range lists {
+		values = values.Append("", func(any) ([]string, error) { return list, nil }, "", 0)
+	}
+	return values
+}
+
+func lists(values indexing.Values) (lists [][]string) {
+	for i := range values.Len() {
+		lists = append(lists, values.List(i))
+	}
+	return lists
+}
+
+// What is appended later, to a part of the lists too, does not change an earlier list.
+func TestObjectsOfABatch(t *testing.T) {
+	t.Parallel()
+	all := valuesOf([]string{"a"}, nil, []string{"b", "c"}, []string{"d"})
+	for i, want := range [][][]string{{{"a"}, {}}, {{"b", "c"}, {"d"}}} {
+		if got := lists(all.Object(i, 2)); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("object %d has %q; want %q", i, got, want)
+		}
+	}
+	if n := all.Object(1, 2).Count(); n != 3 {
+		t.Errorf("object 1 has %d values; want 3", n)
+	}
+	if got := all.Object(1, 0); got.Len() != 0 || got.Count() != 0 {
+		t.Errorf("an object without indexes has %q", lists(got))
+	}
+	_ = append(all.List(0), "overwrites")
+	if got := fmt.Sprint(lists(all)); got != "[[a] [] [b c] [d]]" {
+		t.Errorf("an append to the first list made %s of the others", got)
+	}
+}
+
 func TestValuesDoNotAllocate(t *testing.T) {
 	own := []string{"a", "b", "c"}
-	set := indexing.NewSet(contract.Indexers{"own": func(any) ([]string, error) { return own, nil }})
+	itself := func(any) ([]string, error) { return own, nil }
+	set := indexing.NewSet(contract.Indexers{"own": itself, "too": itself})
 	if got := testing.AllocsPerRun(100, func() {
-		var room [2][]string
-		set.AppendValues(room[:0], 0, "k", set)
+		var room indexing.Room
+		set.AppendValues(room.Values(), 0, "k", set)
 	}); got != 0 {
 		t.Errorf("computing values allocates %v times beside the IndexFunc", got)
 	}
@@ -94,7 +136,7 @@ func TestSet(t *testing.T) {
 	if _, err := large.With(contract.Indexers{"new": fields, "most": fields}); err == nil || !strings.Contains(err.Error(), `"most"`) {
 		t.Errorf("a name that is taken gave error %v", err)
 	}
-	values := large.AppendValues([][]string{{"before"}}, 1, "k", "a")
+	values := lists(large.AppendValues(valuesOf([]string{"before"}), 1, "k", "a"))
 	if want := [][]string{{"before"}, {"a"}, {"a"}}; !reflect.DeepEqual(values, want) {
 		t.Errorf("values from number 1 on are %q; want %q", values, want)
 	}
@@ -120,17 +162,16 @@ func TestPlan(t *testing.T) {
 		txn(contract.TransactionTypeUpdate, "k", "again"),
 		txn(contract.TransactionTypeDelete, "absent", nil),
 	}, func(key string) any { return stored[key] })
-	want := []indexing.Change{
-		{Key: "k", Object: "new", Moves: []indexing.Move{{From: []string{"old"}, To: []string{"new"}}}},
-		{Key: "k", Delete: true, Moves: []indexing.Move{{From: []string{"new"}}}},
-		{Key: "k", Object: "again", Moves: []indexing.Move{{To: []string{"again"}}}},
-		{Key: "k", Object: "again", Moves: []indexing.Move{{From: []string{"again"}, To: []string{"again"}}}},
-		{Key: "absent", Delete: true},
+	want := []string{"k new false [old] [new]", "k <nil> true [new] []", "k again false [] [again]", "k again false [again] [again]", "absent <nil> true [] []"}
+	var plan []string
+	for _, c := range got {
+		m := c.Moves.Move(0)
+		plan = append(plan, fmt.Sprint(c.Key, " ", c.Object, " ", c.Delete, " ", m.From, " ", m.To))
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("plan\n  %+v\nwant\n  %+v", got, want)
+	if !slices.Equal(plan, want) {
+		t.Errorf("plan\n  %q\nwant\n  %q", plan, want)
 	}
-	if stays := got[3].Moves[0].Stays(); !stays {
+	if stays := got[3].Moves.Move(0).Stays(); !stays {
 		t.Error("a key whose values are the same does not stay")
 	}
 }
@@ -161,6 +202,10 @@ func TestPlaces(t *testing.T) {
 	t.Parallel()
 	buckets := map[words]*words{}
 	within := map[*words]int{}
+	var many []string
+	for i := range 5 * indexing.Few {
+		many = append(many, fmt.Sprint("v", i))
+	}
 	var places indexing.Places[*words]
 	leave := func(p indexing.Place[*words]) { within[p.Bucket]-- }
 	enter := func(index int, value string) indexing.Place[*words] {
@@ -174,11 +219,12 @@ func TestPlaces(t *testing.T) {
 	for _, values := range [][][]string{
 		{{"a"}, {"n1"}}, {{"a"}, {"n22"}}, {{"a", "b", "ccc"}, {"n22"}}, {{}, {"ccc"}}, {{"ccc"}, {}}, {nil, nil},
 		{{"a", "b", "c", "d", "e", "f", "g", "h", "i"}, {"a"}}, {{"i"}, {"a"}},
+		{many, {"a"}}, {many[indexing.Few:], {"a", "b"}}, {many[:indexing.Few+1], many}, {{"v1"}, {"a"}}, {many, nil}, {nil, nil}, {{"v1"}, nil},
 	} {
 		renewed := 0
 		before := len(places.Append(nil))
 		entered := 0
-		places.Move(values, func(indexing.Place[*words]) { renewed++ }, leave, func(index int, value string) indexing.Place[*words] {
+		places.Move(valuesOf(values...), func(indexing.Place[*words]) { renewed++ }, leave, func(index int, value string) indexing.Place[*words] {
 			entered++
 			return enter(index, value)
 		})
@@ -200,6 +246,62 @@ func TestPlaces(t *testing.T) {
 	for bucket, n := range within {
 		if n != 0 {
 			t.Errorf("%d times in the bucket of %q after it left", n, bucket.value)
+		}
+	}
+}
+
+// counting is a bucket that counts how often it is asked what it is.
+type counting struct {
+	words
+	asked *int
+}
+
+func (c *counting) Of() (index int, value string) {
+	*c.asked++
+	return c.index, c.value
+}
+
+// What an object's places cost does not depend on how they are compared with each other:
+// twice as many take twice as many steps.
+func TestPlacesAreLinear(t *testing.T) {
+	t.Parallel()
+	steps := func(n int) (asked int) {
+		var places indexing.Places[*counting]
+		enter := func(index int, value string) indexing.Place[*counting] {
+			return indexing.Place[*counting]{Bucket: &counting{words{index, value}, &asked}}
+		}
+		nothing := func(indexing.Place[*counting]) {}
+		for from := range 3 {
+			values := make([]string, n)
+			for i := range values {
+				values[i] = fmt.Sprint(i + from*n/2)
+			}
+			places.Move(valuesOf(values), nothing, nothing, enter)
+		}
+		return asked
+	}
+	if few, more := steps(1000), steps(4000); few == 0 || more > 5*few {
+		t.Errorf("%d steps for 1,000 values and %d for 4,000", few, more)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	var many []string
+	for i := range 3 * indexing.Few {
+		many = append(many, fmt.Sprint(i))
+	}
+	for _, m := range []indexing.Move{
+		{}, {To: []string{"a"}}, {From: []string{"a"}}, {From: []string{"a", "b"}, To: []string{"b", "c"}},
+		{From: many, To: []string{"1", "a"}}, {From: []string{"a", "1"}, To: many}, {From: many[:2*indexing.Few], To: many[indexing.Few:]},
+	} {
+		keys := slices.Clone(m.From)
+		m.Diff(
+			func(value string) { keys = slices.DeleteFunc(keys, func(k string) bool { return k == value }) },
+			func(value string) { keys = append(keys, value) })
+		slices.Sort(keys)
+		if want := slices.Sorted(slices.Values(m.To)); !slices.Equal(keys, want) {
+			t.Errorf("%q to %q ends in %q", m.From, m.To, keys)
 		}
 	}
 }

@@ -21,7 +21,26 @@ type Place[B Bucket] struct {
 // value in each of two indexes, and cost no allocation. The store's lock guards it.
 type Places[B Bucket] struct {
 	first [2]Place[B] // those without a bucket are free
-	more  *[]Place[B] // the others
+	more  *further[B] // the others; nil: none
+}
+
+// further is the places of an object beyond the first.
+type further[B Bucket] struct {
+	list []Place[B]
+	at   map[B]int // where in list; made when it is asked for, and only for a long list
+}
+
+func (f *further[B]) in(bucket B) *Place[B] {
+	if len(f.list) <= Few {
+		return &f.list[slices.IndexFunc(f.list, func(place Place[B]) bool { return place.Bucket == bucket })]
+	}
+	if f.at == nil {
+		f.at = make(map[B]int, len(f.list))
+		for i, place := range f.list {
+			f.at[place.Bucket] = i
+		}
+	}
+	return &f.list[f.at[bucket]]
 }
 
 // stackPlaces is how many places a write handles without allocating.
@@ -36,7 +55,7 @@ func (p *Places[B]) Append(room []Place[B]) []Place[B] {
 		}
 	}
 	if p.more != nil {
-		room = append(room, *p.more...)
+		room = append(room, p.more.list...)
 	}
 	return room
 }
@@ -47,20 +66,19 @@ func (p *Places[B]) Set(places []Place[B]) {
 	clear(p.first[n:])
 	p.more = nil
 	if n < len(places) {
-		more := slices.Clone(places[n:])
-		p.more = &more
+		p.more = &further[B]{list: slices.Clone(places[n:])}
 	}
 }
 
-// In returns the place in a bucket in which there is one.
+// In returns the place in a bucket in which there is one. O(1), but for the first call
+// after the places have changed.
 func (p *Places[B]) In(bucket B) *Place[B] {
 	for i := range p.first {
 		if p.first[i].Bucket == bucket {
 			return &p.first[i]
 		}
 	}
-	more := *p.more
-	return &more[slices.IndexFunc(more, func(place Place[B]) bool { return place.Bucket == bucket })]
+	return p.more.in(bucket)
 }
 
 // Leave leaves all places, which stay remembered: the object is gone with them.
@@ -73,29 +91,55 @@ func (p *Places[B]) Leave(leave func(Place[B])) {
 
 // Move brings the object into the buckets of values, a list for every index with each
 // value once: it leaves those of other values, renews where it stays, and enters the
-// others. Cost: the values, former and new, against each other.
-func (p *Places[B]) Move(values [][]string, renew, leave func(Place[B]), enter func(index int, value string) Place[B]) {
+// others. O(values), former and new.
+func (p *Places[B]) Move(values Values, renew, leave func(Place[B]), enter func(index int, value string) Place[B]) {
 	var room [stackPlaces]Place[B]
 	former := p.Append(room[:0])
+	wanted := values.Count()
+	if max(wanted, len(former)) > Few {
+		p.moveMany(former, values, renew, leave, enter)
+		return
+	}
 	stays := former[:0]
 	for _, place := range former {
-		if index, value := place.Bucket.Of(); slices.Contains(values[index], value) {
+		if index, value := place.Bucket.Of(); slices.Contains(values.List(index), value) {
 			renew(place)
 			stays = append(stays, place)
 		} else {
 			leave(place)
 		}
 	}
-	wanted := 0
-	for _, list := range values {
-		wanted += len(list)
-	}
 	if wanted == len(stays) && wanted == len(former) { // none came or went
 		return
 	}
-	for index, list := range values {
-		for _, value := range list {
+	for index := range values.Len() {
+		for _, value := range values.List(index) {
 			if !slices.ContainsFunc(stays, func(place Place[B]) bool { return place.isOf(index, value) }) {
+				stays = append(stays, enter(index, value))
+			}
+		}
+	}
+	p.Set(stays)
+}
+
+// moveMany is Move for an object of more than Few values.
+func (p *Places[B]) moveMany(former []Place[B], values Values, renew, leave func(Place[B]), enter func(index int, value string) Place[B]) {
+	wanted := NewWanted(values)
+	stays := former[:0]
+	for _, place := range former {
+		if wanted.Take(place.Bucket.Of()) {
+			renew(place)
+			stays = append(stays, place)
+		} else {
+			leave(place)
+		}
+	}
+	if len(wanted) == 0 && len(stays) == len(former) { // none came or went
+		return
+	}
+	for index := range values.Len() {
+		for _, value := range values.List(index) {
+			if wanted.Take(index, value) {
 				stays = append(stays, enter(index, value))
 			}
 		}

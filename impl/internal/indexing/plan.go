@@ -8,42 +8,76 @@ import (
 
 // Move takes a key from the values that it had in an index to those that it gets.
 // No value is in one of the lists twice; one may be in both.
-type Move struct {
-	Index    int
-	From, To []string
-}
+type Move struct{ From, To []string }
 
 // Stays reports whether the key stays where it is.
 func (m Move) Stays() bool { return slices.Equal(m.From, m.To) }
 
-// AppendMoves appends a Move for each index in which old, the object stored under
-// the key so far, or obj, which comes in its place, has a value. Either may be nil,
-// for none. It panics as ValuesOf does.
-func (s *Set) AppendMoves(moves []Move, key string, old, obj any) []Move {
-	for number := range s.names {
-		m := Move{number, s.ValuesOf(number, key, old), s.ValuesOf(number, key, obj)}
-		if len(m.From)+len(m.To) > 0 {
-			moves = append(moves, m)
+// Diff calls leave with the values of From that are not in To, and then enter with
+// those of To that are not in From. O(values).
+func (m Move) Diff(leave, enter func(value string)) {
+	if max(len(m.From), len(m.To)) > Few {
+		m.diffMany(leave, enter)
+		return
+	}
+	for _, value := range m.From {
+		if !slices.Contains(m.To, value) {
+			leave(value)
 		}
+	}
+	for _, value := range m.To {
+		if !slices.Contains(m.From, value) {
+			enter(value)
+		}
+	}
+}
+
+func (m Move) diffMany(leave, enter func(value string)) {
+	wanted := make(Wanted, len(m.To))
+	for _, value := range m.To {
+		wanted[indexed{value: value}] = struct{}{}
+	}
+	for _, value := range m.From {
+		if !wanted.Take(0, value) {
+			leave(value)
+		}
+	}
+	for _, value := range m.To {
+		if wanted.Take(0, value) {
+			enter(value)
+		}
+	}
+}
+
+// AppendMoves appends two lists for each index: the values of old, the object stored
+// under the key so far, and those of obj, which comes in its place. Either may be nil, for
+// none. It panics as Values.Append does.
+func (s *Set) AppendMoves(moves Values, key string, old, obj any) Values {
+	for number, name := range s.names {
+		moves = moves.Append(name, s.compute[number], key, old).Append(name, s.compute[number], key, obj)
 	}
 	return moves
 }
 
+// Move returns what AppendMoves has appended for the index with the number.
+func (v Values) Move(number int) Move { return Move{v.List(2 * number), v.List(2*number + 1)} }
+
 // Change is one write, ready to be carried out: nothing of it can fail any more.
 type Change struct {
 	Key    string
-	Object any  // what is stored
-	Delete bool // whether the key goes instead
-	Moves  []Move
+	Object any    // what is stored
+	Delete bool   // whether the key goes instead
+	Moves  Values // a Move for each index
 }
 
 // Plan computes what the writes change, one after the other, and touches nothing:
-// if an IndexFunc fails it panics as ValuesOf does. stored returns the object that
+// if an IndexFunc fails it panics as Values.Append does. stored returns the object that
 // is under a key now, nil if none. Writes of unknown type are left out. O(len(txns))
 // memory and calls of each IndexFunc.
 func (s *Set) Plan(txns []contract.StoreTransaction, stored func(key string) any) []Change {
 	changes := make([]Change, 0, len(txns))
 	written := make(map[string]any, len(txns)) // by earlier writes of the batch
+	moves := MakeValues(2 * len(txns) * len(s.names))
 	for _, txn := range txns {
 		c := Change{Key: txn.Key}
 		switch txn.Type {
@@ -58,7 +92,8 @@ func (s *Set) Plan(txns []contract.StoreTransaction, stored func(key string) any
 		if !again {
 			old = stored(c.Key)
 		}
-		c.Moves = s.AppendMoves(nil, c.Key, old, c.Object)
+		moves = s.AppendMoves(moves, c.Key, old, c.Object)
+		c.Moves = moves.Object(len(changes), 2*len(s.names))
 		written[c.Key] = c.Object
 		changes = append(changes, c)
 	}

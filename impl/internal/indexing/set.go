@@ -64,26 +64,40 @@ func (s *Set) Indexers() contract.Indexers {
 	return indexers
 }
 
-// ValuesOf is the function ValuesOf for the index with the number.
-func (s *Set) ValuesOf(number int, key string, obj any) []string {
-	return ValuesOf(s.names[number], s.compute[number], key, obj)
-}
-
 // Probe computes the values of an object that need not be stored, each once. The
 // error is the IndexFunc's own.
 func (s *Set) Probe(number int, obj any) ([]string, error) {
 	values, err := s.compute[number](obj)
-	if err != nil {
-		return nil, err
+	if err != nil || len(values) < 2 {
+		return values, err
 	}
-	return Distinct(values), nil
+	return appendDistinct(nil, values), nil
 }
 
-// AppendValues appends the values of an object in each index, from the number
-// from on. It panics as ValuesOf does.
-func (s *Set) AppendValues(values [][]string, from int, key string, obj any) [][]string {
+// AppendValues appends a list for each index, from the number from on. It panics as
+// Values.Append does.
+func (s *Set) AppendValues(values Values, from int, key string, obj any) Values {
 	for number := from; number < len(s.names); number++ {
-		values = append(values, s.ValuesOf(number, key, obj))
+		values = values.Append(s.names[number], s.compute[number], key, obj)
 	}
 	return values
+}
+
+// ValuesOfBatch returns Len() lists for each write: those of the object that it stores, or
+// empty ones if it stores none. It panics as Values.Append does.
+func (s *Set) ValuesOfBatch(txns []contract.StoreTransaction) Values {
+	values := MakeValues(len(txns) * len(s.names))
+	for _, txn := range txns {
+		values = s.AppendValues(values, 0, txn.Key, Stored(txn))
+	}
+	return values
+}
+
+// Stored returns the object that a write stores, nil if it stores none.
+func Stored(txn contract.StoreTransaction) any {
+	switch txn.Type {
+	case contract.TransactionTypeAdd, contract.TransactionTypeUpdate:
+		return txn.Object
+	}
+	return nil
 }

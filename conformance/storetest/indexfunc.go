@@ -1,0 +1,282 @@
+package storetest
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+// What a store may ask of an IndexFunc, and what many values cost.
+
+// reusing returns the indexers of all indexes as functions that share one slice: each
+// call overwrites what the call before returned. One goroutine at a time may call them.
+func reusing() contract.Indexers {
+	buffer := make([]string, 16)
+	indexers := contract.Indexers{}
+	for _, index := range allIndexes {
+		indexers[index] = func(obj any) ([]string, error) {
+			for i := range buffer {
+				buffer[i] = "stale" // shows up where a store has kept the slice
+			}
+			return buffer[:copy(buffer, obj.(*item).valuesIn(index))], nil
+		}
+	}
+	return indexers
+}
+
+// reuseCase fills a store through one writing call. No key is written twice in it:
+// client-go compares the values of the old and the new object in one slice.
+func reuseCase(name string, write func(t *suite.T, s contract.Store, items []*item) *model) suite.Case[NewStore] {
+	return suite.Case[NewStore]{Clause: "STORE-47", Name: name, Run: func(t *suite.T, newStore NewStore) {
+		s := newStore(reusing())
+		m := write(t, s, crowd(30))
+		agree(t, m, s, "with an IndexFunc that returns the same slice each time")
+		s.Delete(key(3))
+		delete(m.items, key(3))
+		agree(t, m, s, "after a Delete, with an IndexFunc that returns the same slice each time")
+	}, Why: "an IndexFunc that builds its values in a buffer works with client-go, and objects would vanish from their indexes with this store"}
+}
+
+var reuseCases = []suite.Case[NewStore]{
+	reuseCase("add", func(_ *suite.T, s contract.Store, items []*item) *model { return fill(s, items...) }),
+	reuseCase("transaction", func(t *suite.T, s contract.Store, items []*item) *model {
+		batch := transactor(t, s)
+		m := fill(s, items[:5]...)
+		txns := []contract.StoreTransaction{remove(items[0].key), remove(items[1].key)}
+		delete(m.items, items[0].key)
+		delete(m.items, items[1].key)
+		for _, i := range items[5:] {
+			txns = append(txns, add(i))
+			m.items[i.key] = i
+		}
+		batch.Transaction(txns...)
+		return m
+	}),
+	reuseCase("replace", func(_ *suite.T, s contract.Store, items []*item) *model {
+		fill(s, items[:5]...)
+		m := newModel(items[3:]...)
+		s.Replace(m.asMap(), "2")
+		return m
+	}),
+	{Clause: "STORE-47", Name: "add-indexers", Run: func(t *suite.T, newStore NewStore) {
+		s := newStore(nil)
+		m := fill(s, crowd(30)...)
+		must(t, s.AddIndexers(reusing()))
+		agree(t, m, s, "after AddIndexers of functions that return the same slice each time")
+	}, Why: "a back-fill that keeps the slices gives every object the values of the last one"},
+}
+
+// turnstile counts the calls of IndexFuncs that found another one under way.
+type turnstile struct {
+	inside, overlaps atomic.Int32
+	memo             int // no lock: the race detector sees calls at once that overlaps missed
+}
+
+func (c *turnstile) pass() {
+	if c.inside.Add(1) > 1 {
+		c.overlaps.Add(1)
+	}
+	c.memo++
+	runtime.Gosched() // another call comes in here if the store lets it
+	c.inside.Add(-1)
+}
+
+func (c *turnstile) check(t *suite.T) {
+	if n := c.overlaps.Load(); n > 0 {
+		t.Errorf("of the calls of IndexFuncs during writes %d began while another one was under way", n)
+	}
+}
+
+// manyItems is more than any store that works in shares handles in one.
+const manyItems = 20000
+
+// serialCases: no two IndexFuncs at once during writes. Index is not called: client-go
+// runs IndexFuncs of several readers of Index at once.
+var serialCases = []suite.Case[NewStore]{
+	{Clause: "STORE-48", Name: "replace", Run: func(t *suite.T, newStore NewStore) {
+		var c turnstile
+		s := newStore(indexersBefore(c.pass, one))
+		m := newModel(crowd(manyItems)...)
+		s.Replace(m.asMap(), "2")
+		c.check(t)
+		c.memo = 0
+		must(t, s.AddIndexers(contract.Indexers{"later": indexFunc(one, c.pass)}))
+		c.check(t)
+		must(t, differs("ListIndexFuncValues(later)", s.ListIndexFuncValues("later"), indexValues(m.all(), one)))
+	}, Why: whySerial},
+	{Clause: "STORE-48", Name: "writers", Run: func(t *suite.T, newStore NewStore) {
+		var c turnstile
+		s := newStore(indexersBefore(c.pass, one, many))
+		last := make([]map[string]*item, restWriters)
+		var actors []func()
+		for w := range restWriters {
+			last[w] = map[string]*item{}
+			actors = append(actors, func() {
+				for n := range t.Scale(100) {
+					i := at(n%7, n)
+					i.key = fmt.Sprintf("writer-%d-%s", w, i.key)
+					last[w][i.key] = i
+					if b, ok := s.(contract.Transactor); ok && n%3 == 0 {
+						b.Transaction(add(i), update(i))
+					} else {
+						s.Update(i.key, i)
+					}
+					if n%5 == 0 {
+						s.Delete(i.key)
+						delete(last[w], i.key)
+					}
+				}
+			})
+		}
+		together(t, actors...)
+		c.check(t)
+		var rest []*item
+		for _, of := range last {
+			for _, i := range of {
+				rest = append(rest, i)
+			}
+		}
+		m := newModel(rest...)
+		m.indexes = []string{one, many}
+		agree(t, m, s, "after several writers")
+	}, Why: whySerial},
+	{Clause: "STORE-48", Name: "every-write-at-once", Run: func(t *suite.T, newStore NewStore) {
+		var c turnstile
+		s := newStore(indexersBefore(c.pass, one))
+		items := crowd(200)
+		rounds := t.Scale(10)
+		together(t, func() {
+			for range rounds {
+				s.Replace(newModel(items...).asMap(), "2")
+			}
+		}, func() {
+			for n := range rounds {
+				if err := s.AddIndexers(contract.Indexers{key(n): indexFunc(one, c.pass)}); err != nil {
+					t.Errorf("AddIndexers: %v", err)
+				}
+			}
+		}, func() {
+			for n := range rounds * 50 {
+				s.Update(key(n%300), at(n%300, n))
+			}
+		}, func() {
+			for n := range rounds * 50 {
+				if b, ok := s.(contract.Transactor); ok {
+					b.Transaction(add(at(n%300, n)), remove(key((n+1)%300)))
+				}
+				s.Delete(key(n % 300))
+			}
+		})
+		c.check(t)
+	}, Why: whySerial},
+}
+
+const whySerial = "an IndexFunc with a memo map works with client-go: called from two goroutines at once it ends the process (concurrent map writes)"
+
+// The sizes of STORE-49.
+const (
+	fewValues  = 100
+	mostValues = 64 * fewValues
+	// slowerThanFew is how much longer n values of one object may take than n values of
+	// objects that have fewValues each: memory that no cache holds any more makes it some
+	// three times as long, comparing each value with each n/fewValues times.
+	slowerThanFew = 8
+	// noticeable is what a step must take at least to be accused.
+	noticeable = 20 * time.Millisecond
+	// accusations is how often in a row a step must be too slow.
+	accusations = 3
+)
+
+// linearCase runs work for an object of more and more values. Nothing that a store does
+// can be counted through its interface, so the case takes times, and takes them such that
+// a busy machine is not mistaken for a slow store: in processor time, in which what else
+// runs on the machine does not count; beside the same number of values in many objects,
+// measured just before; and three times in a row.
+func linearCase(name string, work func(t *suite.T, s contract.Store, n int)) suite.Case[NewStore] {
+	return suite.Case[NewStore]{Clause: "STORE-49", Name: name, Run: func(t *suite.T, newStore NewStore) {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		elapsed := func(n, times int) time.Duration {
+			begin := processorTime()
+			for range times {
+				work(t, newStore(indexers(many)), n)
+			}
+			return processorTime() - begin
+		}
+		for n := 2 * fewValues; n <= mostValues; n *= 2 {
+			for again := 1; ; again++ {
+				inMany, inOne := elapsed(fewValues, n/fewValues), elapsed(n, 1)
+				if inOne <= max(noticeable, slowerThanFew*inMany) {
+					break
+				}
+				if again == accusations {
+					t.Fatalf("writes of an object of %d index values take %s of processor time, of objects of %d values each, as many in all, %s: more than linear",
+						n, inOne, fewValues, inMany)
+				}
+			}
+		}
+	}, Why: "an object of thousands of index values stops every writer, and with a lock every reader, for seconds"}
+}
+
+// valuesFrom returns n values, of which no other from has any.
+func valuesFrom(from, n int) []string {
+	values := make([]string, n)
+	for i := range values {
+		values[i] = fmt.Sprintf("value-%08d", from+i)
+	}
+	return values
+}
+
+var linearCases = []suite.Case[NewStore]{
+	linearCase("one-object", func(t *suite.T, s contract.Store, n int) {
+		values, others := valuesFrom(0, n), valuesFrom(n, n)
+		reversed := slices.Clone(others)
+		slices.Reverse(reversed)
+		for _, v := range [][]string{values, others, reversed, slices.Concat(reversed[n/2:], values[n/2:])} {
+			s.Update("k", &item{name: "k", key: "k", many: v})
+			must(t, found(s, v[0], 1))
+		}
+		s.Delete("k")
+		must(t, differs("ListIndexFuncValues", s.ListIndexFuncValues(many), nil))
+	}),
+	// An object that leaves a value gives up its place there to another object, which may
+	// have many values itself.
+	linearCase("two-that-share", func(t *suite.T, s contract.Store, n int) {
+		values, others := valuesFrom(0, n), valuesFrom(n, n)
+		s.Add("k", &item{name: "k", key: "k", many: values})
+		s.Add("l", &item{name: "l", key: "l", many: values})
+		must(t, found(s, values[n/2], 2))
+		s.Update("k", &item{name: "k", key: "k", many: others})
+		must(t, found(s, values[n/2], 1))
+		s.Update("k", &item{name: "k", key: "k", many: values})
+		s.Delete("l")
+		must(t, found(s, values[n/2], 1))
+	}),
+	linearCase("all-at-once", func(t *suite.T, s contract.Store, n int) {
+		values, others := valuesFrom(0, n), valuesFrom(n, n)
+		k, l := &item{name: "k", key: "k", many: values}, &item{name: "l", key: "l", many: values}
+		s.Replace(map[string]any{"k": k, "l": l}, "1")
+		must(t, found(s, values[n/2], 2))
+		must(t, s.AddIndexers(contract.Indexers{"later": indexFunc(many, nil)}))
+		if b, ok := s.(contract.Transactor); ok {
+			moved := &item{name: "k2", key: "k", many: others}
+			b.Transaction(update(moved), remove("l"), add(l))
+			must(t, found(s, values[n/2], 1))
+		}
+		s.Replace(nil, "2")
+	}),
+}
+
+// found reports how many objects have a value, if it is not what is wanted.
+func found(s contract.Store, value string, want int) error {
+	list, err := s.ByIndex(many, value)
+	if err == nil && len(list) != want {
+		err = fmt.Errorf("ByIndex(many, %s) gave %d objects; want %d", value, len(list), want)
+	}
+	return err
+}

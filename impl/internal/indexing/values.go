@@ -1,0 +1,132 @@
+package indexing
+
+import (
+	"slices"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// Values is the index values of objects: a list for each index of each object, in the
+// order of the calls of Append; no value is in a list twice. The zero value has no lists.
+//
+// It is a copy, because a store keeps values beyond the next call of an IndexFunc, and
+// IndexFuncs may return the same slice each time (STORE-47). The lists lie one behind the
+// other, so that the values of one object of few fit in a Room, on the stack of a write.
+type Values struct {
+	texts []string
+	ends  []int // where in texts each list ends
+	start int   // where the first one starts
+}
+
+// Room is memory for the values of an object that has few of them.
+type Room struct {
+	texts [8]string
+	ends  [8]int
+}
+
+// Values returns no lists, with the Room's memory for more.
+func (r *Room) Values() Values { return Values{texts: r.texts[:0], ends: r.ends[:0]} }
+
+// MakeValues returns no lists, with memory for as many lists, of one value each.
+func MakeValues(lists int) Values {
+	return Values{texts: make([]string, 0, lists), ends: make([]int, 0, lists)}
+}
+
+// Emptied returns no lists, with the memory of v, whose lists end with this call.
+func (v Values) Emptied() Values { return Values{texts: v.texts[:0], ends: v.ends[:0]} }
+
+// Len returns the number of lists.
+func (v Values) Len() int { return len(v.ends) }
+
+// List returns the i-th list. It holds as long as v.
+func (v Values) List(i int) []string {
+	start := v.start
+	if i > 0 {
+		start = v.ends[i-1]
+	}
+	return v.texts[start:v.ends[i]:v.ends[i]]
+}
+
+// Object returns the lists of the i-th object, if each has so many.
+func (v Values) Object(i, lists int) Values {
+	start := v.start
+	if i > 0 && lists > 0 {
+		start = v.ends[i*lists-1]
+	}
+	return Values{v.texts, v.ends[i*lists:][:lists:lists], start}
+}
+
+// Count returns the number of values in all lists.
+func (v Values) Count() int {
+	if len(v.ends) == 0 {
+		return 0
+	}
+	return v.ends[len(v.ends)-1] - v.start
+}
+
+// Append appends the list of obj's values in the named index; a nil object has none, as
+// in client-go. It panics if the IndexFunc fails, so it must run before anything is
+// touched; a panic of the IndexFunc passes through. Cost: O(values), and an allocation
+// where the memory that there is does not suffice.
+func (v Values) Append(name string, compute contract.IndexFunc, key string, obj any) Values {
+	v.texts = appendDistinct(v.texts, ValuesOf(name, compute, key, obj))
+	v.ends = append(v.ends, len(v.texts))
+	return v
+}
+
+// appendDistinct appends the values, each once, in their order.
+func appendDistinct(texts, values []string) []string {
+	if len(values) > Few {
+		return appendManyDistinct(texts, values)
+	}
+	start := len(texts)
+	for _, value := range values {
+		if !slices.Contains(texts[start:], value) {
+			texts = append(texts, value)
+		}
+	}
+	return texts
+}
+
+func appendManyDistinct(texts, values []string) []string {
+	texts = slices.Grow(texts, len(values))
+	seen := make(map[string]struct{}, len(values))
+	for _, value := range values {
+		if _, again := seen[value]; !again {
+			seen[value] = struct{}{}
+			texts = append(texts, value)
+		}
+	}
+	return texts
+}
+
+// Few is how many values or places are searched one by one. With more of them a map is
+// made, so that no write costs more than O(values) (STORE-49).
+const Few = 16
+
+// Wanted is the buckets that an object of many values is to be in.
+type Wanted map[indexed]struct{}
+
+type indexed struct {
+	index int
+	value string
+}
+
+// NewWanted returns the buckets of an object's values.
+func NewWanted(values Values) Wanted {
+	w := make(Wanted, values.Count())
+	for index := range values.Len() {
+		for _, value := range values.List(index) {
+			w[indexed{index, value}] = struct{}{}
+		}
+	}
+	return w
+}
+
+// Take removes a bucket, and reports whether it was there.
+func (w Wanted) Take(index int, value string) bool {
+	b := indexed{index, value}
+	_, there := w[b]
+	delete(w, b)
+	return there
+}
