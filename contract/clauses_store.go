@@ -63,6 +63,8 @@ var storeClauses = []Clause{
 	storePowerClause(41, CapResourceVersion, "DeleteWithObject deletes the key and takes the object's resource version; Delete, and DeleteWithObject of nil, leave the version as it was", fromStore),
 	storePowerClause(42, CapResourceVersion, "A write of an object without metadata leaves the resource version as it was", fromStore),
 	storePowerClause(43, CapResourceVersion, "A Transaction takes the resource version of its last object", fromStore),
+
+	storeClause(50, "A deletion runs no IndexFunc on the object that it is given, which may be a tombstone or nothing an IndexFunc knows", fromStore),
 }
 
 func storeClause(n int, rule, source string) Clause {
