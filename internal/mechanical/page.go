@@ -60,15 +60,16 @@ func (r Results) Merge(root string, s Sorted) error {
 	return r.write(root, s)
 }
 
-// Survivors are the verdicts of the last run on those that survived it.
-func (r Results) Survivors() (out []Verdict) {
-	for _, v := range slices.Concat(r.Equivalent, r.Open) {
-		out = append(out, Verdict{
-			Mutant:  Mutant{Package: r.Package, Function: v.Function, Source: v.Source, Mutation: v.Mutation, N: v.N},
-			Reached: v.Reached,
-		})
+// Survivors are the verdicts on those that survived the last run, with a reason and without.
+func (r Results) Survivors() (excused, open []Verdict) {
+	verdicts := func(list []Survivor) (out []Verdict) {
+		for _, v := range list {
+			m := Mutant{Package: r.Package, Function: v.Function, Source: v.Source, Mutation: v.Mutation, N: v.N}
+			out = append(out, Verdict{Mutant: m, Reached: v.Reached})
+		}
+		return out
 	}
-	return out
+	return verdicts(r.Equivalent), verdicts(r.Open)
 }
 
 // write adds the survivors and writes the results.

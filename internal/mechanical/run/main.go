@@ -37,7 +37,7 @@ func main() {
 	flag.Float64Var(&f.least, "least", 0.95, "share of the mutants that must be killed")
 	flag.StringVar(&f.function, "function", "", "judge the mutants of one function only")
 	flag.BoolVar(&f.verbose, "v", false, "print every verdict")
-	flag.BoolVar(&f.survivors, "survivors", false, "judge again what survived the last whole run")
+	flag.BoolVar(&f.survivors, "survivors", false, "judge again the survivors of the last whole run that have no reason")
 	flag.BoolVar(&f.excuse, "excuse", false, "judge nothing: hold the survivors of the last whole run against the ledger")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -115,18 +115,18 @@ func again(ctx context.Context, root string, target mechanical.Target, ledger []
 		fmt.Printf("%s: not judged yet\n", target.Dir)
 		return true, nil
 	}
-	verdicts := all[i].Survivors()
+	excused, open := all[i].Survivors()
 	if f.survivors {
 		keys := map[string]bool{}
-		for _, v := range verdicts {
+		for _, v := range open {
 			keys[v.Key()] = true
 		}
-		if verdicts, err = judge(ctx, root, target, func(m mechanical.Mutant) bool { return keys[m.Key()] }, f); err != nil {
+		if open, err = judge(ctx, root, target, func(m mechanical.Mutant) bool { return keys[m.Key()] }, f); err != nil {
 			return false, err
 		}
 	}
-	s := mechanical.Sort(target, verdicts, ledger)
-	tell(target, s, false)
+	s := mechanical.Sort(target, slices.Concat(excused, open), ledger)
+	fmt.Printf("%s: of the survivors %d are killed now, %d are equivalent and %d are open\n", target.Dir, len(s.Killed), len(s.Equivalent), len(s.Open))
 	return len(s.Open) == 0, all[i].Merge(root, s)
 }
 
