@@ -26,7 +26,7 @@ type Instrumented struct {
 // within it.
 func Load(root, dir string) (*packages.Package, error) {
 	cfg := &packages.Config{
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo,
 		Dir:  root,
 	}
 	pkgs, err := packages.Load(cfg, "./"+dir)
