@@ -55,8 +55,8 @@ verify: ## Run the conformance suites over the catalog
 mutants: ## Run the suites over the broken implementations that they must catch
 	$(GO) run ./cmd/benchrun verify --mutants
 
-mechanical: ## Judge mistakes made by rule by the suites, into docs/mechanical-mutants.md (PACKAGES="impl/dense queue/delay" for some)
-	$(GO) run ./internal/mechanical/run $(PACKAGES)
+mechanical: ## Judge mistakes made by rule by the suites, into docs/mechanical-mutants.md (PACKAGES="impl/dense" for some, FLAGS="-journal file" to go on after Ctrl-C)
+	$(GO) run ./internal/mechanical/run $(FLAGS) $(PACKAGES)
 
 healthy: ## Run every suite RUNS times (1000) with new seeds: nothing may be accused (COMPONENTS=store,queue or IMPL=lockfree for some)
 	$(GO) test -count=1 -v -timeout=0 -run='^TestNoHealthyImplementationIsAccused$$' ./catalog -healthy.runs=$(RUNS) -healthy.components=$(COMPONENTS) -healthy.impl=$(IMPL)

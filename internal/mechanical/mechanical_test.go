@@ -274,3 +274,32 @@ func TestAFewMutantsAreJudged(t *testing.T) {
 		}
 	}
 }
+
+// A journal gives back the kills and not the survivors, which a new case may catch.
+func TestTheJournalGoesOn(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal")
+	for round := range 2 {
+		j, err := OpenJournal(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(j.Known) != round {
+			t.Errorf("round %d: %v", round, j.Known)
+		}
+		for _, v := range []Verdict{verdict("a", "STORE-1"), verdict("b", "")} {
+			if err := j.Add(v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(path, []byte("no journal"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenJournal(path); err == nil || !strings.Contains(err.Error(), "no journal of verdicts") {
+		t.Errorf("%v", err)
+	}
+}

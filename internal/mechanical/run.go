@@ -38,6 +38,9 @@ type Options struct {
 	// be set.
 	Begin    func(mutants int)
 	Progress func(done, of int, v Verdict)
+	// Known are verdicts of an earlier run that was cut short, by Mutant.Key; their mutants
+	// are not judged again.
+	Known map[string]Verdict
 	// Rounds are the efforts of the suites that a mutant must survive, one after the other,
 	// each with a seed of its own; nil means DefaultRounds.
 	Rounds []float64
@@ -87,6 +90,11 @@ func Run(ctx context.Context, root string, target Target, opts Options) ([]Verdi
 	opts.Begin(len(mutants))
 	var out []Verdict
 	for i, m := range mutants {
+		if v, known := opts.Known[m.Key()]; known {
+			v.Mutant = m
+			out = append(out, v)
+			continue
+		}
 		v := Verdict{Mutant: m}
 		tasks := healthy.tasksOf(m.ID)
 		v.Reached = len(tasks) > 0

@@ -4,6 +4,7 @@
 //	go run ./internal/mechanical/run impl/dense         # some
 //	go run ./internal/mechanical/run -every 20          # a sample, of which nothing is kept
 //	go run ./internal/mechanical/run -survivors         # what survived, once more
+//	go run ./internal/mechanical/run -journal verdicts  # can be cut short, and goes on
 //	go run ./internal/mechanical/run -excuse            # after a change of the ledger
 //
 // It ends with 1 if fewer than -least of the mutants that are not equivalent were killed.
@@ -11,6 +12,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -29,6 +31,7 @@ type flags struct {
 	function          string
 	verbose           bool
 	survivors, excuse bool
+	journal           string
 }
 
 func main() {
@@ -39,6 +42,7 @@ func main() {
 	flag.BoolVar(&f.verbose, "v", false, "print every verdict")
 	flag.BoolVar(&f.survivors, "survivors", false, "judge again the survivors of the last whole run that have no reason")
 	flag.BoolVar(&f.excuse, "excuse", false, "judge nothing: hold the survivors of the last whole run against the ledger")
+	flag.StringVar(&f.journal, "journal", "", "`file` that keeps the verdicts: a run that was cut short goes on with it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -132,11 +136,25 @@ func again(ctx context.Context, root string, target mechanical.Target, ledger []
 
 func judge(ctx context.Context, root string, target mechanical.Target, pick func(mechanical.Mutant) bool, f flags) ([]mechanical.Verdict, error) {
 	fmt.Printf("%s: building\n", target.Dir)
-	var begin time.Time
-	verdicts, err := mechanical.Run(ctx, root, target, mechanical.Options{Pick: pick, Begin: func(mutants int) {
+	var (
+		begin  time.Time
+		known  map[string]mechanical.Verdict
+		keep   = func(mechanical.Verdict) error { return nil }
+		unkept error
+	)
+	if f.journal != "" {
+		j, err := mechanical.OpenJournal(f.journal)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = j.Close() }()
+		known, keep = j.Known, j.Add
+	}
+	verdicts, err := mechanical.Run(ctx, root, target, mechanical.Options{Pick: pick, Known: known, Begin: func(mutants int) {
 		begin = time.Now()
 		fmt.Printf("%s: %d mutants\n", target.Dir, mutants)
 	}, Progress: func(done, of int, v mechanical.Verdict) {
+		unkept = errors.Join(unkept, keep(v))
 		left := time.Duration(float64(time.Since(begin)) / float64(done) * float64(of-done)).Round(time.Second)
 		if f.verbose || v.Clause == "" {
 			fmt.Printf("%4d of %d, %s left: %s: %s %s\n", done, of, left, v.Mutant, outcome(v), v.How)
@@ -144,7 +162,7 @@ func judge(ctx context.Context, root string, target mechanical.Target, pick func
 			fmt.Printf("%4d of %d, %s left\n", done, of, left)
 		}
 	}})
-	if err != nil {
+	if err = errors.Join(err, unkept); err != nil {
 		return nil, fmt.Errorf("after %d mutants: %w", len(verdicts), err)
 	}
 	return verdicts, nil
