@@ -214,6 +214,7 @@ func popBoth(t *suite.T, h contract.DelayHeap[string], model *pointerheap.Heap, 
 	case p.known && !p.near(w.ReadyAt, earliest):
 		t.Fatalf("%q with time %s came out before one with time %s", item, show(w.ReadyAt), show(earliest))
 	}
+	t.Progress()
 	heap.Remove(&model.Order, w.Index)
 	delete(model.Known, item)
 	return true

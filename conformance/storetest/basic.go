@@ -68,7 +68,7 @@ var basicCases = []suite.Case[NewStore]{
 		agree(t, fill(s, newItem("l", 3, "y")), s, "after adding the key again")
 	}, Why: "deletions are delivered more than once"},
 	{Clause: "STORE-3", Name: "from-many-to-few-and-back", Run: func(t *suite.T, newStore NewStore) {
-		const most, compare = 900, 75
+		const most, compare = 400, 50
 		s := newStore(indexers())
 		m := fill(s, crowd(most)...)
 		for i, n := range t.Rand().Perm(most) {

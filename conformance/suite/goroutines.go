@@ -105,8 +105,12 @@ func own() goroutine {
 // ended between two looks is missed, unless it is in a bubble of the family.
 type family map[int64]bool
 
-// look returns the goroutines of root's family that live.
+// look returns the goroutines of root's family that live. Root is 0 until its goroutine
+// has begun to run, and 0 is also the creator of goroutines that have none.
 func (f family) look(root int64) []goroutine {
+	if root == 0 {
+		return nil
+	}
 	f[root] = true
 	all := dump()
 	bubbles := map[string]bool{}

@@ -196,6 +196,18 @@ func TestBubbleThatWaitsForItself(t *testing.T) {
 	}
 }
 
+// A function whose goroutine has not begun to run has no family yet, and not all others.
+func TestAFamilyBeginsWithItsRoot(t *testing.T) {
+	t.Parallel()
+	kin := family{}
+	if members := kin.look(0); len(members) > 0 || len(kin) > 0 {
+		t.Errorf("%d goroutines belong to a family without a root", len(members))
+	}
+	if members := kin.look(ownID()); len(members) == 0 || len(members) > 2 {
+		t.Errorf("%d goroutines belong to this one", len(members))
+	}
+}
+
 func TestGoroutinesAreRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -26,7 +26,7 @@ import (
 
 func main() {
 	effort := flag.Float64("effort", 0.02, "of the suites")
-	timeout := flag.Duration("timeout", 10*time.Second, "of one case; a tenth of it without progress ends it")
+	timeout := flag.Duration("timeout", 20*time.Second, "of one case; a tenth of it without progress ends it")
 	seed := flag.Uint64("seed", 1, "of the suites")
 	memory := flag.Uint64("memory", 2<<30, "`bytes` that the process may use")
 	flag.Parse()
