@@ -15,7 +15,7 @@ HISTORIES ?= 10000
 # not: a race in them is theirs, and the suites that catch them race over the sound ones.
 CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./indexer ./informer/... ./load/... ./queue/...))
 
-.PHONY: help build test race degraded explore lint fuzz bench verify mutants healthy faults report selfcheck
+.PHONY: help build test race degraded explore lint fuzz bench verify mutants mechanical healthy faults report selfcheck
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ verify: ## Run the conformance suites over the catalog
 
 mutants: ## Run the suites over the broken implementations that they must catch
 	$(GO) run ./cmd/benchrun verify --mutants
+
+mechanical: ## Judge mistakes made by rule by the suites, into docs/mechanical-mutants.md (PACKAGES="impl/dense" for some, FLAGS="-journal file" to go on after Ctrl-C)
+	$(GO) run ./internal/mechanical/run $(FLAGS) $(PACKAGES)
 
 healthy: ## Run every suite RUNS times (1000) with new seeds: nothing may be accused (COMPONENTS=store,queue or IMPL=lockfree for some)
 	$(GO) test -count=1 -v -timeout=0 -run='^TestNoHealthyImplementationIsAccused$$' ./catalog -healthy.runs=$(RUNS) -healthy.components=$(COMPONENTS) -healthy.impl=$(IMPL)

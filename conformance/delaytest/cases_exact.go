@@ -90,6 +90,9 @@ var exactCases = []suite.Case[constructor]{
 	{Clause: "DELAY-11", Name: "many-steps", Why: whyOrder, Run: func(t *suite.T, newHeap constructor) {
 		longHistory(t, newHeap(), exactly)
 	}},
+	{Clause: "DELAY-11", Name: "near-and-beyond-292-years", Why: whyOrder, Run: func(t *suite.T, newHeap constructor) {
+		farHistory(t, newHeap(), exactly)
+	}},
 	{Clause: "DELAY-11", Name: "falling-times", Why: "each item becomes the first: a structure that runs ahead of time has no place for it", Run: func(t *suite.T, newHeap constructor) {
 		h, n := newHeap(), t.Scale(3000)
 		for i := range n {

@@ -87,6 +87,40 @@ var extremeCases = []suite.Case[constructor]{
 			}
 		}
 	}},
+	{Clause: "DELAY-3", Name: "near-and-beyond-292-years", Why: "an item that is asked for sooner waits for ever", Run: func(t *suite.T, newHeap constructor) {
+		farHistory(t, newHeap(), precision{})
+	}},
+	{Clause: "DELAY-3", Name: "after-a-flood", Why: "a structure that gives room back forgets what it has kept, and an item comes twice", Run: func(t *suite.T, newHeap constructor) {
+		const flood, stay = 5000, 20
+		h := newHeap()
+		for i := range flood {
+			h.Add(fmt.Sprint("gone", i), at(0))
+		}
+		for i := range stay {
+			h.Add(fmt.Sprint("stays", i), at(1000+10*i))
+		}
+		for range flood {
+			if item, ok := h.PopReady(at(2)); !ok {
+				t.Fatalf("PopReady hands out nothing, but %d items were ready", flood)
+			} else if len(item) > 5 && item[:5] == "stays" {
+				t.Fatalf("%q came out before its time", item)
+			}
+		}
+		for i := range stay {
+			h.Add(fmt.Sprint("stays", i), at(3000)) // later: nothing changes
+			if i%2 == 0 {
+				h.Add(fmt.Sprint("stays", i), at(500+10*i))
+			}
+		}
+		mustLen(t, h, stay)
+		for i := 0; i < stay; i += 2 {
+			mustPop(t, h, at(502+10*i), fmt.Sprint("stays", i))
+		}
+		for i := 1; i < stay; i += 2 {
+			mustPop(t, h, at(1002+10*i), fmt.Sprint("stays", i))
+		}
+		mustLen(t, h, 0)
+	}},
 	{Clause: "DELAY-3", Name: "with-and-without-a-monotonic-reading", Why: "a time that was written down and read again has no monotonic reading", Run: func(t *suite.T, newHeap constructor) {
 		now := time.Now()
 		wall := now.Round(0)

@@ -48,6 +48,7 @@ var memoryCases = []suite.Case[constructor]{
 		mustKeepLess(t, heavyItems*heavyItem, fmt.Sprintf("with %d items that were each added %d times", len(items), rounds), func() contract.DelayHeap[string] {
 			h := newHeap()
 			for round := range rounds {
+				t.Progress()
 				for i, item := range items {
 					h.Add(item, at(100_000-round).Add(time.Duration(i)*time.Second))
 				}
@@ -59,6 +60,7 @@ var memoryCases = []suite.Case[constructor]{
 	{Clause: "DELAY-14", Name: "ever-earlier-comes-out-once", Why: "an entry that was left behind is an item that comes out again", Run: func(t *suite.T, newHeap constructor) {
 		h, items := newHeap(), itemNames(100)
 		for round := range 50 {
+			t.Progress()
 			for i, item := range items {
 				h.Add(item, at(10_000-100*round+i))
 			}

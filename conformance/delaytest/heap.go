@@ -5,6 +5,7 @@ package delaytest
 import (
 	"time"
 
+	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
 
@@ -65,6 +66,9 @@ func drain(t fataler, h contract.DelayHeap[string], now time.Time, limit int) []
 		item, ok := h.PopReady(now)
 		if !ok {
 			t.Fatalf("Next gave %s, but PopReady(%s) hands out nothing", show(next), show(now))
+		}
+		if c, ok := t.(*suite.T); ok {
+			c.Progress() // no more than limit times
 		}
 		out = append(out, popped{item, now})
 	}

@@ -155,6 +155,46 @@ func longHistory(t *suite.T, h contract.DelayHeap[string], p precision) {
 	mustLen(t, h, 0)
 }
 
+// farHistory does random steps on h and on a model with few items, half of whose times lie
+// beyond the range of 64-bit nanoseconds. So those times are set, moved and taken back
+// while others stand beside them.
+func farHistory(t *suite.T, h contract.DelayHeap[string], p precision) {
+	model, rnd, now, far := pointerheap.New(), t.Rand(), at(0), farTimes()
+	add := func(item string, readyAt time.Time) {
+		h.Add(item, readyAt)
+		model.Add(item, readyAt)
+	}
+	for range t.Scale(20_000) {
+		item := fmt.Sprint("item", rnd.IntN(24))
+		switch r := rnd.IntN(10); {
+		case r < 3:
+			add(item, now.Add(anyDelay(rnd)))
+		case r < 6:
+			add(item, far[rnd.IntN(len(far))].Add(time.Duration(rnd.IntN(5))*time.Minute))
+		case r < 9:
+			popBoth(t, h, model, now, p)
+		default:
+			now = now.Add(max(1, anyDelay(rnd)/16))
+			if rnd.IntN(20) == 0 { // as a clock that is set, forward or back
+				now = far[rnd.IntN(len(far))]
+			}
+		}
+		mustLen(t, h, model.Len())
+		next, ok := h.Next()
+		earliest, waits := model.Next()
+		if ok != waits || ok && p.known && !p.near(next, earliest) {
+			t.Fatalf("Next() = %s, %v; the earliest time waiting is %s, %v", show(next), ok, show(earliest), waits)
+		}
+	}
+	end := far[len(far)-1].AddDate(1, 0, 0)
+	for model.Len() > 0 {
+		if !popBoth(t, h, model, end, p) {
+			t.Fatalf("PopReady(%s) hands out nothing, but %d items wait", show(end), model.Len())
+		}
+	}
+	mustLen(t, h, 0)
+}
+
 // popBoth takes an item out of h and of the model, if h hands one out.
 func popBoth(t *suite.T, h contract.DelayHeap[string], model *pointerheap.Heap, now time.Time, p precision) bool {
 	earliest, waits := model.Next()
@@ -174,6 +214,7 @@ func popBoth(t *suite.T, h contract.DelayHeap[string], model *pointerheap.Heap, 
 	case p.known && !p.near(w.ReadyAt, earliest):
 		t.Fatalf("%q with time %s came out before one with time %s", item, show(w.ReadyAt), show(earliest))
 	}
+	t.Progress()
 	heap.Remove(&model.Order, w.Index)
 	delete(model.Known, item)
 	return true

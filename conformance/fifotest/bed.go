@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
@@ -163,13 +162,12 @@ func start[R any](t *suite.T, f func() R) <-chan R {
 
 // await waits for what must come, and ends the case if it does not.
 func await[R any](t *suite.T, done <-chan R, what any) R {
-	timer := time.NewTimer(t.Config().CaseTimeout / 10)
-	defer timer.Stop()
 	select {
 	case r := <-done:
+		t.Progress()
 		return r
-	case <-timer.C:
-		t.Fatalf("waited %s in vain: %v", t.Config().CaseTimeout/10, what)
+	case <-t.Stalled():
+		t.Fatalf("waited in vain: %v", what)
 		panic("unreachable")
 	}
 }

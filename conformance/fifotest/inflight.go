@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
@@ -38,14 +37,12 @@ func (b *bed) during(call func() error, process func(contract.Deltas) error) pop
 
 // returned waits for a call within process, which must not end the case itself.
 func (b *bed) returned(called <-chan error) <-chan error {
-	timer := time.NewTimer(b.t.Config().CaseTimeout / 10)
-	defer timer.Stop()
 	select {
 	case err := <-called:
 		again := make(chan error, 1)
 		again <- err
 		return again
-	case <-timer.C:
+	case <-b.t.Stalled():
 		b.t.Errorf("a producing method does not return while process runs")
 		return called
 	}

@@ -32,7 +32,8 @@ func randomHistories(t *suite.T, e env) {
 	if total == 0 {
 		total = t.Scale(defaultHistories)
 	}
-	j := &judge{newInformer: e.newInformer, waived: cfg.Waived, patience: cfg.CaseTimeout / 4}
+	// The case itself must not stall before a history is given up.
+	j := &judge{newInformer: e.newInformer, waived: cfg.Waived, patience: t.Patience() / 2, shrinking: cfg.CaseTimeout / 4, progress: t.Progress}
 	var next, writes, calls, struck, done, wrong atomic.Int64
 	var playing sync.WaitGroup
 	for range min(total, runtime.GOMAXPROCS(0)) {
@@ -51,6 +52,10 @@ func randomHistories(t *suite.T, e env) {
 				writes.Add(int64(len(out.log)))
 				calls.Add(int64(out.calls))
 				struck.Add(int64(out.struck))
+				t.Progress()
+				if out.hangs {
+					next.Store(int64(total)) // the others would hang as long
+				}
 				if len(out.problems) > 0 && wrong.Add(1) <= atMostFailures {
 					t.Errorf("%s", j.tell(int(i), h, out))
 				}
@@ -65,22 +70,20 @@ func randomHistories(t *suite.T, e env) {
 type judge struct {
 	newInformer contract.NewInformer
 	waived      map[string]string
-	patience    time.Duration // real time for one history, and for reducing one
+	patience    time.Duration // with a history that gets no further; see suite.Guard
+	shrinking   time.Duration // real time for reducing one
+	progress    func()
 }
 
 // play plays h, and gives up if it hangs: a goroutine that waits for a lock keeps the
 // time of its bubble from moving. Problems of waived clauses are left out.
 func (j *judge) play(h history) played {
 	result := make(chan played, 1)
-	go func() { result <- playHistory(j.newInformer, h) }()
-	timer := time.NewTimer(j.patience)
-	defer timer.Stop()
-	var out played
-	select {
-	case out = <-result:
-	case <-timer.C:
-		return played{hangs: true, problems: []problem{{"INFORMER-29", fmt.Sprintf("the history is still running after %s of real time: is a lock left held?\n%s", j.patience, stacks(waitsForLock))}}}
+	if stall := suite.Guard(j.patience, 0, func(*suite.Watch) { result <- playHistory(j.newInformer, h) }); stall != nil {
+		return played{hangs: true, problems: []problem{{"INFORMER-29", "the history hangs: " + stall.String()}}}
 	}
+	out := <-result
+	j.progress()
 	out.problems = slices.DeleteFunc(out.problems, func(p problem) bool { return j.waived[p.clause] != "" })
 	return out
 }
@@ -111,7 +114,7 @@ const triesEach = 10
 // what is left breaks the same clause and patience lasts.
 func (j *judge) reduce(h history, wrong played) (history, played) {
 	clause := wrong.problems[0].clause
-	deadline := time.Now().Add(j.patience)
+	deadline := time.Now().Add(j.shrinking)
 	shorter := false
 	try := func(c history) bool {
 		for range triesEach {

@@ -24,7 +24,7 @@ import (
 func TestMain(m *testing.M) {
 	const here = "github.com/informerbench/informerbench/conformance/informertest."
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(here+"leftForGood"), goleak.IgnoreAnyFunction(here+"leftTicking"),
-		goleak.IgnoreAnyFunction(here+"inBubble.func2"),
+		goleak.IgnoreAnyFunction("github.com/informerbench/informerbench/conformance/suite.Bubble.func2"),
 		goleak.IgnoreTopFunction("testing/synctest.testingSynctestTest"))
 }
 
@@ -143,7 +143,7 @@ func TestHistoriesAreReduced(t *testing.T) {
 	// goroutines run at one instant is chance, and a shorter history may hang on it: then
 	// the reduction ends there. Most do not.
 	defer calm()()
-	j := &judge{newInformer: filtered(func(k kind, _ any) bool { return k != deleted && k != buried }), patience: 10 * time.Second, waived: map[string]string{"INFORMER-31": "client-go"}}
+	j := &judge{newInformer: filtered(func(k kind, _ any) bool { return k != deleted && k != buried }), patience: 10 * time.Second, shrinking: 10 * time.Second, progress: func() {}, waived: map[string]string{"INFORMER-31": "client-go"}}
 	const reductions = 9
 	var tried int
 	var long []string
@@ -288,7 +288,7 @@ func TestHistoryThatHangsIsTold(t *testing.T) {
 	said := wantFailure(t, "INFORMER-29", func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
 		return locking{cache.NewSharedIndexInformer(lw, example, resync, indexers), &mu, &broken}
 	}, Histories(1), suite.WithCaseTimeout(4*time.Second))
-	for _, want := range []string{"is a lock left held?", "locking.HasSynced"} {
+	for _, want := range []string{"a lock left held", "locking.HasSynced"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the failure does not say %q:\n%s", want, said)
 		}

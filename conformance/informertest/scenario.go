@@ -42,6 +42,7 @@ func play(clause, name, why string, s setup, steps func(b *bed)) suite.Case[env]
 					w.compare()
 				}
 			})
+			t.Progress()
 			if failed != "" {
 				t.Errorf("%s: %s", mode, failed)
 			}

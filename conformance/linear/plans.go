@@ -13,8 +13,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// patience bounds one search for an order. Nearly all take well below a
-// millisecond.
+// patience bounds one search for an order, so that the case does not stall. Nearly all
+// take well below a millisecond.
 const patience = 2 * time.Second
 
 // plan is what the histories of a case are drawn from.
@@ -106,16 +106,17 @@ func (p plan) run(t *suite.T, newStore NewStore, histories int) {
 		prog := p.draw(r, kinds)
 		prog.shake(r)
 		h, err := prog.record(newStore)
+		t.Progress()
 		sum.histories++
 		if err != nil {
 			t.Fatalf("history %d: a call that must not panic: %v", sum.histories, err)
 		}
 		sum.calls += len(h.ops)
-		switch h.judge(patience) {
+		switch h.judge(min(patience, t.Patience()/2)) {
 		case porcupine.Unknown:
 			sum.undecided++
 		case porcupine.Illegal:
-			f := reduce(h, newStore, r, t.Config().CaseTimeout/8)
+			f := reduce(h, newStore, r, t.Config().CaseTimeout/8, t.Progress)
 			t.Fatalf("history %d (%d clients): %s", sum.histories, len(prog.clients), f.report(t.Config().Drawings, p.clause))
 		}
 	}

@@ -256,7 +256,7 @@ type finding struct {
 const reruns = 300
 
 // reduce shrinks the history, and looks for a smaller one by running what is left.
-func reduce(h *history, newStore NewStore, r *rand.Rand, bound time.Duration) finding {
+func reduce(h *history, newStore NewStore, r *rand.Rand, bound time.Duration, progress func()) finding {
 	start := time.Now()
 	f := finding{calls: len(h.ops), whole: h, small: h.shrunk(start.Add(bound / 2))}
 	deadline := start.Add(bound)
@@ -264,6 +264,7 @@ func reduce(h *history, newStore NewStore, r *rand.Rand, bound time.Duration) fi
 		prog := f.small.program()
 		prog.shake(r)
 		g, err := prog.record(newStore)
+		progress()
 		if err != nil {
 			return f
 		}

@@ -30,7 +30,7 @@ func (s Store) waives(clauses ...string) bool {
 const (
 	DefaultCalls    = 50_000
 	DefaultKeys     = 2_000
-	DefaultPatience = 10 * time.Second
+	DefaultPatience = 6 * time.Second
 	DefaultReplays  = 2_000_000
 )
 
@@ -40,8 +40,9 @@ type Config struct {
 	Seed  uint64 // repeats the history of an earlier run of the same sizes; 0 draws one
 	Calls int    // the history's length; 0 means DefaultCalls
 	Keys  int    // the most that there are at once; 0 means DefaultKeys
-	// Patience is how long one call may take; 0 means DefaultPatience. Reducing a
-	// history in which one hangs waits for it up to 20 times, a second or two each.
+	// Patience is how long one call may take, counted as suite.Guard says; 0 means
+	// DefaultPatience. Reducing a history in which one hangs waits for it up to ten times,
+	// a twentieth of Patience each.
 	Patience time.Duration
 	// Replays bounds the work of reducing a history that fails: how many calls may be
 	// made for it. 0 means DefaultReplays, which takes some seconds.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
 
@@ -55,33 +56,34 @@ type dissent struct {
 
 // play makes the calls on new stores, one after the other, each on every store, and
 // stops at the first that any of them answers otherwise than the model. It returns
-// nil if all agree. A call that takes longer than patience is an answer too; its goroutine is left behind.
+// nil if all agree. A call that does not return is an answer too, see suite.Guard; its
+// goroutine is left behind.
 func play(h history, stores []Store, patience time.Duration) *dissent {
-	var at atomic.Int64 // calls begun
+	var at atomic.Int64
 	done := make(chan *dissent, 1)
-	go func() { done <- perform(h, stores, &at) }()
-	look := time.NewTicker(patience)
-	defer look.Stop()
-	for last := int64(-1); ; {
-		select {
-		case d := <-done:
-			return d
-		case <-look.C:
-			now := at.Load()
-			if now == last && now > 0 {
-				call, store := int(now-1)/len(stores), int(now-1)%len(stores)
-				clause := methods[h.operations[call].kind].clause
-				return &dissent{call, []string{stores[store].Name}, []*problem{problemf(clause, "does not return")}, true}
-			}
-			last = now
-		}
+	stall := suite.Guard(patience, 0, func(w *suite.Watch) { done <- perform(h, stores, &at, w.Progress) })
+	if stall == nil || stall.Returned {
+		return <-done
 	}
+	k := int(at.Load())
+	if k < 0 {
+		return &dissent{0, []string{stores[-k-1].Name}, []*problem{problemf(notReturning, "the constructor hangs: %s", stall)}, true}
+	}
+	call, store := (k-1)/len(stores), (k-1)%len(stores)
+	clause := methods[h.operations[call].kind].clause
+	return &dissent{call, []string{stores[store].Name}, []*problem{problemf(clause, "does not return: %s", stall)}, true}
 }
 
-func perform(h history, stores []Store, at *atomic.Int64) *dissent {
+// notReturning is the clause of a store that cannot be made.
+const notReturning = "STORE-32"
+
+// perform notes where it is: -1 for the construction of the first store and so on, then
+// 1 for the first call on the first store, 2 for that on the second and so on.
+func perform(h history, stores []Store, at *atomic.Int64, progress func()) *dissent {
 	m, s := newModel(), newScales(h)
 	subjects := make([]*subject, len(stores))
 	for i := range stores {
+		at.Store(int64(-i - 1))
 		subjects[i] = newSubject(stores[i])
 	}
 	for i, op := range h.operations {
@@ -92,6 +94,7 @@ func perform(h history, stores []Store, at *atomic.Int64) *dissent {
 		var d *dissent
 		for k, x := range subjects {
 			at.Store(int64(i*len(subjects) + k + 1))
+			progress()
 			if p := x.call(op, want, s); p != nil {
 				if d == nil {
 					d = &dissent{at: i}

@@ -55,7 +55,7 @@ const (
 	// lastCalls is how many calls are shown of a failure that does not come again.
 	lastCalls = 20
 	// hangs is how often a call that does not return is waited for.
-	hangs = 20
+	hangs = 10
 	// chances is how often a part of a reduced history is played before it counts as
 	// one that does not fail: a fault that every second play shows escapes 16 once in 65,536.
 	chances = 16
@@ -71,7 +71,7 @@ func explain(h history, stores []Store, cfg Config, d *dissent) *Failure {
 			one = []Store{s}
 		}
 	}
-	r := &reduction{h: h, stores: one, patience: min(cfg.Patience, time.Second), calls: cfg.Replays, hangs: hangs}
+	r := &reduction{h: h, stores: one, patience: max(cfg.Patience/20, 20*time.Millisecond), calls: cfg.Replays, hangs: hangs}
 	f.Repeats = r.fails(ops)
 	if !f.Repeats && len(stores) > 1 {
 		r.stores = stores // what one store does may hang on the others

@@ -31,8 +31,8 @@ type Mutant struct {
 	Clauses []string
 	// Link is where the mistake was made in the field; "" if it is made up.
 	Link string
-	// Hangs says that the mistake shows as a call that never returns, which the
-	// suite's bound on a case finds and nothing else.
+	// Hangs says that the mistake shows as a call that never returns, which suite.Guard
+	// finds and nothing else.
 	Hangs bool
 	// FIFOClass is the class that a FIFO claims to be.
 	FIFOClass contract.FIFOClass
@@ -109,15 +109,9 @@ func (m Mutant) Check(opts ...suite.Option) error {
 // brokenByClientGo are the clauses that client-go's informer does not keep.
 var brokenByClientGo = []string{"INFORMER-31", "INFORMER-33"}
 
-// caseTimeout bounds one case: where the mistake is a call that hangs, it is what
-// finds it; elsewhere rapid has a quarter of it to shrink what it found, and a
-// case that waits in vain gives up after a tenth.
-func (m Mutant) caseTimeout() time.Duration {
-	if m.Hangs {
-		return 500 * time.Millisecond
-	}
-	return 10 * time.Second
-}
+// caseTimeout bounds one case. A case that gets no further gives up after a tenth of
+// it, and rapid has a quarter of it to shrink what it found.
+const caseTimeout = 10 * time.Second
 
 // Where the real mistakes were made. GitHub leads from the number of an issue to
 // the pull request of that number too.

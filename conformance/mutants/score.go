@@ -101,14 +101,11 @@ func tryOnce(ctx context.Context, results []*Result, opts ...suite.Option) {
 	wg.Wait()
 }
 
-// stillRunning is what the suite says of a case that its bound ended.
-const stillRunning = "still running after"
-
 func (r *Result) try(opts ...suite.Option) {
 	begin := time.Now()
-	err := r.Mutant.Check(append(slices.Clip(opts), suite.Only(r.Missed...), suite.WithCaseTimeout(r.Mutant.caseTimeout()), suite.WithObserver(func(res suite.Result) {
-		// A bound that ends a case of a mutant that does not hang says nothing of it.
-		if res.Outcome == suite.Fail && strings.Contains(res.Reason, stillRunning) == r.Mutant.Hangs {
+	err := r.Mutant.Check(append(slices.Clip(opts), suite.Only(r.Missed...), suite.WithCaseTimeout(caseTimeout), suite.WithObserver(func(res suite.Result) {
+		// A case that had to be given up says nothing of a mutant that does not hang.
+		if res.Outcome == suite.Fail && strings.Contains(res.Reason, suite.StillRunning) == r.Mutant.Hangs {
 			r.Said[res.Clause.ID] = res.Case + ": " + res.Reason
 		}
 	}))...)

@@ -122,6 +122,8 @@ func wrongBatches() []Mutant {
 			func(s base) contract.Store { return needsObject{s} }),
 		store("transaction looks at its last write", "the last write of a batch is looked at before it is known that there is one", "STORE-37",
 			func(s base) contract.Store { return looksAtLast{s} }),
+		store("deleted objects are indexed", "a Transaction computes the index values of all its objects, those of deletions too", "STORE-50",
+			func(s base) contract.Store { return indexesDeleted{s} }),
 		store("transaction one by one", "the lock is taken for each write of a batch", "STORE-38",
 			func(s base) contract.Store { return oneByOne{s} }),
 		store("bookmark ignored", "Bookmark does nothing", "STORE-40",

@@ -278,6 +278,22 @@ func (s needsObject) Transaction(txns ...contract.StoreTransaction) {
 	s.base.Transaction(slices.DeleteFunc(slices.Clone(txns), func(t contract.StoreTransaction) bool { return t.Object == nil })...)
 }
 
+type indexesDeleted struct{ base }
+
+func (s indexesDeleted) Transaction(txns ...contract.StoreTransaction) {
+	for _, t := range txns {
+		for _, f := range s.GetIndexers() {
+			if t.Object == nil {
+				continue
+			}
+			if _, err := f(t.Object); err != nil {
+				panic(err)
+			}
+		}
+	}
+	s.base.Transaction(txns...)
+}
+
 type looksAtLast struct{ base }
 
 func (s looksAtLast) Transaction(txns ...contract.StoreTransaction) {

@@ -30,7 +30,7 @@ var concurrentCases = []suite.Case[env]{
 	// controller-runtime#3538: an item was being handed to a worker that had left.
 	{Clause: "QUEUE-12", Name: "busy-workers", Why: whyStuck, Run: func(t *suite.T, e env) {
 		for round := range t.Scale(30) {
-			w := newWorld(t, t.Config(), e)
+			w := newWorld(t, t, e)
 			var working []*call
 			var turns atomic.Int64
 			for who := range 8 {

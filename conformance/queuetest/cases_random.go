@@ -46,7 +46,7 @@ type history struct {
 func randomHistories(t *suite.T, e env, kind history) {
 	shrinking := false
 	t.Random(func(rt *rapid.T) {
-		w := newWorld(rt, t.Config(), e)
+		w := newWorld(rt, t, e)
 		defer w.close()
 		if shrinking {
 			// Hundreds of shorter histories are tried; each may hang as the first did.

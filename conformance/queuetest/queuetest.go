@@ -11,13 +11,13 @@
 //   - [Run] puts each case into a testing/synctest bubble. Time is virtual
 //     whatever clock the queue reads, and what must not happen is looked for when
 //     every goroutine has come to rest. A queue that leaves a goroutine behind
-//     makes synctest panic, unless a clause that runs before names it.
+//     fails every case.
 //   - [Check] gives the queue a fake clock (k8s.io/utils/clock/testing).
 //   - Check with [OwnClock] uses real time in steps of a few milliseconds, for
 //     queues that read the system's clock whatever they are given.
 //
-// The cases that a queue must do something in bounded time wait for a tenth of
-// the suite's case timeout. A rate-limiting queue should be given a limiter whose
+// Cases in which a queue must do something wait for it until the case stalls (see
+// suite.Guard), in a bubble for a tenth of the suite's case timeout. A rate-limiting queue should be given a limiter whose
 // first delays are short (some milliseconds, as the default controller's).
 //
 // A whole Check takes a few seconds.
@@ -26,7 +26,6 @@ package queuetest
 import (
 	"slices"
 	"testing"
-	"testing/synctest"
 
 	"k8s.io/utils/clock"
 
@@ -59,8 +58,7 @@ func Run(t *testing.T, newQueue func(clock.WithTicker) contract.DelayingQueue[st
 	if err != nil {
 		t.Fatal(err)
 	}
-	inBubble := func(t *testing.T, f func()) { synctest.Test(t, func(*testing.T) { f() }) }
-	suite.Run(t, cases, env{newQueue, func() timeline { return bubble{} }}, cfg, inBubble)
+	suite.Run(t, cases, env{newQueue, func() timeline { return bubble{} }}, cfg, suite.InBubble)
 }
 
 // Check runs the same cases without testing.T. It returns nil, or an error that

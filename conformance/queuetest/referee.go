@@ -115,7 +115,7 @@ func (r *referee) takeAll() {
 func randomPriorities(t *suite.T, e env, delays bool) {
 	openPriority(t, e) // or the case is skipped
 	t.Random(func(rt *rapid.T) {
-		w := newWorld(rt, t.Config(), e)
+		w := newWorld(rt, t, e)
 		defer w.close()
 		q := w.q.(contract.PriorityQueue[string])
 		if delays {

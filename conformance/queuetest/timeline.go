@@ -29,6 +29,8 @@ type timeline interface {
 	// It may move time on: a queue that read a fake clock just before it was
 	// stepped has set its timer late by that step.
 	pause(looks int)
+	// virtual reports whether waiting takes no real time.
+	virtual() bool
 	// exact reports whether time moves only by advance and pause.
 	exact() bool
 }
@@ -38,6 +40,7 @@ type bubble struct{}
 
 func (bubble) clock() clock.WithTicker { return clock.RealClock{} }
 func (bubble) tick() time.Duration     { return 10 * time.Millisecond }
+func (bubble) virtual() bool           { return true }
 func (bubble) exact() bool             { return true }
 func (bubble) settle()                 { synctest.Wait() }
 
@@ -67,6 +70,7 @@ func newStepped() timeline {
 
 func (s stepped) clock() clock.WithTicker { return s.fake }
 func (s stepped) tick() time.Duration     { return 10 * time.Millisecond }
+func (s stepped) virtual() bool           { return false }
 func (s stepped) exact() bool             { return true }
 func (s stepped) settle()                 { rest() }
 
@@ -87,6 +91,7 @@ type real struct{}
 
 func (real) clock() clock.WithTicker { return clock.RealClock{} }
 func (real) tick() time.Duration     { return 2 * time.Millisecond }
+func (real) virtual() bool           { return false }
 func (real) exact() bool             { return false }
 func (real) settle()                 { rest() }
 func (real) advance(d time.Duration) { time.Sleep(d) }

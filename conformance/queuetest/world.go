@@ -21,20 +21,22 @@ type reporter interface {
 type world struct {
 	timeline
 	t     reporter
+	owner *suite.T
 	q     contract.DelayingQueue[string]
-	bound time.Duration // of real or virtual time that await waits
+	bound time.Duration // of a bubble's time that await waits; elsewhere until the case stalls
 }
 
 // open makes a queue that is shut down when the case ends.
 func open(t *suite.T, e env) *world {
-	w := newWorld(t, t.Config(), e)
+	w := newWorld(t, t, e)
 	t.Cleanup(w.close)
 	return w
 }
 
-func newWorld(t reporter, cfg suite.Config, e env) *world {
+// newWorld makes a world of the case whose failures go to t.
+func newWorld(t reporter, c *suite.T, e env) *world {
 	tl := e.newTimeline()
-	return &world{timeline: tl, t: t, q: e.newQueue(tl.clock()), bound: cfg.CaseTimeout / 10}
+	return &world{timeline: tl, t: t, owner: c, q: e.newQueue(tl.clock()), bound: c.Config().CaseTimeout / 10}
 }
 
 // close shuts the queue down, whatever the case did with it. A ShutDown that
@@ -77,14 +79,16 @@ func (w *world) takenIn(first time.Time) bool {
 	return true
 }
 
-// await waits until cond holds and reports whether it does.
+// await waits until cond holds and reports whether it does. In a bubble it waits for
+// w.bound, which costs no real time; elsewhere until the case stalls.
 func (w *world) await(cond func() bool) bool {
-	deadline := time.Now().Add(w.bound)
+	begin := time.Now()
 	for looks := 0; ; looks++ {
 		if cond() {
+			w.owner.Progress()
 			return true
 		}
-		if time.Now().After(deadline) {
+		if w.owner.HasStalled() || w.virtual() && time.Since(begin) > w.bound {
 			return false
 		}
 		w.pause(looks)
@@ -94,7 +98,11 @@ func (w *world) await(cond func() bool) bool {
 // mustAwait is await, and ends the case if cond never holds.
 func (w *world) mustAwait(cond func() bool, format string, args ...any) {
 	if !w.await(cond) {
-		w.t.Fatalf("waited %s in vain until %s", w.bound, fmt.Sprintf(format, args...))
+		what := fmt.Sprintf(format, args...)
+		if w.owner.HasStalled() {
+			w.owner.Fatalf("waited in vain until %s", what) // rapid would lose the text
+		}
+		w.t.Fatalf("waited in vain until %s", what)
 	}
 }
 

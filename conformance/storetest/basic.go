@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/informerbench/informerbench/conformance/suite"
@@ -66,6 +67,19 @@ var basicCases = []suite.Case[NewStore]{
 		agree(t, m, s, "after deleting absent keys")
 		agree(t, fill(s, newItem("l", 3, "y")), s, "after adding the key again")
 	}, Why: "deletions are delivered more than once"},
+	{Clause: "STORE-3", Name: "from-many-to-few-and-back", Run: func(t *suite.T, newStore NewStore) {
+		const most, compare = 400, 50
+		s := newStore(indexers())
+		m := fill(s, crowd(most)...)
+		for i, n := range t.Rand().Perm(most) {
+			s.Delete(key(n))
+			delete(m.items, key(n))
+			if left := most - i - 1; left%compare == 0 || left < 8 {
+				agree(t, m, s, fmt.Sprintf("when %d of %d objects are left", left, most))
+			}
+		}
+		agree(t, fill(s, crowd(most)...), s, "when all have come back")
+	}, Why: "a namespace that is deleted takes most objects with it, and the store gives back their room"},
 	{Clause: "STORE-4", Name: "list", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers())
 		if got := s.List(); len(got) != 0 {

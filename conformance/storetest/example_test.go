@@ -29,6 +29,7 @@ func ExampleCheck() {
 	// Output:
 	// STORE-3 delete pass
 	// STORE-3 delete-of-absent pass
+	// STORE-3 from-many-to-few-and-back pass
 	// STORE-21 nil waived
 	// error: <nil>
 }

@@ -134,6 +134,7 @@ func (sc scene) play(t *suite.T, newStore NewStore, r read) {
 				first := int(done.Load())
 				got, err := r.ask(s)
 				last := int(begun.Load())
+				t.Progress()
 				if err != nil {
 					t.Errorf("unexpected error: %v", err)
 					return

@@ -157,6 +157,7 @@ func (sc longScene) play(t *suite.T, newStore NewStore, r longRead) {
 			first := int(done.Load())
 			got, err := r.ask(s)
 			last := int(begun.Load())
+			t.Progress()
 			if err == nil {
 				err = sc.judge(got, r.step, first, last)
 			}

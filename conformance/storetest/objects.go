@@ -192,6 +192,7 @@ func agree(t *suite.T, m *model, s contract.Store, when string) {
 	if err := m.check(s); err != nil {
 		t.Fatalf("%s: %v", when, err)
 	}
+	t.Progress()
 }
 
 func having(items []*item, index, value string) []*item {

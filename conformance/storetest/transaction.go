@@ -83,4 +83,45 @@ var transactionCases = []suite.Case[NewStore]{
 			}
 		})
 	}, Why: "two batches that mingle leave a state that neither asked for"},
+	{Clause: "STORE-50", Name: "transaction", Run: func(t *suite.T, newStore NewStore) {
+		for what, obj := range unindexable() {
+			s := newStore(indexers())
+			b := transactor(t, s)
+			m := fill(s, crowd(6)...)
+			m.items[key(1)] = at(1, 9)
+			if p := panicOf(func() {
+				b.Transaction(update(m.items[key(1)]), txn(contract.TransactionTypeDelete, key(4), obj), txn(contract.TransactionTypeDelete, "absent", obj))
+			}); p != nil {
+				t.Fatalf("a Transaction that deletes with %s panics: %v", what, p)
+			}
+			delete(m.items, key(4))
+			agree(t, m, s, "after a Transaction that deletes with "+what)
+		}
+	}, Why: "a watch that was cut ends in a tombstone, and the informer would crash on it"},
+	{Clause: "STORE-50", Name: "delete-with-object", Run: func(t *suite.T, newStore NewStore) {
+		for what, obj := range unindexable() {
+			s := newStore(indexers())
+			d, ok := s.(contract.ObjectDeleter)
+			if !ok {
+				t.Skipf("no DeleteWithObject")
+			}
+			m := fill(s, crowd(6)...)
+			if p := panicOf(func() { d.DeleteWithObject(key(4), obj) }); p != nil {
+				t.Fatalf("DeleteWithObject of %s panics: %v", what, p)
+			}
+			delete(m.items, key(4))
+			agree(t, m, s, "after DeleteWithObject of "+what)
+		}
+	}, Why: "a watch that was cut ends in a tombstone, and the informer would crash on it"},
+}
+
+// unindexable are objects on which an IndexFunc fails, by what they are.
+func unindexable() map[string]any {
+	bad := newItem(key(4), 9, "bad", "bad")
+	return map[string]any{
+		"an object whose IndexFunc gives an error": bad.poisoned(one, false),
+		"an object whose IndexFunc panics":         newItem(key(4), 9, "bad", "bad").poisoned(one, true),
+		"a tombstone":                              contract.DeletedFinalStateUnknown{Key: key(4), Obj: bad},
+		"a string":                                 "gone",
+	}
 }

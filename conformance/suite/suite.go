@@ -3,12 +3,12 @@
 //
 // A case belongs to one clause of package contract. It gets a [T], which has the
 // methods of testing.T that cases need and satisfies rapid.TB, so random
-// histories run inside either front end. A case that panics, or that is still
-// running when its time is up (a lock left held), fails by the name of its
-// clause; it never takes the process down with it in Check.
+// histories run inside either front end. A case that panics, waits for ever (a lock
+// left held) or loops for ever fails by the name of its clause, with the stacks of its
+// goroutines, and the next case runs. [Guard] says how that is told from a slow machine.
 //
-// Cost: a case runs on one goroutine of its own; a case that hangs leaves that
-// goroutine behind, because Go has no way to end it.
+// Cost: a case runs on one goroutine of its own; a case that hangs leaves its
+// goroutines behind, because Go has no way to end them.
 package suite
 
 import (
@@ -67,7 +67,9 @@ type Config struct {
 	Waived map[string]string
 	// Seed repeats the random choices of an earlier run; 0 takes the process's own.
 	Seed uint64
-	// CaseTimeout bounds one case in real time; 0 means a minute.
+	// CaseTimeout bounds the time that a case may use; 0 means a minute. A case that makes
+	// no progress for a tenth of it, six seconds by default, is given up. Both are counted
+	// as Guard says, so that a busy machine accuses no healthy implementation.
 	CaseTimeout time.Duration
 	// Effort scales the number of random histories and the length of stress
 	// runs; 0 means 1.
@@ -140,7 +142,8 @@ func WithEffort(factor float64) Option { return func(c *Config) { c.Effort = fac
 // WithObserver calls f with each result as it comes.
 func WithObserver(f func(Result)) Option { return func(c *Config) { c.Observe = f } }
 
-// WithCaseTimeout bounds one case in real time.
+// WithCaseTimeout bounds one case, and its patience with calls that do not return; see
+// Config.CaseTimeout.
 func WithCaseTimeout(d time.Duration) Option { return func(c *Config) { c.CaseTimeout = d } }
 
 // Only restricts the run to the given clauses.
@@ -158,6 +161,9 @@ func Only(clauses ...string) Option {
 // processSeed is the seed of every run that asks for none: one for the whole
 // process, because rapid's seed is a flag of the process.
 var processSeed = rand.Uint64N(1<<53-1) + 1
+
+// patience is how long a case may go without progress.
+func (c Config) patience() time.Duration { return c.CaseTimeout / 10 }
 
 // NewConfig applies the options. The error lists every option that is wrong.
 func NewConfig(opts []Option) (Config, error) {
@@ -193,7 +199,7 @@ func Check[F any](cases []Case[F], newImpl F, cfg Config) error {
 		}
 		r, run := plan(c, i, cfg)
 		if run {
-			r = execute(c, newImpl, cfg, r, cfg.CaseTimeout)
+			r = execute(c, newImpl, cfg, r, nil)
 		}
 		report(cfg, r)
 		if r.Outcome == Fail {
@@ -217,16 +223,10 @@ func UntilCaught(check func(seed Option) error) (err error) {
 	return err
 }
 
-// Run runs the cases as subtests named clause/case. around, if not nil, wraps
-// each case: queuetest passes synctest.Test, so that time is the bubble's.
-func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around func(t *testing.T, f func())) {
+// Run runs the cases as subtests named clause/case. around, if not nil, wraps each
+// case: queuetest passes a bubble, so that time is the bubble's.
+func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around Around) {
 	t.Helper()
-	bound := cfg.CaseTimeout
-	if around == nil {
-		around = func(_ *testing.T, f func()) { f() }
-	} else {
-		bound = 0 // the clock inside may be a bubble's; the watchdog below bounds real time
-	}
 	for i, c := range cases {
 		if !cfg.wants(c.Clause) {
 			continue
@@ -234,12 +234,7 @@ func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around fun
 		t.Run(c.Clause+"/"+c.Name, func(t *testing.T) {
 			r, run := plan(c, i, cfg)
 			if run {
-				// The watchdog is made outside the bubble: its time is real.
-				dog := time.AfterFunc(2*cfg.CaseTimeout, func() {
-					panic(fmt.Sprintf("%s [%s]: still running after %s", r.Clause, c.Name, 2*cfg.CaseTimeout))
-				})
-				around(t, func() { r = execute(c, newImpl, cfg, r, bound) })
-				dog.Stop()
+				r = execute(c, newImpl, cfg, r, around)
 			}
 			report(cfg, r)
 			if r.Note != "" {
@@ -252,6 +247,21 @@ func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around fun
 				t.Skipf("%s: %s: %s", r.Clause.ID, r.Outcome, r.Reason)
 			}
 		})
+	}
+}
+
+// Around runs a case, which is f, in surroundings that it makes.
+type Around func(t *T, f func())
+
+// InBubble runs each case in a testing/synctest bubble. What the bubble finds, such as
+// a goroutine that is left behind, fails the case.
+func InBubble(t *T, f func()) {
+	failed, left := Bubble(f)
+	switch {
+	case failed != "":
+		t.Errorf("%s", failed)
+	case left != "":
+		t.Errorf("goroutines are left behind:\n%s", left)
 	}
 }
 
@@ -281,28 +291,25 @@ func plan[F any](c Case[F], i int, cfg Config) (r Result, run bool) {
 	return r, true
 }
 
-// execute runs one case on a goroutine of its own and waits for it, at most
-// for bound; 0 waits for as long as it takes.
-func execute[F any](c Case[F], newImpl F, cfg Config, r Result, bound time.Duration) Result {
+// execute runs one case on a goroutine of its own and waits until it ends or stalls;
+// see Guard.
+func execute[F any](c Case[F], newImpl F, cfg Config, r Result, around Around) Result {
 	start := time.Now()
 	t := newT(c.Clause+"/"+c.Name, cfg)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer t.runCleanups()
+	if around == nil {
+		around = func(_ *T, f func()) { f() }
+	}
+	stall := Guard(cfg.patience(), cfg.CaseTimeout, func(w *Watch) {
+		t.watch = w
 		defer t.recoverPanic()
-		c.Run(t, newImpl)
-	}()
-	if bound > 0 {
-		timer := time.NewTimer(bound)
-		defer timer.Stop()
-		select {
-		case <-done:
-		case <-timer.C:
-			t.Errorf("still running after %s: a call does not return (lock left held, lost wake-up?)\n%s", bound, stacks())
-		}
-	} else {
-		<-done
+		around(t, func() {
+			defer t.runCleanups()
+			defer t.recoverPanic()
+			c.Run(t, newImpl)
+		})
+	})
+	if stall != nil {
+		t.Errorf("%s", stall)
 	}
 	r.Elapsed = time.Since(start)
 	r.Note = t.note()

@@ -21,8 +21,9 @@ import (
 // satisfies rapid.TB. Errorf and Logf may be called by any goroutine; FailNow,
 // Fatalf and Skipf only by the case's own.
 type T struct {
-	name string
-	cfg  Config
+	name  string
+	cfg   Config
+	watch *Watch
 
 	mu struct {
 		sync.Mutex
@@ -120,20 +121,38 @@ func (t *T) Cleanup(f func()) {
 	t.mu.cleanups = append(t.mu.cleanups, f)
 }
 
-// Eventually waits until cond holds, in real time, for up to a tenth of the
-// case's bound, calling nudge (if not nil) between looks. It is for what
-// another goroutine must bring about; it fails the case by what otherwise.
+// Progress notes that the case has got further; see Watch.Progress.
+func (t *T) Progress() { t.watch.Progress() }
+
+// Patience is how long the case may go without progress.
+func (t *T) Patience() time.Duration { return t.watch.Patience() }
+
+// Stalled is closed when the case is found not to get further; see Watch.Stalled.
+func (t *T) Stalled() <-chan struct{} { return t.watch.Stalled() }
+
+// HasStalled reports whether Stalled is closed. Goroutines in bubbles poll it.
+func (t *T) HasStalled() bool {
+	select {
+	case <-t.watch.Stalled():
+		return true
+	default:
+		return false
+	}
+}
+
+// Eventually waits until cond holds, calling nudge (if not nil) between looks. It is for
+// what another goroutine must bring about; it fails the case by what if the case stalls.
 func (t *T) Eventually(cond func() bool, nudge func(), what string) {
-	deadline := time.Now().Add(t.cfg.CaseTimeout / 10)
 	for wait := 10 * time.Microsecond; !cond(); wait = min(2*wait, 5*time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited %s in vain until %s", t.cfg.CaseTimeout/10, what)
+		if t.HasStalled() {
+			t.Fatalf("waited in vain until %s", what)
 		}
 		if nudge != nil {
 			nudge()
 		}
 		time.Sleep(wait)
 	}
+	t.Progress()
 }
 
 // Random runs prop on many random inputs with the suite's seed and shrinks what
@@ -153,7 +172,18 @@ func (t *T) Random(prop func(*rapid.T)) {
 	if err != nil {
 		t.Fatalf("setting rapid's flags: %v", err)
 	}
-	rapid.Check(t, prop)
+	rapid.Check(t, func(rt *rapid.T) {
+		t.Progress()
+		// A history that stalled is not shrunk: each shorter one would stall as long. The
+		// Goexit replaces the panic by which rapid ends a history, so its text is lost; that of
+		// the stall says where it was.
+		defer func() {
+			if t.HasStalled() {
+				t.FailNow()
+			}
+		}()
+		prop(rt)
+	})
 }
 
 // readyFlags does what go test does before a test: rapid asks testing.Short,
@@ -223,10 +253,4 @@ func (t *T) runCleanups() {
 			f()
 		}()
 	}
-}
-
-// stacks returns every goroutine's stack, cut to a length that a person reads.
-func stacks() string {
-	buf := make([]byte, 16<<10)
-	return string(buf[:runtime.Stack(buf, true)])
 }

@@ -32,6 +32,7 @@ var layers = []layer{
 	{[]string{"bench/...", "measure/...", "compare", "report"}, true},
 	{[]string{"cmd/...", "examples/..."}, false},
 	{[]string{"internal/architecture"}, false},
+	{[]string{"internal/mechanical/..."}, true},
 }
 
 // core is what must stand on client-go and what it brings alone.

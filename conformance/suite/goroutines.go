@@ -1,0 +1,135 @@
+package suite
+
+import (
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// goroutine is what a dump of the process says of one goroutine.
+type goroutine struct {
+	id, creator int64  // creator is 0 if the dump names none
+	state       string // such as "chan receive" or "sync.Mutex.Lock"
+	bubble      string // such as "synctest bubble 3"; "" outside bubbles
+	text        string
+}
+
+// busyStates are those of goroutines that run, could run, or wait for the runtime
+// itself and not for another goroutine.
+var busyStates = []string{"running", "runnable", "syscall", "preempted", "copystack", "idle", "dead", "GC ", "wait for GC", "stopping the world", "debug call"}
+
+// waits reports whether the goroutine cannot go on before another one, a timer or the
+// world outside lets it.
+func (g goroutine) waits() bool {
+	for _, busy := range busyStates {
+		if strings.HasPrefix(g.state, busy) {
+			return false
+		}
+	}
+	return true
+}
+
+// allWait reports whether every member waits; without members nothing is known.
+func allWait(members []goroutine) bool {
+	for _, g := range members {
+		if !g.waits() {
+			return false
+		}
+	}
+	return len(members) > 0
+}
+
+var (
+	// goroutine 18 [chan receive, 2 minutes, synctest bubble 3]:
+	headLine = regexp.MustCompile(`^goroutine (\d+)(?: [^\[]*)? \[([^\]]*)\]:`)
+	// created by main.start in goroutine 7
+	creatorLine = regexp.MustCompile(`(?m)^created by .* in goroutine (\d+)$`)
+)
+
+// parseGoroutine reads one record of a dump.
+func parseGoroutine(text string) (g goroutine, ok bool) {
+	head := headLine.FindStringSubmatch(text)
+	if head == nil {
+		return g, false
+	}
+	g.text = text
+	g.id, _ = strconv.ParseInt(head[1], 10, 64)
+	parts := strings.Split(head[2], ", ")
+	g.state = parts[0]
+	for _, part := range parts[1:] {
+		if strings.HasPrefix(part, "synctest bubble") {
+			g.bubble = part
+		}
+	}
+	if c := creatorLine.FindStringSubmatch(text); c != nil {
+		g.creator, _ = strconv.ParseInt(c[1], 10, 64)
+	}
+	return g, true
+}
+
+// dump returns every goroutine of the process.
+func dump() []goroutine {
+	const most = 64 << 20
+	buf := make([]byte, 256<<10)
+	for {
+		n := runtime.Stack(buf, true)
+		if n < len(buf) || len(buf) >= most {
+			buf = buf[:n]
+			break
+		}
+		buf = make([]byte, 4*len(buf))
+	}
+	var out []goroutine
+	for _, text := range strings.Split(strings.TrimSpace(string(buf)), "\n\n") {
+		if g, ok := parseGoroutine(text); ok {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// ownID is the number of the calling goroutine, and ownBubble names its bubble.
+func ownID() int64 { return own().id }
+
+func ownBubble() string { return own().bubble }
+
+func own() goroutine {
+	buf := make([]byte, 128)
+	g, _ := parseGoroutine(string(buf[:runtime.Stack(buf, false)]))
+	return g
+}
+
+// family holds the ids of goroutines that descend from one. It remembers those that
+// have ended, because their children name them. A goroutine whose parent was born and
+// ended between two looks is missed, unless it is in a bubble of the family.
+type family map[int64]bool
+
+// look returns the goroutines of root's family that live. Root is 0 until its goroutine
+// has begun to run, and 0 is also the creator of goroutines that have none.
+func (f family) look(root int64) []goroutine {
+	if root == 0 {
+		return nil
+	}
+	f[root] = true
+	all := dump()
+	bubbles := map[string]bool{}
+	for grown := true; grown; {
+		grown = false
+		for _, g := range all {
+			if !f[g.id] && (f[g.creator] || g.bubble != "" && bubbles[g.bubble]) {
+				f[g.id], grown = true, true
+			}
+			if f[g.id] && g.bubble != "" && !bubbles[g.bubble] {
+				bubbles[g.bubble], grown = true, true
+			}
+		}
+	}
+	var members []goroutine
+	for _, g := range all {
+		if f[g.id] {
+			members = append(members, g)
+		}
+	}
+	return members
+}

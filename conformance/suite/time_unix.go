@@ -1,0 +1,17 @@
+//go:build unix
+
+package suite
+
+import (
+	"syscall"
+	"time"
+)
+
+// processTime is the processor time that this process has used.
+func processTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,197 @@
+package suite
+
+import (
+	"fmt"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Watch tells the goroutines of a guarded function whether they have stalled. Any
+// goroutine may call its methods.
+type Watch struct {
+	patience time.Duration
+	root     atomic.Int64  // the goroutine that runs the function
+	steps    atomic.Uint64 // calls of Progress
+	stalled  chan struct{}
+}
+
+// Progress notes that the function has got further. Call it in loops that the function
+// itself bounds, and never in one that ends only when an implementation says so: such
+// a loop would look busy for ever.
+func (w *Watch) Progress() { w.steps.Add(1) }
+
+// Stalled is closed when the function is found not to get further. A goroutine of the
+// function that waits for something waits for Stalled too, and then gives up. A
+// goroutine in a synctest bubble must poll it, because it is not the bubble's.
+func (w *Watch) Stalled() <-chan struct{} { return w.stalled }
+
+// Patience is how long the function may go without progress; see Guard.
+func (w *Watch) Patience() time.Duration { return w.patience }
+
+// Stall says why Guard gave a function up.
+type Stall struct {
+	After    time.Duration // the time charged without progress, or in all
+	Overtime bool          // it made progress, but used up its whole bound
+	Waiting  bool          // at the last look every goroutine of it waited
+	Returned bool          // it returned once it was told; else its goroutines go on
+	Stacks   string        // of its goroutines, cut to what a person reads
+}
+
+// StillRunning begins the text of a stall that did not end when it was told.
+const StillRunning = "still running after"
+
+func (s *Stall) String() string {
+	what := "a goroutine loops without end"
+	if s.Waiting {
+		what = "every goroutine waits (a lock left held, a lost wake-up?)"
+	}
+	took := s.After.Round(time.Millisecond)
+	switch {
+	case s.Overtime:
+		return fmt.Sprintf("%s %s, which is all that a case may take\n%s", StillRunning, took, s.Stacks)
+	case s.Returned:
+		return fmt.Sprintf("no progress for %s: %s\n%s", took, what, s.Stacks)
+	}
+	return fmt.Sprintf("%s %s without progress: a call does not return, and %s\n%s", StillRunning, took, what, s.Stacks)
+}
+
+// Guard runs f on a goroutine of its own. It returns nil when f returns or ends its
+// goroutine. If f makes no progress for patience, or takes longer than bound (0: no
+// bound), Guard closes Stalled, gives f a moment to end by itself, and returns what it saw.
+// Go cannot end a goroutine, so those of a function that goes on are left behind.
+//
+// Patience is not wall-clock time, because a healthy function on a busy machine may
+// not run for seconds. Guard looks at the function's goroutines (those that f's
+// goroutine started, those that they started, and the rest of their synctest bubbles)
+// several times in patience, and charges each interval as follows:
+//
+//   - If every goroutine waits (for a lock, a channel, a timer), the interval counts
+//     whole. A goroutine that wants to run and gets no processor is runnable and does
+//     not wait, so a busy machine cannot cause this.
+//   - Otherwise the interval counts as the processor time that one runnable goroutine of
+//     this process got: the process's own, divided by its running and runnable
+//     goroutines. A function that loops for ever uses that time up; a starved one does not.
+//
+// An interval counts at most twice its nominal length, so that a process that was
+// stopped meanwhile is charged nothing for it. Guard itself must run in real time,
+// outside any bubble. A look stops the process for some microseconds for each of its
+// goroutines; there is none as long as f calls Progress often enough.
+func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
+	w := &Watch{patience: patience, stalled: make(chan struct{})}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.root.Store(ownID())
+		f(w)
+	}()
+
+	tick := min(max(patience/20, time.Millisecond), 100*time.Millisecond)
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	kin := family{}
+	meter := newMeter()
+	var idle, total time.Duration // charged since the last progress, and in all
+	for steps := w.steps.Load(); ; {
+		select {
+		case <-done:
+			return nil
+		case <-ticker.C:
+		}
+		wall, share := meter.read(2 * tick)
+		now := w.steps.Load()
+		if now != steps {
+			steps, idle = now, 0
+			total += share
+			if bound == 0 || total < bound {
+				continue
+			}
+		}
+		members := kin.look(w.root.Load())
+		waiting := allWait(members)
+		if waiting {
+			share = wall
+		}
+		idle += share
+		total += share
+		overtime := bound > 0 && total >= bound
+		if idle < patience && !overtime {
+			continue
+		}
+		s := &Stall{After: idle, Overtime: overtime && idle < patience, Waiting: waiting, Stacks: tell(members)}
+		if s.Overtime {
+			s.After = total
+		}
+		close(w.stalled)
+		s.Returned = endsWithin(done, max(patience/4, 20*time.Millisecond))
+		return s
+	}
+}
+
+func endsWithin(done <-chan struct{}, grace time.Duration) bool {
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// meter measures how much time passed, and how much of it a goroutine was given.
+type meter struct {
+	at      time.Time
+	cpu     time.Duration
+	samples []metrics.Sample
+}
+
+func newMeter() *meter {
+	return &meter{at: time.Now(), cpu: processTime(), samples: []metrics.Sample{
+		{Name: "/sched/goroutines/running:goroutines"},
+		{Name: "/sched/goroutines/runnable:goroutines"},
+	}}
+}
+
+// read returns the wall time since the last read, at most limit, and the share of one
+// goroutine that wanted to run all the time.
+func (m *meter) read(limit time.Duration) (wall, share time.Duration) {
+	at, cpu := time.Now(), processTime()
+	metrics.Read(m.samples)
+	var want uint64
+	for _, s := range m.samples {
+		want += s.Value.Uint64()
+	}
+	wall = min(at.Sub(m.at), limit)
+	// The goroutine that reads is one of those that run.
+	share = min(wall, (cpu-m.cpu)/time.Duration(max(1, int(want)-1)))
+	m.at, m.cpu = at, cpu
+	return wall, share
+}
+
+// mostTold bounds the text of a stall.
+const mostTold = 8
+
+// tell returns the goroutines' stacks. Those that run come first: they are what a
+// function that loops for ever is doing. Those that wait durably come last: synctest
+// would have woken or accused them if another one did not stop the bubble.
+func tell(members []goroutine) string {
+	var ranks [3][]string
+	for _, g := range members {
+		rank := 0
+		switch {
+		case strings.HasSuffix(g.state, "(durable)"):
+			rank = 2
+		case g.waits():
+			rank = 1
+		}
+		ranks[rank] = append(ranks[rank], g.text)
+	}
+	out := slices.Concat(ranks[:]...)
+	if len(out) > mostTold {
+		out = append(out[:mostTold:mostTold], fmt.Sprintf("and %d more goroutines of the case", len(out)-mostTold))
+	}
+	return strings.Join(out, "\n\n")
+}

@@ -1,0 +1,231 @@
+package suite
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const quick = 100 * time.Millisecond // of patience
+
+// stuck holds the goroutines of the cases below until the test ends.
+type stuck struct {
+	free chan struct{}
+	lock sync.Mutex
+}
+
+func newStuck(t *testing.T) *stuck {
+	s := &stuck{free: make(chan struct{})}
+	s.lock.Lock()
+	t.Cleanup(func() { close(s.free); s.lock.Unlock() })
+	return s
+}
+
+func (s *stuck) onChannel() { <-s.free }
+
+func (s *stuck) onLock() {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+}
+
+func (s *stuck) inLoop() {
+	for {
+		select {
+		case <-s.free:
+			return
+		default:
+		}
+	}
+}
+
+func (s *stuck) inSleep() {
+	for {
+		select {
+		case <-s.free:
+			return
+		default:
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+func (s *stuck) onChild() {
+	var wg sync.WaitGroup
+	wg.Go(s.onLock)
+	wg.Wait()
+}
+
+// A case that stops, in a bubble or outside, fails with the stacks of its own
+// goroutines, and the next one runs.
+func TestACaseThatStopsIsAccused(t *testing.T) {
+	for _, around := range []struct {
+		name string
+		Around
+	}{{"outside", nil}, {"in a bubble", InBubble}} {
+		for _, c := range []struct {
+			name string
+			stop func(*stuck)
+			want []string
+		}{
+			{"onChannel", (*stuck).onChannel, []string{"every goroutine waits", "onChannel"}},
+			{"onLock", (*stuck).onLock, []string{"every goroutine waits", "onLock"}},
+			{"inLoop", (*stuck).inLoop, []string{"loops without end", "inLoop"}},
+			{"onChild", (*stuck).onChild, []string{"every goroutine waits", "onChild", "onLock"}},
+			{"in a cleanup", nil, []string{"every goroutine waits", "onLock"}},
+		} {
+			t.Run(around.name+"/"+c.name, func(t *testing.T) {
+				bystander := make(chan struct{})
+				go standBy(bystander)
+				defer close(bystander)
+				s := newStuck(t)
+				run := func(ct *T, _ bool) {
+					if c.stop == nil {
+						ct.Cleanup(s.onLock)
+					} else {
+						c.stop(s)
+					}
+				}
+				cfg, err := NewConfig([]Option{WithCaseTimeout(10 * quick)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, body := range []func(*T, bool){run, func(*T, bool) {}} {
+					tc := Case[bool]{Clause: "STORE-7", Name: "a-case", Run: body}
+					r, _ := plan(tc, i, cfg)
+					r = execute(tc, false, cfg, r, around.Around)
+					if (r.Outcome == Fail) != (i == 0) {
+						t.Fatalf("case %d ended with %s: %s", i, r.Outcome, r.Reason)
+					}
+					for _, want := range append(c.want, StillRunning) {
+						if i == 0 && !strings.Contains(r.Reason, want) {
+							t.Errorf("the failure lacks %q:\n%s", want, r.Reason)
+						}
+					}
+					if strings.Contains(r.Reason, "standBy") {
+						t.Errorf("the failure shows a goroutine that is not the case's:\n%s", r.Reason)
+					}
+				}
+			})
+		}
+	}
+}
+
+func standBy(end chan struct{}) { <-end }
+
+// A goroutine that polls in vain is no progress either.
+func TestPollingIsWaiting(t *testing.T) {
+	s := newStuck(t)
+	stall := Guard(quick, 0, func(*Watch) { s.inSleep() })
+	if stall == nil || !strings.Contains(stall.Stacks, "inSleep") {
+		t.Errorf("got %v, want a stall in inSleep", stall)
+	}
+}
+
+// What is told of the stall may end by itself and say more.
+func TestTheStalledMayEnd(t *testing.T) {
+	t.Parallel()
+	stall := Guard(quick, 0, func(w *Watch) { <-w.Stalled() })
+	if stall == nil || !stall.Returned || strings.Contains(stall.String(), StillRunning) {
+		t.Errorf("got %v, want a stall that has returned", stall)
+	}
+}
+
+func TestProgressKeepsACaseAlive(t *testing.T) {
+	t.Parallel()
+	var rounds atomic.Int64
+	if stall := Guard(quick, 0, func(w *Watch) {
+		for begin := time.Now(); time.Since(begin) < 3*quick; rounds.Add(1) {
+			w.Progress()
+			runtime.Gosched()
+		}
+	}); stall != nil {
+		t.Errorf("after %d rounds: %s", rounds.Load(), stall)
+	}
+	stall := Guard(quick, 4*quick, func(w *Watch) {
+		for {
+			select {
+			case <-w.Stalled():
+				return
+			default:
+				w.Progress()
+			}
+		}
+	})
+	if stall == nil || !stall.Overtime {
+		t.Errorf("got %v; want the bound to end what gets further for ever", stall)
+	}
+}
+
+// A function that gets a fiftieth of a processor takes long and is not accused: the
+// others take the time, and it is charged for its share.
+func TestStarvedIsNotStalled(t *testing.T) {
+	var stop atomic.Bool
+	var crowd sync.WaitGroup
+	for range 50 * runtime.GOMAXPROCS(0) {
+		crowd.Go(func() {
+			for !stop.Load() {
+				runtime.Gosched()
+			}
+		})
+	}
+	defer crowd.Wait()
+	defer stop.Store(true)
+	begin := time.Now()
+	stall := Guard(quick, 0, func(*Watch) {
+		for time.Since(begin) < 5*quick { // of which it gets some milliseconds
+		}
+	})
+	if stall != nil {
+		t.Errorf("%s", stall)
+	}
+}
+
+// synctest finds a bubble whose goroutines all wait for each other by itself.
+func TestBubbleThatWaitsForItself(t *testing.T) {
+	failed, left := Bubble(func() { <-make(chan struct{}) })
+	if !strings.Contains(failed, "deadlock") || left == "" {
+		t.Errorf("failed %q, left %q", failed, left)
+	}
+	failed, left = Bubble(func() { time.Sleep(time.Hour); synctest.Wait() })
+	if failed != "" || left != "" {
+		t.Errorf("a sound bubble: failed %q, left %q", failed, left)
+	}
+}
+
+// A function whose goroutine has not begun to run has no family yet, and not all others.
+func TestAFamilyBeginsWithItsRoot(t *testing.T) {
+	t.Parallel()
+	kin := family{}
+	if members := kin.look(0); len(members) > 0 || len(kin) > 0 {
+		t.Errorf("%d goroutines belong to a family without a root", len(members))
+	}
+	if members := kin.look(ownID()); len(members) == 0 || len(members) > 2 {
+		t.Errorf("%d goroutines belong to this one", len(members))
+	}
+}
+
+func TestGoroutinesAreRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text    string
+		id, by  int64
+		bubble  string
+		waiting bool
+	}{
+		{"goroutine 18 [chan receive, 2 minutes, synctest bubble 3]:\nmain.f()\ncreated by main.start in goroutine 7\n\t/x.go:1", 18, 7, "synctest bubble 3", true},
+		{"goroutine 1 gp=0x1 m=0 mp=0x2 [running]:\nmain.f()", 1, 0, "", false},
+		{"goroutine 5 [sync.Mutex.Lock]:\nmain.f()", 5, 0, "", true},
+		{"goroutine 6 [sleep (durable), synctest bubble 12]:\nmain.f()", 6, 0, "synctest bubble 12", true},
+		{"goroutine 9 [GC assist wait]:\nmain.f()", 9, 0, "", false},
+		{"goroutine 9 [runnable]:\nmain.f()", 9, 0, "", false},
+	} {
+		g, ok := parseGoroutine(c.text)
+		if !ok || g.id != c.id || g.creator != c.by || g.bubble != c.bubble || g.waits() != c.waiting {
+			t.Errorf("%q: %v %+v", c.text, ok, g)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package mechanical
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Journal keeps verdicts on disk as they come, so that a run that was cut short goes on
+// where it ended. Verdicts of kills hold as long as the mutated code stays as it is;
+// survivors are judged again, because a suite may have got a case for them.
+type Journal struct {
+	file  *os.File
+	Known map[string]Verdict // the kills that were found in it
+}
+
+// OpenJournal opens or makes the file.
+func OpenJournal(path string) (*Journal, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{file: f, Known: map[string]Verdict{}}
+	d := json.NewDecoder(f)
+	for {
+		var v Verdict
+		err := d.Decode(&v)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			_ = f.Close()
+			return nil, fmt.Errorf("%s is no journal of verdicts: %w", path, err)
+		}
+		if v.Clause != "" {
+			j.Known[v.Key()] = v
+		}
+	}
+	return j, nil
+}
+
+// Add writes one verdict.
+func (j *Journal) Add(v Verdict) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = j.file.Write(append(line, '\n'))
+	return err
+}
+
+// Close closes the file.
+func (j *Journal) Close() error { return j.file.Close() }

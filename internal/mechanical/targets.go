@@ -1,0 +1,21 @@
+package mechanical
+
+import "github.com/informerbench/informerbench/contract"
+
+// Target is a package that is mutated, and the entries of the catalog that stand on it.
+type Target struct {
+	Dir       string
+	Component contract.Component
+	Entries   []string // names within the component
+}
+
+// Targets are the packages that have mechanical mutants.
+func Targets() []Target {
+	return []Target{
+		{"impl/mutexmap", contract.ComponentStore, []string{"mutexmap"}},
+		{"impl/dense", contract.ComponentStore, []string{"dense"}},
+		{"queue/delay", contract.ComponentDelay, []string{"binaryheap", "quadheap", "wheel", "bucketwheel", "pairingheap"}},
+		{"queue/deltafifo", contract.ComponentFIFO, []string{"deltafifo", "coalescing", "inorder", "inorder-atomic"}},
+		{"queue/workqueue", contract.ComponentQueue, []string{"workqueue", "priority", "workqueue-oneheap"}},
+	}
+}
