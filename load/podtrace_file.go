@@ -185,7 +185,7 @@ func (t *podTraceReader) header(line []byte) error {
 	if !(h.Compress > 0) {
 		return t.damaged(fmt.Errorf("compressed by %v", h.Compress))
 	}
-	t.trace.Source, t.trace.Seed, t.trace.Compress = h.Source, h.Seed, h.Compress
+	t.trace.Source, t.trace.Seed, t.trace.Compress = WithoutCredentials(h.Source), h.Seed, h.Compress
 	return nil
 }
 

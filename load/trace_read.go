@@ -139,6 +139,7 @@ func (r *blockReader) header(raw []byte) error {
 	if n := len(h.Resources); n == 0 || n > maxResources || !(h.Compress > 0) || math.IsInf(h.Compress, 0) {
 		return corrupt("a header of %d resources, compressed by %v", n, h.Compress)
 	}
+	h.Source = WithoutCredentials(h.Source) // an older recorder wrote the URL whole
 	r.trace = &Trace{TraceHeader: h}
 	r.rules = newTraceRules(len(h.Resources))
 	for range h.Resources {
