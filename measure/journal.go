@@ -162,7 +162,8 @@ func mergeForks(dir string, r *Run) error {
 			return err
 		}
 		var f Fork
-		if err := decode(path, b, &f); err != nil {
+		file := unseal(b)
+		if err := decode(path, file.text, &f, r.Schema); err != nil {
 			return err
 		}
 		if err := f.validate(); err != nil {
@@ -170,6 +171,9 @@ func mergeForks(dir string, r *Run) error {
 		}
 		if !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.ID() == f.Cell.ID() }) {
 			return fmt.Errorf("%s: cell: %s is not among the run's cells", path, f.Cell.ID())
+		}
+		if err := file.check(r.Schema); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		if !r.has(f.Cell, f.Index) {
 			r.Forks = append(r.Forks, f)

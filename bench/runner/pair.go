@@ -52,6 +52,7 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer) ([2]Result, 
 	}{{baseRun, BaseDir, base}, {headRun, HeadDir, ""}} {
 		s.run.Name = filepath.Join(filepath.Base(p.options.Out), s.dir)
 		s.run.Settings.Pair = true
+		s.run.Schema = measure.Schema // this program writes both; sameCells saw that the numbers mean the same
 		j, err := begin(filepath.Join(p.options.Out, s.dir), s.run)
 		if err != nil {
 			return results, err
@@ -135,7 +136,7 @@ func sameCells(base, head *measure.Run) error {
 		}
 		return out
 	}
-	if base.Schema != head.Schema {
+	if !measure.SameNumbers(base.Schema, head.Schema) {
 		return fmt.Errorf("base writes schema %d, head %d: measure them apart, and hold them against each other with benchrun compare --force", base.Schema, head.Schema)
 	}
 	if !slices.Equal(ids(base), ids(head)) {
