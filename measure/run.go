@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
-
-	"github.com/google/renameio/v2"
 )
 
 // Schema is the version of run.json that this build writes. It grows when the
@@ -225,15 +223,6 @@ func writeJSON(path string, v any) error {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return WriteFile(path, seal(b))
-}
-
-// WriteFile writes a file whole or not at all, and on disk when it returns. The
-// temporary file lies beside it: a kill may leave it there, and nowhere else.
-func WriteFile(path string, b []byte) error {
-	if err := renameio.WriteFile(path, b, 0o644, renameio.WithTempDir(filepath.Dir(path))); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return nil
 }
 
 // ReadRun reads the record of the run in dir, also of one that was interrupted at

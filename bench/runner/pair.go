@@ -31,8 +31,12 @@ const (
 // alike. base is the program that measures the base, "" being this one: then the
 // code is the same, and only a planted slowdown, which base does not have, tells
 // them apart. The results are base's and head's.
-func Pair(ctx context.Context, p *Plan, base string, out io.Writer) ([2]Result, error) {
-	var results [2]Result
+func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]Result, err error) {
+	lock, err := p.hold()
+	if err != nil {
+		return results, err
+	}
+	defer release(lock, &err)
 	headRun, err := p.record(ctx, out)
 	if err != nil {
 		return results, err

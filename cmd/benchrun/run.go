@@ -59,7 +59,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 				if extra := changedBeside(cmd, "resume"); extra != "" {
 					return fmt.Errorf("--resume goes on with the settings that the run was begun with: leave out --%s", extra)
 				}
-				result, err = runner.Resume(cmd.Context(), resume, o.WorkTree, cmd.ErrOrStderr())
+				result, err = runner.Resume(cmd.Context(), resume, o.Command, o.WorkTree, cmd.ErrOrStderr())
 			} else {
 				var p *runner.Plan
 				if p, err = runner.NewPlan(o); err != nil {
