@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 		_, _ = os.Stdin.Read(make([]byte, 1))
 		os.Exit(0) // without Unlock: as after a kill
 	}
+	meetFate()
 	os.Exit(m.Run())
 }
 

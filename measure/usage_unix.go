@@ -3,7 +3,9 @@
 package measure
 
 import (
+	"os"
 	"runtime"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,4 +29,12 @@ func peakRSS(maxrss int64) uint64 {
 		return uint64(maxrss)
 	}
 	return uint64(maxrss) * 1024
+}
+
+// peakOf is the most memory that a process which ended has had resident; 0 if it is not told.
+func peakOf(state *os.ProcessState) uint64 {
+	if ru, ok := state.SysUsage().(*syscall.Rusage); ok {
+		return peakRSS(int64(ru.Maxrss)) //nolint:unconvert // it is int32 on 32-bit systems
+	}
+	return 0
 }
