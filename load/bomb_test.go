@@ -7,9 +7,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // block packs a block as hard as it goes.
@@ -184,6 +186,34 @@ func TestHonestTracesAreRead(t *testing.T) {
 	}
 }
 
+// So do the lives of pods, in which a line of few bytes becomes a whole pod.
+func TestHonestPodTracesAreRead(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 1))
+	lives := &PodTrace{Source: "x", Seed: 1, Compress: 1}
+	at := time.Duration(0)
+	for i := range 8000 {
+		lives.Pods = append(lives.Pods, TracePod{Namespace: fmt.Sprintf("ns-%02d", rng.IntN(20)), Name: fmt.Sprintf("openb-pod-%04d", i), CPUMilli: 1000 * rng.Int64N(16), MemoryMiB: 1024 * rng.Int64N(64), QOS: "LS"})
+		for _, e := range []PodEvent{{Type: TraceCreated}, {Type: TraceScheduled, Node: fmt.Sprintf("openb-node-%04d", rng.IntN(1500))}, {Type: TracePhase, Phase: "Running"}, {Type: TraceDeleted}} {
+			at += time.Duration(rng.IntN(1e9))
+			e.At, e.Pod = at, i
+			lives.Events = append(lives.Events, e)
+		}
+	}
+	var file bytes.Buffer
+	if err := WritePodTrace(&file, lives); err != nil {
+		t.Fatal(err)
+	}
+	b := newBudget(bytes.NewReader(file.Bytes()))
+	if _, err := readTrace(b, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d KB in the file, %d MB charged, %d times", file.Len()>>10, b.used>>20, b.used/int64(file.Len()))
+	if b.used > b.limit()*3/4 {
+		t.Errorf("an honest trace is charged %d of %d", b.used, b.limit())
+	}
+}
+
 // Files that are packed in some way are read, or named as what they are.
 func TestPackedFiles(t *testing.T) {
 	t.Parallel()
@@ -198,6 +228,16 @@ func TestPackedFiles(t *testing.T) {
 	}
 	if tr, err := ReadTrace("x.trace.gz", &zipped); err != nil || len(tr.Events) != 9 {
 		t.Errorf("a gzipped recording: %v", err)
+	}
+	var pods bytes.Buffer
+	w = gzip.NewWriter(&pods)
+	fmt.Fprintf(w, "%s\np,1,1,0,0,,LS,Running,0,9,1\n", strings.Join(podColumns, ","))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	nodes := strings.Join(nodeColumns, ",") + "\nn,1,1,1,m\n"
+	if lives, _, err := ImportCSV(CSVFile{"pods.csv.gz", &pods}, CSVFile{"nodes.csv", strings.NewReader(nodes)}, ImportOptions{}); err != nil || len(lives.Pods) != 1 {
+		t.Errorf("a gzipped CSV: %v", err)
 	}
 	for begin, want := range map[string]string{"PK\x03\x04": "zip archive", "\x28\xb5\x2f\xfd": "zstd", "BZh9": "bzip2", "\xfd7zXZ\x00": "xz"} {
 		if _, err := ReadTrace("x", strings.NewReader(begin+strings.Repeat("\x00", 100))); !errors.Is(err, ErrNotTrace) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "unpack") {

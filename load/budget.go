@@ -63,7 +63,7 @@ type chargedReader struct {
 
 func (c *chargedReader) Read(p []byte) (int, error) {
 	n, err := c.in.Read(p)
-	if e := c.budget.charge(int64(n) * copies); e != nil {
+	if e := c.budget.charge(int64(n) * unzippedB); e != nil {
 		return n, e
 	}
 	return n, err
@@ -73,6 +73,7 @@ func (c *chargedReader) Read(p []byte) (int, error) {
 // these to what is measured.
 const (
 	copies    = 4   // of each byte of a text: buffers that grow, strings
+	unzippedB = 10  // of each byte that comes out of gzip: it may all be one line
 	objectB   = 512 // an object: a map and its first group of slots
 	listB     = 64
 	elementB  = 96 // a slot of a map or a list that grew, a boxed number
