@@ -60,7 +60,9 @@ func Run(ctx context.Context, req Request) (f measure.Fork, err error) {
 	} else {
 		err = perform(ctx, entry, w, &f, profiler)
 	}
-	f.Process[measure.PeakRSS] = measure.PeakRSSBytes()
+	if peak := measure.PeakRSSBytes(); peak > 0 {
+		f.Process[measure.PeakRSS] = peak
+	}
 	f.Seconds = time.Since(f.Started).Seconds()
 	return f, err
 }

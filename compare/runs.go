@@ -86,7 +86,7 @@ func Runs(base, head *measure.Run, force bool) (*Result, error) {
 // incomparable says why the numbers of two runs do not belong beside each other.
 func incomparable(base, head *measure.Run) []string {
 	var out []string
-	if base.Schema != head.Schema {
+	if !measure.SameNumbers(base.Schema, head.Schema) {
 		out = append(out, fmt.Sprintf("their schemas differ: %d against %d", base.Schema, head.Schema))
 	}
 	if err := base.Environment.SameMachine(&head.Environment); err != nil {

@@ -78,7 +78,12 @@ func (im *importer) readPods(file CSVFile) error {
 // readCSV calls add for each data row and counts them. Only what makes the rest
 // unreadable ends it early.
 func (im *importer) readCSV(file CSVFile, columns []string, rows *int, add func(*row)) error {
-	in := csv.NewReader(file.Reader)
+	memory := newBudget(file.Reader)
+	text, err := unzipped(file.Name, memory)
+	if err != nil {
+		return err
+	}
+	in := csv.NewReader(text)
 	in.FieldsPerRecord = -1 // checked below, where the row can be named
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
@@ -103,6 +108,9 @@ func (im *importer) readCSV(file CSVFile, columns []string, rows *int, add func(
 			return nil
 		}
 		*rows++
+		if err == nil {
+			err = memory.charge(int64(len(fields))*elementB + rowB)
+		}
 		r := &row{file: file.Name, fields: fields, places: places}
 		var syntax *csv.ParseError
 		switch {
@@ -110,7 +118,7 @@ func (im *importer) readCSV(file CSVFile, columns []string, rows *int, add func(
 			r.line = syntax.Line
 			r.fail("row", "no CSV: "+syntax.Err.Error(), "fields between commas, with quotes doubled inside of quotes")
 		case err != nil:
-			return fmt.Errorf("%s: %w", file.Name, err)
+			return fmt.Errorf("%s: data row %d: %w", file.Name, *rows, err)
 		default:
 			r.line, _ = in.FieldPos(0)
 			if len(fields) != len(header) {

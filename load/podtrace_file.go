@@ -82,21 +82,14 @@ func WritePodTrace(w io.Writer, t *PodTrace) error {
 	return nil
 }
 
-// readPodTrace reads what WritePodTrace wrote and checks all of it; a trace that it
-// returns is complete and valid. text, if not nil, gets the lines.
-func readPodTrace(r io.Reader, text io.Writer) (*PodTrace, error) {
-	t := &podTraceReader{trace: &PodTrace{}, check: newPodChecker(), text: text}
-	if err := t.read(r); err != nil {
-		return nil, err
-	}
-	return t.trace, nil
-}
-
+// podTraceReader reads what WritePodTrace wrote and checks all of it; a trace that it
+// read is complete and valid. text, if not nil, gets the lines.
 type podTraceReader struct {
 	trace *PodTrace
 	check *podChecker
 	done  bool // the trailer was read
 	text  io.Writer
+	*budget
 }
 
 // unread says how far the reader came. The errors of the compression tell
@@ -104,6 +97,8 @@ type podTraceReader struct {
 func (t *podTraceReader) unread(err error) error {
 	var flateErr flate.CorruptInputError
 	switch {
+	case errors.Is(err, ErrTraceTooLarge):
+		return fmt.Errorf("line %d: %w", len(t.trace.Events)+2, err) // the first is the header
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("truncated after event %d: %w", len(t.trace.Events), ErrTraceTruncated)
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &flateErr):
@@ -117,15 +112,19 @@ func (t *podTraceReader) damaged(err error) error {
 	return fmt.Errorf("damaged after event %d (%w): %w", len(t.trace.Events), err, ErrTraceCorrupt)
 }
 
-func (t *podTraceReader) read(r io.Reader) error {
+// open begins to decompress.
+func (t *podTraceReader) open(r io.Reader) (*bufio.Reader, error) {
 	zip, err := gzip.NewReader(r)
 	if errors.Is(err, gzip.ErrHeader) {
-		return ErrNotTrace
+		return nil, ErrNotTrace
 	}
 	if err != nil {
-		return t.unread(err)
+		return nil, t.unread(err)
 	}
-	lines := bufio.NewReader(zip)
+	return bufio.NewReader(&chargedReader{zip, t.budget}), nil
+}
+
+func (t *podTraceReader) read(lines *bufio.Reader) error {
 	sum := sha256.New()
 	for n := 0; ; n++ {
 		line, err := readLine(lines)
@@ -141,6 +140,9 @@ func (t *podTraceReader) read(r io.Reader) error {
 		case n == 0:
 			err = t.header(line)
 		default:
+			if err = t.charge(jsonCost(line) + podEventB); err != nil {
+				return t.unread(err)
+			}
 			if err = t.line(line, sum.Sum); err != nil {
 				err = t.damaged(err)
 			}
@@ -185,7 +187,7 @@ func (t *podTraceReader) header(line []byte) error {
 	if !(h.Compress > 0) {
 		return t.damaged(fmt.Errorf("compressed by %v", h.Compress))
 	}
-	t.trace.Source, t.trace.Seed, t.trace.Compress = h.Source, h.Seed, h.Compress
+	t.trace.Source, t.trace.Seed, t.trace.Compress = WithoutCredentials(h.Source), h.Seed, h.Compress
 	return nil
 }
 

@@ -325,3 +325,17 @@ func FuzzReadPodTrace(f *testing.F) {
 		_ = tr.FinalState()
 	})
 }
+
+// readPodTrace reads the lines of pods' lives alone.
+func readPodTrace(r io.Reader, text io.Writer) (*PodTrace, error) {
+	b := newBudget(r)
+	t := &podTraceReader{trace: &PodTrace{}, check: newPodChecker(), text: text, budget: b}
+	lines, err := t.open(b.file)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.read(lines); err != nil {
+		return nil, err
+	}
+	return t.trace, nil
+}

@@ -170,15 +170,16 @@ func ReadTraceFile(path string) (*Trace, error) {
 // all of it. name is the file's name in messages. A trace that comes without an
 // error is complete and valid.
 //
-// The error is one of ErrNotTrace, ErrTraceVersion, ErrTraceTruncated and
-// ErrTraceCorrupt, or one of the reader's. If it is a *TraceDamage of a block behind
+// The error is one of ErrNotTrace, ErrTraceVersion, ErrTraceTruncated, ErrTraceCorrupt and
+// ErrTraceTooLarge, or one of the reader's. Reading allocates at most TraceMemoryMultiple
+// times the file's size and TraceMemoryFloor. A recording may be compressed by gzip once more. If it is a *TraceDamage of a block behind
 // the header's, the trace beside it is not nil: what lies before the damage, valid
 // by itself.
 //
 // Memory is held for the whole trace: the parts of an object that an event leaves as
 // they were are held once.
 func ReadTrace(name string, r io.Reader) (*Trace, error) {
-	t, err := readTrace(bufio.NewReaderSize(r, 1<<16), nil)
+	t, err := readTrace(newBudget(r), nil)
 	if err != nil {
 		return t, fmt.Errorf("trace %s: %w", name, err)
 	}
@@ -189,25 +190,40 @@ func ReadTrace(name string, r io.Reader) (*Trace, error) {
 // line of JSON and decompressed, to w: what one looks at before handing a trace on.
 // Of a damaged recording it writes what lies before the damage.
 func CatTrace(w io.Writer, name string, r io.Reader) error {
-	if _, err := readTrace(bufio.NewReaderSize(r, 1<<16), w); err != nil {
+	if _, err := readTrace(newBudget(r), w); err != nil {
 		return fmt.Errorf("trace %s: %w", name, err)
 	}
 	return nil
 }
 
-func readTrace(r *bufio.Reader, text io.Writer) (*Trace, error) {
+func readTrace(b *budget, text io.Writer) (*Trace, error) {
+	r := bufio.NewReaderSize(b.file, 1<<16)
 	begin, err := r.Peek(len(traceMagic))
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if len(begin) > 0 && strings.HasPrefix(traceMagic, string(begin)) {
-		return readBlocks(r, text)
+	if isBlocks(begin) {
+		return readBlocks(r, b, text)
 	}
-	pods, err := readPodTrace(r, text)
+	if what := packedBy(begin); what != "" {
+		return nil, fmt.Errorf("it is %s: unpack it first: %w", what, ErrNotTrace)
+	}
+	pods := &podTraceReader{trace: &PodTrace{}, check: newPodChecker(), text: text, budget: b}
+	lines, err := pods.open(r)
 	if err != nil {
 		return nil, err
 	}
-	return pods.Trace(), nil
+	if begin, _ := lines.Peek(len(traceMagic)); isBlocks(begin) { // what is wrong with the rest is found below
+		return readBlocks(lines, b, text)
+	}
+	if err := pods.read(lines); err != nil {
+		return nil, err
+	}
+	return pods.trace.Trace(), nil
+}
+
+func isBlocks(begin []byte) bool {
+	return len(begin) > 0 && strings.HasPrefix(traceMagic, string(begin))
 }
 
 func otherVersion(version string) error {

@@ -28,17 +28,21 @@ type blockReader struct {
 	offset int64 // of the block that is being read
 	ended  bool
 	text   io.Writer // gets the lines of each sound block, if not nil
+	*budget
 }
 
 // readBlocks reads a file of TraceVersion from its first line on.
-func readBlocks(in *bufio.Reader, text io.Writer) (*Trace, error) {
+func readBlocks(in *bufio.Reader, b *budget, text io.Writer) (*Trace, error) {
 	offset, err := readMagic(in)
 	if err != nil {
 		return nil, err
 	}
-	r := &blockReader{in: in, offset: offset, text: text}
+	r := &blockReader{in: in, offset: offset, text: text, budget: b}
 	for {
 		err := r.next()
+		if errors.Is(err, ErrTraceTooLarge) {
+			return nil, fmt.Errorf("block %d, at byte %d of the file: %w", r.index, r.offset, err)
+		}
 		if errors.Is(err, io.EOF) {
 			return r.trace, nil
 		}
@@ -98,6 +102,9 @@ func (r *blockReader) next() error {
 		return corrupt("the checksum does not fit")
 	}
 	// From here on a fault is the writer's: the block is what was written.
+	if err := r.charge(int64(h.Raw) * copies); err != nil {
+		return err
+	}
 	var raw bytes.Buffer
 	zip := flate.NewReader(&packed)
 	if n, err := io.Copy(&raw, io.LimitReader(zip, int64(h.Raw)+1)); err != nil || n != int64(h.Raw) {
@@ -132,6 +139,9 @@ func (r *blockReader) block(kind byte, raw []byte) error {
 const maxResources = 10_000
 
 func (r *blockReader) header(raw []byte) error {
+	if err := r.charge(jsonCost(raw)); err != nil {
+		return err
+	}
 	var h TraceHeader
 	if err := json.Unmarshal(raw, &h); err != nil {
 		return corrupt("header: %w", err)
@@ -139,6 +149,7 @@ func (r *blockReader) header(raw []byte) error {
 	if n := len(h.Resources); n == 0 || n > maxResources || !(h.Compress > 0) || math.IsInf(h.Compress, 0) {
 		return corrupt("a header of %d resources, compressed by %v", n, h.Compress)
 	}
+	h.Source = WithoutCredentials(h.Source) // an older recorder wrote the URL whole
 	r.trace = &Trace{TraceHeader: h}
 	r.rules = newTraceRules(len(h.Resources))
 	for range h.Resources {
@@ -151,21 +162,26 @@ func (r *blockReader) header(raw []byte) error {
 func (r *blockReader) records(raw []byte) error {
 	t := r.trace
 	initial, events, notes := len(t.Initial), len(t.Events), len(t.Notes)
-	lines := json.NewDecoder(bytes.NewReader(raw))
-	for n := 0; ; n++ {
+	n := 0
+	for line := range bytes.Lines(raw) {
 		var rec traceRecord
-		err := lines.Decode(&rec)
-		if errors.Is(err, io.EOF) {
-			return nil
+		err := r.charge(jsonCost(line) + eventB)
+		if err != nil {
+			return fmt.Errorf("record %d: %w", n, err)
 		}
-		if err == nil {
+		if err = json.Unmarshal(line, &rec); err == nil {
 			err = r.record(&rec)
+		}
+		if errors.Is(err, ErrTraceTooLarge) {
+			return fmt.Errorf("record %d: %w", n, err)
 		}
 		if err != nil {
 			t.Initial, t.Events, t.Notes = t.Initial[:initial], t.Events[:events], t.Notes[:notes]
 			return corrupt("record %d: %w", n, err)
 		}
+		n++
 	}
+	return nil
 }
 
 func (r *blockReader) record(rec *traceRecord) error {
@@ -211,6 +227,9 @@ func (r *blockReader) object(rec *traceRecord) (*unstructured.Unstructured, erro
 		return nil, errors.New("it stands on a version that is not there")
 	}
 	if rec.Object == nil && rec.Keep == nil {
+		if err := r.charge(int64(len(before.Object)) * cloneB); err != nil {
+			return nil, err
+		}
 		return &unstructured.Unstructured{Object: maps.Clone(before.Object)}, nil
 	}
 	obj := &unstructured.Unstructured{Object: make(map[string]any, len(rec.Object)+len(rec.Keep))}
@@ -236,6 +255,9 @@ func (r *blockReader) object(rec *traceRecord) (*unstructured.Unstructured, erro
 }
 
 func (r *blockReader) end(raw []byte) error {
+	if err := r.charge(jsonCost(raw)); err != nil {
+		return err
+	}
 	var end traceEnd
 	if err := json.Unmarshal(raw, &end); err != nil {
 		return corrupt("end: %w", err)

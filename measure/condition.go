@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Bounds of what is said of the conditions of a fork.
@@ -35,12 +33,7 @@ type reading struct {
 }
 
 func takeReading() reading {
-	r := reading{at: time.Now(), machine: readCPUTimes(), load: loadAverage()}
-	var ru unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &ru) == nil {
-		r.self = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
-	}
-	return r
+	return reading{at: time.Now(), machine: readCPUTimes(), self: readUsage().cpu, load: loadAverage()}
 }
 
 // note writes onto f under what conditions it was measured, by the child process

@@ -127,7 +127,7 @@ func TestFailureTellsWhatHappened(t *testing.T) {
 	if _, err := os.Stat("/bin/sh"); err != nil {
 		t.Skip(err)
 	}
-	killed, full, other := failure(end("kill -9 $$"), ""), failure(end("exit 1"), "writing x: no space left on device"), failure(end("exit 1"), "boom")
+	killed, full, other := failure(end("kill -9 $$"), "", false), failure(end("exit 1"), "writing x: no space left on device", false), failure(end("exit 1"), "boom", false)
 	if !errors.Is(killed, ErrKilled) || !strings.Contains(killed.Error(), "memory") || DiskFull(killed) {
 		t.Errorf("killed: %v", killed)
 	}

@@ -2,23 +2,27 @@ package measure
 
 import (
 	"math"
-	"runtime"
 	"runtime/metrics"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Counters is a reading of what the process has used so far. The difference of
 // two readings is what lay between them.
 type Counters struct {
-	at                time.Time
-	lockWait          float64 // seconds, summed over goroutines
-	gcCPU, totalCPU   float64 // seconds
+	at              time.Time
+	lockWait        float64 // seconds, summed over goroutines
+	gcCPU, totalCPU float64 // seconds
+	usage           usage
+	pauses          *metrics.Float64Histogram
+	goroutines      uint64
+}
+
+// usage is what the operating system says that this process has used so far.
+type usage struct {
 	cpu               time.Duration
-	voluntary, forced int64
-	pauses            *metrics.Float64Histogram
-	goroutines        uint64
+	counted           bool  // the system tells the fields below
+	voluntary, forced int64 // context switches
+	peakRSS           uint64
 }
 
 // The order is that of readCounters.
@@ -45,11 +49,7 @@ func ReadCounters() Counters {
 		pauses:     s[3].Value.Float64Histogram(),
 		goroutines: s[4].Value.Uint64(),
 	}
-	var ru unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &ru) == nil {
-		c.cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
-		c.voluntary, c.forced = int64(ru.Nvcsw), int64(ru.Nivcsw) //nolint:unconvert // they are int32 on 32-bit systems
-	}
+	c.usage = readUsage()
 	return c
 }
 
@@ -98,9 +98,11 @@ func (c Counters) Since(earlier Counters, values map[string]float64) {
 	}
 	values[GCPauseMax] = longestSince(c.pauses, earlier.pauses) * 1e9
 	values[Goroutines] = float64(c.goroutines)
-	values[CPUTime] = float64(c.cpu - earlier.cpu)
-	values[VoluntarySwitch] = float64(c.voluntary - earlier.voluntary)
-	values[ForcedSwitch] = float64(c.forced - earlier.forced)
+	values[CPUTime] = float64(c.usage.cpu - earlier.usage.cpu)
+	if c.usage.counted {
+		values[VoluntarySwitch] = float64(c.usage.voluntary - earlier.usage.voluntary)
+		values[ForcedSwitch] = float64(c.usage.forced - earlier.usage.forced)
+	}
 }
 
 // longestSince is the upper edge of the highest bucket that grew.
@@ -116,14 +118,6 @@ func longestSince(now, then *metrics.Float64Histogram) float64 {
 	return 0
 }
 
-// PeakRSSBytes is the most memory that the process has had resident so far.
-func PeakRSSBytes() float64 {
-	var ru unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &ru) != nil {
-		return 0
-	}
-	if runtime.GOOS == "darwin" {
-		return float64(ru.Maxrss)
-	}
-	return float64(ru.Maxrss) * 1024 // Linux and the BSDs count in KiB
-}
+// PeakRSSBytes is the most memory that the process has had resident so far; 0 where the
+// system does not tell.
+func PeakRSSBytes() float64 { return float64(readUsage().peakRSS) }

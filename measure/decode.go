@@ -10,20 +10,33 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	kjson "sigs.k8s.io/json"
 )
 
-// decode reads the JSON text b of the file at path into v.
-func decode(path string, b []byte, v any) error {
-	if err := json.Unmarshal(b, v); err != nil {
+// retired are fields that a schema had and no later one has; their values are dropped.
+var retired = map[string]int{"rounds": 1} // of a series: the passes, before there were passes
+
+// decode reads the JSON text b of the file at path, which belongs to a run of that
+// schema, into v. A field that the schema does not have, or has twice, is refused.
+func decode(path string, b []byte, v any, schema int) error {
+	strict, err := kjson.UnmarshalStrict(b, v, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
+	if err != nil {
 		return jsonError(path, b, err)
+	}
+	for _, problem := range strict {
+		if field, ok := problem.(kjson.FieldError); ok && retired[field.FieldPath()[strings.LastIndex(field.FieldPath(), ".")+1:]] == schema {
+			continue
+		}
+		return fmt.Errorf("%s: %w: a newer benchrun wrote it, or it was edited", path, problem)
 	}
 	// encoding/json takes null for zero, which would be a measurement. Most files
 	// hold no null, so most are not walked a second time.
 	if !bytes.Contains(b, []byte("null")) {
 		return nil
 	}
-	var err error
 	walk(b, func(p jsonPath, _ int64, tok json.Token) bool {
 		if tok == nil && !slices.Contains(mayBeNull, p.key()) {
 			err = fmt.Errorf("%s: %s: null", path, p)
@@ -39,10 +52,10 @@ var mayBeNull = []string{"command", "workloads", "implementations", "cells", "fo
 // jsonError says what is wrong with the JSON text b of the file at path.
 func jsonError(path string, b []byte, err error) error {
 	var typeErr *json.UnmarshalTypeError
-	var syntaxErr *json.SyntaxError
+	isSyntax, offset := kjson.SyntaxErrorOffset(err)
 	switch {
-	case errors.As(err, &syntaxErr):
-		return fmt.Errorf("%s: not whole JSON at byte %d: %w (truncated or edited?)", path, syntaxErr.Offset, err)
+	case isSyntax:
+		return fmt.Errorf("%s: not whole JSON at byte %d: %w (truncated or edited?)", path, offset, err)
 	case errors.As(err, &typeErr):
 		field := jsonPath{{key: typeErr.Field}}
 		walk(b, func(p jsonPath, end int64, _ json.Token) bool {

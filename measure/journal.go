@@ -25,16 +25,23 @@ type Journal struct {
 
 const forksDir = "forks"
 
-// temporary is the name that renameio gives a file before it is whole. A kill may
+// temporary is the name that ReplaceFile gives a file before it is whole. A kill may
 // leave one behind.
 var temporary = regexp.MustCompile(`^\.[^.].*\.(json|md|html|txt)\d+$`)
 
 // EmptyDir returns an error unless dir can take a new run: it does not exist, or
 // it is a folder with nothing in it but what a run that was killed before its
-// first fork left.
+// first fork left. Where another process works in it, the error is a *HeldError.
 func EmptyDir(dir string) error {
+	if err := checkUnlocked(dir); err != nil {
+		return err
+	}
+	return empty(dir)
+}
+
+func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return temporary.MatchString(e.Name()) })
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile || temporary.MatchString(e.Name()) })
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -46,9 +53,10 @@ func EmptyDir(dir string) error {
 	return nil
 }
 
-// CreateJournal begins a run in dir, which EmptyDir must accept.
+// CreateJournal begins a run in dir, which EmptyDir must accept. The caller has the
+// lock of dir, or of the folder above it (LockDir).
 func CreateJournal(dir string, run *Run) (*Journal, error) {
-	if err := EmptyDir(dir); err != nil {
+	if err := empty(dir); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -61,7 +69,8 @@ func CreateJournal(dir string, run *Run) (*Journal, error) {
 }
 
 // OpenJournal continues the run in dir: one that was interrupted, or one that
-// gave up a cell. check says whether this machine and this code may do so.
+// gave up a cell. check says whether this machine and this code may do so. The caller
+// has the lock of dir (LockDir).
 func OpenJournal(dir string, check func(*Run) error) (*Journal, error) {
 	run, err := ReadRun(dir)
 	if err != nil {
@@ -162,7 +171,8 @@ func mergeForks(dir string, r *Run) error {
 			return err
 		}
 		var f Fork
-		if err := decode(path, b, &f); err != nil {
+		file := unseal(b)
+		if err := decode(path, file.text, &f, r.Schema); err != nil {
 			return err
 		}
 		if err := f.validate(); err != nil {
@@ -170,6 +180,9 @@ func mergeForks(dir string, r *Run) error {
 		}
 		if !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.ID() == f.Cell.ID() }) {
 			return fmt.Errorf("%s: cell: %s is not among the run's cells", path, f.Cell.ID())
+		}
+		if err := file.check(r.Schema); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		if !r.has(f.Cell, f.Index) {
 			r.Forks = append(r.Forks, f)

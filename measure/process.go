@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
 // ErrKilled is wrapped by the error of a fork whose process was ended by a signal
@@ -46,12 +48,12 @@ func ForkProcess(ctx context.Context, exe string, procs int, request any, args .
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = 2 * time.Second
 	isolate(cmd)
-	before := takeReading()
+	before, kills := takeReading(), oomKills(procRoot, cgroupRoot)
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return Fork{}, ctx.Err()
 		}
-		return Fork{}, failure(err, tail(stderr.String(), 2000))
+		return Fork{}, failure(err, stderr.String(), oomKills(procRoot, cgroupRoot) > kills)
 	}
 	var f Fork
 	if err := json.Unmarshal(stdout.Bytes(), &f); err != nil {
@@ -61,17 +63,33 @@ func ForkProcess(ctx context.Context, exe string, procs int, request any, args .
 	return f, f.validate()
 }
 
-// failure is the error of a child that ended with err, having said so much.
-func failure(err error, said string) error {
+// Where the kernel tells how many processes it has ended for want of memory.
+const (
+	procRoot   = "/proc"
+	cgroupRoot = "/sys/fs/cgroup"
+)
+
+// failure is the error of a child that ended with err, having said so much. oom says
+// that the kernel ended some process meanwhile for want of memory.
+func failure(err error, said string, oom bool) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		peak := peakOf(exit.ProcessState)
+		ws, _ := exit.Sys().(syscall.WaitStatus)
+		switch {
+		case saysOutOfMemory(said):
+			// Go's runtime says where each goroutine was; that it got no memory says enough.
+			first, _, _ := strings.Cut(said[strings.Index(said, "fatal error:"):], "\n")
+			return fmt.Errorf("the measuring process failed: %w", outOfMemory("Go's runtime got no more from the system ("+first+")", peak))
+		case ws.Signaled() && ws.Signal() == syscall.SIGKILL && oom:
+			err = fmt.Errorf("%w: %s: %w", ErrKilled, ws.Signal(), outOfMemory("the kernel ended it (OOM killer)", peak))
+		case ws.Signaled() && ws.Signal() == syscall.SIGKILL:
+			err = fmt.Errorf("%w: %s, after it held up to %s: by a person or a supervisor, or by a container's limit of memory", ErrKilled, ws.Signal(), humanize.IBytes(peak))
+		case ws.Signaled():
 			err = fmt.Errorf("%w: %s", ErrKilled, ws.Signal())
-			if ws.Signal() == syscall.SIGKILL {
-				err = fmt.Errorf("%w (perhaps by the kernel, for want of memory)", err)
-			}
 		}
 	}
+	said = tail(said, 2000)
 	// A child's errors reach this process as text only.
 	if strings.Contains(said, syscall.ENOSPC.Error()) {
 		err = fmt.Errorf("%w: %w", err, syscall.ENOSPC)

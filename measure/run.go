@@ -9,16 +9,30 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
-
-	"github.com/google/renameio/v2"
 )
 
 // Schema is the version of run.json that this build writes. It grows when the
 // numbers of the former version mean something else, or a reader of it would
 // misread the file. In 1, ns/op was the median of batches that lay side by side; since 2
 // it is a low quantile of passes that lie apart; since 3 a pass of what brings many garbage
-// collections is of whole cycles between them.
-const Schema = 3
+// collections is of whole cycles between them; since 4 the files have checksums, and
+// the numbers are those of 3.
+const Schema = 4
+
+// sealedSchema is the first whose files have checksums.
+const sealedSchema = 4
+
+// SameNumbers reports whether the numbers of two schemas mean the same, so that runs of
+// both may be compared.
+func SameNumbers(a, b int) bool {
+	kind := func(schema int) int {
+		if schema == sealedSchema {
+			return sealedSchema - 1 // it brought the checksum and changed no number
+		}
+		return schema
+	}
+	return kind(a) == kind(b)
+}
 
 // RunFile is the name of a run's record in its folder.
 const RunFile = "run.json"
@@ -208,16 +222,7 @@ func writeJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	return WriteFile(path, append(b, '\n'))
-}
-
-// WriteFile writes a file whole or not at all, and on disk when it returns. The
-// temporary file lies beside it: a kill may leave it there, and nowhere else.
-func WriteFile(path string, b []byte) error {
-	if err := renameio.WriteFile(path, b, 0o644, renameio.WithTempDir(filepath.Dir(path))); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return nil
+	return WriteFile(path, seal(b))
 }
 
 // ReadRun reads the record of the run in dir, also of one that was interrupted at
@@ -231,11 +236,12 @@ func ReadRun(dir string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	file := unseal(b)
 	var head struct {
 		Schema int `json:"schema"`
 	}
-	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, jsonError(path, b, err)
+	if err := json.Unmarshal(file.text, &head); err != nil {
+		return nil, jsonError(path, file.text, err)
 	}
 	if head.Schema > Schema {
 		return nil, fmt.Errorf("%s: schema: %d is newer than this benchrun knows (up to %d); use the benchrun that wrote it, or a newer one", path, head.Schema, Schema)
@@ -244,10 +250,14 @@ func ReadRun(dir string) (*Run, error) {
 		return nil, fmt.Errorf("%s: schema: %d is no schema (1 to %d are)", path, head.Schema, Schema)
 	}
 	r := &Run{}
-	if err := decode(path, b, r); err != nil {
+	if err := decode(path, file.text, r, head.Schema); err != nil {
 		return nil, err
 	}
 	if err := r.validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	// The checksum comes last: the errors above name the field.
+	if err := file.check(r.Schema); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := mergeForks(dir, r); err != nil {

@@ -56,8 +56,8 @@ func TestReadRunNamesThePath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, old, new, want string }{
-		{"schema as a string", `"schema": 3`, `"schema": "1"`, "schema: want int, have string"},
-		{"schema missing", `"schema": 3,`, ``, "schema: 0"},
+		{"schema as a string", `"schema": 4`, `"schema": "1"`, "schema: want int, have string"},
+		{"schema missing", `"schema": 4,`, ``, "schema: 0"},
 		{"time that is none", `"finished": "1970-01-01T00:00:02Z"`, `"finished": "soon"`, "finished: "},
 		{"time as a number", `"started": "1970-01-01T00:00:01.000000005Z"`, `"started": 17`, "forks[0].started: "},
 		{"times out of order", `"finished": "1970-01-01T00:00:02Z"`, `"finished": "1970-01-01T00:00:00Z"`, "finished: "},

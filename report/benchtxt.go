@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/perf/benchfmt"
 
@@ -15,8 +16,10 @@ import (
 
 // WriteBenchText writes the run in the Go benchmark format, which benchstat
 // reads: a line per fork and series, with every value that the series has.
-// Forks made for profiles are left out.
-func WriteBenchText(w io.Writer, r *measure.Run) error {
+// Forks made for profiles are left out. What would break a line of the format, control
+// characters and spaces in names, is replaced.
+func WriteBenchText(w io.Writer, record *measure.Run) error {
+	r := clean(record)
 	out := benchfmt.NewWriter(w)
 	env := r.Environment
 	config := []benchfmt.Config{
@@ -30,7 +33,7 @@ func WriteBenchText(w io.Writer, r *measure.Run) error {
 	// The format ignores lines that are none of its own, so warnings can stand
 	// where the numbers are.
 	for _, warning := range compare.RunWarnings(r) {
-		if _, err := fmt.Fprintf(w, "# warning: %s\n", warning); err != nil {
+		if _, err := fmt.Fprintf(w, "# warning: %s\n", oneLine(warning)); err != nil {
 			return err
 		}
 	}
@@ -41,13 +44,13 @@ func WriteBenchText(w io.Writer, r *measure.Run) error {
 					continue // the format has no line without a value
 				}
 				for _, warning := range slices.Concat(f.Warnings, s.Warnings) {
-					if _, err := fmt.Fprintf(w, "# warning, of the next line: %s\n", warning); err != nil {
+					if _, err := fmt.Fprintf(w, "# warning, of the next line: %s\n", oneLine(warning)); err != nil {
 						return err
 					}
 				}
-				res := benchfmt.Result{Config: config, Name: benchfmt.Name(c.BenchmarkName(s)[len("Benchmark"):]), Iters: iterations(s)}
+				res := benchfmt.Result{Config: config, Name: benchfmt.Name(oneWord(c.BenchmarkName(s)[len("Benchmark"):])), Iters: iterations(s)}
 				for _, metric := range slices.SortedFunc(maps.Keys(s.Values), compare.ByRank) {
-					res.Values = append(res.Values, benchfmt.Value{Value: s.Values[metric], Unit: metric})
+					res.Values = append(res.Values, benchfmt.Value{Value: s.Values[metric], Unit: oneWord(metric)})
 				}
 				if err := out.Write(&res); err != nil {
 					return fmt.Errorf("writing benchmark results: %w", err)
@@ -72,3 +75,7 @@ func iterations(s measure.Series) int {
 	n, _ := strconv.Atoi(fmt.Sprintf("%.0f", s.Values[measure.Achieved]))
 	return max(1, n)
 }
+
+func oneWord(name string) string { return strings.Join(strings.Fields(name), "_") }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

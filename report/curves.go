@@ -3,10 +3,12 @@ package report
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"image/color"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,7 +28,8 @@ const CurvesDir = "curves"
 
 // Curves draws every curve of a run as SVG, by its path within the run's folder.
 // Equal runs give equal bytes.
-func Curves(r *measure.Run) (map[string][]byte, error) {
+func Curves(record *measure.Run) (map[string][]byte, error) {
+	r := clean(record)
 	pictures := map[string][]byte{}
 	for _, s := range Scalings(r) {
 		for _, c := range s.Curves {
@@ -37,7 +40,7 @@ func Curves(r *measure.Run) (map[string][]byte, error) {
 			if err != nil {
 				return nil, fmt.Errorf("drawing %s: %w", s.title(c), err)
 			}
-			pictures[s.file(c)] = svg
+			pictures[pictureFile(s, c, plain)] = svg
 		}
 	}
 	return pictures, nil
@@ -56,11 +59,28 @@ func (s Scaling) title(c Curve) string {
 	return fmt.Sprintf("%s, %s: %s", s.Workload, cmp.Or(c.Series, compare.ProcessSeries), c.Metric)
 }
 
-// file is unique, for names and keys have no underscore.
-func (s Scaling) file(c Curve) string {
-	name := strings.Join([]string{s.Workload, s.Vary, cmp.Or(c.Series, "process"), c.Metric}, "_")
-	return path.Join(CurvesDir, strings.NewReplacer("/", "-", ":", "_", "%", "percent").Replace(name)+".svg")
+// pictureFile is the picture's path within the run's folder. It is unique, for benchrun's
+// own names and keys have no underscore; a name with anything else in it that a file's
+// name or a link should not have is told by its digest. raw makes names what they
+// were before they were escaped.
+func pictureFile(s Scaling, c Curve, raw func(string) string) string {
+	parts := []string{s.Workload, s.Vary, cmp.Or(c.Series, "process"), c.Metric}
+	for i, p := range parts {
+		parts[i] = strings.Join(strings.Fields(raw(p)), "") // of spaces forMarkdown has fewer
+	}
+	name := strings.Join(parts, "_")
+	safe := strings.NewReplacer("/", "-", ":", "_", "%", "percent").Replace(name)
+	if odd := notInFiles.ReplaceAllString(safe, "-"); odd != safe || len(safe) > longestName {
+		safe = fmt.Sprintf("%.*s-%.6x", longestName, odd, sha256.Sum256([]byte(name)))
+	}
+	return path.Join(CurvesDir, safe+".svg")
 }
+
+func plain(name string) string { return name }
+
+const longestName = 150
+
+var notInFiles = regexp.MustCompile(`[^A-Za-z0-9._=+-]`)
 
 // The palette of Okabe and Ito ("Color Universal Design", 2008), which people with
 // any colour vision tell apart, without the yellow, which is too pale for a line.

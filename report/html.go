@@ -2,14 +2,19 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"html"
 	"io"
+	"regexp"
+	"strings"
 
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
-	gmhtml "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/util"
 )
 
 // HTMLFile is the report as one page that opens offline.
@@ -31,20 +36,98 @@ img { max-width: 100%; margin: .3rem }
 summary { cursor: pointer; color: #06c }
 `
 
+// policy is the page's Content-Security-Policy: its one style sheet, known by its hash, and
+// the pictures within it. A script that got into the page all the same would not run.
+func policy() string {
+	sum := sha256.Sum256([]byte(style))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'"
+}
+
 // WriteHTML turns the Markdown report into a page of its own. Pictures are the
-// files that it refers to, by their path; they become part of the page.
+// files that it refers to, by their path; they become part of the page. Of the HTML in
+// the Markdown only this package's own gets into the page; the rest is shown as text.
 func WriteHTML(out io.Writer, title string, markdown []byte, pictures map[string][]byte) error {
 	for path, svg := range pictures {
-		uri := "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg)
+		uri := ownPicture + base64.StdEncoding.EncodeToString(svg)
 		markdown = bytes.ReplaceAll(markdown, []byte("]("+path+")"), []byte("]("+uri+")"))
 	}
 	var body bytes.Buffer
-	// The Markdown is this package's own and holds <details> and pictures, so raw HTML and data URIs are let through.
-	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(gmhtml.WithUnsafe()))
+	md := goldmark.New(
+		// Without GFM's links of whatever looks like one, and without style attributes, which the policy forbids.
+		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(ownHTML{}, 0))),
+	)
 	if err := md.Convert(markdown, &body); err != nil {
 		return fmt.Errorf("rendering %s: %w", HTMLFile, err)
 	}
-	_, err := fmt.Fprintf(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>%s</title><style>%s</style></head><body>\n%s</body></html>\n",
-		html.EscapeString(title), style, body.String())
+	_, err := fmt.Fprintf(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" content=\"%s\"><meta name=\"viewport\" content=\"width=device-width\"><title>%s</title><style>%s</style></head><body>\n%s</body></html>\n",
+		html.EscapeString(policy()), html.EscapeString(VisibleLine(title)), style, body.String())
+	return err
+}
+
+// ownHTML renders the HTML that stands in the Markdown: the few elements that this package
+// writes as they are, anything else as text.
+type ownHTML struct{}
+
+var (
+	ownBlock  = regexp.MustCompile(`^(<details><summary>[^<>]*</summary>|</details>)\s*$`)
+	ownInline = regexp.MustCompile(`^<br/>$`)
+)
+
+// RegisterFuncs implements goldmark's NodeRenderer.
+func (ownHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindHTMLBlock, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			block := n.(*ast.HTMLBlock)
+			text := block.Lines().Value(source)
+			if block.HasClosure() {
+				text = append(bytes.Clone(text), block.ClosureLine.Value(source)...)
+			}
+			return ast.WalkContinue, allowed(w, ownBlock, text)
+		}
+		return ast.WalkContinue, nil
+	})
+	r.Register(ast.KindImage, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			return ast.WalkSkipChildren, picture(w, string(n.(*ast.Image).Destination), altText(n, source))
+		}
+		return ast.WalkContinue, nil
+	})
+	r.Register(ast.KindRawHTML, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			return ast.WalkSkipChildren, allowed(w, ownInline, n.(*ast.RawHTML).Segments.Value(source))
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// ownPicture begins the address of a picture that WriteHTML put into the page.
+const ownPicture = "data:image/svg+xml;base64,"
+
+// picture writes one that is in the page, and of any other what it is called.
+func picture(w io.Writer, address, alt string) error {
+	text := html.EscapeString(alt)
+	if strings.HasPrefix(address, ownPicture) {
+		text = fmt.Sprintf(`<img src="%s" alt="%s">`, html.EscapeString(address), text)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+func altText(n ast.Node, source []byte) string {
+	var alt strings.Builder
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			alt.Write(t.Segment.Value(source))
+		}
+	}
+	return html.UnescapeString(alt.String())
+}
+
+func allowed(w io.Writer, own *regexp.Regexp, text []byte) error {
+	if !own.Match(text) {
+		text = util.EscapeHTML(text)
+	}
+	_, err := w.Write(text)
 	return err
 }

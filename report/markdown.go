@@ -28,11 +28,12 @@ func (w *writer) printf(format string, args ...any) {
 }
 
 // WriteMarkdown writes the whole report. top is the profiles' symbolised list,
-// "" if the run took none.
-func WriteMarkdown(out io.Writer, r *measure.Run, top string) error {
+// "" if the run took none. Whatever the record's strings hold, they are shown as text.
+func WriteMarkdown(out io.Writer, record *measure.Run, top string) error {
 	w := &writer{w: out}
+	r, code := forMarkdown(record), clean(record)
 	w.printf("# benchrun %s: %s\n\n", r.Preset, r.Name)
-	w.printf("`%s`\n\n", strings.Join(r.Command, " "))
+	w.printf("%s\n\n", codeSpan(strings.Join(code.Command, " ")))
 	writeState(w, r)
 	writeChecks(w, r)
 	w.printf("## Results\n\n%s\n\n", markdownLines(legend(r)))
@@ -42,15 +43,15 @@ func WriteMarkdown(out io.Writer, r *measure.Run, top string) error {
 	}
 	writeContention(w, groups)
 	writeScaling(w, r)
-	writeImplementations(w, r)
+	writeImplementations(w, r, code)
 	writeLocks(w, r)
 	writeEnvironment(w, r)
 	if top != "" {
-		w.printf("## Where the time went\n\nThe CPU profiles of the extra forks, merged (`profiles/`, for `go tool pprof`).\n\n```\n%s\n```\n\n", strings.TrimSpace(top))
+		w.printf("## Where the time went\n\nThe CPU profiles of the extra forks, merged (`profiles/`, for `go tool pprof`).\n\n%s\n\n", codeBlock("", "", Visible(strings.TrimSpace(top))))
 	}
 	w.printf("## Workloads\n\n")
-	for _, wl := range r.Workloads {
-		w.printf("<details><summary>%s (%s)</summary>\n\n```yaml\n%s```\n</details>\n\n", wl.Name, wl.Source, wl.YAML)
+	for i, wl := range r.Workloads {
+		w.printf("<details><summary>%s (%s)</summary>\n\n%s\n</details>\n\n", wl.Name, wl.Source, codeBlock("", "yaml", code.Workloads[i].YAML))
 	}
 	return w.err
 }
@@ -61,7 +62,7 @@ func writeState(w *writer, r *measure.Run) {
 	if warnings := compare.RunWarnings(r); len(warnings) > 0 {
 		w.printf("**Warnings**\n\n")
 		for _, x := range warnings {
-			w.printf("- %s\n", x)
+			w.printf("- %s\n", item(x))
 		}
 		w.printf("\n")
 	}
@@ -74,7 +75,7 @@ func writeState(w *writer, r *measure.Run) {
 	if len(seen) > 0 {
 		w.printf("**Left out**\n\n")
 		for _, k := range slices.Sorted(maps.Keys(seen)) {
-			w.printf("- %s\n", k)
+			w.printf("- %s\n", item(k))
 		}
 		w.printf("\n")
 	}
@@ -132,7 +133,9 @@ func writeGroup(w *writer, r *measure.Run, g compare.Group) {
 // markdownLines keeps lines apart where Markdown would join them.
 func markdownLines(text string) string { return strings.ReplaceAll(text, "\n", "  \n") }
 
-func writeImplementations(w *writer, r *measure.Run) {
+// writeImplementations writes what a suite said of one that failed from code, the record
+// that is not escaped.
+func writeImplementations(w *writer, r, code *measure.Run) {
 	w.printf("## Implementations\n\n")
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"component", "name", "from", "what it is", "guarantees", "conformance"})
@@ -144,12 +147,12 @@ func writeImplementations(w *writer, r *measure.Run) {
 		t.AppendRow(table.Row{im.Component, im.Name, im.Module, im.Description, im.Guarantees, verified})
 	}
 	w.printf("%s\n\n", t.RenderMarkdown())
-	for _, im := range r.Impls {
+	for i, im := range r.Impls {
 		for _, wv := range im.Waivers {
-			w.printf("- %s/%s: clause %s is waived: %s\n", im.Component, im.Name, wv.Clause, wv.Reason)
+			w.printf("- %s/%s: clause %s is waived: %s\n", item(im.Component), im.Name, wv.Clause, wv.Reason)
 		}
-		for _, f := range im.Failures {
-			w.printf("- **%s/%s failed its suite and was not measured:** %s\n", im.Component, im.Name, strings.ReplaceAll(f, "\n", "\n  "))
+		for _, f := range code.Impls[i].Failures {
+			w.printf("- **%s/%s failed its suite and was not measured:**\n\n%s\n", im.Component, im.Name, codeBlock("  ", "", f))
 		}
 	}
 	w.printf("\n")

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"io"
 	"math"
 	"slices"
@@ -258,7 +259,7 @@ func writeScaling(w *writer, r *measure.Run) {
 		w.printf("%s\n\n%s\n", t.RenderMarkdown(), markdownLines(notes.text()))
 		for _, c := range s.Curves {
 			if c.drawable() {
-				w.printf("![%s over %s](%s)\n", s.title(c), s.Vary, s.file(c))
+				w.printf("![%s over %s](%s)\n", s.title(c), s.Vary, pictureFile(s, c, html.UnescapeString))
 			}
 		}
 		w.printf("\n")

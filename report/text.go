@@ -14,8 +14,10 @@ import (
 )
 
 // WriteText writes the table that matters: for each workload the reference's
-// numbers and how the others compare, for a terminal.
-func WriteText(w io.Writer, r *measure.Run) error {
+// numbers and how the others compare, for a terminal. Control characters in the
+// record's strings are shown as escapes.
+func WriteText(w io.Writer, record *measure.Run) error {
+	r := clean(record)
 	groups := compare.Within(r)
 	for _, g := range groups {
 		t, notes := comparison(r, g)
@@ -30,7 +32,7 @@ func WriteText(w io.Writer, r *measure.Run) error {
 		return load.err
 	}
 	for _, warning := range compare.RunWarnings(r) {
-		if _, err := fmt.Fprintf(w, "warning: %s\n", warning); err != nil {
+		if _, err := fmt.Fprintf(w, "warning: %s\n", indented(warning)); err != nil {
 			return err
 		}
 	}
@@ -148,10 +150,13 @@ func letter(i int) string {
 func (f *footnotes) text() string {
 	var b strings.Builder
 	for i, t := range f.texts {
-		fmt.Fprintf(&b, "(%s) %s\n", letter(i), t)
+		fmt.Fprintf(&b, "(%s) %s\n", letter(i), indented(t))
 	}
 	return b.String()
 }
+
+// indented keeps the lines of a text from passing for lines of the report.
+func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
 // legend explains the columns; it names how many forks stand behind a number.
 func legend(r *measure.Run) string {

@@ -17,14 +17,15 @@ import (
 const VersusSchema = 1
 
 // WriteVersusText writes a comparison of two runs for a terminal.
-func WriteVersusText(w io.Writer, r *compare.Result) error {
+func WriteVersusText(w io.Writer, result *compare.Result) error {
+	r := clean(result)
 	out := &writer{w: w}
 	t, notes := versus(r)
 	forTerminal(t, fmt.Sprintf("%s against %s", r.Head, r.Base))
 	out.printf("%s\n%s\n", t.Render(), notes.text())
 	writeGates(out, r, func(t table.Writer) string { forTerminal(t, "gates"); return t.Render() })
 	for _, warning := range r.Warnings {
-		out.printf("warning: %s\n", warning)
+		out.printf("warning: %s\n", indented(warning))
 	}
 	for _, left := range r.Left {
 		out.printf("left out: %s\n", left)
@@ -34,9 +35,10 @@ func WriteVersusText(w io.Writer, r *compare.Result) error {
 }
 
 // WriteVersusMarkdown writes it for the description of a pull request.
-func WriteVersusMarkdown(w io.Writer, r *compare.Result) error {
+func WriteVersusMarkdown(w io.Writer, result *compare.Result) error {
 	out := &writer{w: w}
-	out.printf("### %s\n\n`%s` against `%s`\n\n", Summary(r), r.Head, r.Base)
+	r, code := forMarkdown(result), clean(result)
+	out.printf("### %s\n\n%s against %s\n\n", Summary(r), codeSpan(code.Head), codeSpan(code.Base))
 	for _, warning := range r.Warnings {
 		out.printf("> warning: %s  \n", warning)
 	}
@@ -51,7 +53,8 @@ func WriteVersusMarkdown(w io.Writer, r *compare.Result) error {
 }
 
 // WriteVersusJSON writes every comparison, also those without a verdict.
-func WriteVersusJSON(w io.Writer, r *compare.Result) error {
+func WriteVersusJSON(w io.Writer, result *compare.Result) error {
+	r := clean(result)
 	e := json.NewEncoder(w)
 	e.SetIndent("", "\t")
 	return e.Encode(struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/report"
 )
 
 // look decides where more forks are worth their time: in workloads with
@@ -57,7 +58,7 @@ func look(sides []*side, out io.Writer) ([]measure.Look, error) {
 		}
 		left -= a.cost
 		looks = append(looks, a.Look)
-		fmt.Fprintf(out, "%s: %d forks of each instead of %d, to settle %d comparisons (about %s)\n", a.of, a.Forks, run.ForksOf(a.Workload), a.settles, a.cost.Round(time.Second))
+		fmt.Fprintf(out, "%s: %d forks of each instead of %d, to settle %d comparisons (about %s)\n", report.VisibleLine(a.of), a.Forks, run.ForksOf(a.Workload), a.settles, a.cost.Round(time.Second))
 	}
 	return looks, nil
 }

@@ -10,7 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/informerbench/informerbench/measure"
 )
@@ -31,8 +35,12 @@ const (
 // alike. base is the program that measures the base, "" being this one: then the
 // code is the same, and only a planted slowdown, which base does not have, tells
 // them apart. The results are base's and head's.
-func Pair(ctx context.Context, p *Plan, base string, out io.Writer) ([2]Result, error) {
-	var results [2]Result
+func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]Result, err error) {
+	lock, err := p.hold()
+	if err != nil {
+		return results, err
+	}
+	defer release(lock, &err)
 	headRun, err := p.record(ctx, out)
 	if err != nil {
 		return results, err
@@ -52,6 +60,7 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer) ([2]Result, 
 	}{{baseRun, BaseDir, base}, {headRun, HeadDir, ""}} {
 		s.run.Name = filepath.Join(filepath.Base(p.options.Out), s.dir)
 		s.run.Settings.Pair = true
+		s.run.Schema = measure.Schema // this program writes both; sameCells saw that the numbers mean the same
 		j, err := begin(filepath.Join(p.options.Out, s.dir), s.run)
 		if err != nil {
 			return results, err
@@ -135,7 +144,7 @@ func sameCells(base, head *measure.Run) error {
 		}
 		return out
 	}
-	if base.Schema != head.Schema {
+	if !measure.SameNumbers(base.Schema, head.Schema) {
 		return fmt.Errorf("base writes schema %d, head %d: measure them apart, and hold them against each other with benchrun compare --force", base.Schema, head.Schema)
 	}
 	if !slices.Equal(ids(base), ids(head)) {
@@ -144,8 +153,51 @@ func sameCells(base, head *measure.Run) error {
 	return nil
 }
 
-// Executable checks that path can be run, and makes it absolute.
-func Executable(path string) (string, error) {
+// answerWithin is how long a program may take to say that it is a benchrun.
+const answerWithin = 20 * time.Second
+
+var versionLine = regexp.MustCompile(`(?m)^run\.json schema (\d+)$`)
+
+// Benchrun checks that path is a benchrun whose numbers mean the same as this one's, by
+// asking for its version, and makes it absolute. The program is run.
+func Benchrun(ctx context.Context, path string) (string, error) {
+	exe, err := executable(path)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, exe, "version")
+	cmd.WaitDelay = time.Second
+	said := &firstBytes{most: 64 << 10}
+	cmd.Stdout = said
+	err = cmd.Run()
+	schema := versionLine.FindSubmatch(said.b)
+	if err != nil || !bytes.HasPrefix(said.b, []byte("benchrun ")) || schema == nil {
+		return "", fmt.Errorf("%s is no benchrun: it does not answer to %q as one does (%v); build one with: go build -o %s ./cmd/benchrun", path, "version", err, path)
+	}
+	if n, err := strconv.Atoi(string(schema[1])); err != nil || !measure.SameNumbers(n, measure.Schema) {
+		return "", fmt.Errorf("%s writes schema %s, this benchrun %d, whose numbers mean something else: measure them apart, and hold them against each other with benchrun compare --force", path, schema[1], measure.Schema)
+	}
+	return exe, nil
+}
+
+// firstBytes keeps what a program says at first, and fails when it does not end.
+type firstBytes struct {
+	b    []byte
+	most int
+}
+
+func (f *firstBytes) Write(p []byte) (int, error) {
+	if len(f.b)+len(p) > f.most {
+		return 0, errors.New("it says too much")
+	}
+	f.b = append(f.b, p...)
+	return len(p), nil
+}
+
+// executable checks that path can be run, and makes it absolute.
+func executable(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
@@ -154,7 +206,7 @@ func Executable(path string) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case info.IsDir() || info.Mode()&0o111 == 0:
+	case info.IsDir() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0: // there the name says it
 		return "", fmt.Errorf("%s is no program; build one with: go build -o %s ./cmd/benchrun", path, path)
 	}
 	return abs, nil

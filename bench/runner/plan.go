@@ -47,6 +47,9 @@ type Options struct {
 // DefaultForks is how many processes measure each cell.
 const DefaultForks = measure.FewestForks
 
+// maxForks keeps the numbers of forks below those of the profiles' forks.
+const maxForks = 10_000
+
 // Plan is what a run will do, checked.
 type Plan struct {
 	options  Options
@@ -145,8 +148,10 @@ func (p *Plan) checkRanges() error {
 		return errors.New("--compress: it is for traces: give one with --trace FILE")
 	case o.Budget < 0:
 		return fmt.Errorf("--budget %s: want 0 or more", o.Budget)
-	case o.Procs < 0:
-		return fmt.Errorf("--procs %d: want 1 or more", o.Procs)
+	case o.Procs < 0 || o.Procs > runtime.NumCPU():
+		return fmt.Errorf("--procs %d: this machine has %d processors: want 1 to %d", o.Procs, runtime.NumCPU(), runtime.NumCPU())
+	case o.Forks > maxForks:
+		return fmt.Errorf("--forks %d: want 1 to %d", o.Forks, maxForks)
 	}
 	return nil
 }

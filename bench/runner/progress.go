@@ -11,6 +11,7 @@ import (
 
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/report"
 )
 
 // progress shows what is measured and the time left. At a terminal it is a bar;
@@ -77,7 +78,7 @@ func (p *progress) begin(next measure.Planned) {
 	if next.Profile {
 		what = "profiling"
 	}
-	text := fmt.Sprintf("%s left, %s %s/%s %s", p.remaining(), what, next.Cell.Component, next.Cell.Label(), next.Cell.Workload)
+	text := report.VisibleLine(fmt.Sprintf("%s left, %s %s/%s %s", p.remaining(), what, next.Cell.Component, next.Cell.Label(), next.Cell.Workload))
 	if p.bar != nil {
 		p.bar.Describe(text)
 		return

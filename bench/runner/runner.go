@@ -49,7 +49,12 @@ type Result struct {
 // Execute carries out a plan. Progress goes to out. When ctx ends, what was
 // measured is kept, the reports are written from it, and the error wraps
 // ErrInterrupted and says how to go on.
-func Execute(ctx context.Context, p *Plan, out io.Writer) (Result, error) {
+func Execute(ctx context.Context, p *Plan, out io.Writer) (result Result, err error) {
+	lock, err := p.hold()
+	if err != nil {
+		return Result{}, err
+	}
+	defer release(lock, &err)
 	run, err := p.record(ctx, out)
 	if err != nil {
 		return Result{}, err
@@ -61,18 +66,45 @@ func Execute(ctx context.Context, p *Plan, out io.Writer) (Result, error) {
 	return drive(ctx, j, out)
 }
 
+// hold takes the lock of the run's folder, so that a second run in it is refused.
+func (p *Plan) hold() (*measure.Lock, error) {
+	lock, err := measure.LockDir(p.options.Out, p.options.Command)
+	if measure.DiskFull(err) {
+		return nil, nothingMeasured(err)
+	}
+	return lock, err
+}
+
+// release gives the lock back; a failure to do so is part of how the run ended.
+func release(lock *measure.Lock, err *error) { *err = errors.Join(*err, lock.Unlock()) }
+
 // begin makes the folder of a run.
 func begin(dir string, run *measure.Run) (*measure.Journal, error) {
 	j, err := measure.CreateJournal(dir, run)
 	if measure.DiskFull(err) {
-		return nil, fmt.Errorf("%w: the disk is full, nothing was measured: %w; make room and begin again", ErrFailed, err)
+		return nil, nothingMeasured(err)
 	}
 	return j, err
 }
 
+func nothingMeasured(full error) error {
+	return fmt.Errorf("%w: the disk is full, nothing was measured: %w; make room and begin again", ErrFailed, full)
+}
+
 // Resume goes on with the interrupted run in dir, on the machine and the code
-// that it was begun with. workTree is as in Options.
-func Resume(ctx context.Context, dir, workTree string, out io.Writer) (Result, error) {
+// that it was begun with. command and workTree are as in Options.
+func Resume(ctx context.Context, dir string, command []string, workTree string, out io.Writer) (result Result, err error) {
+	if _, err := measure.ReadRun(dir); err != nil {
+		return Result{}, err // before a lock file is made where no run is
+	}
+	lock, err := measure.LockDir(dir, command)
+	if measure.DiskFull(err) {
+		err = fmt.Errorf("%w: the disk is full: %w; what was measured is kept: make room and go on with: benchrun run --resume %s", ErrFailed, err, dir)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	defer release(lock, &err)
 	here := measure.ReadEnvironment(workTree)
 	j, err := measure.OpenJournal(dir, func(r *measure.Run) error {
 		if err := r.Environment.SameMachine(&here); err != nil {

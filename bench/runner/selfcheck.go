@@ -36,7 +36,7 @@ const plantedStore = "mutexmap"
 
 // SelfCheck shows on this machine that verdicts hold, and writes what it saw as
 // Markdown to out. The error wraps ErrFailed if one does not.
-func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer) error {
+func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer) (failed error) {
 	if o.Rounds < 0 || o.PlantForks < measure.FewestForks {
 		return fmt.Errorf("--rounds %d, --forks %d: want 0 or more, and %d or more", o.Rounds, o.PlantForks, measure.FewestForks)
 	}
@@ -50,8 +50,15 @@ func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer)
 		}
 		defer func() { _ = os.RemoveAll(dir) }() // of the system's temporary folder
 		o.Out = dir
-	} else if err := measure.EmptyDir(o.Out); err != nil {
-		return err
+	} else {
+		if err := measure.EmptyDir(o.Out); err != nil {
+			return err
+		}
+		lock, err := measure.LockDir(o.Out, o.Command)
+		if err != nil {
+			return err
+		}
+		defer release(lock, &failed)
 	}
 	env := measure.ReadEnvironment(o.WorkTree)
 	fmt.Fprintf(out, "# Does benchrun hold what it says? A check on this machine\n\n`%s`, %s, %s, %d cores, %s, commit %s\n\n",

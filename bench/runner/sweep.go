@@ -3,6 +3,7 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -23,6 +24,13 @@ func (p *Plan) sweep(workloads []load.Workload) ([]load.Workload, error) {
 	sweep, err := load.ParseSweep(text)
 	if err != nil {
 		return nil, fmt.Errorf("--sweep %w", err)
+	}
+	if sweep.Vary == load.VaryProcs {
+		for _, n := range sweep.Values {
+			if n > runtime.NumCPU() {
+				return nil, fmt.Errorf("--sweep %s: procs %d: this machine has %d processors: want 1 to %d", text, n, runtime.NumCPU(), runtime.NumCPU())
+			}
+		}
 	}
 	if p.options.Trace != "" {
 		var allowed []string

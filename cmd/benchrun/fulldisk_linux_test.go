@@ -32,13 +32,14 @@ func TestFullDisk(t *testing.T) {
 	if err := syscall.Statfs(whole, &st); err != nil {
 		t.Fatal(err)
 	}
-	need := int64(st.Blocks-st.Bfree)*st.Bsize + tinyForks*2*st.Bsize // the forks' own files are gone by now
+	page := int64(st.Bsize)                                   //nolint:unconvert // it is int32 on 32-bit systems
+	need := int64(st.Blocks-st.Bfree)*page + tinyForks*2*page // the forks' own files are gone by now
 	full := 0
 	for i := range n {
 		room := int64((float64(i) + rng.Float64()) / float64(n) * float64(need))
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			const filled = 256 << 10
-			disk := mount(t, filled+room/st.Bsize*st.Bsize)
+			disk := mount(t, filled+room/page*page)
 			filler := filepath.Join(disk, "filler")
 			if err := os.WriteFile(filler, make([]byte, filled), 0o644); err != nil {
 				t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/informerbench/informerbench/measure"
@@ -24,7 +23,7 @@ func dieOnPurpose() {
 	}
 	for _, f := range must(filepath.Glob(filepath.Join(dir, "*"))) {
 		if os.Remove(f) == nil {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			_ = must(os.FindProcess(os.Getpid())).Kill()
 			select {}
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/report"
 )
 
 // The exit codes.
@@ -61,13 +62,15 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
-	root.SetErr(errOut)
+	shown := &visibleWriter{out: out}
+	root.SetOut(shown)
+	root.SetErr(errOut) // as it is: progress asks whether it is a terminal, and moves its cursor
 	err := root.ExecuteContext(ctx)
+	err = errors.Join(err, shown.end())
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(errOut, "benchrun:", err)
+	fmt.Fprintln(errOut, "benchrun:", report.Visible(err.Error()))
 	switch {
 	case errors.Is(err, runner.ErrInterrupted):
 		return exitInterrupted

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -75,6 +76,9 @@ func TestBadInput(t *testing.T) {
 	unknownField := write(t, "w.yaml", "name: mine\ncomponent: store\nobjects:\n  count: 10\nops: [get]\nspeed: 3\n")
 	negative := write(t, "n.yaml", "name: mine\ncomponent: store\nobjects:\n  count: 10\ngroups:\n- name: writer\n  op: update\n  goroutines: 1\n  rate: -5\n")
 	noTrace := write(t, "plain.trace", "not a trace")
+	empty, zipped := write(t, "empty", ""), write(t, "a.zip", "PK\x03\x04\x00\x00")
+	podHeader := write(t, "pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n")
+	nodeHeader := write(t, "nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\n")
 	trace := aTrace(t)
 	whole, cut := write(t, "whole.trace", trace), write(t, "cut.trace", trace[:len(trace)/2])
 	recording := aRecording(t)
@@ -97,6 +101,31 @@ func TestBadInput(t *testing.T) {
 		{"bad pattern", []string{"run", "--impl", "[a"}, []string{"[a"}},
 		{"nothing left to measure", []string{"run", "--preset", "lock-starvation", "--component", "queue"}, []string{"lock-starvation", "store"}},
 		{"no forks", []string{"run", "--forks", "-1"}, []string{"--forks", "1 or more"}},
+		{"0 forks", []string{"run", "--forks", "0"}, []string{"--forks", "1 or more"}},
+		{"forks without end", []string{"run", "--forks", "99999999"}, []string{"--forks", "1 to"}},
+		{"forks in words", []string{"run", "--forks", "six"}, []string{"--forks", "1 or more"}},
+		{"0 processors", []string{"run", "--procs", "0"}, []string{"--procs", "1 or more"}},
+		{"more processors than there are", []string{"run", "--procs", "4096"}, []string{"--procs 4096", fmt.Sprintf("1 to %d", goruntime.NumCPU())}},
+		{"sweep of more processors than there are", []string{"run", "--sweep", "procs=1,4096"}, []string{"--sweep", "4096", fmt.Sprintf("1 to %d", goruntime.NumCPU())}},
+		{"no duration", []string{"run", "--duration", "0"}, []string{"--duration", "more than 0"}},
+		{"compress by 0", []string{"run", "--trace", whole, "--compress", "0"}, []string{"--compress", "above 0"}},
+		{"compress by NaN", []string{"run", "--trace", whole, "--compress", "NaN"}, []string{"--compress", "above 0"}},
+		{"base that is a folder", []string{"pair", "--base", full}, []string{"--base", full, "go build"}},
+		{"base that is a text", []string{"pair", "--base", noTrace}, []string{"--base", "plain.trace", "go build"}},
+		{"base that is another program", []string{"pair", "--base", "/bin/ls"}, []string{"--base", "/bin/ls", "no benchrun", "go build"}},
+		{"base that does not end", []string{"pair", "--base", "/usr/bin/yes"}, []string{"--base", "/usr/bin/yes", "no benchrun"}},
+		{"base that is not there", []string{"pair", "--base", "nowhere"}, []string{"--base", "nowhere"}},
+		{"base without a name", []string{"pair", "--base", ""}, []string{"--base"}},
+		{"trace that is a folder", []string{"run", "--trace", full}, []string{full}},
+		{"trace that is empty", []string{"trace", "info", empty}, []string{"empty", "end is missing"}},
+		{"trace that is a zip archive", []string{"run", "--trace", zipped}, []string{"a.zip", "zip archive", "unpack"}},
+		{"workload that is a folder", []string{"run", "-f", full}, []string{full}},
+		{"workload that is gzip", []string{"run", "-f", whole}, []string{"whole.trace"}},
+		{"import of headers alone", []string{"trace", "import", "--pods", podHeader, "--nodes", nodeHeader, "-o", "x.trace"}, []string{"pods.csv", "nodes.csv", "0 rows"}},
+		{"import of a zip archive", []string{"trace", "import", "--pods", zipped, "--nodes", zipped, "-o", "x.trace"}, []string{"a.zip", "zip archive"}},
+		{"import of a folder", []string{"trace", "import", "--pods", full, "--nodes", full, "-o", "x.trace"}, []string{full}},
+		{"gates that are binary", []string{"compare", "a", "b", "--gates", whole}, []string{"whole.trace"}},
+		{"compare of a binary", []string{"compare", whole, whole}, []string{"whole.trace"}},
 		{"negative duration", []string{"run", "--duration", "-1s"}, []string{"--duration"}},
 		{"two sources", []string{"run", "--preset", "quick", "-f", "x.yaml"}, []string{"--preset", "-f", "exclude"}},
 		{"workload file missing", []string{"run", "-f", "nowhere.yaml"}, []string{"nowhere.yaml"}},

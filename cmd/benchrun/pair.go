@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/informerbench/informerbench/bench/runner"
@@ -32,9 +34,9 @@ your machine's noise does to your gates. With --plant head is slower on purpose.
 			if err != nil {
 				return err
 			}
-			if base != "" {
-				if base, err = runner.Executable(base); err != nil {
-					return err
+			if cmd.Flags().Changed("base") {
+				if base, err = runner.Benchrun(cmd.Context(), base); err != nil {
+					return fmt.Errorf("--base: %w", err)
 				}
 			}
 			o.Command, o.WorkTree = commandLine(), workTree()
@@ -43,6 +45,9 @@ your machine's noise does to your gates. With --plant head is slower on purpose.
 				return err
 			}
 			results, err := runner.Pair(cmd.Context(), p, base, cmd.ErrOrStderr())
+			if err != nil && results[1].Run == nil {
+				return err // nothing was begun
+			}
 			if err != nil {
 				return broken(err)
 			}

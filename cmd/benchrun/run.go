@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -59,7 +60,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 				if extra := changedBeside(cmd, "resume"); extra != "" {
 					return fmt.Errorf("--resume goes on with the settings that the run was begun with: leave out --%s", extra)
 				}
-				result, err = runner.Resume(cmd.Context(), resume, o.WorkTree, cmd.ErrOrStderr())
+				result, err = runner.Resume(cmd.Context(), resume, o.Command, o.WorkTree, cmd.ErrOrStderr())
 			} else {
 				var p *runner.Plan
 				if p, err = runner.NewPlan(o); err != nil {
@@ -95,15 +96,15 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.StringVar(&o.Preset, "preset", "", "`NAME` of a preset, or of several: NAME,NAME (default "+load.DefaultPreset+"); benchrun list shows them")
 	f.StringVarP(&o.File, "file", "f", "", "workload `FILE` (YAML) instead of a preset")
 	f.StringVar(&o.Trace, "trace", "", "trace `FILE` to replay through stores, FIFOs and informers (see benchrun record and benchrun trace); a preset or a workload file beside it says who reads meanwhile")
-	f.Float64Var(&o.Compress, "compress", 0, "divide the times of a trace by this (default 1, its own speed)")
+	f.Var(aboveZero{&o.Compress}, "compress", "divide the times of a trace by this, above 0 (default 1, its own speed)")
 	f.StringSliceVar(&o.Components, "component", nil, "only these components: store, fifo, delay, queue, informer")
 	f.StringSliceVar(&o.Impls, "impl", nil, "only these implementations: names or globs such as 'clientgo*'")
-	f.IntVar(&o.Forks, "forks", runner.DefaultForks, "processes per cell")
+	f.Var(atLeastOne{&o.Forks}, "forks", fmt.Sprintf("processes per cell, 1 or more (default %d)", runner.DefaultForks))
 	f.DurationVar(&o.Budget, "budget", 0, "`TIME` to spend on more processes for what is still inconclusive after these, such as 10m")
-	f.DurationVar(&o.Duration, "duration", 0, "how long one process measures each operation or all groups (default: the workload's)")
+	f.Var(longerThanZero{&o.Duration}, "duration", "how long one process measures each operation or all groups (default: the workload's)")
 	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-<preset>)")
 	f.Uint64Var(&o.Seed, "seed", 1, "of objects, order and schedule")
-	f.IntVar(&o.Procs, "procs", 0, "GOMAXPROCS of each process (default: all cores)")
+	f.Var(atLeastOne{&o.Procs}, "procs", fmt.Sprintf("GOMAXPROCS of each process, 1 to %d here (default: all cores)", runtime.NumCPU()))
 	f.StringArrayVar(&o.Sweep, "sweep", nil, "repeat each workload for several values: `WHAT=N,N,...`, WHAT being objects, waiting, procs, or GROUP.goroutines, GROUP.rate, GROUP.batch of a workload's group; what lacks it is left out")
 	f.BoolVar(&o.SkipVerify, "skip-verify", false, "measure without running the conformance suites; every report says so")
 	f.Var(plantFlag{&o.Plant}, "plant", "slow one store down on purpose, `STORE=10%`, to see whether your gates find it")

@@ -15,7 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
+	"github.com/informerbench/informerbench/measure"
 )
 
 // serveOptions are the flags of serve-api.
@@ -295,7 +295,7 @@ func (o *serveOptions) handOut(server *apiserver.Server, out io.Writer) error {
 	if _, err := os.Lstat(o.kubeconfig); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("--kubeconfig-out: %s was made meanwhile: choose another file", o.kubeconfig)
 	}
-	if err := renameio.WriteFile(o.kubeconfig, data, 0o600); err != nil {
+	if err := measure.ReplaceFile(o.kubeconfig, 0o600, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 		return fmt.Errorf("--kubeconfig-out: %w", notWritten(o.kubeconfig, err))
 	}
 	fmt.Fprintf(out, "kubeconfig %s\n", o.kubeconfig)

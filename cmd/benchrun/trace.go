@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure"
 )
 
 func newTrace() *cobra.Command {
@@ -80,11 +79,7 @@ such rows out and counts them.`,
 				}
 				return err
 			}
-			var b bytes.Buffer
-			if err := load.WritePodTrace(&b, trace); err != nil {
-				return err
-			}
-			if err := renameio.WriteFile(output, b.Bytes(), 0o644); err != nil {
+			if err := measure.ReplaceFile(output, 0o644, func(w io.Writer) error { return load.WritePodTrace(w, trace) }); err != nil {
 				return notWritten(output, err)
 			}
 			out := cmd.OutOrStdout()
@@ -188,14 +183,11 @@ trace that is whole and can be replayed.`,
 
 // writeTrace writes a trace into a new file, whole or not at all.
 func writeTrace(path string, trace *load.Trace) error {
-	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
+	err := measure.ReplaceFile(path, 0o600, func(w io.Writer) error { return load.WriteTrace(w, trace) })
 	if err != nil {
 		return notWritten(path, err)
 	}
-	if err := load.WriteTrace(f, trace); err != nil {
-		return errors.Join(err, f.Cleanup())
-	}
-	return f.CloseAtomicallyReplace()
+	return nil
 }
 
 // mayBeMade finds out before any work what is in the way of a new file.
@@ -212,8 +204,11 @@ func mayBeMade(path string) error {
 // notWritten names the file that was to be, and not the one that is written first.
 func notWritten(path string, err error) error {
 	var of *fs.PathError
+	var renamed *os.LinkError
 	if errors.As(err, &of) {
 		err = of.Err
+	} else if errors.As(err, &renamed) {
+		err = renamed.Err
 	}
 	return fmt.Errorf("write %s: %w: choose another file", path, err)
 }

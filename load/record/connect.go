@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,11 +14,13 @@ import (
 
 // Cluster is what a recording is made of: three clients of one apiserver.
 type Cluster struct {
-	Host      string // as the kubeconfig has it, for messages and the trace's source
+	Host      string // as the kubeconfig has it but for credentials, for messages and the trace's source
 	Namespace string // of the kubeconfig's context
 	Discovery discovery.DiscoveryInterface
 	Dynamic   dynamic.Interface
 	Metadata  metadata.Interface
+
+	credentials string // "user:password@" of the server's URL, which nothing may show
 }
 
 // answerWithin bounds the wait for discovery; lists and watches end with their context.
@@ -30,7 +33,15 @@ func Connect(kubeconfig, context string) (*Cluster, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context})
+	if raw, err := loader.RawConfig(); err == nil { // else ClientConfig says what is wrong
+		for name, cluster := range raw.Clusters {
+			if err := errors.Join(checkURL("server", cluster.Server), checkURL("proxy-url", cluster.ProxyURL)); err != nil {
+				return nil, fmt.Errorf("kubeconfig %s: cluster %s: %w", rules.GetDefaultFilename(), name, err)
+			}
+		}
+	}
 	config, err := loader.ClientConfig()
+	err = new(Cluster).hide(err)
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig %s: %w; use --kubeconfig FILE and --context NAME", rules.GetDefaultFilename(), err)
 	}
@@ -43,22 +54,25 @@ func Connect(kubeconfig, context string) (*Cluster, error) {
 
 // ConnectTo makes the clients of a configuration.
 func ConnectTo(config *rest.Config, namespace string) (*Cluster, error) {
+	if err := checkURL("the server's Host", config.Host); err != nil {
+		return nil, err
+	}
 	config = rest.CopyConfig(config)
 	config.UserAgent = "benchrun-record"
 	config.WarningHandlerWithContext = rest.NoWarnings{}
 	config.QPS, config.Burst = 50, 100 // a first list of many pages need not crawl
-	c := &Cluster{Host: config.Host, Namespace: namespace}
+	c := &Cluster{Host: shown(config.Host), Namespace: namespace, credentials: credentialsOf(config.Host)}
 	quick := rest.CopyConfig(config)
 	quick.Timeout = answerWithin
 	var err error
 	if c.Discovery, err = discovery.NewDiscoveryClientForConfig(quick); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, c.hide(fmt.Errorf("connect to %s: %w", c.Host, err))
 	}
 	if c.Dynamic, err = dynamic.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, c.hide(fmt.Errorf("connect to %s: %w", c.Host, err))
 	}
 	if c.Metadata, err = metadata.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, c.hide(fmt.Errorf("connect to %s: %w", c.Host, err))
 	}
 	return c, nil
 }

@@ -14,7 +14,7 @@
 //     mistake leaves none. From then on it grows by a block each FlushEvery or
 //     each megabyte of JSON, and is readable at any time up to its last block: a process
 //     that is killed, or a disk that is full, costs no more than what came since. (A
-//     file that appears whole at the end, as by renameio, would lose an hour's recording.)
+//     file that appears whole at the end would lose an hour's recording.)
 //   - Secrets are refused unless their data is left out; see [Options].
 //
 // Memory is what load.TraceWriter keeps for each live object (its key, UID, version and a

@@ -142,7 +142,7 @@ func (f *follower) follow(ctx context.Context) error {
 		// A watch that broke off, or a refusal. Each is noted once until it is over.
 		n := load.TraceNote{Resource: f.index, What: load.NoteResumed, Why: "the watch ended early"}
 		if err != nil {
-			n.What, n.Why = load.NoteRefused, err.Error()
+			n.What, n.Why = load.NoteRefused, f.hide(err).Error()
 		}
 		if !troubled || err == nil {
 			if err := f.note(n); err != nil {

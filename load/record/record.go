@@ -84,6 +84,10 @@ func (o Options) check() error {
 // Probe checks the options and that every resource may be listed and watched. It
 // writes nothing.
 func (c *Cluster) Probe(ctx context.Context, o Options) error {
+	return c.hide(c.probe(ctx, o))
+}
+
+func (c *Cluster) probe(ctx context.Context, o Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -135,25 +139,27 @@ func (c *Cluster) Record(ctx context.Context, out io.Writer, o Options) (Progres
 		o.PageSize = DefaultPageSize
 	}
 	w, err := load.NewTraceWriter(out, load.TraceHeader{
-		Source: "recorded from " + c.Host, Recorded: time.Now().UTC().Truncate(time.Second), Compress: 1,
+		Source: "recorded from " + shown(c.Host), Recorded: time.Now().UTC().Truncate(time.Second), Compress: 1,
 		Resources: o.Resources, Namespace: o.Namespace, MetadataOnly: o.MetadataOnly, Dropped: o.Dropped(),
 	})
 	if err != nil {
 		return nothing, err
 	}
-	r := &recorder{options: o, drop: dropper{redact: o.Redact, managedFields: o.DropManagedFields, metadataOnly: o.MetadataOnly}}
+	r := &recorder{options: o, hide: c.hide, drop: dropper{redact: o.Redact, managedFields: o.DropManagedFields, metadataOnly: o.MetadataOnly}}
 	r.mu.out, r.mu.notes = w, map[string]int{}
 	for i, resource := range o.Resources {
 		r.followers = append(r.followers, &follower{recorder: r, client: c.client(resource, o), index: i})
 	}
-	return r.run(ctx)
+	p, err := r.run(ctx)
+	return p, c.hide(err)
 }
 
 // recorder gathers what the followers see in one trace.
 type recorder struct {
 	options   Options
 	drop      dropper
-	followers []*follower // one for each resource
+	hide      func(error) error // credentials, see Cluster.hide
+	followers []*follower       // one for each resource
 
 	mu struct {
 		sync.Mutex

@@ -37,7 +37,7 @@ func (c *Cluster) Resolve(ctx context.Context, names []string) ([]load.TraceReso
 	}
 	have, err := c.candidates(ctx)
 	if err != nil {
-		return nil, err
+		return nil, c.hide(err)
 	}
 	var out []load.TraceResource
 	for _, name := range names {

@@ -1,0 +1,250 @@
+package load
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// block packs a block as hard as it goes.
+func block(t *testing.T, kind byte, index int, raw string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	zip, err := flate.NewWriter(&packed, flate.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := zip.Write([]byte(raw)); err != nil {
+		t.Fatal(err)
+	}
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h := blockHeader{Mark: [4]byte([]byte(blockMark)), Kind: kind, Index: uint32(index), Raw: uint32(len(raw)), Packed: uint32(packed.Len())}
+	h.Sum = h.sum(packed.Bytes())
+	head, err := binary.Append(nil, binary.BigEndian, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(head, packed.Bytes()...)
+}
+
+// bombs are small files that want much memory, by what they do it with.
+func bombs(t *testing.T) map[string][]byte {
+	const head = `{"source":"x","compress":1,"resources":[{"version":"v1","resource":"pods","kind":"Pod","namespaced":true}]}` + "\n"
+	blocks := func(records ...string) []byte {
+		out := append([]byte(fmt.Sprintf("%s%d\n", traceMagic, TraceVersion)), block(t, blockHead, 0, head)...)
+		for i, r := range records {
+			out = append(out, block(t, blockRecords, i+1, r)...)
+		}
+		return out
+	}
+	object := func(kind, spec string) string {
+		return `{"type":"` + kind + `","r":0,"key":"a/x","object":{"metadata":{"namespace":"a","name":"x"},"spec":` + spec + "}}\n"
+	}
+	const mega = 1 << 20
+	fields := make([]string, 50_000)
+	for i := range fields {
+		fields[i] = fmt.Sprintf(`"%d":0`, i)
+	}
+	wide := `{"type":"INITIAL","r":0,"key":"a/x","object":{"metadata":{"namespace":"a","name":"x"},` + strings.Join(fields, ",") + "}}\n"
+	gzipped := func(text string) []byte {
+		var out bytes.Buffer
+		zip, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := zip.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := zip.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	lives := `{"format":"informerbench-trace","version":1,"source":"x","seed":1,"compress":1}` + "\n" + `{"at":0,"type":"created","pod":0,"record":{"namespace":"a","name":"x","cpu_milli":0,"memory_mib":0,"qos":"LS"}}` + "\n"
+	var pods strings.Builder
+	pods.WriteString(lives)
+	for i := 1; i < 50_000; i++ {
+		fmt.Fprintf(&pods, `{"at":0,"type":"deleted","pod":%d}`+"\n"+`{"at":0,"type":"created","pod":%d,"record":{"namespace":"a","name":"x","cpu_milli":0,"memory_mib":0,"qos":"LS"}}`+"\n", i-1, i)
+	}
+	return map[string][]byte{
+		"empty objects":         blocks(object("INITIAL", "["+strings.Repeat("{},", 4*mega)+"0]")),
+		"objects of one field":  blocks(object("INITIAL", "["+strings.Repeat(`{"":0},`, 2*mega)+"0]")),
+		"empty lists":           blocks(object("INITIAL", "["+strings.Repeat("[],", 4*mega)+"0]")),
+		"numbers":               blocks(object("INITIAL", "["+strings.Repeat("0,", 6*mega)+"0]")),
+		"one string":            blocks(object("INITIAL", `"`+strings.Repeat("x", 12*mega)+`"`)),
+		"versions of one":       blocks(object("INITIAL", "0") + strings.Repeat(`{"type":"MODIFIED","r":0,"key":"a/x","keep":["metadata","spec"]}`+"\n", 200_000)),
+		"copies of a wide one":  blocks(wide + strings.Repeat(`{"type":"MODIFIED","r":0,"key":"a/x"}`+"\n", 1000)),
+		"notes":                 blocks(strings.Repeat(`{"type":"NOTE","r":0,"note":{"r":0}}`+"\n", mega/3)),
+		"several blocks":        blocks(object("INITIAL", "["+strings.Repeat("0,", mega/4)+"0]"), object("MODIFIED", "["+strings.Repeat("{},", 4*mega)+"0]")),
+		"resources":             append([]byte(fmt.Sprintf("%s%d\n", traceMagic, TraceVersion)), block(t, blockHead, 0, `{"resources":[`+strings.Repeat("{},", 4*mega)+"{}]}\n")...),
+		"a gzipped recording":   gzipped(string(blocks(object("INITIAL", "["+strings.Repeat("{},", 4*mega)+"0]")))),
+		"lives of pods":         gzipped(pods.String()),
+		"a line without an end": gzipped(lives + strings.Repeat(" ", 40*mega)),
+	}
+}
+
+// allocated is what f allocates, garbage included. No other test runs meanwhile.
+func allocated(f func()) int64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return int64(after.TotalAlloc - before.TotalAlloc)
+}
+
+// A file is refused before it has taken more than its size allows, whatever it does it
+// with. (Not parallel: the allocations of others would count.)
+func TestBombsAreRefusedInTime(t *testing.T) {
+	for name, file := range bombs(t) {
+		var err error
+		took := allocated(func() { _, err = ReadTrace(name, bytes.NewReader(file)) })
+		limit := int64(TraceMemoryFloor + TraceMemoryMultiple*len(file))
+		t.Logf("%s: %d KB in the file, %d MB allocated, the limit is %d MB: %v", name, len(file)>>10, took>>20, limit>>20, err)
+		if took > limit {
+			t.Errorf("%s: a file of %d bytes made reading allocate %d, more than %d", name, len(file), took, limit)
+		}
+		if len(file) < 200<<10 && !errors.Is(err, ErrTraceTooLarge) && !errors.Is(err, ErrTraceCorrupt) {
+			t.Errorf("%s: got %v, want that it is too large", name, err)
+		}
+		if errors.Is(err, ErrTraceTooLarge) && (!strings.Contains(err.Error(), "block") && !strings.Contains(err.Error(), "line") || !strings.Contains(err.Error(), "MiB")) {
+			t.Errorf("%s: the error does not say where, and what the limit is: %v", name, err)
+		}
+	}
+}
+
+// CSVs are held to the same, compressed or not.
+func TestCSVBombsAreRefusedInTime(t *testing.T) {
+	header := strings.Join(podColumns, ",") + "\n"
+	nodes := strings.Join(nodeColumns, ",") + "\nn,1,1,1,m\n"
+	zip := func(text string) []byte {
+		var out bytes.Buffer
+		w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.Write([]byte(text)) // into memory
+		_ = w.Close()
+		return out.Bytes()
+	}
+	for name, file := range map[string][]byte{
+		"a quote without an end": zip(header + `"` + strings.Repeat("x", 40<<20)),
+		"broken rows":            zip(header + strings.Repeat("x\n", 2<<20)),
+		"empty fields":           zip(header + strings.Repeat(strings.Repeat(",", 1000)+"\n", 8_000)),
+		"broken rows, plain":     []byte(header + strings.Repeat("x\n", 1<<18)),
+	} {
+		var err error
+		took := allocated(func() {
+			_, _, err = ImportCSV(CSVFile{"pods.csv.gz", bytes.NewReader(file)}, CSVFile{"nodes.csv", strings.NewReader(nodes)}, ImportOptions{})
+		})
+		limit := int64(TraceMemoryFloor + TraceMemoryMultiple*len(file))
+		t.Logf("%s: %d KB in the file, %d MB allocated, the limit is %d MB: %.200v", name, len(file)>>10, took>>20, limit>>20, err)
+		if took > limit || err == nil {
+			t.Errorf("%s: a file of %d bytes made reading allocate %d, more than %d (%.200v)", name, len(file), took, limit, err)
+		}
+	}
+}
+
+// What recorders write stays far below the limit, also where all objects are alike.
+func TestHonestTracesAreRead(t *testing.T) {
+	t.Parallel()
+	pods := Generate(ObjectSpec{Kind: KindPod, Count: 300, Namespaces: 3}, 1)
+	var file bytes.Buffer
+	w, err := NewTraceWriter(&file, TraceHeader{Source: "x", Resources: []TraceResource{podsResource}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		if err := w.Initial(0, pods.At(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 2000 {
+		if err := w.Changed(0, 0, pods.At(i%300)); err != nil { // a heartbeat: nothing has changed
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(0, ""); err != nil {
+		t.Fatal(err)
+	}
+	b := newBudget(bytes.NewReader(file.Bytes()))
+	if _, err := readTrace(b, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d KB in the file, %d MB charged, %d times", file.Len()>>10, b.used>>20, b.used/int64(file.Len()))
+	if b.used > b.limit()*3/4 {
+		t.Errorf("an honest recording is charged %d of %d", b.used, b.limit())
+	}
+}
+
+// So do the lives of pods, in which a line of few bytes becomes a whole pod.
+func TestHonestPodTracesAreRead(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 1))
+	lives := &PodTrace{Source: "x", Seed: 1, Compress: 1}
+	at := time.Duration(0)
+	for i := range 8000 {
+		lives.Pods = append(lives.Pods, TracePod{Namespace: fmt.Sprintf("ns-%02d", rng.IntN(20)), Name: fmt.Sprintf("openb-pod-%04d", i), CPUMilli: 1000 * rng.Int64N(16), MemoryMiB: 1024 * rng.Int64N(64), QOS: "LS"})
+		for _, e := range []PodEvent{{Type: TraceCreated}, {Type: TraceScheduled, Node: fmt.Sprintf("openb-node-%04d", rng.IntN(1500))}, {Type: TracePhase, Phase: "Running"}, {Type: TraceDeleted}} {
+			at += time.Duration(rng.IntN(1e9))
+			e.At, e.Pod = at, i
+			lives.Events = append(lives.Events, e)
+		}
+	}
+	var file bytes.Buffer
+	if err := WritePodTrace(&file, lives); err != nil {
+		t.Fatal(err)
+	}
+	b := newBudget(bytes.NewReader(file.Bytes()))
+	if _, err := readTrace(b, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d KB in the file, %d MB charged, %d times", file.Len()>>10, b.used>>20, b.used/int64(file.Len()))
+	if b.used > b.limit()*3/4 {
+		t.Errorf("an honest trace is charged %d of %d", b.used, b.limit())
+	}
+}
+
+// Files that are packed in some way are read, or named as what they are.
+func TestPackedFiles(t *testing.T) {
+	t.Parallel()
+	recording := aRecording(t)
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write(recording); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if tr, err := ReadTrace("x.trace.gz", &zipped); err != nil || len(tr.Events) != 9 {
+		t.Errorf("a gzipped recording: %v", err)
+	}
+	var pods bytes.Buffer
+	w = gzip.NewWriter(&pods)
+	fmt.Fprintf(w, "%s\np,1,1,0,0,,LS,Running,0,9,1\n", strings.Join(podColumns, ","))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	nodes := strings.Join(nodeColumns, ",") + "\nn,1,1,1,m\n"
+	if lives, _, err := ImportCSV(CSVFile{"pods.csv.gz", &pods}, CSVFile{"nodes.csv", strings.NewReader(nodes)}, ImportOptions{}); err != nil || len(lives.Pods) != 1 {
+		t.Errorf("a gzipped CSV: %v", err)
+	}
+	for begin, want := range map[string]string{"PK\x03\x04": "zip archive", "\x28\xb5\x2f\xfd": "zstd", "BZh9": "bzip2", "\xfd7zXZ\x00": "xz"} {
+		if _, err := ReadTrace("x", strings.NewReader(begin+strings.Repeat("\x00", 100))); !errors.Is(err, ErrNotTrace) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "unpack") {
+			t.Errorf("%s: %v", want, err)
+		}
+		if _, _, err := ImportCSV(CSVFile{"pods.csv", strings.NewReader(begin)}, CSVFile{"nodes.csv", strings.NewReader(begin)}, ImportOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a CSV, %s: %v", want, err)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// WriteFile writes a file whole or not at all, and on disk when it returns. The
+// temporary file lies beside it: a kill may leave it there, and nowhere else.
+func WriteFile(path string, b []byte) error {
+	err := ReplaceFile(path, 0o644, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// ReplaceFile is WriteFile for what is written bit by bit. perm is that of the new file,
+// before the process's umask.
+func ReplaceFile(path string, perm fs.FileMode, write func(io.Writer) error) error {
+	f, err := temporaryFile(path, perm)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if err == nil {
+		err = f.Sync() // or a crash of the machine could leave the new name with no content
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// temporaryFile makes a new file beside path. os.CreateTemp would not leave its
+// permissions to the umask.
+func temporaryFile(path string, perm fs.FileMode) (*os.File, error) {
+	prefix := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
+	for {
+		f, err := os.OpenFile(prefix+strconv.FormatUint(rand.Uint64(), 10), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package measure
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// lockFile is the name of the file in a run's folder that its process holds a lock on.
+const lockFile = ".benchrun.lock"
+
+// Lock says that a process works in a folder. The operating system drops it when the
+// process ends, however it ends.
+type Lock struct {
+	file *os.File
+	made []string // the folders that were made for it, the outermost first
+}
+
+// holder is what the lock file says of the process that holds it.
+type holder struct {
+	PID     int       `json:"pid"`
+	Command []string  `json:"command"`
+	Since   time.Time `json:"since"`
+}
+
+// HeldError is the error of a folder in which another process works.
+type HeldError struct {
+	Dir    string
+	holder *holder // nil where the lock file does not say
+}
+
+// Error names the folder and the process, and says what to do.
+func (e *HeldError) Error() string {
+	by := "another benchrun"
+	if h := e.holder; h != nil {
+		by = fmt.Sprintf("process %d (%q) since %s", h.PID, strings.Join(h.Command, " "), h.Since.UTC().Format(time.DateTime)+" UTC")
+	}
+	return fmt.Sprintf("%s is in use by %s: wait until it ends, or choose another folder with -o", e.Dir, by)
+}
+
+// LockDir takes the lock of dir, which it makes if need be, for this process. Where
+// another process has it, the error is a *HeldError. command is what the other one
+// is told of this process.
+func LockDir(dir string, command []string) (*Lock, error) {
+	l := &Lock{made: missing(dir)}
+	path := filepath.Join(dir, lockFile)
+	for {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, errors.Join(err, l.removeFolders())
+		}
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // whoever made the folder has just removed it
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s cannot take a lock: %w; choose another folder with -o", dir, err), l.removeFolders())
+		}
+		if held, err := tryLongEnough(f); err != nil || held {
+			if held {
+				err = &HeldError{Dir: dir, holder: readHolder(f)}
+			} else {
+				err = fmt.Errorf("%s cannot be locked: %w; choose a folder on a local disk with -o", dir, err)
+			}
+			return nil, errors.Join(err, f.Close())
+		}
+		// Whoever had it before may have removed the file after this process opened it: then
+		// the lock is on a file that the next one will not find.
+		if same(f, path) {
+			l.file = f
+			break
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.write(holder{os.Getpid(), command, time.Now()}); err != nil {
+		return nil, errors.Join(err, l.Unlock())
+	}
+	return l, nil
+}
+
+func (l *Lock) write(h holder) error {
+	b, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	if err := l.file.Truncate(0); err != nil {
+		return err
+	}
+	_, err = l.file.WriteAt(append(b, '\n'), 0)
+	return err
+}
+
+// Unlock removes the lock file, and the folders that LockDir made if nothing is in them.
+func (l *Lock) Unlock() error {
+	// Removed before it is closed, so that nobody locks a file that is about to go. Windows
+	// removes no open file; there the lock file stays, and the next process takes it over.
+	err := os.Remove(l.file.Name())
+	if removesOpenFiles && err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, l.file.Close())
+	}
+	err = l.file.Close()
+	if !removesOpenFiles {
+		_ = os.Remove(l.file.Name()) // another process may have opened it by now
+	}
+	return errors.Join(err, l.removeFolders())
+}
+
+// removeFolders undoes what LockDir made, as far as it is empty.
+func (l *Lock) removeFolders() error {
+	for i := len(l.made) - 1; i >= 0; i-- {
+		if os.Remove(l.made[i]) != nil {
+			break // something is in it, which is what it was made for
+		}
+	}
+	return nil
+}
+
+// checkUnlocked returns a *HeldError if another process works in dir. It changes nothing.
+func checkUnlocked(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR, 0)
+	if err != nil {
+		return nil // no lock file, or a folder that LockDir will name the trouble of
+	}
+	defer f.Close() // which drops the lock
+	if held, err := tryLongEnough(f); err == nil && held {
+		return &HeldError{Dir: dir, holder: readHolder(f)}
+	}
+	return nil
+}
+
+// inherited is how long a lock may outlive its process: a child that the process was
+// just starting has the file open until it becomes another program.
+const inherited = 2 * time.Second
+
+// tryLongEnough is tryLock, again for a while where the holder has ended already.
+func tryLongEnough(f *os.File) (held bool, err error) {
+	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		held, err = tryLock(f)
+		if h := readHolder(f); !held || h == nil || h.lives() || time.Since(begin) > inherited {
+			return held, err
+		}
+	}
+}
+
+// missing are the folders on the way to dir that are not there, the outermost first.
+func missing(dir string) []string {
+	var out []string
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(d); !errors.Is(err, fs.ErrNotExist) {
+			return out
+		}
+		out = append([]string{d}, out...)
+	}
+}
+
+func same(f *os.File, path string) bool {
+	a, errA := f.Stat()
+	b, errB := os.Stat(path)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+func readHolder(f *os.File) *holder {
+	var h holder
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<16))
+	if err != nil || json.Unmarshal(b, &h) != nil || h.PID == 0 {
+		return nil
+	}
+	return &h
+}

@@ -1,0 +1,160 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// lockVariable names, in the environment, the folder that a child process locks and
+// works in until its standard input ends.
+const lockVariable = "MEASURE_TEST_LOCK"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(lockVariable); dir != "" {
+		_, err := LockDir(dir, []string{"benchrun", "run", "-o", dir})
+		fmt.Println("locked", err)
+		_, _ = os.Stdin.Read(make([]byte, 1))
+		os.Exit(0) // without Unlock: as after a kill
+	}
+	meetFate()
+	os.Exit(m.Run())
+}
+
+// Another process that works in a folder is named, and its lock ends with it.
+func TestLockNamesItsHolderAndDiesWithIt(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "results", "run")
+	child := exec.Command(os.Args[0], "-test.run=^$")
+	child.Env = append(os.Environ(), lockVariable+"="+dir)
+	in, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := make([]byte, 100)
+	if n, err := out.Read(said); err != nil || !strings.HasPrefix(string(said[:n]), "locked <nil>") {
+		t.Fatalf("%v: %s", err, said[:n])
+	}
+	_, lockErr := LockDir(dir, []string{"second"})
+	for what, err := range map[string]error{"LockDir": lockErr, "EmptyDir": EmptyDir(dir)} {
+		var held *HeldError
+		if !errors.As(err, &held) {
+			t.Fatalf("%s: got %v, want who holds it", what, err)
+		}
+		for _, want := range []string{dir, fmt.Sprintf("process %d", child.Process.Pid), "benchrun run -o " + dir, "since 2", "UTC"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s does not say %q: %v", what, want, err)
+			}
+		}
+	}
+	if err := errors.Join(in.Close(), child.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	if err := EmptyDir(dir); err != nil {
+		t.Errorf("after its end: %v", err)
+	}
+	l, err := LockDir(dir, []string{"third"})
+	if err != nil {
+		t.Fatalf("after its end: %v", err)
+	}
+	if err := l.Unlock(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What LockDir made is gone after Unlock, unless something is in it.
+func TestUnlockLeavesNothing(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for _, kept := range []bool{false, true} {
+		dir := filepath.Join(root, "a", "b")
+		l, err := LockDir(dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept {
+			if err := os.WriteFile(filepath.Join(dir, RunFile), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Unlock(); err != nil {
+			t.Error(err)
+		}
+		var found []string
+		_ = filepath.WalkDir(root, func(path string, _ os.DirEntry, _ error) error {
+			found = append(found, strings.TrimPrefix(path, root))
+			return nil
+		})
+		if kept != (len(found) == 4) || !kept && len(found) != 1 {
+			t.Errorf("kept %v: %q is there", kept, found)
+		}
+	}
+}
+
+// Of many that take and give back the lock of one folder at once, one has it at a time,
+// although each removes the file.
+func TestOneHolderAtATime(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var mu sync.Mutex
+	inside, taken := 0, 0
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 200 {
+				l, err := LockDir(dir, nil)
+				var held *HeldError
+				if errors.As(err, &held) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				inside++
+				taken++
+				if inside != 1 {
+					t.Errorf("%d hold the lock", inside)
+				}
+				mu.Unlock()
+				mu.Lock()
+				inside--
+				mu.Unlock()
+				if err := l.Unlock(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if taken < 8 {
+		t.Errorf("taken %d times", taken)
+	}
+}
+
+// A folder that cannot take the lock is refused by name.
+func TestLockDirRefuses(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "below")} {
+		if _, err := LockDir(dir, nil); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}
