@@ -1,0 +1,40 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+	"k8s.io/klog/v2"
+)
+
+var logs = flag.Bool("e2e.logs", false, "print what the clients log, such as each watch that ends")
+
+// TestMain is the server process if it is told so, and runs the tests otherwise.
+// goleak sees the test process alone: the embedded servers leak in theirs.
+func TestMain(m *testing.M) {
+	if config, ok := os.LookupEnv(serverEnv); ok {
+		if err := serve(config); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	flag.Parse()
+	if !*logs {
+		klog.LogToStderr(false)
+		klog.SetOutput(io.Discard)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func TestServerStarts(t *testing.T) {
+	c := newCluster(t)
+	c.restart()
+	must(t, c.compact(t.Context()))
+	n, err := c.metric(t.Context(), "apiserver_request_total")
+	t.Log(n, err)
+}
