@@ -162,11 +162,18 @@ func (c *cluster) metric(ctx context.Context, name string) (float64, error) {
 	return sum, nil
 }
 
-// logTail prints the end of the server's log.
+// logTail prints what the server logged last as a warning or an error.
 func (c *cluster) logTail() {
 	text, err := os.ReadFile(c.logFile())
-	const most = 4 << 10
-	c.t.Logf("the end of the server's log (%v):\n%s", err, text[max(0, len(text)-most):])
+	var lines [][]byte
+	for line := range bytes.Lines(text) {
+		// klog's lines of information, such as that a controller starts, explain no failure.
+		if line[0] != 'I' {
+			lines = append(lines, line)
+		}
+	}
+	const most = 10
+	c.t.Logf("the end of the server's log (%v):\n%s", err, bytes.Join(lines[max(0, len(lines)-most):], nil))
 }
 
 func must(t testing.TB, err error) {

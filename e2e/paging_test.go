@@ -68,6 +68,9 @@ func TestPagingInformerSeesWritesAfter410(t *testing.T) {
 			} {
 				before := reader.source.fetches.Load()
 				server.mark(disturbance.name + ", before")
+				if err := within(t.Context(), freshWithin, func() error { return reader.has(pagedObjects, disturbance.name+", before") }); err != nil {
+					t.Fatalf("%s: the informer is stale already: %v", disturbance.name, err)
+				}
 				disturbance.do()
 				eventually(t, "a 410 and a list", func() error {
 					if reader.source.fetches.Load() == before {
@@ -81,7 +84,7 @@ func TestPagingInformerSeesWritesAfter410(t *testing.T) {
 					return
 				}
 				if err := within(t.Context(), freshWithin, func() error { return reader.has(pagedObjects, disturbance.name) }); err != nil {
-					t.Errorf("%s: the informer misses a write that came later: %v; it fetched the state %d times since", disturbance.name, err, reader.source.fetches.Load()-before)
+					t.Fatalf("%s: the informer misses a write that came later: %v; it fetched the state %d times since", disturbance.name, err, reader.source.fetches.Load()-before)
 				}
 			}
 		})

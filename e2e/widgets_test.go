@@ -56,6 +56,12 @@ func widgetCRD() *apiextensionsv1.CustomResourceDefinition {
 // server answers lists from its watch cache.
 func (c *cluster) createWidgets(ctx context.Context, n int) {
 	c.t.Helper()
+	c.createWidgetsWithoutCache(ctx, n)
+	c.awaitWatchCache(ctx)
+}
+
+func (c *cluster) createWidgetsWithoutCache(ctx context.Context, n int) {
+	c.t.Helper()
 	client := c.crds.ApiextensionsV1().CustomResourceDefinitions()
 	must1(client.Create(ctx, widgetCRD(), metav1.CreateOptions{}))(c.t)
 	eventually(c.t, "the resource is served", func() error {
@@ -78,7 +84,6 @@ func (c *cluster) createWidgets(ctx context.Context, n int) {
 	if err := failed.Load(); err != nil {
 		c.t.Fatal(*err)
 	}
-	c.awaitWatchCache(ctx)
 }
 
 // awaitWatchCache waits until a list at "0" ignores its limit, as a watch cache does.
@@ -150,10 +155,12 @@ func (c *cluster) startWriters(ctx context.Context, n, padding int) *writers {
 	for range writerCount {
 		w.running.Go(func() {
 			for ctx.Err() == nil {
-				switch err := c.write(ctx, 1+rand.IntN(n), padding); {
+				// A request that is given up may still be carried out, after the writers are
+				// said to rest. So each one is waited for.
+				switch err := c.write(context.WithoutCancel(ctx), 1+rand.IntN(n), padding); {
 				case err == nil:
 					w.done.Add(1)
-				case ctx.Err() != nil || transient(err):
+				case transient(err):
 				default:
 					w.mu.Lock()
 					w.mu.err = errors.Join(w.mu.err, err)
@@ -231,7 +238,7 @@ const patience = 90 * time.Second
 // within polls until condition returns nil, and returns its last error after limit.
 func within(ctx context.Context, limit time.Duration, condition func() error) error {
 	last := errors.New("never asked")
-	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, limit, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, limit, true, func(context.Context) (bool, error) {
 		last = condition()
 		return last == nil, nil
 	})
