@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Handler is an event handler for objects of any type that judges what it is told.
-// Add it without a resync period: an update that changes nothing is a problem. It
+// Handler is an event handler for objects of any type that judges what it is told. An
+// update that changes nothing is legal: a resync and a list after a 410 bring them. It
 // stores every object that it was told last, as pointers into the informer's store.
 //
 // Its methods may be called by any number of goroutines, those of
@@ -77,11 +77,7 @@ func (h *Handler) told(kind Kind, old, obj any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mu.calls[kind]++
-	problems := h.mu.view.Tell(c)
-	if kind == Updated && Version(c.Old) == Version(c.New) {
-		problems = append(problems, Problem{"INFORMER-5", "the update changes nothing, and the handler asked for no resync"})
-	}
-	for _, p := range problems {
+	for _, p := range h.mu.view.Tell(c) {
 		h.keepLocked(Problem{p.Clause, fmt.Sprintf("told %s %s@%d: %s", kind, c.Key, Version(c.New), p.Text)})
 	}
 }

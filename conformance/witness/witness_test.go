@@ -33,7 +33,7 @@ func TestHistories(t *testing.T) {
 		"deleted twice":              {func(h *witness.Handler) { h.OnAdd(a1, true); h.OnDelete(a1); h.OnDelete(a1) }, []string{"INFORMER-3"}},
 		"another old object":         {func(h *witness.Handler) { h.OnAdd(a1, true); h.OnUpdate(a2, a3) }, []string{"INFORMER-5"}},
 		"back in time":               {func(h *witness.Handler) { h.OnAdd(a2, true); h.OnUpdate(a2, a1) }, []string{"INFORMER-5"}},
-		"an update without a change": {func(h *witness.Handler) { h.OnAdd(a1, true); h.OnUpdate(a1, a1) }, []string{"INFORMER-5"}},
+		"an update without a change": {func(h *witness.Handler) { h.OnAdd(a1, true); h.OnUpdate(a1, a1) }, nil},
 		"an older final state":       {func(h *witness.Handler) { h.OnAdd(a2, true); h.OnDelete(a1) }, []string{"INFORMER-6"}},
 		"a tombstone of another":     {func(h *witness.Handler) { h.OnAdd(a2, true); h.OnDelete(tomb("ns/a", a1)) }, []string{"INFORMER-7"}},
 		"a tombstone's wrong key":    {func(h *witness.Handler) { h.OnAdd(a2, true); h.OnDelete(tomb("ns/b", a2)) }, []string{"INFORMER-7"}},
