@@ -14,10 +14,10 @@ HISTORIES ?= 10000
 # not: a race in them is theirs, and the suites that catch them race over the sound ones.
 CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./impl/... ./indexer ./informer/... ./load/... ./queue/...))
 
-.PHONY: help build test race degraded lint fuzz bench verify mutants healthy faults report selfcheck
+.PHONY: help build test race degraded e2e lint fuzz bench verify mutants healthy faults report selfcheck
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build the benchrun command into ./benchrun
 	$(GO) build -o benchrun ./cmd/benchrun
@@ -31,12 +31,16 @@ race: ## Run the concurrent packages under the race detector
 degraded: ## Run the tests of what can be built to take its rare paths all the time
 	$(GO) test -tags degraded ./impl/lockfree ./queue/delay
 
+e2e: ## Run every test against a real API server, under the race detector (module e2e)
+	cd e2e && $(GO) test -race -count=1 -v -timeout=60m .
+
 lint: ## Run gofmt, go vet, staticcheck and golangci-lint
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these"; exit 1; }
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(GOLANGCI_LINT) run ./...
+	cd e2e && $(GO) vet . && $(GO) mod tidy -diff && $(GO) run $(STATICCHECK) . && $(GO) run $(GOLANGCI_LINT) run .
 
 fuzz: ## Run every fuzz target for FUZZTIME (30s)
 	@for pkg in $$($(GO) list ./...); do \

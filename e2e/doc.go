@@ -5,6 +5,6 @@
 // gain the server's dependencies. The test binary starts itself again as the server,
 // in a process that the tests may kill. See docs/e2e.md.
 //
-//	go test -short -timeout 10m .    # what CI runs
-//	go test -timeout 30m .           # everything, as make e2e
+//	go test -short -timeout 6m .     # what CI runs
+//	go test -race -timeout 60m .     # everything, as make e2e
 package e2e

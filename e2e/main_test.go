@@ -3,10 +3,10 @@ package e2e
 import (
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"go.uber.org/goleak"
 	"k8s.io/klog/v2"
 )
@@ -25,16 +25,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	if !*logs {
-		klog.LogToStderr(false)
-		klog.SetOutput(io.Discard)
+		klog.SetLogger(logr.Discard())
 	}
 	goleak.VerifyTestMain(m)
-}
-
-func TestServerStarts(t *testing.T) {
-	c := newCluster(t)
-	c.restart()
-	must(t, c.compact(t.Context()))
-	n, err := c.metric(t.Context(), "apiserver_request_total")
-	t.Log(n, err)
 }

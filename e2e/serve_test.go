@@ -143,6 +143,9 @@ func startAPIServer(config serverConfig, etcdURL string) (address string, failed
 	}
 	definitions := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(generatedopenapi.GetOpenAPIDefinitions)
 	c.GenericConfig.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, openapinamer.NewDefinitionNamer(apiserver.Scheme))
+	c.GenericConfig.BuildHandlerChainFunc = func(handler http.Handler, generic *genericapiserver.Config) http.Handler {
+		return genericapiserver.DefaultBuildHandlerChain(withGroups(handler), generic)
+	}
 	server, err := c.Complete().New(genericapiserver.NewEmptyDelegate())
 	if err != nil {
 		return "", nil, err
