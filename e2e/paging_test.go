@@ -64,7 +64,13 @@ func TestPagingInformerSeesWritesAfter410(t *testing.T) {
 				do   func()
 			}{
 				{"the CRD changed", func() { server.changeCRD(t.Context()) }},
-				{"the server was killed", server.restart},
+				{"the server was killed", func() {
+					// With a write that the informer has not seen: the new watch cache begins behind it.
+					server.line.setDown(true)
+					server.mark("unseen")
+					server.restart()
+					server.line.setDown(false)
+				}},
 			} {
 				before := reader.source.fetches.Load()
 				server.mark(disturbance.name + ", before")

@@ -70,12 +70,15 @@ func TestRecordAndReplay(t *testing.T) {
 	if err := record.Wait(); err == nil || record.ProcessState.ExitCode() != 130 {
 		t.Fatalf("benchrun record: %v\n%s", err, said.String())
 	}
+	if !strings.Contains(said.String(), "relisted") {
+		t.Error("the recorder met no 410: the scenario shows less than it should")
+	}
 	if err := traceEndsIn(trace, want); err != nil {
 		t.Fatal(err)
 	}
 
 	results := filepath.Join(t.TempDir(), "results")
-	run := exec.CommandContext(t.Context(), benchrun, "run", "--trace", trace, "--impl", "clientgo,lockfree", "--forks", "1", "--duration", "200ms", "--profile=false", "--skip-verify", "-o", results)
+	run := exec.CommandContext(t.Context(), benchrun, "run", "--trace", trace, "--impl", "clientgo,lockfree", "--forks", "1", "--compress", "10", "--profile=false", "--skip-verify", "-o", results)
 	out, err := run.CombinedOutput()
 	// 3 means that one fork is too few to tell which is better: that is not asked here.
 	if err != nil && run.ProcessState.ExitCode() != 3 {
