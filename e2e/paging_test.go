@@ -48,6 +48,7 @@ func TestPagingInformerSeesWritesAfter410(t *testing.T) {
 		{name: "client-go by default, first list from etcd", kind: kind{clientGo: true}, filling: true, stale: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // each has a server of its own, and mostly waits
 			server := newCluster(t)
 			server.createWidgets(t.Context(), pagedObjects)
 			reader := server.newReader(c.kind)
