@@ -15,10 +15,10 @@ HISTORIES ?= 10000
 # not: a race in them is theirs, and the suites that catch them race over the sound ones.
 CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./indexer ./informer/... ./load/... ./queue/...))
 
-.PHONY: help build test race degraded explore lint fuzz bench verify mutants mechanical healthy faults report selfcheck
+.PHONY: help build test race degraded explore e2e lint fuzz bench verify mutants mechanical healthy faults report selfcheck
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build the benchrun command into ./benchrun
 	$(GO) build -o benchrun ./cmd/benchrun
@@ -45,12 +45,16 @@ explore: ## Find what the explorer must find, then explore interleavings for EXP
 	$(INTERLEAVINGS) -explore.share=0.15 -tags explore ./queue/deltafifo
 	$(INTERLEAVINGS) -explore.share=0.15 -tags explore ./queue/workqueue
 
+e2e: ## Run every test against a real API server, under the race detector (module e2e)
+	cd e2e && $(GO) test -race -count=1 -v -timeout=60m .
+
 lint: ## Run gofmt, go vet, staticcheck and golangci-lint
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these"; exit 1; }
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(GOLANGCI_LINT) run ./...
+	cd e2e && $(GO) vet . && $(GO) mod tidy -diff && $(GO) run $(STATICCHECK) . && $(GO) run $(GOLANGCI_LINT) run .
 
 fuzz: ## Run every fuzz target for FUZZTIME (30s)
 	@for pkg in $$($(GO) list ./...); do \

@@ -10,18 +10,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
+	rules "github.com/informerbench/informerbench/conformance/witness"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 )
 
 // kind is the kind of a call of a handler.
-type kind string
+type kind = rules.Kind
 
 const (
-	added   kind = "add"
-	updated kind = "update"
-	deleted kind = "delete"
-	buried  kind = "tombstone" // OnDelete with a DeletedFinalStateUnknown
+	added   = rules.Added
+	updated = rules.Updated
+	deleted = rules.Deleted
+	buried  = rules.Tombstone
 )
 
 // call is one call of a handler.
@@ -73,7 +74,7 @@ type witness struct {
 	mu struct {
 		sync.Mutex
 		handle cache.ResourceEventHandlerRegistration
-		view   map[string]*corev1.Pod
+		view   *rules.View[*corev1.Pod]
 		calls  []call
 		silent string // the clause that forbids any further call; "" for none
 	}
@@ -155,29 +156,14 @@ func (h *witness) remember(c call) cache.ResourceEventHandlerRegistration {
 	if h.mu.silent != "" {
 		problem(h.mu.silent, "nothing more may come")
 	}
-	seen, known := h.mu.view[c.key]
+	for _, p := range h.mu.view.Tell(rules.Call[*corev1.Pod]{Kind: c.kind, Key: c.key, Old: c.old, New: c.new}) {
+		problem(p.Clause, "%s", p.Text)
+	}
 	switch {
-	case c.kind == added && known:
-		problem("INFORMER-3", "it knows that object at %d", version(seen))
-	case c.kind != added && !known:
-		problem("INFORMER-3", "it knows no such object")
-	case c.kind == updated && !same(c.old, seen):
-		problem("INFORMER-5", "the old object is not as it was given before, at %d", version(seen))
-	case c.kind == updated && version(c.new) < version(seen):
-		problem("INFORMER-5", "it has a newer one, at %d", version(seen))
-	case c.kind == deleted && version(c.new) < version(seen):
-		problem("INFORMER-6", "it was given a newer state, at %d", version(seen))
 	case c.kind == deleted && !h.world.isGrave(c):
 		problem("INFORMER-6", "that is not how the source deleted it")
 	case c.kind == buried && !h.world.isBuried(c):
 		problem("INFORMER-7", "the source has not deleted it")
-	case c.kind == buried && !same(c.new, seen):
-		problem("INFORMER-7", "the object is not the one last known, at %d", version(seen))
-	}
-	if c.kind == added || c.kind == updated {
-		h.mu.view[c.key] = c.new
-	} else {
-		delete(h.mu.view, c.key)
 	}
 	h.mu.calls = append(h.mu.calls, c)
 	return h.mu.handle
@@ -229,9 +215,5 @@ func (h *witness) forget() {
 func (h *witness) knows() map[string]*corev1.Pod {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	out := make(map[string]*corev1.Pod, len(h.mu.view))
-	for k, v := range h.mu.view {
-		out[k] = v
-	}
-	return out
+	return h.mu.view.Objects()
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	rules "github.com/informerbench/informerbench/conformance/witness"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 )
@@ -258,7 +259,7 @@ func (w *world) handler(name string, act func(call)) *witness {
 // add adds a witness with a resync period of its own; nil is the informer's.
 func (w *world) add(h *witness, resync *time.Duration) *witness {
 	h.world = w
-	h.mu.view = map[string]*corev1.Pod{}
+	h.mu.view = rules.NewView(same)
 	quiet := logr.Discard()
 	add := func() (cache.ResourceEventHandlerRegistration, error) {
 		switch {

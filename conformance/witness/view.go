@@ -1,0 +1,118 @@
+// Package witness judges what an event handler of an informer is told: whether the
+// calls are a legal history of the objects, one call after the other.
+//
+// A [View] is the rules alone; a [Handler] is a cache.ResourceEventHandler that
+// applies them and keeps what it finds. Neither needs to know the server's state, so both
+// serve in a program that runs against a real API server. Each problem names its clause of
+// package contract. Package informertest adds rules that need the source's history.
+//
+// A call costs one lookup and one write of a map, and a View keeps one entry for each
+// live object.
+package witness
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Kind is the kind of a call of a handler.
+type Kind string
+
+// The kinds of calls.
+const (
+	Added     Kind = "add"
+	Updated   Kind = "update"
+	Deleted   Kind = "delete"
+	Tombstone Kind = "tombstone" // OnDelete with a DeletedFinalStateUnknown
+)
+
+// Call is one call of a handler. New is the deleted object, if it was a deletion; Old
+// is that of an update only.
+type Call[T metav1.Object] struct {
+	Kind     Kind
+	Key      string
+	Old, New T
+}
+
+// Problem is a breach of a clause.
+type Problem struct {
+	Clause, Text string
+}
+
+func (p Problem) String() string { return p.Clause + ": " + p.Text }
+
+// View is the state that a handler knows from the calls so far. One goroutine may use
+// it at a time.
+type View[T metav1.Object] struct {
+	same    func(a, b T) bool
+	objects map[string]T
+}
+
+// NewView returns an empty view. same tells whether two objects are equal; it decides
+// whether the old object of an update is the one that was given before.
+func NewView[T metav1.Object](same func(a, b T) bool) *View[T] {
+	return &View[T]{same: same, objects: map[string]T{}}
+}
+
+// Tell advances the view by a call and returns what is wrong with the call.
+func (v *View[T]) Tell(c Call[T]) (problems []Problem) {
+	problem := func(clause, format string, args ...any) {
+		problems = append(problems, Problem{clause, fmt.Sprintf(format, args...)})
+	}
+	seen, known := v.objects[c.Key]
+	switch {
+	case c.Kind == Added && known:
+		problem("INFORMER-3", "it knows that object at %d", Version(seen))
+	case c.Kind != Added && !known:
+		problem("INFORMER-3", "it knows no such object")
+	case c.Kind == Updated && !v.same(c.Old, seen):
+		problem("INFORMER-5", "the old object is not as it was given before, at %d", Version(seen))
+	case c.Kind == Updated && Version(c.New) < Version(seen):
+		problem("INFORMER-5", "it has a newer one, at %d", Version(seen))
+	case c.Kind == Deleted && Version(c.New) < Version(seen):
+		problem("INFORMER-6", "it was given a newer state, at %d", Version(seen))
+	case c.Kind == Tombstone && !v.same(c.New, seen):
+		problem("INFORMER-7", "the object is not the one last known, at %d", Version(seen))
+	}
+	if c.Kind == Added || c.Kind == Updated {
+		v.objects[c.Key] = c.New
+	} else {
+		delete(v.objects, c.Key)
+	}
+	return problems
+}
+
+// Objects returns a copy of the state: the object told last, by key.
+func (v *View[T]) Objects() map[string]T { return maps.Clone(v.objects) }
+
+// Compare returns how the versions of two states differ, by key in order: got is what a
+// store or a handler has, want what the server has. Empty means equal.
+func Compare[G, W metav1.Object](got map[string]G, want map[string]W) (differences []string) {
+	for _, key := range slices.Sorted(maps.Keys(got)) {
+		switch w, ok := want[key]; {
+		case !ok:
+			differences = append(differences, fmt.Sprintf("has %s@%d, which is gone", key, Version(got[key])))
+		case got[key].GetUID() != w.GetUID() || Version(got[key]) != Version(w):
+			differences = append(differences, fmt.Sprintf("has %s@%d, which is at %d", key, Version(got[key]), Version(w)))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if _, ok := got[key]; !ok {
+			differences = append(differences, fmt.Sprintf("lacks %s@%d", key, Version(want[key])))
+		}
+	}
+	return differences
+}
+
+// Version is an object's resourceVersion as a number, 0 if it is none.
+func Version(obj metav1.Object) uint64 {
+	v, err := strconv.ParseUint(obj.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
