@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,7 +52,13 @@ func TestSweepOfObjectsThatWait(t *testing.T) {
 
 func TestSweepOfProcs(t *testing.T) {
 	t.Parallel()
-	p := plan(t, Options{Preset: "quick", Components: []string{"store"}, Sweep: []string{"procs=1,3"}})
+	// A workload's own sweep may ask for more processors than there are; --sweep may not.
+	file := filepath.Join(t.TempDir(), "workload.yaml")
+	workload := "name: procs\ncomponent: store\nobjects: {kind: pod, count: 100}\nops: [get]\nduration: 10ms\nsweep: {vary: procs, values: [1, 3]}\n"
+	if err := os.WriteFile(file, []byte(workload), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := plan(t, Options{File: file})
 	cells := p.cells(p.entries)
 	seen, names, procs := map[string]bool{}, map[string]bool{}, map[int]int{}
 	for _, c := range cells {

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/informerbench/informerbench/conformance/mutants"
 )
 
 // Every broken implementation is tried in conformance/mutants; here two small
@@ -12,7 +15,8 @@ func TestVerifyMutants(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
-	for _, want := range []string{"limiter", "delay", "11 of 11", "31 of 31", "all 42 are caught", "delay/hands out early", "https://github.com/kubernetes/kubernetes/issues/105031", "LIMIT-6"} {
+	limiters, heaps := len(mutants.Limiters()), len(mutants.Heaps())
+	for _, want := range []string{"limiter", "delay", fmt.Sprintf("%d of %[1]d", limiters), fmt.Sprintf("%d of %[1]d", heaps), fmt.Sprintf("all %d are caught", limiters+heaps), "delay/hands out early", "https://github.com/kubernetes/kubernetes/issues/105031", "LIMIT-6"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not printed:\n%s", want, out)
 		}

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,13 +66,17 @@ func TestInterruptAndResume(t *testing.T) {
 // A run of other code, or of another machine, is not gone on with.
 func TestResumeElsewhereIsRefused(t *testing.T) {
 	dir, _ := interrupted(t)
-	path := filepath.Join(dir, measure.RunFile)
-	text, err := os.ReadFile(path)
+	run, err := measure.ReadRun(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := bytes.Replace(text, []byte(`"cores": `), []byte(`"cores": 9`), 1)
-	if err := os.WriteFile(path, other, 0o644); err != nil {
+	run.Environment.Cores += 90
+	if err := measure.WriteRun(dir, run); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, measure.RunFile)
+	other, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != exitBadInput || !strings.Contains(errOut, "cores") {
@@ -87,7 +90,6 @@ func TestResumeElsewhereIsRefused(t *testing.T) {
 // A cell whose process fails is given up and named; the others are measured.
 func TestACellThatFailsIsGivenUp(t *testing.T) {
 	dir, total := interrupted(t)
-	path := filepath.Join(dir, measure.RunFile)
 	run, err := measure.ReadRun(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -95,11 +97,7 @@ func TestACellThatFailsIsGivenUp(t *testing.T) {
 	broken := run.Cells[0]
 	broken.Impl = "nosuch"
 	run.Cells = append(run.Cells, broken)
-	text, err := json.Marshal(run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text, 0o644); err != nil {
+	if err := measure.WriteRun(dir, run); err != nil {
 		t.Fatal(err)
 	}
 	code, _, errOut := benchrun(t, "run", "--resume", dir)
