@@ -312,15 +312,15 @@ func TestBadRecords(t *testing.T) {
 		{"unknown type", strings.Replace(one, "INITIAL", "MOVED", 1), "MOVED"},
 		{"no such resource", strings.Replace(one, `"r":0`, `"r":2`, 1), "resource 2"},
 		{"another key", strings.Replace(one, "a/one", "a/two", 1), "a/two"},
-		{"twice", one + one, "exists"},
+		{"twice", one + "\n" + one, "exists"},
 		{"backwards", strings.Replace(one, "INITIAL", `ADDED","at":"5`, 1), "record 0"},
 		{"not there", `{"type":"DELETED","r":0,"key":"a/one"}`, "not there"},
 		{"keeps what is not there", strings.Replace(one, `"object"`, `"keep":["spec"],"object"`, 1), "not there"},
-		{"keeps a field that is not there", one + `{"type":"MODIFIED","r":0,"key":"a/one","keep":["metadata","spec"]}`, `no "spec"`},
+		{"keeps a field that is not there", one + "\n" + `{"type":"MODIFIED","r":0,"key":"a/one","keep":["metadata","spec"]}`, `no "spec"`},
 		{"no metadata", strings.Replace(one, "metadata", "metaldata", 1), "metadata"},
 		{"metadata of a strange shape", `{"type":"INITIAL","r":0,"key":"a/one","object":{"metadata":7}}`, "metadata"},
-		{"starts late", `{"type":"ADDED","at":1,"r":0,"key":"a/x","object":{"metadata":{"namespace":"a","name":"x"}}}` + one, "after an event"},
-		{"before its predecessor", `{"type":"ADDED","at":9,"r":0,"key":"a/x","object":{"metadata":{"namespace":"a","name":"x"}}}` +
+		{"starts late", `{"type":"ADDED","at":1,"r":0,"key":"a/x","object":{"metadata":{"namespace":"a","name":"x"}}}` + "\n" + one, "after an event"},
+		{"before its predecessor", `{"type":"ADDED","at":9,"r":0,"key":"a/x","object":{"metadata":{"namespace":"a","name":"x"}}}` + "\n" +
 			`{"type":"DELETED","at":8,"r":0,"key":"a/x"}`, "before its predecessor"},
 		{"an empty note", `{"type":"NOTE","r":0}`, "note"},
 	} {

@@ -64,7 +64,7 @@ var reuseCases = []suite.Case[NewStore]{
 		return m
 	}),
 	{Clause: "STORE-47", Name: "add-indexers", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(nil)
+		s := newStore(contract.Indexers{}) // client-go's AddIndexers panics on a nil map
 		m := fill(s, crowd(30)...)
 		must(t, s.AddIndexers(reusing()))
 		agree(t, m, s, "after AddIndexers of functions that return the same slice each time")
