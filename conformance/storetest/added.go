@@ -70,6 +70,7 @@ func addUnderListers(t *suite.T, newStore NewStore, deadline time.Time) {
 			move := func(n, to int) {
 				now[n] = movingAt(n, to)
 				s.Update(movingKey(n), now[n])
+				t.Progress()
 			}
 			runtime.Gosched() // readers open, and read on beside all that follows
 			move(0, k)
@@ -96,6 +97,7 @@ func addUnderListers(t *suite.T, newStore NewStore, deadline time.Time) {
 	for _, name := range names {
 		if !t.Failed() {
 			agreeOnMoving(t, s, name, now)
+			t.Progress()
 		}
 	}
 }
