@@ -20,7 +20,8 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, func(ix contract.Indexers) contract.Store { return lockfree.New(ix) }, suiteOptions...)
 }
 
-// The IndexFunc of an object may read the store that indexes it: nothing is locked.
+// The IndexFunc of an object may read the store that indexes it: a write calls it under the
+// writer's mutex, which no reader takes.
 func TestIndexFuncMayReadItsOwnStore(t *testing.T) {
 	t.Parallel()
 	var s *lockfree.Store
