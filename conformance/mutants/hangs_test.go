@@ -189,8 +189,6 @@ func waivers(c contract.Component) (opts []suite.Option) {
 		known = clientGoStores()
 	case contract.ComponentQueue:
 		known = clientGoQueues()
-	case contract.ComponentInformer:
-		return []suite.Option{suite.Waive("INFORMER-31", why)}
 	}
 	for _, m := range known {
 		for _, clause := range m.Clauses {

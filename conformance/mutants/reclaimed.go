@@ -1,7 +1,7 @@
 package mutants
 
-// Stores that give the memory of a content back themselves, as soon as no open read needs
-// it, as one does that keeps contents outside the heap or in a pool.
+// Stores that free a replaced content themselves, as soon as no open read needs it. A store
+// that keeps its contents outside the heap, or in a pool, has to do that.
 
 import (
 	"runtime"
@@ -10,9 +10,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// reclaiming is a sound store: readers announce themselves, and a writer empties the
-// contents that a write replaced when no read is open that began while they were the
-// newest. Its steps are fields so that a mutant can replace one.
+// reclaiming is a sound store. Each read announces itself. A writer empties a replaced
+// content when no read is open that began while that content was the newest. Its steps are fields so that a mutant can replace one.
 type reclaiming struct {
 	*snapshots
 	mu struct {

@@ -13,11 +13,11 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// A reader may be stopped within its List for as long as its goroutine is not run, and
-// AddIndexers and many writes may fall into that time. A store that frees what no open
-// read needs must still know then what the read needs. So here readers outnumber the
-// processors, a list takes long enough to be interrupted, AddIndexers is quick, and the
-// writes after it empty values of the new index, whose entries the store then frees.
+// A goroutine may be interrupted within its List, and AddIndexers and many writes may run
+// before it goes on. A store that frees memory must not free then what the List still needs.
+// So in this case readers outnumber the processors, and a list takes long enough to be
+// interrupted. AddIndexers is quick. The writes after it take all objects from values of the
+// new index, so that the store frees the entries of these values.
 const (
 	addedObjects = 12000
 	addedMoving  = 200                    // of them have values in the indexes
@@ -70,6 +70,7 @@ func addUnderListers(t *suite.T, newStore NewStore, deadline time.Time) {
 			move := func(n, to int) {
 				now[n] = movingAt(n, to)
 				s.Update(movingKey(n), now[n])
+				t.Progress()
 			}
 			runtime.Gosched() // readers open, and read on beside all that follows
 			move(0, k)
@@ -96,6 +97,7 @@ func addUnderListers(t *suite.T, newStore NewStore, deadline time.Time) {
 	for _, name := range names {
 		if !t.Failed() {
 			agreeOnMoving(t, s, name, now)
+			t.Progress()
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// What a store may ask of an IndexFunc, and what many values cost.
+// Clauses STORE-47 to 49: how a store calls IndexFuncs, and what it costs that an object has
+// many index values.
 
 // reusing returns the indexers of all indexes as functions that share one slice: each
 // call overwrites what the call before returned. One goroutine at a time may call them.
@@ -182,11 +183,11 @@ const whySerial = "an IndexFunc with a memo map works with client-go: called fro
 const (
 	fewValues  = 100
 	mostValues = 64 * fewValues
-	// slowerThanFew is how much longer n values of one object may take than n values of
-	// objects that have fewValues each: memory that no cache holds any more makes it some
-	// three times as long, comparing each value with each n/fewValues times.
+	// slowerThanFew is the largest healthy ratio of two times: n values of one object, and n
+	// values of objects that have fewValues each. Cache misses bring it to about three.
+	// Comparing each value with each brings it to n/fewValues.
 	slowerThanFew = 8
-	// noticeable is what a step must take at least to be accused.
+	// noticeable is the shortest processor time for which a step is accused.
 	noticeable = 20 * time.Millisecond
 	// accusations is how often in a row a step must be too slow.
 	accusations = 3
@@ -205,6 +206,7 @@ func linearCase(name string, work func(t *suite.T, s contract.Store, n int)) sui
 			begin := processorTime()
 			for range times {
 				work(t, newStore(indexers(many)), n)
+				t.Progress() // the steps are bounded, and on a slow machine they take seconds
 			}
 			return processorTime() - begin
 		}

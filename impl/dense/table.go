@@ -144,6 +144,9 @@ func shorten[E any](list []E) []E {
 func (t *table) extend(set *indexing.Set) {
 	known := len(t.indexes)
 	added := set.Len() - known
+	if added == 0 {
+		return
+	}
 	values := indexing.MakeValues(added * len(t.keys))
 	for i, key := range t.keys {
 		values = set.AppendValues(values, known, key, t.objects[i])

@@ -12,10 +12,10 @@ import (
 // internal/invariants is the model). A breach panics: the write that made it is the last
 // one on the stack, or one of the few before.
 //
-// A look costs O(objects*(1+indexes)). So a store that has outgrown checkedPerWrite is
-// looked at after as many writes as make up for its size: each write pays for
-// checkedPerWrite objects on average. AddIndexers and Replace, which go over all objects
-// themselves, are checked each time.
+// A look costs O(objects*(1+indexes)), and more where objects have many values in an index.
+// A store that has outgrown checkedPerWrite is looked at after as many writes as make up for
+// its objects: each write pays for checkedPerWrite objects on average. AddIndexers and
+// Replace, which go over all objects themselves, are checked each time.
 
 const checkedPerWrite = 32
 

@@ -30,9 +30,9 @@ type slot struct {
 	_     [56]byte
 }
 
-// readers is where open snapshots are announced: a few slots, and more blocks of them for
-// when more readers than that are inside at once. A block stays once it was appended, but
-// the writer looks at the blocks only that are in use (deepest).
+// readers is where open snapshots are announced: a first block of slots, and more blocks
+// for when more readers are inside at once. A block that was appended stays for good. The
+// writer looks only at blocks 0 to deepest.
 //
 // A reader announces itself before it loads the committed number; the writer
 // commits before it looks at the slots. Go's atomics are sequentially consistent, so
@@ -60,7 +60,7 @@ type readers struct {
 	busy *slot
 }
 
-// block is a number of slots, and leads to one of twice as many.
+// block holds slots, and leads to the next block, which has twice as many.
 type block struct {
 	slots []slot // a power of two of them
 	more  atomic.Pointer[block]
@@ -121,9 +121,10 @@ func (r *readers) raise(k uint32) {
 	}
 }
 
-// lower makes the writer look at blocks 0 to t only, where it looked at 0 to f so far and
-// found no slot taken after t: W4 and W5. Each call undoes a raise, and the readers that
-// raised deepest so far went over as many slots. Writer only.
+// lower makes the writer look at blocks 0 to t only: W4 and W5. The writer has just looked
+// at blocks 0 to f and found no slot taken after block t. Cost: the slots of blocks t+1 to
+// f. The reader that raised deepest to f went over about half as many, so the raises pay for
+// the lowering. Writer only.
 func (r *readers) lower(f, t uint32) {
 	if f == t {
 		return

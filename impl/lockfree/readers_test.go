@@ -23,9 +23,8 @@ func slotsOf(r *readers) (all []*slot) {
 	return all
 }
 
-// lookedAt counts the free slots that idle looks at: those that, if taken, change its answer.
-// Readers raise deepest and enter takes slots in one way only; here the slots are set by
-// hand, so that no reader tells the writer about the block.
+// lookedAt counts the slots that idle looks at: it takes one slot at a time, and counts those
+// that change idle's answer. It sets the slots by hand, because enter would raise deepest.
 func lookedAt(r *readers) (n int) {
 	for _, sl := range slotsOf(r) {
 		sl.state.Store(slotPending)

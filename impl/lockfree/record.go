@@ -113,7 +113,7 @@ type posting struct {
 // postings is the places of an object that has more of them than a record has room for.
 type postings struct {
 	list []posting
-	at   map[uint32]int // where in list a bucket's is; made when it is asked for, and only for a long list
+	at   map[uint32]int // positions in list, by bucket id; made by the first postingIn of a long list
 }
 
 func (r *record) postings() []posting {
@@ -123,8 +123,8 @@ func (r *record) postings() []posting {
 	return r.few[:r.fewLen]
 }
 
-// postingIn returns the posting in a bucket in which there is one. O(1), but that the
-// first call for a record of many postings is O(postings).
+// postingIn returns the posting in a bucket; the object must be in it. O(1), except for
+// the first call for a record of many postings, which is O(postings).
 func (r *record) postingIn(bucket uint32) *posting {
 	all := r.postings()
 	if len(all) <= indexing.Few {

@@ -105,8 +105,8 @@ func (v *view) fill(items map[string]any) {
 	f.each(f.enterTable)
 }
 
-// each does a step for all shares at once. No step calls an IndexFunc, so a panic is a
-// mistake of this package and ends the process.
+// each does a step for all shares at once. No step calls an IndexFunc, so only a bug of
+// this package panics here. No goroutine recovers from it, so it ends the process.
 func (f *filling) each(step func(i int)) {
 	if len(f.shares) == 1 {
 		step(0)

@@ -120,6 +120,9 @@ type addition struct {
 // table. It panics, and touches nothing, if an IndexFunc fails.
 func (t *table) addition(set *indexing.Set) addition {
 	known := len(t.indexes)
+	if set.Len() == known {
+		return addition{}
+	}
 	a := addition{make([]*record, 0, len(t.records)), indexing.MakeValues((set.Len() - known) * len(t.records))}
 	for key, r := range t.records {
 		a.records = append(a.records, r)

@@ -25,10 +25,10 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// ValuesOf returns what the IndexFunc returns for the object, as it is: a value may be in
-// it twice, and the next call may overwrite it. So it is for one who uses it at once; who
-// keeps it uses [Values]. It panics as Values.Append does. The slice may be the object's
-// own: do not change it.
+// ValuesOf returns the IndexFunc's own slice: a value may be in it twice, and the next call
+// of the IndexFunc may overwrite it. A store that keeps values beyond that call uses
+// [Values] instead. A nil object has no values. ValuesOf panics as Values.Append does. The
+// slice may be the object's own: do not change it.
 func ValuesOf(name string, compute contract.IndexFunc, key string, obj any) []string {
 	if obj == nil {
 		return nil

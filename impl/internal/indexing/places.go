@@ -27,7 +27,7 @@ type Places[B Bucket] struct {
 // further is the places of an object beyond the first.
 type further[B Bucket] struct {
 	list []Place[B]
-	at   map[B]int // where in list; made when it is asked for, and only for a long list
+	at   map[B]int // positions in list; made by the first in of a list longer than Few
 }
 
 func (f *further[B]) in(bucket B) *Place[B] {
@@ -70,8 +70,8 @@ func (p *Places[B]) Set(places []Place[B]) {
 	}
 }
 
-// In returns the place in a bucket in which there is one. O(1), but for the first call
-// after the places have changed.
+// In returns the place in a bucket; the object must be in it. O(1), except for the first
+// call after the places have changed, which is O(places).
 func (p *Places[B]) In(bucket B) *Place[B] {
 	for i := range p.first {
 		if p.first[i].Bucket == bucket {

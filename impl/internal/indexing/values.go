@@ -9,9 +9,9 @@ import (
 // Values is the index values of objects: a list for each index of each object, in the
 // order of the calls of Append; no value is in a list twice. The zero value has no lists.
 //
-// It is a copy, because a store keeps values beyond the next call of an IndexFunc, and
-// IndexFuncs may return the same slice each time (STORE-47). The lists lie one behind the
-// other, so that the values of one object of few fit in a Room, on the stack of a write.
+// The lists are copies, because a store keeps values beyond the next call of an IndexFunc,
+// and an IndexFunc may return the same slice each time (STORE-47). They lie one behind the
+// other, so that a Room on the writer's stack holds those of an object with few values.
 type Values struct {
 	texts []string
 	ends  []int // where in texts each list ends
@@ -27,7 +27,7 @@ type Room struct {
 // Values returns no lists, with the Room's memory for more.
 func (r *Room) Values() Values { return Values{texts: r.texts[:0], ends: r.ends[:0]} }
 
-// MakeValues returns no lists, with memory for as many lists, of one value each.
+// MakeValues returns no lists, with memory for this many lists of one value each.
 func MakeValues(lists int) Values {
 	return Values{texts: make([]string, 0, lists), ends: make([]int, 0, lists)}
 }
@@ -47,7 +47,7 @@ func (v Values) List(i int) []string {
 	return v.texts[start:v.ends[i]:v.ends[i]]
 }
 
-// Object returns the lists of the i-th object, if each has so many.
+// Object returns the lists of the i-th object, where each object has this many lists.
 func (v Values) Object(i, lists int) Values {
 	start := v.start
 	if i > 0 && lists > 0 {
@@ -66,8 +66,8 @@ func (v Values) Count() int {
 
 // Append appends the list of obj's values in the named index; a nil object has none, as
 // in client-go. It panics if the IndexFunc fails, so it must run before anything is
-// touched; a panic of the IndexFunc passes through. Cost: O(values), and an allocation
-// where the memory that there is does not suffice.
+// touched; a panic of the IndexFunc passes through. O(values); it allocates only when the
+// memory of v is full.
 func (v Values) Append(name string, compute contract.IndexFunc, key string, obj any) Values {
 	v.texts = appendDistinct(v.texts, ValuesOf(name, compute, key, obj))
 	v.ends = append(v.ends, len(v.texts))
