@@ -87,7 +87,7 @@ const maxRowErrors = 20
 //
 // A broken row is an error that names file, line and column and what is allowed,
 // for up to 20 rows, as RowErrors; or it is counted, with SkipBadRows. A file
-// that cannot be read, that lacks a column, or of which no row is left, is always an
+// that cannot be read, that lacks a column, or that has no usable row is always an
 // error. Files may be compressed by gzip; memory is bounded as in ReadTrace.
 func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportReport, error) {
 	report := ImportReport{Skipped: map[string]int{}}
