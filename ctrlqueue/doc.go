@@ -3,11 +3,11 @@
 //
 //	controller.Options{NewQueue: ctrlqueue.New[reconcile.Request]}
 //
-// A controller that is given any other queue loses its seven workqueue_* metrics without
-// a word: controller-runtime's provider is in an internal package, and only
-// controller-runtime's own queue uses it. [MetricsProvider] stands on the very metric
-// families that controller-runtime registered in metrics.Registry, so names, labels (name,
-// controller, and priority of the depth) and buckets are its own, whatever its version.
+// A controller with any other queue loses its seven workqueue_* metrics, and nothing logs
+// it: controller-runtime's metrics provider is in an internal package, and only
+// controller-runtime's own queue uses it. [MetricsProvider] writes to the metric families
+// that controller-runtime itself has registered in metrics.Registry. So names, buckets and
+// labels (name, controller; priority on the depth) are those of the version in use.
 //
 // Everything here may be used by any number of goroutines at once.
 package ctrlqueue

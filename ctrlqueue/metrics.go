@@ -23,13 +23,13 @@ type families struct {
 	latency, workDuration      *prometheus.HistogramVec
 }
 
-// registered is looked up as the program starts: a program that replaces
-// metrics.Registry later still has controller-runtime's metrics in the first one.
+// registered is looked up as the program starts. If the program replaces metrics.Registry
+// later, controller-runtime's metrics stay in the first registry, and so do ours.
 var registered, errRegistered = lookUp(metrics.Registry)
 
-// MetricsProvider returns what makes the metrics of a queue, for
+// MetricsProvider returns the provider of controller-runtime's queue metrics, for
 // workqueue.Config.MetricsProvider or client-go's queues. It fails if controller-runtime
-// has not registered all seven families: then this version of it is not known here.
+// has not registered all seven families, as an unknown version of it might not.
 func MetricsProvider() (workqueue.PriorityMetricsProvider, error) {
 	if errRegistered != nil {
 		return nil, errRegistered
@@ -60,7 +60,8 @@ func lookUp(r prometheus.Registerer) (*families, error) {
 		find(r, all, metrics.WorkDurationKey, &f.workDuration))
 }
 
-// find stores in to the collector of a family, and reports that there is none of that type.
+// find stores the collector of a family in to. It fails if there is none, or one of another
+// type.
 func find[C prometheus.Collector](r prometheus.Registerer, all []*prometheus.Desc, key string, to *C) error {
 	name := prometheus.BuildFQName("", metrics.WorkQueueSubsystem, key)
 	for _, d := range all {
@@ -81,8 +82,8 @@ func find[C prometheus.Collector](r prometheus.Registerer, all []*prometheus.Des
 	return fmt.Errorf("ctrlqueue: controller-runtime has not registered %s", name)
 }
 
-// described is a collector that has the descriptor of another one: a registry refuses it,
-// and names the other one.
+// described is a collector with the descriptor of another one. A registry refuses to
+// register it, and its error holds the other one.
 type described struct{ desc *prometheus.Desc }
 
 func (d described) Describe(ch chan<- *prometheus.Desc) { ch <- d.desc }
@@ -145,9 +146,9 @@ const (
 
 // depthByPriority is a queue's depth, a gauge for each priority.
 //
-// controller-runtime gives every priority the label of the others once there are too
-// many, those that had one too, so that their gauges never reach 0 again. Here a priority
-// keeps the label that it had.
+// Once a queue has more priorities than the limit, controller-runtime puts all of them under
+// the label of the others, those with a label of their own too. The gauges of those then
+// never return to 0. Here a priority keeps the label that it had first.
 type depthByPriority struct {
 	family *prometheus.GaugeVec
 	name   string

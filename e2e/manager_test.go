@@ -20,17 +20,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/informerbench/informerbench/conformance/witness"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/ctrlqueue"
 	"github.com/informerbench/informerbench/informer"
-	"github.com/informerbench/informerbench/queue/delay"
-	"github.com/informerbench/informerbench/queue/workqueue"
 )
 
 // statusWriter sets an object's status.observed to its spec.round.
@@ -99,7 +96,7 @@ func TestManagerWritesStatus(t *testing.T) {
 	must(t, builder.ControllerManagedBy(mgr).Named("e2e-status").
 		For(newWidget()).
 		WithOptions(controller.Options{
-			NewQueue: newQueue, // our queue
+			NewQueue: ctrlqueue.New[reconcile.Request], // our queue
 			// The default lets ten retries a second through for all objects together, which
 			// would stretch the failures of one dead server over minutes.
 			RateLimiter:             clientgo.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, time.Second),
@@ -161,11 +158,4 @@ func TestManagerWritesStatus(t *testing.T) {
 		return nil
 	})
 	t.Logf("%d objects, %d reconciliations, %d conflicts", len(want), r.found.Load(), r.conflicts.Load())
-}
-
-// newQueue is a controller's queue with priorities, over a binary heap, as in
-// examples/controller-runtime.
-func newQueue(name string, limiter clientgo.TypedRateLimiter[reconcile.Request]) clientgo.TypedRateLimitingInterface[reconcile.Request] {
-	newHeap := func() contract.DelayHeap[reconcile.Request] { return delay.NewBinaryHeap[reconcile.Request]() }
-	return workqueue.As[priorityqueue.AddOpts](workqueue.NewPriority(limiter, newHeap, workqueue.Config[reconcile.Request]{Name: name}))
 }

@@ -73,11 +73,11 @@ func TestPagingInformerSeesWritesAfter410(t *testing.T) {
 					server.line.setDown(false)
 				}},
 			} {
-				before := reader.source.fetches.Load()
 				server.mark(disturbance.name + ", before")
 				if err := within(t.Context(), freshWithin, func() error { return reader.has(pagedObjects, disturbance.name+", before") }); err != nil {
 					t.Fatalf("%s: the informer is stale already: %v", disturbance.name, err)
 				}
+				before := reader.source.fetches.Load()
 				disturbance.do()
 				eventually(t, "a 410 and a list", func() error {
 					if reader.source.fetches.Load() == before {
@@ -116,11 +116,20 @@ func checkUpstreamFault(t *testing.T, server *cluster, reader *reader, mark stri
 // mark writes a value into one object.
 func (c *cluster) mark(value string) {
 	c.t.Helper()
-	eventually(c.t, "a write", func() error {
+	must(c.t, c.tryMark(value))
+}
+
+// tryMark is mark for goroutines that must not end the test.
+func (c *cluster) tryMark(value string) error {
+	err := within(c.t.Context(), patience, func() error {
 		_, err := c.dynamic.Resource(widgets).Namespace(namespaceOf(1)).Patch(c.t.Context(), "widget-1", types.MergePatchType,
 			fmt.Appendf(nil, `{"metadata":{"annotations":{"mark":%q}}}`, value), metav1.PatchOptions{})
 		return err
 	})
+	if err != nil {
+		return fmt.Errorf("mark widget-1 with %q: %w", value, err)
+	}
+	return nil
 }
 
 // reader is a Reflector with a store: the part of an informer that lists and watches.

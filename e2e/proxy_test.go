@@ -103,13 +103,18 @@ func (p *proxy) answer(client io.Writer, server io.Reader) {
 	}
 }
 
+// register notes connections, which cut closes then. It is false while the line is down:
+// nothing is noted, and the caller closes them.
 func (p *proxy) register(conns ...net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.mu.down {
+		return false
+	}
 	for _, c := range conns {
 		p.mu.conns[c] = true
 	}
-	return !p.mu.down
+	return true
 }
 
 func (p *proxy) forget(conns ...net.Conn) {

@@ -40,6 +40,7 @@ func TestRecordAndReplay(t *testing.T) {
 	defer interrupt()
 	record := exec.CommandContext(ctx, benchrun, "record", "--kubeconfig", c.kubeconfig(t), "--resource", widgets.GroupResource().String(), "--for", "10m", "-o", trace)
 	record.Cancel = func() error { return record.Process.Signal(os.Interrupt) }
+	record.WaitDelay = patience // then it is killed
 	var said strings.Builder
 	record.Stdout, record.Stderr = &said, &said
 	must(t, record.Start())

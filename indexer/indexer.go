@@ -15,8 +15,8 @@ type Options struct {
 	// It must bear being given an object that it has changed already: the FIFO
 	// before may have the same transformer.
 	Transformer contract.TransformFunc
-	// WrapIndexers returns what AddIndexers gives to the store for the indexers that it is
-	// given; nil leaves them as they are. It must not change its argument.
+	// WrapIndexers replaces the argument of AddIndexers before the store gets it. It must
+	// not change its argument. Nil: the store gets the argument itself.
 	WrapIndexers func(contract.Indexers) contract.Indexers
 }
 

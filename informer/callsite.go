@@ -8,17 +8,19 @@ import (
 	"strings"
 )
 
-// maxFrames bounds how far callsite looks: a factory of generated code is some ten frames
-// away from who asks it.
+// maxFrames bounds how far callsite looks. The program's code is some ten frames above a
+// generated factory.
 const maxFrames = 32
 
-// callsite names the code that led here: package, file and line of the innermost caller
-// that has no part in every informer.
+// callsite returns package, file and line of the innermost caller outside of the packages
+// that make up informers.
 //
-// apimachinery's naming.GetNameFromCallsite looks at nine frames, and at file names: those
-// of the module cache have a version in them, so client-go's own packages are not
-// recognised there. It is called where an informer is made. In the goroutine that runs
-// one, the frames below are those of a sync.WaitGroup.
+// Call it where an informer is made. The goroutine that runs an informer begins in a
+// sync.WaitGroup, and its stack does not have the program's code.
+//
+// apimachinery's naming.GetNameFromCallsite does not do: it looks at nine frames only. It
+// also compares file names, and those of the module cache have a version in them, so it
+// does not recognise client-go's packages there.
 func callsite() string {
 	pcs := make([]uintptr, maxFrames)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
@@ -33,7 +35,7 @@ func callsite() string {
 	}
 }
 
-// packageOf is the import path of a function that the runtime names.
+// packageOf is the import path in a function's name, as package runtime writes it.
 func packageOf(function string) string {
 	slash := strings.LastIndexByte(function, '/') + 1
 	name, _, _ := strings.Cut(function[slash:], ".")
@@ -43,8 +45,8 @@ func packageOf(function string) string {
 // own is the import path of this package.
 var own = reflect.TypeFor[Reflector]().PkgPath()
 
-// isPartOfInformers reports whether a package has a part in every informer: it would name
-// all of them alike. Tests of such a package have none.
+// isPartOfInformers reports whether a package is on the stack of every informer that is
+// made, so that its name tells nothing. External tests of such a package are not.
 func isPartOfInformers(pkg string) bool {
 	if strings.HasSuffix(pkg, "_test") {
 		return false

@@ -27,7 +27,7 @@ const chunk = 1024
 type content struct {
 	keyFunc contract.KeyFunc
 	store   cache.ThreadSafeStoreWithTransaction
-	// failures tells which panics of the store are those of an IndexFunc that failed.
+	// failures tells the store's panics over a failed IndexFunc from its other panics.
 	failures *indexFailures
 	logger   klog.Logger
 	// publish must not keep the batch.
@@ -119,7 +119,7 @@ func comesAlone(d contract.Delta) bool {
 // commit does what was staged as one write, and publishes it. If an IndexFunc fails, the
 // writes are done one by one, so that the culprit alone is lost.
 func (c *content) commit() {
-	// What the batch panicked with is dropped: the culprit fails again by itself.
+	// The failure of the batch is dropped: the write that caused it fails again below.
 	if len(c.writes) < 2 || c.failures.attempt(func() { c.store.Transaction(c.writes...) }) != nil {
 		c.writeOneByOne()
 	}

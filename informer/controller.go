@@ -91,7 +91,7 @@ func NewController(config Config) *Controller {
 			" (contract.KeyedQueue, such as deltafifo.DeltaFIFO or deltafifo.Coalescing), and a %T does not", config.FIFO))
 	}
 	if config.Name == "" {
-		// Not when it runs: then the goroutine's beginning would be all that is found.
+		// Here and not in Run: the stack of Run's goroutine may not have the caller's code.
 		config.Name = callsite()
 	}
 	m := newMeter(&config)

@@ -51,8 +51,8 @@
 //     that are added. A handler that is slow or panics holds up no other.
 //   - An object whose IndexFunc fails is lost alone, and not the batch or list in which it
 //     comes (with utilruntime.ReallyCrash, which is the default, it ends the process).
-//     To fail is to return an error. An IndexFunc that panics, or a store that does for
-//     any other reason, is a bug: the panic goes on, as with client-go.
+//     An IndexFunc fails if it returns an error. Any other panic of an IndexFunc or of
+//     the store is a bug and is passed on to utilruntime.HandleCrash, as in client-go.
 //   - When Run returns, nothing runs on that it has started.
 //
 // What it costs: an event allocates its key, what the store needs for it and what the

@@ -1,6 +1,6 @@
 package informer
 
-// How an informer tells an IndexFunc that fails from a bug.
+// How an informer tells a failed IndexFunc from a bug in the store.
 
 import (
 	"errors"
@@ -12,10 +12,12 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// indexFailures knows which errors the IndexFuncs of an informer's store have returned
-// during a write. A store panics then, each in its own words: ours with an error that wraps
-// the IndexFunc's, client-go's with one that quotes it. So the functions are wrapped before
-// any store gets them. Any goroutine may call them; attempt is for one at a time.
+// indexFailures notes the errors that the IndexFuncs of a store return during a write.
+//
+// A store panics if an IndexFunc returns an error. Our stores panic with an error that
+// wraps the IndexFunc's; client-go's store panics with one that quotes it. To recognise both,
+// indexFailures wraps each IndexFunc before the store gets it. Any goroutine may call the
+// wrapped functions. One goroutine at a time may call attempt.
 type indexFailures struct {
 	watching atomic.Bool // an attempt is under way
 	mu       struct {
@@ -50,10 +52,10 @@ func (f *indexFailures) note(err error) {
 	f.mu.errs = append(f.mu.errs, err)
 }
 
-// attempt calls write, which writes to the store. It returns nil if write has returned, and
-// what write panicked with if that is the failure of an IndexFunc. Every other panic goes
-// on, above the stack on which it arose, and so does runtime.Goexit: those are bugs. An
-// IndexFunc that panics itself is one too, as in client-go.
+// attempt calls write, which writes to the store. It returns nil if write returns. If
+// write panics because an IndexFunc returned an error, attempt returns the panic's value.
+// Every other panic passes through, and its trace still shows where it began. So
+// does runtime.Goexit. A panic of an IndexFunc itself is such a panic, as in client-go.
 func (f *indexFailures) attempt(write func()) (failure any) {
 	f.watching.Store(true)
 	returned := false
@@ -82,8 +84,8 @@ func (f *indexFailures) end() []error {
 	return noted
 }
 
-// isFailure reports whether a panic is of a store that met one of these errors. Readers that
-// call Index may have met one meanwhile, so that there are errors is not enough.
+// isFailure reports whether a store panicked because of one of these errors. The panic must
+// wrap or quote the error: an error alone may come from a reader that calls Index meanwhile.
 func isFailure(panicked any, errs []error) bool {
 	said, isError := panicked.(error)
 	if _, bug := panicked.(runtime.Error); bug || !isError {

@@ -41,7 +41,7 @@ func (s breaks) Replace(items map[string]any, version string) {
 	s.Store.Replace(items, version)
 }
 
-// TestStoreBugIsACrash: a bug in the store is no object that cannot be indexed. It ends the
+// TestStoreBugIsACrash: a bug in the store is not taken for a failed IndexFunc. It ends the
 // process, unless utilruntime.ReallyCrash is off, as here.
 func TestStoreBugIsACrash(t *testing.T) {
 	reported := survivePanics(t)
@@ -49,14 +49,26 @@ func TestStoreBugIsACrash(t *testing.T) {
 		before, struck := len(reported()), false
 		synctest.Test(t, func(t *testing.T) {
 			s := newSource(t, 3)
-			inf := informer.New(s, &corev1.Pod{}, informer.Options{NewStore: func(ix contract.Indexers) contract.Store {
-				return breaks{lockfree.New(ix), in, &struck}
-			}})
+			// The write of ns/first waits while the others arrive, so that they come as a batch.
+			arrived := make(chan struct{})
+			inf := informer.New(s, &corev1.Pod{}, informer.Options{
+				NewStore: func(ix contract.Indexers) contract.Store { return breaks{lockfree.New(ix), in, &struck} },
+				Indexers: contract.Indexers{"first waits": func(obj any) ([]string, error) {
+					if obj.(*corev1.Pod).Name == "first" {
+						<-arrived
+					}
+					return nil, nil
+				}},
+			})
 			start(t, inf)
+			synctest.Wait()
+			must[any](t)(s.Create(pod("ns/first")))
 			synctest.Wait()
 			for i := range 40 {
 				must[any](t)(s.Create(pod(fmt.Sprintf("ns/more-%d", i))))
 			}
+			synctest.Wait()
+			close(arrived)
 			waitInBubble()
 		})
 		if said := reported()[before:]; !struck || !slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, "nil pointer dereference") }) {

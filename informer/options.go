@@ -71,7 +71,7 @@ type Options struct {
 	// set it here too.
 	InformerMetricsProvider cache.InformerMetricsProvider
 
-	failures *indexFailures // of Indexers, and of those that are added later
+	failures *indexFailures // notes the errors of all indexers, added ones too
 }
 
 func (o Options) withDefaults(exampleObject runtime.Object) Options {

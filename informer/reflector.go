@@ -103,8 +103,8 @@ type Reflector struct {
 
 	// Only the goroutine that runs the Reflector reads and writes these three.
 	//
-	// expired is the version from which the last watch was answered 410: a list of that
-	// version leads nowhere.
+	// expired is the version from which the last watch was answered 410. A list that has
+	// this version again leads nowhere.
 	expired string
 	// unavailable means that the server would not list or stream at the known
 	// version (expired, or newer than it knows), so that the next attempt asks for the newest.

@@ -34,9 +34,10 @@ func (r *Reflector) list(ctx context.Context) error {
 	l, err := r.fetch(ctx, version, limit)
 	leadsNowhere := version != "" && l.version != "" && l.version == r.expired
 	if isExpired(err) || isTooLarge(err) || leadsNowhere {
-		// None of them can happen to "", which means the newest version there is. A list
-		// leads nowhere if a watch from its version would be answered 410 again: the server
-		// heeds no ResourceVersionMatch, or it is a replica that lags.
+		// None of these happens to a list at "", which means the newest version. A list leads
+		// nowhere if it has the version from which the last watch was answered 410, as a watch
+		// from it would be again. A server that ignores ResourceVersionMatch, or a replica that
+		// lags, answers so.
 		r.unavailable = true
 		l, err = r.fetch(ctx, r.listVersion(), limit)
 	}
@@ -108,11 +109,11 @@ func (r *Reflector) fetch(ctx context.Context, version string, limit int64) (lis
 // listOptions asks for the state at a version or a newer one.
 //
 // A version without a limit means that by itself. A version with a limit means exactly
-// that version, unless the match says otherwise (the table "semantics for get and list" of
-// the API concepts). Exactly is wrong here: a server whose watch cache began anew serves
-// the old state at that version from etcd, and answers 410 to the watch from it, until etcd
-// is compacted. client-go v0.37.2 asks so, and stays stale for as long (kubernetes#133810);
-// see docs/informer.md.
+// that version, unless the match says otherwise (Kubernetes API concepts, "semantics for
+// get and list"). An exact version is wrong here. After a restart of its watch cache a
+// server serves the old state at that version from etcd, and answers the watch from it with
+// 410, until etcd is compacted. client-go v0.37.2 asks for the exact version and stays stale
+// for that long (kubernetes#133810); see docs/informer.md.
 func listOptions(version string, limit int64) metav1.ListOptions {
 	o := metav1.ListOptions{ResourceVersion: version, Limit: limit}
 	if limit > 0 && version != "" && version != "0" {

@@ -11,25 +11,25 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// ErrTraceTooLarge is wrapped by the error of a file that would take more memory than
-// its size allows: TraceMemoryMultiple bytes for each of its own, and TraceMemoryFloor.
+// ErrTraceTooLarge means that reading a file would allocate more than its size allows:
+// TraceMemoryMultiple bytes for each byte of the file, and TraceMemoryFloor.
 var ErrTraceTooLarge = errors.New("reading it would take too much memory: no recorder writes such a file; make it again, or ask where it comes from")
 
-// The memory that reading a file may allocate. Compression and the maps of decoded
-// objects make honest recordings some hundred times as large as their files; 64 KB
-// that were made for it could take 2.4 GB.
+// The memory that reading a file may allocate. A decoded recording takes some hundred times
+// the memory of its file, because of compression and maps. Without a bound, a crafted file
+// of 64 KB took 2.4 GB.
 const (
 	TraceMemoryMultiple = 1000
 	TraceMemoryFloor    = 32 << 20
 )
 
-// budget bounds what reading a file allocates by the bytes of it that were read.
+// budget bounds the memory that reading a file allocates by the bytes read so far.
 type budget struct {
 	file *countingReader
 	used int64
 }
 
-// newBudget begins to count what is read of a file; the file is read through budget.file.
+// newBudget begins to count. The file must be read through budget.file.
 func newBudget(file io.Reader) *budget { return &budget{file: &countingReader{in: file}} }
 
 // charge takes bytes before they are allocated.
@@ -54,8 +54,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// chargedReader charges what comes out of a compressed file, so that no reader above it
-// gathers a line without end.
+// chargedReader charges each byte that comes out of a compressed file. So a line without
+// end is refused before a reader above it has gathered it.
 type chargedReader struct {
 	in     io.Reader
 	budget *budget
@@ -69,8 +69,8 @@ func (c *chargedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// What decoding allocates, with what is garbage soon: the test of the bombs holds
-// these to what is measured.
+// Estimates of the bytes that decoding allocates, garbage included.
+// TestBombsAreRefusedInTime checks them against the measured allocations.
 const (
 	copies    = 4   // of each byte of a text: buffers that grow, strings
 	unzippedB = 10  // of each byte that comes out of gzip: it may all be one line
@@ -83,7 +83,7 @@ const (
 	rowB      = 1024 // a row of a CSV: a pod and its events
 )
 
-// jsonCost is what decoding a JSON text takes at most, found without decoding it.
+// jsonCost bounds the bytes that decoding a JSON text allocates, without decoding it.
 func jsonCost(text []byte) int64 {
 	cost := int64(len(text)) * copies
 	quoted := false
@@ -108,10 +108,10 @@ func jsonCost(text []byte) int64 {
 // gzipMagic begins a gzip file.
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// packers begin files that have to be unpacked first.
+// packers are the first bytes of files that have to be unpacked first, and their kinds.
 var packers = map[string]string{"PK\x03\x04": "a zip archive", "\x28\xb5\x2f\xfd": "compressed by zstd", "BZh": "compressed by bzip2", "\xfd7zXZ": "compressed by xz"}
 
-// packedBy says what a file is that begins so; "" if nothing that is known.
+// packedBy returns the kind of a packed file by its first bytes, or "".
 func packedBy(begin []byte) string {
 	for magic, what := range packers {
 		if bytes.HasPrefix(begin, []byte(magic)) {
@@ -121,8 +121,8 @@ func packedBy(begin []byte) string {
 	return ""
 }
 
-// unzipped reads a file that may be compressed by gzip. One that is packed in
-// another way is an error that says so.
+// unzipped reads a file that may be compressed by gzip. For a file that is packed in
+// another way the error names the way.
 func unzipped(name string, b *budget) (io.Reader, error) {
 	in := bufio.NewReader(b.file)
 	begin, err := in.Peek(8)

@@ -7,8 +7,8 @@ import "regexp"
 var userinfo = regexp.MustCompile(`://[^/?#"'\s]*@`)
 
 // WithoutCredentials removes user names and passwords ("user:password@") from every
-// URL in a text. A trace, a report and a message carry no other form of a server's
-// URL. Text without such a URL comes back as it is.
+// URL in a text. Use it for every URL of a server in a trace, a report or a message.
+// Text without such a URL comes back as it is.
 func WithoutCredentials(text string) string {
 	return userinfo.ReplaceAllString(text, "://")
 }

@@ -87,7 +87,7 @@ const maxRowErrors = 20
 //
 // A broken row is an error that names file, line and column and what is allowed,
 // for up to 20 rows, as RowErrors; or it is counted, with SkipBadRows. A file
-// that cannot be read, that lacks a column, or of which no row is left, is always an
+// that cannot be read, that lacks a column, or that has no usable row is always an
 // error. Files may be compressed by gzip; memory is bounded as in ReadTrace.
 func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportReport, error) {
 	report := ImportReport{Skipped: map[string]int{}}
@@ -114,7 +114,7 @@ func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportRep
 		return nil, report, im.bad
 	}
 	if report.Nodes == 0 || report.Pods == 0 {
-		return nil, report, fmt.Errorf("import: %d pods of the %d rows of %s, %d nodes of the %d rows of %s: nothing can be replayed without at least one of each; use files with rows below the header", report.Pods, report.PodRows, pods.Name, report.Nodes, report.NodeRows, nodes.Name)
+		return nil, report, fmt.Errorf("import: %d pods in the %d rows of %s, %d nodes in the %d rows of %s: a replay needs at least one of each; use files with rows below the header", report.Pods, report.PodRows, pods.Name, report.Nodes, report.NodeRows, nodes.Name)
 	}
 	t := im.trace()
 	t.Source = fmt.Sprintf("imported from %s and %s", pods.Name, nodes.Name)

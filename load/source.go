@@ -30,8 +30,8 @@ type SourceOptions struct {
 	// type. The default is the first object's type, or *corev1.Pod.
 	Example runtime.Object
 	// SelectableFields are the fields of unstructured objects that field selectors may
-	// name beside metadata.name and metadata.namespace, such as "spec.color": what
-	// selectableFields are in a CustomResourceDefinition. Typed objects have their own.
+	// name beside metadata.name and metadata.namespace, such as "spec.color", like
+	// selectableFields in a CustomResourceDefinition. For typed objects it does nothing.
 	SelectableFields []string
 	// Window is how many events are kept for watches to begin from and for old
 	// versions to be listed; the default is DefaultWindow. A watcher that falls
@@ -88,8 +88,8 @@ type Source struct {
 		// history[i] has version floor+1+i; what happened up to floor is forgotten.
 		history []change
 		floor   uint64
-		// cacheFloor is where the watch cache began anew last: watches begin from there or
-		// later, while lists at an exact version reach back to floor.
+		// cacheFloor is the version at the last restart of the watch cache. Watches begin there
+		// or later; lists at an exact version reach back to floor.
 		cacheFloor uint64
 		version    uint64
 		changed    chan struct{} // closed, and made anew, at each change

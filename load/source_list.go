@@ -75,7 +75,8 @@ func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions
 	list := &metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: formatVersion(at)}}
 	if limit := int(options.Limit); limit > 0 && limit < len(keys) && !s.ignoresLimit(options) {
 		list.Continue = encodeToken(continueToken{Version: at, After: keys[limit-1]})
-		if selected == nil || options.LabelSelector == "" && isNamespace(options.FieldSelector) { // as in the apiserver, which would have to read on to know
+		// With a selector the apiserver would have to read on to know the count.
+		if selected == nil || options.LabelSelector == "" && isNamespace(options.FieldSelector) {
 			list.RemainingItemCount = ptr.To(int64(len(keys) - limit))
 		}
 		keys = keys[:limit]
@@ -87,8 +88,8 @@ func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions
 	return list, nil
 }
 
-// ignoresLimit says whether the watch cache answers, which gives everything at once to
-// a list at version "0".
+// ignoresLimit reports whether the watch cache answers the list. It answers a list at
+// version "0" with all objects at once.
 func (s *Source) ignoresLimit(options metav1.ListOptions) bool {
 	return options.ResourceVersion == "0" && !s.options.NoWatchCache && s.faults.Strike(FaultCacheFilling) == nil
 }

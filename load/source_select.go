@@ -43,8 +43,8 @@ func podField(typed func(*corev1.Pod) string, path ...string) selectableField {
 	}}
 }
 
-// isNamespace reports whether a field selector names a namespace and nothing else, which
-// is how a path's namespace reaches a Source: to an apiserver that is no selector.
+// isNamespace reports whether a field selector names a namespace and nothing else. The
+// namespace of a request's path reaches a Source so; for an apiserver it is no selector.
 func isNamespace(fieldSelector string) bool {
 	parsed, err := fields.ParseSelector(fieldSelector)
 	if err != nil {

@@ -28,10 +28,10 @@ func (s *Source) Watch(options metav1.ListOptions) (watch.Interface, error) {
 //
 // From version "" and "0" it begins with an ADDED event for each object; from any
 // other with what happened after it. A version older than the window, or than the
-// last [FaultCacheRestart], is answered by an ERROR event of 410 Expired; one that has not come yet is waited for in
-// silence. With SendInitialEvents the ADDED events end with a bookmark that is
-// annotated k8s.io/initial-events-end, if bookmarks are allowed, and a version that does not come within
-// FreshWait is an error.
+// last [FaultCacheRestart], is answered by an ERROR event of 410 Expired; one that
+// has not come yet is waited for in silence. With SendInitialEvents the ADDED events
+// end with a bookmark that is annotated k8s.io/initial-events-end, if bookmarks are
+// allowed, and a version that does not come within FreshWait is an error.
 func (s *Source) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	return s.WatchBuffered(ctx, options, 0)
 }
@@ -103,8 +103,8 @@ func (s *Source) watchFault(version string) error {
 }
 
 // since returns the next changes after a version, and a channel that is
-// closed when there are more. expired means that some are forgotten, or were in a
-// watch cache that is gone.
+// closed when there are more. expired means that some are forgotten, or came before
+// the watch cache began anew.
 func (s *Source) since(version uint64) (changes []change, more <-chan struct{}, expired bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -171,10 +171,12 @@ func ReadTraceFile(path string) (*Trace, error) {
 // error is complete and valid.
 //
 // The error is one of ErrNotTrace, ErrTraceVersion, ErrTraceTruncated, ErrTraceCorrupt and
-// ErrTraceTooLarge, or one of the reader's. Reading allocates at most TraceMemoryMultiple
-// times the file's size and TraceMemoryFloor. A recording may be compressed by gzip once more. If it is a *TraceDamage of a block behind
+// ErrTraceTooLarge, or one of the reader's. If it is a *TraceDamage of a block behind
 // the header's, the trace beside it is not nil: what lies before the damage, valid
 // by itself.
+//
+// A recording may be compressed by gzip once more. Reading allocates at most
+// TraceMemoryFloor and TraceMemoryMultiple times the file's size.
 //
 // Memory is held for the whole trace: the parts of an object that an event leaves as
 // they were are held once.

@@ -26,14 +26,14 @@ import (
 
 var errOut = errors.New("out of order")
 
-// The Reflector of an informer is named after who made the informer, whichever goroutine
-// runs it.
+// The Reflector of an informer is named after the line that made the informer, whichever
+// goroutine runs it.
 func TestReflectorsAreNamedAfterTheirCreator(t *testing.T) {
 	failing := func(f *clienttesting.Fake) {
 		f.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errOut })
 		f.PrependWatchReactor("*", func(clienttesting.Action) (bool, watch.Interface, error) { return true, nil, errOut })
 	}
-	for name, make := range map[string]func() (i cache.SharedIndexInformer, start func(context.Context), stop func()){
+	for name, setUp := range map[string]func() (i cache.SharedIndexInformer, start func(context.Context), stop func()){
 		"a typed factory": func() (cache.SharedIndexInformer, func(context.Context), func()) {
 			client := fake.NewClientset()
 			failing(&client.Fake)
@@ -81,7 +81,7 @@ func TestReflectorsAreNamedAfterTheirCreator(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				i, start, stop := make()
+				i, start, stop := setUp()
 				var named string
 				err := i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, _ error) { named = r.Name() })
 				if err != nil {

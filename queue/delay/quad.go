@@ -53,8 +53,8 @@ func (q *quad) tieLess(a, b node) bool {
 	return q.age(a) < q.age(b)
 }
 
-// age orders nodes by their numbers, which begin again after 2^32: it is the smaller the
-// longer ago the node was added. A node that waits while 2^32 others come loses its place
+// age orders nodes by arrival: the longer ago a node was added, the smaller it is. Numbers
+// begin again after 2^32 nodes. A node that waits while so many others arrive loses its place
 // among those of the same value.
 func (q *quad) age(n node) uint32 { return n.number - q.added }
 
@@ -137,8 +137,8 @@ func (q *quad) down(i uint32, n node) {
 // earliest is the place of the earliest child.
 func (q *quad) earliest(children []node) int {
 	if len(children) == 4 && q.far == nil {
-		// As two pairs and their winners, each of which is computed and not branched to:
-		// which of them is earlier no processor can predict.
+		// Two pairs, then their winners. The results are computed without branches, which the
+		// processor would mispredict half of the time.
 		c := (*[4]node)(children)
 		a, b := q.before(c[1], c[0]), 2+q.before(c[3], c[2])
 		return a + (b-a)*q.before(c[b&3], c[a&3])
@@ -152,8 +152,8 @@ func (q *quad) earliest(children []node) int {
 	return best
 }
 
-// before is 1 if a is less than b, else 0, where nothing is far: the borrow of the
-// subtraction of two numbers of 128 bits, of which the values are the upper half.
+// before is 1 if a is less than b, else 0; no node may be far. It compares two numbers of
+// 128 bits, the value above the age, by the borrow of their subtraction.
 func (q *quad) before(a, b node) int {
 	_, borrow := bits.Sub64(uint64(q.age(a)), uint64(q.age(b)), 0)
 	_, borrow = bits.Sub64(biased(a.at), biased(b.at), borrow)

@@ -104,8 +104,8 @@ func (w *Wheel[T]) put(slot uint32, tick int64) {
 	}
 }
 
-// reset puts the hand back to the earliest item, and everything in its place, in an order
-// that keeps that of arrival within a tick.
+// reset puts the hand back to the earliest item, and each item in its place. Items of one
+// tick keep the order of arrival.
 func (w *Wheel[T]) reset() {
 	earliest := int64(math.MaxInt64)
 	for slot := range uint32(w.spots.n) {
@@ -113,7 +113,7 @@ func (w *Wheel[T]) reset() {
 			earliest = min(earliest, s.tick)
 		}
 	}
-	// What waits aside came before what the wheels have of the same tick, see earliest.
+	// Of one tick, the items aside came before those in the wheels: see earliest.
 	order := make([]uint32, 0, w.items.len())
 	for w.aside.len() > 0 {
 		order = append(order, w.aside.first().slot)
@@ -139,9 +139,11 @@ func (w *Wheel[T]) takeOut(slot uint32) {
 	}
 }
 
-// earliest returns the slot that is ready first; something must wait. Of one tick, what
-// waits aside came first: it was before the hand, which nothing in the wheels has ever been,
-// so the hand was put back since.
+// earliest returns the slot that is ready first; something must wait.
+//
+// Of two items of one tick, the one aside came first. It went aside because its tick was
+// before the hand, and the hand never passes an item in the wheels. So the other one was not
+// in the wheels then: it came after the hand was put back.
 func (w *Wheel[T]) earliest() uint32 {
 	if w.aside.len() == 0 {
 		return w.wheels.first(&w.spots)

@@ -33,8 +33,8 @@ type wheels struct {
 
 type level struct {
 	occupied [1 << digitBits / 64]uint64 // a bit for each slot with items
-	// first and last are the ends of each slot's list, in which an item stands behind those
-	// that came before it: an item's slot plus one; 0 for none.
+	// first and last are the ends of each slot's list, in the order of arrival: an item's slot
+	// plus one; 0 for none.
 	first, last [1 << digitBits]uint32
 }
 
@@ -52,9 +52,9 @@ func (w *wheels) place(tick int64) (l, digit uint) {
 
 // link puts an item into the slot of its tick, behind those that are there.
 //
-// Items of one tick are always in one slot: it follows from the tick and the hand, and
-// when the hand moves they move together, in their order. So they stay in the order of
-// their links.
+// Items of one tick are always in one slot, since the slot follows from the tick and the
+// hand. When the hand moves, they move together and in their order. So they stay in the
+// order in which they were linked.
 func (w *wheels) link(spots *list[spot], item uint32) {
 	w.did(1)
 	s := spots.at(item)
@@ -86,8 +86,8 @@ func (w *wheels) rename(spots *list[spot], item uint32) {
 	w.join(spots, spots.at(item), item+1, item+1)
 }
 
-// join gives the one before s, or its list, the link next, and the one behind it, or its
-// list, the link prev.
+// join sets the link to s in the item before it to next, and in the item behind it to prev.
+// At an end of the list, it sets the list's first or last.
 func (w *wheels) join(spots *list[spot], s *spot, prev, next uint32) {
 	if s.prev != 0 {
 		spots.at(s.prev - 1).next = next

@@ -31,8 +31,8 @@ const (
 // the time that it sleeps until.
 //
 // Items that are due at the same instant come out in any order, as in client-go: they may
-// lie in different heaps. With Config.Heaps: 1 they come out as the heap has them, and
-// queue/delay's have them in the order of arrival.
+// lie in different heaps. With Config.Heaps: 1 they come out in the heap's order. The heaps
+// of queue/delay keep the order of arrival.
 type DelayingQueue[T comparable] struct {
 	*Queue[T]
 	clock   clock.WithTicker

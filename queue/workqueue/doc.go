@@ -18,10 +18,10 @@
 // is handed out after ShutDown, ShutDownWithDrain waits for the workers, and an
 // item that is added while it is processed has its place from Done.
 //
-// A delay of zero or less adds at once, also where a computation gave it that was not a
-// number. An item must equal itself: one that does not, such as a float64 that is not a
-// number, is handed out once for each Add and never forgotten, as by client-go, and
-// ShutDownWithDrain waits for it for ever.
+// A delay of zero or less adds at once. That includes time.Duration(math.NaN()), which
+// is zero or the least duration. An item must equal itself. One that does not, such as a
+// float64 NaN, is handed out once for each Add, as by client-go. The queue never finds it
+// again: it stays in memory after Done, and ShutDownWithDrain waits for ever.
 //
 // Every method may be called by any number of goroutines at once. Costs, n items
 // held and m waiting for their time: Add, Get, Done and Len take O(1) and no memory

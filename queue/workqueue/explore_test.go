@@ -228,7 +228,7 @@ var immediate = map[string]func(w *watched) []func(){
 		return []func(){
 			func() {
 				w.Add("a")
-				w.Get() // whoever has the item never gives it back
+				w.Get() // and no Done
 				w.ShutDownWithDrain()
 			},
 			func() {
@@ -263,10 +263,10 @@ func TestExploreInterleavings(t *testing.T) { suite().Check(t) }
 
 func suite() explore.Suite {
 	s := explore.Suite{Share: 1}
-	add := func(name string, make func() *watched, plays map[string]func(*watched) []func()) {
+	add := func(name string, newWatched func() *watched, plays map[string]func(*watched) []func()) {
 		for play, threads := range explore.Ordered(plays) {
 			s.Programs = append(s.Programs, explore.Program{Name: name + ": " + play, New: func() ([]func(), func() error) {
-				w := make()
+				w := newWatched()
 				return threads(w), w.judge
 			}})
 		}

@@ -12,7 +12,7 @@ import (
 // client-go.
 const unfinishedPeriod = 500 * time.Millisecond
 
-// PriorityDepthMetric counts what is ready by priority.
+// PriorityDepthMetric counts the ready items of each priority.
 type PriorityDepthMetric interface {
 	Inc(priority int)
 	Dec(priority int)
@@ -34,7 +34,8 @@ func (d oneDepth) Dec(int) { d.gauge.Dec() }
 
 // metrics keeps a queue's six metrics; the seventh, retries, is the delaying
 // queue's. A nil *metrics does nothing. The queue calls added, raised, got and done
-// under its lock; a queue without priorities gives 0 for them. Memory: one time for each item that is ready or processed.
+// under its lock; a queue without priorities passes 0 as the priority. Memory: one time
+// for each item that is ready or processed.
 type metrics[T comparable] struct {
 	clock clock.WithTicker
 

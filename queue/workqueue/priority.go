@@ -116,7 +116,7 @@ func (q *PriorityQueue[T]) AddWithOpts(o contract.AddOptions, items ...T) {
 			}
 		}
 		if q.retries != nil && after > 0 {
-			q.retries.Inc() // as controller-runtime: what is added at once is no retry
+			q.retries.Inc() // as in controller-runtime, where an item added at once is no retry
 		}
 		q.add(item, priority, after)
 	}
@@ -230,8 +230,7 @@ func (q *PriorityQueue[T]) ripenLocked(item T, now time.Time) {
 	}
 }
 
-// equalsItself is false for what is not a number: no table finds it again, so its node
-// is lost.
+// equalsItself is false for a NaN: no table finds it again, so its node is lost.
 func equalsItself[T comparable](item T) bool {
 	same := item
 	return item == same
