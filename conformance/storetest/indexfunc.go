@@ -205,6 +205,7 @@ func linearCase(name string, work func(t *suite.T, s contract.Store, n int)) sui
 			begin := processorTime()
 			for range times {
 				work(t, newStore(indexers(many)), n)
+				t.Progress() // under the race detector the whole case takes seconds
 			}
 			return processorTime() - begin
 		}
