@@ -181,7 +181,8 @@ func runTrapped(t *testing.T, c trapped, p *trap) (run trappedRun) {
 	return run
 }
 
-// waivers leave out what client-go's own implementations, on which some traps stand, do not keep.
+// waivers leave out what client-go's own implementations, on which some traps stand, do not
+// keep. Mutant.Check does so for informers.
 func waivers(c contract.Component) (opts []suite.Option) {
 	var known []Mutant
 	switch c {
@@ -189,8 +190,6 @@ func waivers(c contract.Component) (opts []suite.Option) {
 		known = clientGoStores()
 	case contract.ComponentQueue:
 		known = clientGoQueues()
-	case contract.ComponentInformer:
-		return []suite.Option{suite.Waive("INFORMER-31", why)}
 	}
 	for _, m := range known {
 		for _, clause := range m.Clauses {
