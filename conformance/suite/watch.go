@@ -97,6 +97,12 @@ func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
 	defer timer.Stop()
 	kin := family{}
 	meter := newMeter()
+	// look returns the function's goroutines, whether all wait, and the time to the next look.
+	look := func() (members []goroutine, waiting bool, next time.Duration) {
+		begin := time.Now()
+		members, whole := kin.look(w.root.Load())
+		return members, whole && allWait(members), max(tick, min(10*time.Since(begin), patience/4))
+	}
 	var idle, total time.Duration // charged since the last progress, and in all
 	for steps := w.steps.Load(); ; timer.Reset(interval) {
 		select {
@@ -114,10 +120,9 @@ func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
 				continue
 			}
 		}
-		looked := time.Now()
-		members, whole := kin.look(w.root.Load())
-		interval = max(tick, min(10*time.Since(looked), patience/4))
-		waiting := whole && allWait(members)
+		var members []goroutine
+		var waiting bool
+		members, waiting, interval = look()
 		if waiting {
 			share = wall
 		}
@@ -132,21 +137,29 @@ func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
 			s.After = total
 		}
 		close(w.stalled)
-		s.Returned = endsWithin(done, max(patience/4, 20*time.Millisecond))
+		// The moment is counted as patience is, because a starved function is slow to return,
+		// but is never longer than ten times its length.
+		grace := max(patience/4, minGrace)
+		for end := time.Now().Add(10 * grace); grace > 0 && time.Now().Before(end); {
+			timer.Reset(interval)
+			select {
+			case <-done:
+				s.Returned = true
+				return s
+			case <-timer.C:
+			}
+			wall, share := meter.read(2 * interval)
+			if _, waiting, interval = look(); waiting {
+				share = wall
+			}
+			grace -= share
+		}
 		return s
 	}
 }
 
-func endsWithin(done <-chan struct{}, grace time.Duration) bool {
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return true
-	case <-timer.C:
-		return false
-	}
-}
+// minGrace is the least time that a stalled function gets to return.
+const minGrace = 50 * time.Millisecond
 
 // meter measures how much time passed, and how much of it a goroutine was given.
 type meter struct {
