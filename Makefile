@@ -18,7 +18,7 @@ CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... .
 .PHONY: help build test race degraded explore e2e lint fuzz bench verify mutants mechanical healthy faults report selfcheck
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build the benchrun command into ./benchrun
 	$(GO) build -o benchrun ./cmd/benchrun

@@ -147,7 +147,7 @@ func TestBenchmarkInformerRun(t *testing.T) {
 			w.Groups[i].Goroutines = min(w.Groups[i].Goroutines, 2)
 		}
 		if strings.Contains(w.Name, "relist") {
-			w.Duration = 2 * time.Second // a reflector waits for up to 1.6 s before it lists again
+			w.Duration = 4 * time.Second // a reflector waits for up to 1.6 s before it lists again, which takes a second under the race detector
 		}
 		result := testing.Benchmark(func(b *testing.B) { wholeRun(b, e, w, r.tells) })
 		for _, tell := range r.tells {

@@ -41,6 +41,9 @@ func anyTie(t *suite.T, h contract.DelayHeap[string], rnd *rand.Rand, instants [
 			return false
 		}
 		i := slices.IndexFunc(waiting, func(of []string) bool { return len(of) > 0 })
+		if i < 0 {
+			t.Fatalf("%q came out, but nothing waits", item)
+		}
 		if waiting[i][0] != item {
 			t.Fatalf("%q came out, but of the time %s %q was added first", item, show(instants[i]), waiting[i][0])
 		}
@@ -53,6 +56,7 @@ func anyTie(t *suite.T, h contract.DelayHeap[string], rnd *rand.Rand, instants [
 		h.Add(item, instants[i])
 	}
 	for range t.Scale(400) {
+		t.Progress()
 		for range rnd.IntN(40) {
 			add(fmt.Sprint(n))
 			n++

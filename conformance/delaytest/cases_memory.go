@@ -34,12 +34,14 @@ var memoryCases = []suite.Case[constructor]{
 			for i, item := range items {
 				h.Add(item, at(0).Add(time.Duration(i*7919%len(items))*time.Millisecond))
 			}
+			t.Progress() // under the race detector the whole case takes seconds
 			for i := range items {
 				if _, ok := h.PopReady(at(500_000)); !ok {
 					t.Fatalf("PopReady handed out %d of %d items that are all ready", i, len(items))
 				}
 			}
 			mustLen(t, h, 16)
+			t.Progress()
 			return h
 		})
 	}},

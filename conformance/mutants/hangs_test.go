@@ -181,7 +181,8 @@ func runTrapped(t *testing.T, c trapped, p *trap) (run trappedRun) {
 	return run
 }
 
-// waivers leave out what client-go's own implementations, on which some traps stand, do not keep.
+// waivers leave out what client-go's own implementations, on which some traps stand, do not
+// keep. Mutant.Check does so for informers.
 func waivers(c contract.Component) (opts []suite.Option) {
 	var known []Mutant
 	switch c {

@@ -25,7 +25,8 @@ func Bubble(f func()) (failed, left string) {
 		if p := recover(); p != nil {
 			// The panic is that of a bubble in which goroutines are blocked.
 			var blocked []goroutine
-			for _, g := range dump() {
+			all, _ := dump()
+			for _, g := range all {
 				if own != "" && g.bubble == own {
 					blocked = append(blocked, g)
 				}

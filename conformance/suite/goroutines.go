@@ -16,8 +16,11 @@ type goroutine struct {
 }
 
 // busyStates are those of goroutines that run, could run, or wait for the runtime
-// itself and not for another goroutine.
-var busyStates = []string{"running", "runnable", "syscall", "preempted", "copystack", "idle", "dead", "GC ", "wait for GC", "stopping the world", "debug call"}
+// itself and not for another goroutine. A state that begins with one of them is busy.
+var busyStates = []string{
+	"running", "runnable", "syscall", "preempted", "copystack", "idle", "dead", "GC ", "garbage collection", "wait for GC", "stopping the world",
+	"flushing proc caches", "debug call",
+}
 
 // waits reports whether the goroutine cannot go on before another one, a timer or the
 // world outside lets it.
@@ -68,25 +71,25 @@ func parseGoroutine(text string) (g goroutine, ok bool) {
 	return g, true
 }
 
-// dump returns every goroutine of the process.
-func dump() []goroutine {
+// dump returns the goroutines of the process. whole says that these are all: the text of
+// more than some 100,000 is cut.
+func dump() (all []goroutine, whole bool) {
 	const most = 64 << 20
 	buf := make([]byte, 256<<10)
 	for {
 		n := runtime.Stack(buf, true)
-		if n < len(buf) || len(buf) >= most {
+		if whole = n < len(buf); whole || len(buf) >= most {
 			buf = buf[:n]
 			break
 		}
 		buf = make([]byte, 4*len(buf))
 	}
-	var out []goroutine
 	for _, text := range strings.Split(strings.TrimSpace(string(buf)), "\n\n") {
 		if g, ok := parseGoroutine(text); ok {
-			out = append(out, g)
+			all = append(all, g)
 		}
 	}
-	return out
+	return all, whole
 }
 
 // ownID is the number of the calling goroutine, and ownBubble names its bubble.
@@ -105,14 +108,15 @@ func own() goroutine {
 // ended between two looks is missed, unless it is in a bubble of the family.
 type family map[int64]bool
 
-// look returns the goroutines of root's family that live. Root is 0 until its goroutine
-// has begun to run, and 0 is also the creator of goroutines that have none.
-func (f family) look(root int64) []goroutine {
+// look returns the goroutines of root's family that live, and whether these are all. Root
+// is 0 until its goroutine has begun to run, and 0 is also the creator of goroutines that
+// have none.
+func (f family) look(root int64) (members []goroutine, whole bool) {
 	if root == 0 {
-		return nil
+		return nil, false
 	}
 	f[root] = true
-	all := dump()
+	all, whole := dump()
 	bubbles := map[string]bool{}
 	for grown := true; grown; {
 		grown = false
@@ -125,11 +129,10 @@ func (f family) look(root int64) []goroutine {
 			}
 		}
 	}
-	var members []goroutine
 	for _, g := range all {
 		if f[g.id] {
 			members = append(members, g)
 		}
 	}
-	return members
+	return members, whole
 }

@@ -30,6 +30,11 @@ func OpenJournal(path string) (*Journal, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		if errors.Is(err, io.ErrUnexpectedEOF) { // the run was killed while it wrote this one
+			if err = j.cut(d.InputOffset()); err == nil {
+				break
+			}
+		}
 		if err != nil {
 			_ = f.Close()
 			return nil, fmt.Errorf("%s is no journal of verdicts: %w", path, err)
@@ -39,6 +44,15 @@ func OpenJournal(path string) (*Journal, error) {
 		}
 	}
 	return j, nil
+}
+
+// cut removes what follows offset, and lets Add write there.
+func (j *Journal) cut(offset int64) error {
+	if err := j.file.Truncate(offset); err != nil {
+		return err
+	}
+	_, err := j.file.Seek(offset, io.SeekStart)
+	return err
 }
 
 // Add writes one verdict.

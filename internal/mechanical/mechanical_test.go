@@ -296,6 +296,26 @@ func TestTheJournalGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The last line is half, as after a kill: it goes, and what comes next can be read.
+	if err := os.WriteFile(path, append(whole, `{"ID":3,"Pack`...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		j, err := OpenJournal(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Add(verdict("c", "STORE-3")); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.WriteFile(path, []byte("no journal"), 0o600); err != nil {
 		t.Fatal(err)
 	}

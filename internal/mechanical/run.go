@@ -88,6 +88,7 @@ func Run(ctx context.Context, root string, target Target, opts Options) ([]Verdi
 		mutants = slices.DeleteFunc(slices.Clone(mutants), func(m Mutant) bool { return !opts.Pick(m) })
 	}
 	opts.Begin(len(mutants))
+	sound := map[int]bool{} // rounds that the original code survives
 	var out []Verdict
 	for i, m := range mutants {
 		if v, known := opts.Known[m.Key()]; known {
@@ -101,6 +102,12 @@ func Run(ctx context.Context, root string, target Target, opts Options) ([]Verdi
 		for n, effort := range rounds {
 			if v.Clause != "" || !v.Reached {
 				break
+			}
+			if !sound[n] {
+				if err := r.survives(ctx, target.tasks(), effort, uint64(n+1)); err != nil {
+					return out, err
+				}
+				sound[n] = true
 			}
 			if v.Clause, v.How, err = r.one(ctx, m.ID, tasks, effort, uint64(n+1)); err != nil {
 				return out, err
@@ -175,6 +182,16 @@ func (r *runner) trace(ctx context.Context, tasks []task, effort float64) (trace
 		return h, fmt.Errorf("the judge over the original code does not end: %q", errs)
 	}
 	return h, nil
+}
+
+// survives runs a round over the original code. A round that accuses it, such as by the
+// bound on a case's time, would call survivors killed.
+func (r *runner) survives(ctx context.Context, tasks []task, effort float64, seed uint64) error {
+	clause, how, err := r.one(ctx, 0, tasks, effort, seed)
+	if err == nil && clause != "" {
+		err = fmt.Errorf("at effort %g a suite accuses the original code: %s: %s", effort, clause, how)
+	}
+	return err
 }
 
 // one runs the tasks over one mutant and returns the clause that killed it, if any.
