@@ -96,6 +96,8 @@ func (p *Plan) baseRecord(ctx context.Context, base string, head *measure.Run, o
 
 // recordOf asks another program what it would run.
 func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*measure.Run, error) {
+	// The pair's own folder is locked by this process, and holds the lock file.
+	o.Out = filepath.Join(o.Out, BaseDir)
 	in, err := json.Marshal(o)
 	if err != nil {
 		return nil, err

@@ -166,7 +166,7 @@ func TestPairWithAnotherProgram(t *testing.T) {
 	for _, c := range []struct{ base, want string }{
 		{filepath.Join(dir, "nowhere"), "nowhere"},
 		{write(t, "prose.txt", "hello"), "not a program"},
-		{"/bin/true", "reading what /bin/true would run"},
+		{"/bin/true", "/bin/true is not a benchrun"},
 	} {
 		if code, _, errOut := benchrun(t, "pair", "--base", c.base, "-f", write(t, "tiny.yaml", tiny), "--skip-verify"); code == 0 || !strings.Contains(errOut, c.want) {
 			t.Errorf("%s: exit code %d, want %q\n%s", c.base, code, c.want, errOut)
