@@ -13,11 +13,11 @@ import (
 
 // ErrTraceTooLarge means that reading a file would allocate more than its size allows:
 // TraceMemoryMultiple bytes for each byte of the file, and TraceMemoryFloor.
-var ErrTraceTooLarge = errors.New("reading it would take too much memory: no recorder writes such a file; make it again, or ask where it comes from")
+var ErrTraceTooLarge = errors.New("reading it would take too much memory: unpack it first if it is compressed by gzip, or record it again with this benchrun")
 
 // The memory that reading a file may allocate. A decoded recording takes some hundred times
-// the memory of its file, because of compression and maps. Without a bound, a crafted file
-// of 64 KB took 2.4 GB.
+// the memory of its file, because of compression and maps. TraceWriter compresses less where
+// it would take more. Without a bound, a crafted file of 64 KB took 2.4 GB.
 const (
 	TraceMemoryMultiple = 1000
 	TraceMemoryFloor    = 32 << 20
@@ -41,7 +41,10 @@ func (b *budget) charge(bytes int64) error {
 	return nil
 }
 
-func (b *budget) limit() int64 { return TraceMemoryFloor + TraceMemoryMultiple*b.file.n }
+func (b *budget) limit() int64 { return memoryLimit(b.file.n) }
+
+// memoryLimit is what reading so many bytes of a file may allocate.
+func memoryLimit(read int64) int64 { return TraceMemoryFloor + TraceMemoryMultiple*read }
 
 type countingReader struct {
 	in io.Reader

@@ -41,9 +41,11 @@ type TraceWriter struct {
 	last   time.Duration
 	block  bytes.Buffer // the records of the block that is being filled
 	packed bytes.Buffer
-	zip    *flate.Writer
+	cost   int64 // what reading all of it charges its budget, up to the last block
 	stats  TraceStats
 	err    error
+
+	zip, huffman, stored *flate.Writer // of the usual compression, of little and of none
 }
 
 // TraceStats is what a TraceWriter was given so far.
@@ -77,11 +79,12 @@ func NewTraceWriter(out io.Writer, header TraceHeader) (*TraceWriter, error) {
 	for i := range w.known {
 		w.known[i] = map[string]*recordedVersion{}
 	}
-	zip, err := flate.NewWriter(io.Discard, flate.DefaultCompression)
-	if err != nil {
-		return nil, err
+	for level, zip := range map[int]**flate.Writer{flate.DefaultCompression: &w.zip, flate.HuffmanOnly: &w.huffman, flate.NoCompression: &w.stored} {
+		var err error
+		if *zip, err = flate.NewWriter(io.Discard, level); err != nil {
+			return nil, err
+		}
 	}
-	w.zip = zip
 	w.write([]byte(fmt.Sprintf("%s%d\n", traceMagic, TraceVersion)))
 	w.json(header)
 	w.cut(blockHead)
@@ -267,6 +270,9 @@ func asMap(obj runtime.Object, resource TraceResource) (map[string]any, error) {
 
 // record adds a record to the block, and writes the block if that fills it.
 func (w *TraceWriter) record(r traceRecord) {
+	if r.Object == nil && r.Keep == nil && r.Type != recordNote {
+		w.cost += int64(len(w.known[r.Resource][r.Key].fields)) * cloneB // the reader copies the last version
+	}
 	w.json(r)
 	if w.block.Len() >= blockSize {
 		w.cut(blockRecords)
@@ -289,18 +295,37 @@ func (w *TraceWriter) json(v any) {
 	}
 }
 
+// pack compresses the block. The versions of a large object that changes often compress
+// several hundred times, and reading them takes more memory than ReadTrace allows for a
+// file of that size. Such a block is compressed less, so that every file can be read.
+func (w *TraceWriter) pack() error {
+	w.cost += int64(w.block.Len()) * copies
+	for line := range bytes.Lines(w.block.Bytes()) {
+		w.cost += jsonCost(line) + eventB
+	}
+	for _, zip := range []*flate.Writer{w.zip, w.huffman, w.stored} {
+		w.packed.Reset()
+		zip.Reset(&w.packed)
+		if _, err := zip.Write(w.block.Bytes()); err != nil {
+			return err
+		}
+		if err := zip.Close(); err != nil {
+			return err
+		}
+		// A quarter of the limit stays free.
+		if w.cost <= memoryLimit(w.stats.Bytes+int64(w.packed.Len()))/4*3 {
+			break
+		}
+	}
+	return nil
+}
+
 // cut writes the block.
 func (w *TraceWriter) cut(kind byte) {
 	if w.err != nil {
 		return
 	}
-	w.packed.Reset()
-	w.zip.Reset(&w.packed)
-	_, err := w.zip.Write(w.block.Bytes())
-	if err == nil {
-		err = w.zip.Close()
-	}
-	if err != nil {
+	if err := w.pack(); err != nil {
 		w.err = fmt.Errorf("write the trace: %w", err)
 		return
 	}

@@ -11,8 +11,9 @@ import (
 	"strconv"
 )
 
-// WriteFile writes a file whole or not at all, and on disk when it returns. The
-// temporary file lies beside it: a kill may leave it there, and nowhere else.
+// WriteFile writes a file whole or not at all. The content is on disk before the file
+// gets its name, so after a crash of the machine the name has either the former content or
+// the new one. A kill may leave the temporary file, which is in the same folder.
 func WriteFile(path string, b []byte) error {
 	err := ReplaceFile(path, 0o644, func(w io.Writer) error {
 		_, err := w.Write(b)
@@ -24,8 +25,8 @@ func WriteFile(path string, b []byte) error {
 	return nil
 }
 
-// ReplaceFile is WriteFile for what is written bit by bit. perm is that of the new file,
-// before the process's umask.
+// ReplaceFile is WriteFile for content that is written in pieces. The new file has the
+// permissions perm without the bits of the process's umask.
 func ReplaceFile(path string, perm fs.FileMode, write func(io.Writer) error) error {
 	f, err := temporaryFile(path, perm)
 	if err != nil {

@@ -54,9 +54,13 @@ func LockDir(dir string, command []string) (*Lock, error) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, errors.Join(err, l.removeFolders())
 		}
+		// The text below would go into the file that a link leads to.
+		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is not a regular file: remove it, or choose another folder with -o", path)
+		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // whoever made the folder has just removed it
+			continue // another process made the folder and has just removed it
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s cannot take a lock: %w; choose another folder with -o", dir, err), l.removeFolders())
@@ -69,8 +73,8 @@ func LockDir(dir string, command []string) (*Lock, error) {
 			}
 			return nil, errors.Join(err, f.Close())
 		}
-		// Whoever had it before may have removed the file after this process opened it: then
-		// the lock is on a file that the next one will not find.
+		// The process that held the lock may have removed the file after this one opened it.
+		// Then this lock is on a file that the next process will not find.
 		if same(f, path) {
 			l.file = f
 			break
@@ -99,8 +103,8 @@ func (l *Lock) write(h holder) error {
 
 // Unlock removes the lock file, and the folders that LockDir made if nothing is in them.
 func (l *Lock) Unlock() error {
-	// Removed before it is closed, so that nobody locks a file that is about to go. Windows
-	// removes no open file; there the lock file stays, and the next process takes it over.
+	// The file is removed before it is closed, while it is still locked: a process that has
+	// it open then sees that it is gone. Windows removes no open file, so there it is closed first.
 	err := os.Remove(l.file.Name())
 	if removesOpenFiles && err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, l.file.Close())

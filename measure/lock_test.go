@@ -158,3 +158,22 @@ func TestLockDirRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A folder from elsewhere may hold a link in place of the lock file. Nothing is written
+// through it.
+func TestLockFollowsNoLink(t *testing.T) {
+	t.Parallel()
+	dir, other := t.TempDir(), filepath.Join(t.TempDir(), "other")
+	if err := os.WriteFile(other, []byte("kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, filepath.Join(dir, lockFile)); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	if _, err := LockDir(dir, nil); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("got %v", err)
+	}
+	if b, err := os.ReadFile(other); err != nil || string(b) != "kept" {
+		t.Errorf("the link's target holds %q, %v", b, err)
+	}
+}

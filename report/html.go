@@ -27,8 +27,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto
 h1 { font-size: 1.5rem } h2 { margin-top: 2.2rem; border-bottom: 1px solid var(--line) } h3 { margin-top: 1.8rem }
 table { border-collapse: collapse; display: block; overflow-x: auto; font-variant-numeric: tabular-nums }
 th, td { border: 1px solid var(--line); padding: .2rem .6rem; text-align: left; vertical-align: top; white-space: nowrap }
-td:nth-child(n+4):nth-last-child(n+3) { white-space: normal }
-td:last-child:nth-child(n+7) { white-space: normal }
+td:nth-child(n+4) { white-space: normal; min-width: 6rem }
 th { background: var(--soft) } tr:nth-child(even) td { background: var(--soft) }
 pre { background: var(--soft); padding: .8rem; overflow-x: auto; font-size: 13px }
 blockquote { border-left: 4px solid #c60; margin-left: 0; padding-left: 1rem }

@@ -96,6 +96,8 @@ func (p *Plan) baseRecord(ctx context.Context, base string, head *measure.Run, o
 
 // recordOf asks another program what it would run.
 func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*measure.Run, error) {
+	// The pair's own folder is locked by this process, and holds the lock file.
+	o.Out = filepath.Join(o.Out, BaseDir)
 	in, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
@@ -174,12 +176,21 @@ func Benchrun(ctx context.Context, path string) (string, error) {
 	err = cmd.Run()
 	schema := versionLine.FindSubmatch(said.b)
 	if err != nil || !bytes.HasPrefix(said.b, []byte("benchrun ")) || schema == nil {
-		return "", fmt.Errorf("%s is no benchrun: it does not answer to %q as one does (%v); build one with: go build -o %s ./cmd/benchrun", path, "version", err, path)
+		return "", fmt.Errorf("%s is not a benchrun: %w; build one with: go build -o benchrun-base ./cmd/benchrun", path, noVersion(err))
 	}
 	if n, err := strconv.Atoi(string(schema[1])); err != nil || !measure.SameNumbers(n, measure.Schema) {
 		return "", fmt.Errorf("%s writes schema %s, this benchrun %d, whose numbers mean something else: measure them apart, and hold them against each other with benchrun compare --force", path, schema[1], measure.Schema)
 	}
 	return exe, nil
+}
+
+// noVersion says why a program's answer to "version" was not that of a benchrun; err is
+// how the program ended.
+func noVersion(err error) error {
+	if err == nil {
+		return errors.New(`its answer to "version" names no schema of run.json`)
+	}
+	return fmt.Errorf(`it failed when asked for its "version": %w`, err)
 }
 
 // firstBytes keeps what a program says at first, and fails when it does not end.
@@ -207,7 +218,7 @@ func executable(path string) (string, error) {
 	case err != nil:
 		return "", err
 	case info.IsDir() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0: // there the name says it
-		return "", fmt.Errorf("%s is no program; build one with: go build -o %s ./cmd/benchrun", path, path)
+		return "", fmt.Errorf("%s is not a program; build one with: go build -o benchrun-base ./cmd/benchrun", path)
 	}
 	return abs, nil
 }

@@ -113,6 +113,9 @@ func Resume(ctx context.Context, dir string, command []string, workTree string, 
 		if r.Environment.Revision != here.Revision {
 			return fmt.Errorf("the code is another: begun at commit %q, this is %q", r.Environment.Revision, here.Revision)
 		}
+		if r.Schema != measure.Schema {
+			return fmt.Errorf("its files are of schema %d, this benchrun writes %d: resume it with the benchrun that began it", r.Schema, measure.Schema)
+		}
 		if r.Settings.Pair {
 			return errors.New("it is one half of a pair, whose forks take turns with the other half's: measure the pair again")
 		}

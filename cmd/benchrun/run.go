@@ -43,7 +43,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
   benchrun run --preset lock-starvation --sweep listers.goroutines=0,1,10,80
   benchrun run --preset lock-starvation,stores,stores-scaling  # what stores are held against, in one run
   benchrun run --preset scaling --component store      # how cost grows with the objects
-  benchrun run --preset quick --sweep procs=1,2,4
+  benchrun run --preset quick --sweep procs=1,2            # with 1 and with 2 of the machine's processors
   benchrun run --component store,queue --forks 10 --duration 1s
   benchrun run --component store --budget 10m      # more processes where 6 do not settle it
   benchrun run -f workload.yaml -o results/mine

@@ -80,7 +80,8 @@ type checker struct {
 func (v *view) checkSome() {
 	k := &v.checker
 	k.credit += checkedPerWrite
-	if k.credit >= int(v.objects.n)*(1+len(v.indexes))+v.waiting.len() {
+	// The postings of the last check count what objects of many index values cost.
+	if n := int(v.objects.n); k.credit >= n+max(n*len(v.indexes), k.postings)+v.waiting.len() {
 		v.checkAll()
 	}
 }

@@ -45,7 +45,7 @@
 // It serves this machine alone. It listens on loopback, and refuses requests whose Host
 // or Origin is another machine's, and bodies without a content type, so that no page in
 // a browser can read or write. The requests in flight are limited (Options.MaxInFlight),
-// as are the times of headers, bodies and idle connections; watches have no limit.
+// as are the times of headers, bodies, unread answers and idle connections; watches have no limit.
 //
 // # Cost
 //

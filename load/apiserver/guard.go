@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,6 +58,7 @@ func forbidden(message string) error {
 type response struct {
 	http.ResponseWriter
 	started bool
+	limited bool // a client that takes nothing for writeTimeout is disconnected
 }
 
 func (r *response) WriteHeader(code int) {
@@ -66,7 +68,25 @@ func (r *response) WriteHeader(code int) {
 
 func (r *response) Write(data []byte) (int, error) {
 	r.started = true
-	return r.ResponseWriter.Write(data)
+	if !r.limited {
+		return r.ResponseWriter.Write(data)
+	}
+	// In pieces, so that a large answer may take as long as it needs.
+	written := 0
+	for {
+		r.setDeadline(time.Now().Add(writeTimeout))
+		n, err := r.ResponseWriter.Write(data[written:min(written+responseBuffer, len(data))])
+		written += n
+		if err != nil || written == len(data) {
+			return written, err
+		}
+	}
+}
+
+// setDeadline sets the time by which what is written must be sent; the zero time is none.
+func (r *response) setDeadline(at time.Time) {
+	// The error is that of a closed connection, which the next Write reports.
+	_ = http.NewResponseController(r.ResponseWriter).SetWriteDeadline(at)
 }
 
 // Unwrap is how http.ResponseController finds Flush and the deadlines.

@@ -10,8 +10,7 @@ import (
 )
 
 // The limits keep a client that does nothing, or too much, from holding all there is.
-// They are kube-apiserver's. There is no limit on writing an answer, since a watch is
-// an answer that never ends.
+// They are kube-apiserver's, but for writeTimeout: there the whole answer has 60 s.
 const (
 	// headerTimeout is how long a client may take to send a request's header.
 	headerTimeout = 32 * time.Second
@@ -19,6 +18,9 @@ const (
 	idleTimeout = 90 * time.Second
 	// bodyTimeout is how long a client may take to send a request's body.
 	bodyTimeout = 60 * time.Second
+	// writeTimeout is how long a client may take to read 64 KiB (responseBuffer) of an
+	// answer that is no watch. Otherwise its request would hold a place in inFlight forever.
+	writeTimeout = 60 * time.Second
 	// maxHeader is how many bytes a request's header may have.
 	maxHeader = 1 << 20
 	// retryAfter is how many seconds a client waits that came when the server was full.

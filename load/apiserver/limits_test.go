@@ -134,6 +134,43 @@ func TestSlowClients(t *testing.T) {
 	})
 }
 
+// TestUnreadAnswer: a client that asks for a list and does not read it is disconnected.
+func TestUnreadAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		source, dial := piped(t)
+		large := widget("a", "w", 1)
+		large.SetAnnotations(map[string]string{"a": strings.Repeat("x", 200<<10)})
+		must[runtime.Object](t)(source.Create(large))
+		conn := dial()
+		if err := conn.SetReadDeadline(time.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		send(t, conn, "GET "+at+" HTTP/1.1\nHost: localhost\n\n")
+		time.Sleep(writeTimeout + 5*time.Second)
+		start := time.Now()
+		answer, err := io.ReadAll(conn)
+		if err != nil || len(answer) > 100<<10 || time.Since(start) > time.Second {
+			t.Errorf("%d bytes in %v, %v: want the end of the connection", len(answer), time.Since(start), err)
+		}
+		// A client that is slow, but reads, gets all of it.
+		conn = dial()
+		send(t, conn, "GET "+at+" HTTP/1.1\nHost: localhost\nConnection: close\n\n")
+		total := 0
+		for buffer := make([]byte, 16<<10); ; {
+			n, err := conn.Read(buffer)
+			total += n
+			if err != nil {
+				break
+			}
+			time.Sleep(2 * time.Second)
+		}
+		if total < 200<<10 {
+			t.Errorf("a slow client got %d bytes of 200 KiB", total)
+		}
+	})
+}
+
 // TestInFlight: a request too many gets 429 and is told when to come again. Reads and
 // writes do not take each other's places, and watches take none.
 func TestInFlight(t *testing.T) {

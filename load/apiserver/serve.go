@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,7 +50,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 }
 
 // serveLocal answers a request that may be answered.
-func (s *Server) serveLocal(w http.ResponseWriter, req *http.Request) {
+func (s *Server) serveLocal(w *response, req *http.Request) {
 	segments := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
 	t, notRouted := s.route(segments)
 	if !t.watches(req) {
@@ -59,6 +60,10 @@ func (s *Server) serveLocal(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 		defer leave()
+		w.limited = true
+		// Go's server sends the rest of its buffer after this, and the connection's next
+		// request may be a watch.
+		defer w.setDeadline(time.Time{})
 	}
 	if s.discover(w, req, segments) {
 		return
