@@ -68,6 +68,6 @@ var faults = []explore.Fault{
 // this package until one fails.
 func TestExplorePlantedFaults(t *testing.T) {
 	explore.Plant(t, faults, func(t *testing.T, _ string) {
-		explore.MustFind(t, suite(t, sound).Programs)
+		explore.MustFind(t, suite(t, scripts).Programs)
 	})
 }
