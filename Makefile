@@ -33,17 +33,17 @@ degraded: ## Run the tests of what can be built to take its rare paths all the t
 	$(GO) test -tags degraded,invariants ./impl/lockfree ./queue/delay
 
 EXPLORED = ./impl/lockfree ./queue/deltafifo ./queue/workqueue
-INTERLEAVINGS = $(GO) test -count=1 -v -timeout=0 -run='^TestExploreInterleavings' -explore.time=$(EXPLORETIME)
+INTERLEAVINGS = $(GO) test -count=1 -v -timeout=0 -run='^TestExploreInterleavings'
 
 explore: ## Find what the explorer must find, then explore interleavings for EXPLORETIME (1h)
 	$(GO) vet -tags explore ./internal/explore ./conformance/linear ./conformance/mutants $(EXPLORED)
 	$(GO) test -count=1 -tags explore ./internal/explore
 	$(GO) test -count=1 -tags explore -run='^TestExplore' -skip=Interleavings ./conformance/linear ./conformance/mutants $(EXPLORED)
 	$(GO) test -count=1 -tags explore,degraded -run='^TestExplorePlanted' ./impl/lockfree
-	$(INTERLEAVINGS) -explore.share=0.3 -tags explore ./impl/lockfree
-	$(INTERLEAVINGS) -explore.share=0.4 -tags explore,degraded ./impl/lockfree
-	$(INTERLEAVINGS) -explore.share=0.15 -tags explore ./queue/deltafifo
-	$(INTERLEAVINGS) -explore.share=0.15 -tags explore ./queue/workqueue
+	$(INTERLEAVINGS) -tags explore ./impl/lockfree -explore.time=$(EXPLORETIME) -explore.share=0.3
+	$(INTERLEAVINGS) -tags explore,degraded ./impl/lockfree -explore.time=$(EXPLORETIME) -explore.share=0.4
+	$(INTERLEAVINGS) -tags explore ./queue/deltafifo -explore.time=$(EXPLORETIME) -explore.share=0.15
+	$(INTERLEAVINGS) -tags explore ./queue/workqueue -explore.time=$(EXPLORETIME) -explore.share=0.15
 
 e2e: ## Run every test against a real API server, under the race detector (module e2e)
 	cd e2e && $(GO) test -race -count=1 -v -timeout=60m .

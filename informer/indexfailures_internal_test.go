@@ -44,8 +44,8 @@ func TestAttempt(t *testing.T) {
 			{"the store has a bug", works, func(contract.Store) { panic("broken invariant") }, "", "broken invariant"},
 			{"a bug after a failure elsewhere", fails, func(s contract.Store) {
 				_, _ = s.Index("i", 1) // as a reader might meanwhile
-				var m map[string]int
-				m["k"] = 1
+				m := map[string]map[string]int{}
+				m["none"]["k"] = 1
 			}, "", "assignment to entry in nil map"},
 		} {
 			f := &indexFailures{}

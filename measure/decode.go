@@ -27,7 +27,8 @@ func decode(path string, b []byte, v any, schema int) error {
 		return jsonError(path, b, err)
 	}
 	for _, problem := range strict {
-		if field, ok := problem.(kjson.FieldError); ok && retired[field.FieldPath()[strings.LastIndex(field.FieldPath(), ".")+1:]] == schema {
+		var field kjson.FieldError
+		if errors.As(problem, &field) && retired[field.FieldPath()[strings.LastIndex(field.FieldPath(), ".")+1:]] == schema {
 			continue
 		}
 		return fmt.Errorf("%s: %w: a newer benchrun wrote it, or it was edited", path, problem)

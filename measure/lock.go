@@ -52,7 +52,8 @@ func LockDir(dir string, command []string) (*Lock, error) {
 	path := filepath.Join(dir, lockFile)
 	for {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, errors.Join(err, l.removeFolders())
+			l.removeFolders()
+			return nil, err
 		}
 		// The text below would go into the file that a link leads to.
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
@@ -63,7 +64,8 @@ func LockDir(dir string, command []string) (*Lock, error) {
 			continue // another process made the folder and has just removed it
 		}
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s cannot take a lock: %w; choose another folder with -o", dir, err), l.removeFolders())
+			l.removeFolders()
+			return nil, fmt.Errorf("%s cannot take a lock: %w; choose another folder with -o", dir, err)
 		}
 		if held, err := tryLongEnough(f); err != nil || held {
 			if held {
@@ -113,17 +115,17 @@ func (l *Lock) Unlock() error {
 	if !removesOpenFiles {
 		_ = os.Remove(l.file.Name()) // another process may have opened it by now
 	}
-	return errors.Join(err, l.removeFolders())
+	l.removeFolders()
+	return err
 }
 
 // removeFolders undoes what LockDir made, as far as it is empty.
-func (l *Lock) removeFolders() error {
+func (l *Lock) removeFolders() {
 	for i := len(l.made) - 1; i >= 0; i-- {
 		if os.Remove(l.made[i]) != nil {
 			break // something is in it, which is what it was made for
 		}
 	}
-	return nil
 }
 
 // checkUnlocked returns a *HeldError if another process works in dir. It changes nothing.

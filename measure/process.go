@@ -79,8 +79,9 @@ func failure(err error, said string, oom bool) error {
 		switch {
 		case saysOutOfMemory(said):
 			// Go's runtime says where each goroutine was; that it got no memory says enough.
-			first, _, _ := strings.Cut(said[strings.Index(said, "fatal error:"):], "\n")
-			return fmt.Errorf("the measuring process failed: %w", outOfMemory("Go's runtime got no more from the system ("+first+")", peak))
+			_, fatal, _ := strings.Cut(said, "fatal error:")
+			first, _, _ := strings.Cut(fatal, "\n")
+			return fmt.Errorf("the measuring process failed: %w", outOfMemory("Go's runtime got no more from the system (fatal error:"+first+")", peak))
 		case ws.Signaled() && ws.Signal() == syscall.SIGKILL && oom:
 			err = fmt.Errorf("%w: %s: %w", ErrKilled, ws.Signal(), outOfMemory("the kernel ended it (OOM killer)", peak))
 		case ws.Signaled() && ws.Signal() == syscall.SIGKILL:

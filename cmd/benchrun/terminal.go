@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/informerbench/informerbench/report"
@@ -16,7 +17,7 @@ type visibleWriter struct {
 }
 
 func (w *visibleWriter) Write(p []byte) (int, error) {
-	text := append(w.cut, p...)
+	text := slices.Concat(w.cut, p)
 	whole := len(text)
 	for i := max(0, len(text)-utf8.UTFMax+1); i < len(text); i++ {
 		if utf8.RuneStart(text[i]) && !utf8.FullRune(text[i:]) {

@@ -33,12 +33,16 @@ func (s *stuck) onLock() {
 }
 
 func (s *stuck) inLoop() {
-	for {
-		select {
-		case <-s.free:
-			return
-		default:
-		}
+	for !s.freed() {
+	}
+}
+
+func (s *stuck) freed() bool {
+	select {
+	case <-s.free:
+		return true
+	default:
+		return false
 	}
 }
 

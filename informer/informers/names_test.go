@@ -72,8 +72,8 @@ func TestReflectorsAreNamedAfterTheirCreator(t *testing.T) {
 		},
 		"no factory": func() (cache.SharedIndexInformer, func(context.Context), func()) {
 			lw := &cache.ListWatch{
-				ListFunc:  func(metav1.ListOptions) (runtime.Object, error) { return nil, errOut },
-				WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return nil, errOut },
+				ListWithContextFunc:  func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, errOut },
+				WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errOut },
 			}
 			i := informer.NewSharedIndexInformer(lw, &corev1.Pod{}, 0, nil)
 			return i, func(ctx context.Context) { go i.RunWithContext(ctx) }, func() {}

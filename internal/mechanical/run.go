@@ -213,7 +213,7 @@ func (r *runner) one(ctx context.Context, id int, tasks []task, effort float64, 
 		}
 	}
 	if last == "" {
-		return "", "", fmt.Errorf("mutant %d ended before any case: %v\n%s", id, err, errs)
+		return "", "", fmt.Errorf("mutant %d ended before any case: %w\n%s", id, err, errs)
 	}
 	return last, fmt.Sprintf("the process ended: %v: %s", err, firstLine(errs)), nil
 }

@@ -61,7 +61,7 @@ func TestPagesInABrowser(t *testing.T) {
 				}
 				req.Header.Set("Content-Type", runtime.ContentTypeJSON)
 				before := f.pods.ResourceVersion()
-				res := must[*http.Response](t)(client.Do(req))
+				res := must[*http.Response](t)(client.Do(req)) //nolint:bodyclose // it is closed below
 				_ = res.Body.Close()
 				if (res.StatusCode == http.StatusForbidden) != c.refused || (res.StatusCode >= 400) != c.refused {
 					t.Errorf("TLS %v, Host %q, Origin %q: %s %s: %s, refused: want %v", secure, c.host, c.origin, r.method, r.path, res.Status, c.refused)

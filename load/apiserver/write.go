@@ -232,7 +232,8 @@ func (s *Server) delete(w http.ResponseWriter, req *http.Request, t target) erro
 		return err
 	}
 	code := http.StatusOK
-	if orphan := o.OrphanDependents; held && orphan != nil && !*orphan { //nolint:staticcheck // clients may still ask for it
+	//lint:ignore SA1019 clients may still ask for it
+	if orphan := o.OrphanDependents; held && orphan != nil && !*orphan { //nolint:staticcheck // as above
 		code = http.StatusAccepted
 	}
 	if held || r.returnsDeleted() {

@@ -45,8 +45,8 @@ func main() {
 	flag.StringVar(&f.journal, "journal", "", "`file` that keeps the verdicts: a run that was cut short goes on with it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	ok, err := run(ctx, flag.Args(), f)
+	stop()
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
