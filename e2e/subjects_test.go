@@ -186,8 +186,8 @@ func (s *subject) difference(want map[string]metav1.Object) error {
 	return nil
 }
 
-// compare waits until every subject has the server's state, which nobody changes
-// meanwhile, and looks for illegal histories.
+// compare waits until every subject has the server's state, and looks for illegal
+// histories. No writer may run meanwhile.
 func (c *cluster) compare(t testing.TB, subjects []*subject) {
 	t.Helper()
 	var want map[string]metav1.Object

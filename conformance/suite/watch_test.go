@@ -129,7 +129,7 @@ func TestPollingIsWaiting(t *testing.T) {
 	}
 }
 
-// What is told of the stall may end by itself and say more.
+// A case that learns of its stall may still end by itself. The stall then says that it returned.
 func TestTheStalledMayEnd(t *testing.T) {
 	t.Parallel()
 	stall := Guard(quick, 0, func(w *Watch) { <-w.Stalled() })

@@ -96,8 +96,8 @@ func TestShortenFreesWhatItDrops(t *testing.T) {
 	}
 }
 
-// severalWords returns no words for most objects, and for some so many that their places
-// are looked up and not searched.
+// severalWords returns no words for most objects. For some it returns more than
+// indexing.Few words, so that their places are looked up in a map.
 func severalWords(r *rand.Rand) string {
 	var b strings.Builder
 	if r.IntN(8) == 0 {

@@ -20,7 +20,7 @@ type workers struct {
 	over atomic.Bool // the queue is shut down; written under the lock
 
 	nonEmpty   explore.Cond // something is ready, or it is over
-	idle       explore.Cond // nothing is processed, or nobody may wait for that
+	idle       explore.Cond // processing is 0, or draining is false
 	ready      int          // items to hand out
 	waiting    int          // goroutines in nonEmpty.Wait
 	waking     int          // those of them that were woken and have not come yet

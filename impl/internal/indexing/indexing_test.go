@@ -81,7 +81,7 @@ func lists(values indexing.Values) (lists [][]string) {
 	return lists
 }
 
-// What is appended later, to a part of the lists too, does not change an earlier list.
+// A later Append does not change an earlier list, even if it appends to a part of the lists.
 func TestObjectsOfABatch(t *testing.T) {
 	t.Parallel()
 	all := valuesOf([]string{"a"}, nil, []string{"b", "c"}, []string{"d"})
