@@ -24,10 +24,10 @@ func newIndex(name string, compute contract.IndexFunc, ordinal int) *index {
 	return x
 }
 
-// appendValues appends the values of a storable object. It panics if the IndexFunc
-// fails, so it must run before anything is touched.
-func (x *index) appendValues(values indexing.Values, key string, obj any) indexing.Values {
-	return values.Append(x.name, x.compute, key, obj)
+// valuesOf returns the IndexFunc's own slice: see indexing.ValuesOf. It panics if the
+// IndexFunc fails, so it must run before anything is touched.
+func (x *index) valuesOf(key string, obj any) []string {
+	return indexing.ValuesOf(x.name, x.compute, key, obj)
 }
 
 // bucket holds the objects that have one value in an index. An empty bucket stays in the
@@ -176,7 +176,7 @@ func (c *core) newBucketID() uint32 {
 // reindex makes the object of rec, which has these values in the indexes now, be found
 // under them and under no others. Where they are what they were it writes nothing.
 // O(values), old and new.
-func (c *core) reindex(w *write, rec *record, indexes []*index, values indexing.Values) {
+func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing.Values) {
 	given := values.Count()
 	if max(given, len(rec.postings())) > indexing.Few {
 		c.reindexMany(w, rec, indexes, values)
@@ -203,8 +203,8 @@ func (c *core) reindex(w *write, rec *record, indexes []*index, values indexing.
 }
 
 // reindexMany is reindex for an object of so many values that they are looked up.
-func (c *core) reindexMany(w *write, rec *record, indexes []*index, values indexing.Values) {
-	wanted := indexing.NewWanted(values)
+func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *indexing.Values) {
+	wanted := indexing.NewWanted(*values)
 	for i := 0; i < len(rec.postings()); {
 		b := c.buckets[rec.postings()[i].bucket]
 		if wanted.Take(b.index.ordinal, b.key) {

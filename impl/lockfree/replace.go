@@ -6,14 +6,14 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/informerbench/informerbench/impl/internal/indexing"
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // Replace makes items the whole content of the store, at one instant, and takes the
 // map over; nil stands for an empty one. It panics, with nothing changed, if an
 // IndexFunc fails. O(n*indexes): the IndexFuncs one after the other on the caller's
-// goroutine, the rest on all processors. Other writers wait for it; readers do not.
+// goroutine, and beside them, on all other processors, what needs no index values. Other
+// writers wait for it; readers do not.
 func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	s.writer.Lock()
 	defer s.writer.Unlock()
@@ -39,16 +39,19 @@ func (v *view) over(c *core) *view {
 // filling is the content that a core is filled with at once, while nobody else sees
 // the core. Sizes are counted before anything is made, so nothing grows; and since
 // most of the time goes into waiting for memory, in which the objects lie scattered,
-// several goroutines wait side by side, each for its share of the objects.
+// several goroutines wait side by side:
+//
+//	caller   IndexFuncs, groups of objects by index value | the rest of the left | buckets
+//	others   records, array, table                        |                      | buckets
 type filling struct {
 	view   *view
 	keys   []string
 	objs   []any
-	values indexing.Values // object by object
 	hashes []uint64
 	recs   []*record
 	depth  int            // of the table's directory
 	counts []atomic.Int32 // of keys, part by part
+	dir    *directory
 	shares []share
 }
 
@@ -70,6 +73,7 @@ type grouped struct {
 type group struct {
 	value string
 	n     uint32
+	last  uint32 // the number of the object that came last, from 1 up, within the share
 	// bucket is where they go to; next is the place of the next one.
 	bucket *bucket
 	next   uint32
@@ -82,41 +86,84 @@ func (v *view) fill(items map[string]any) {
 		return
 	}
 	f := &filling{
-		view: v, keys: make([]string, 0, n), objs: make([]any, 0, n), values: indexing.MakeValues(n * len(v.indexes)),
+		view: v, keys: make([]string, 0, n), objs: make([]any, 0, n),
 		hashes: make([]uint64, n), recs: make([]*record, n),
 		depth: max(0, bits.Len(uint(n/(largestPart/2)))),
 	}
 	f.counts = make([]atomic.Int32, 1<<f.depth)
+	f.dir = newDirectory(f.depth)
 	for key, obj := range explore.Ordered(items) {
 		f.keys, f.objs = append(f.keys, key), append(f.objs, obj)
 		v.values.learn(obj)
-		f.values = v.appendValues(f.values, key, obj)
 	}
 	workers := max(1, min(runtime.GOMAXPROCS(0), n/leastShare))
 	f.shares = make([]share, workers)
 	for i := range f.shares {
 		f.shares[i] = share{from: i * n / workers, to: (i + 1) * n / workers, indexes: make([]grouped, len(v.indexes))}
 	}
+	v.objects.grow(uint32(n))
 
-	f.each(f.group)
-	f.values = indexing.Values{}
-	f.makeRoom()
-	f.each(f.place)
-	f.each(f.enterTable)
+	f.indexAndStore()
+	f.makeBuckets()
+	f.each(f.enterBuckets)
 }
 
-// each does a step for all shares at once. No step calls an IndexFunc, so only a bug of
-// this package panics here. No goroutine recovers from it, so it ends the process.
-func (f *filling) each(step func(i int)) {
-	if len(f.shares) == 1 {
-		step(0)
-		return
+// indexAndStore calls the IndexFuncs on this goroutine. Beside it, and then on it as well,
+// records are made and entered in array and table. If an IndexFunc panics it waits for the
+// other goroutines, so that none works on when Replace has ended.
+func (f *filling) indexAndStore() {
+	n := len(f.keys)
+	records := newParts((n+recordsPart-1)/recordsPart, func(i int) {
+		f.makeRecords(i*recordsPart, min((i+1)*recordsPart, n))
+	})
+	table := newParts(len(f.shares), f.enterTable)
+	store := func() {
+		records.do()
+		table.do() // its sizes are known when all records are
 	}
-	var wg sync.WaitGroup
+	var others sync.WaitGroup
+	defer others.Wait()
+	for range len(f.shares) - 1 {
+		others.Go(store)
+	}
 	for i := range f.shares {
-		wg.Go(func() { step(i) })
+		f.group(&f.shares[i])
 	}
-	wg.Wait()
+	store()
+	f.view.keys.dir.Store(f.dir)
+}
+
+// parts is work that goroutines share, part by part: whoever is ready takes the next one.
+type parts struct {
+	n    int
+	next atomic.Int64
+	left sync.WaitGroup
+	part func(i int)
+}
+
+func newParts(n int, part func(i int)) *parts {
+	p := &parts{n: n, part: part}
+	p.left.Add(n)
+	return p
+}
+
+// do does parts until none is left, and returns when all are done. Parts call no IndexFunc,
+// so only a bug of this package panics in one; no goroutine recovers from it.
+func (p *parts) do() {
+	for i := int(p.next.Add(1)) - 1; i < p.n; i = int(p.next.Add(1)) - 1 {
+		p.part(i)
+		p.left.Done()
+	}
+	p.left.Wait()
+}
+
+// each does a step for all shares at once.
+func (f *filling) each(step func(i int)) {
+	all := newParts(len(f.shares), step)
+	for range len(f.shares) - 1 {
+		go all.do()
+	}
+	all.do()
 }
 
 // breathe lets other goroutines run now and then, who would wait for up to 10 ms
@@ -127,9 +174,8 @@ func (f *filling) breathe(i int) {
 	}
 }
 
-// group computes the hashes of a share, and groups its objects by their index values.
-func (f *filling) group(i int) {
-	s := &f.shares[i]
+// group groups the objects of a share by their index values.
+func (f *filling) group(s *share) {
 	for x := range s.indexes {
 		g := &s.indexes[x]
 		g.numbers = map[string]uint32{}
@@ -137,16 +183,16 @@ func (f *filling) group(i int) {
 	}
 	for i := s.from; i < s.to; i++ {
 		f.breathe(i)
-		f.hashes[i] = f.view.keys.hash(f.keys[i])
-		f.counts[f.hashes[i]>>(64-f.depth)].Add(1)
-		for x := range s.indexes {
-			s.indexes[x].add(f.values.List(i*len(s.indexes) + x))
+		for x, index := range f.view.indexes {
+			s.indexes[x].add(index.valuesOf(f.keys[i], f.objs[i]))
 		}
 	}
 }
 
-// add puts the next object in the groups of its values.
+// add puts the next object in the groups of its values. values may be the IndexFunc's own,
+// and have one twice.
 func (g *grouped) add(values []string) {
+	object := uint32(len(g.ends)) + 1
 	for _, value := range values {
 		number, known := g.numbers[value]
 		if !known {
@@ -154,16 +200,53 @@ func (g *grouped) add(values []string) {
 			g.numbers[value] = number
 			g.groups = append(g.groups, group{value: value})
 		}
-		g.groups[number].n++
+		of := &g.groups[number]
+		if of.last == object {
+			continue
+		}
+		of.last = object
+		of.n++
 		g.of = append(g.of, number)
 	}
 	g.ends = append(g.ends, uint32(len(g.of)))
 }
 
-// makeRoom makes the buckets, the arrays, and the table's parts.
-func (f *filling) makeRoom() {
+// recordsPart is how many records a goroutine makes before it looks for more to do.
+const recordsPart = 1024
+
+// makeRecords makes the records of a range of the objects, and points the cells of the
+// array to them.
+func (f *filling) makeRecords(from, to int) {
+	seq := f.view.write.seq
+	for i := from; i < to; i++ {
+		f.breathe(i)
+		f.hashes[i] = f.view.keys.hash(f.keys[i])
+		f.counts[f.hashes[i]>>(64-f.depth)].Add(1)
+		rec := &record{key: f.keys[i], pos: uint32(i)}
+		rec.newest.Store(&node{obj: f.objs[i], seq: seq})
+		f.recs[i] = rec
+		f.view.objects.cell(rec.pos).Store(rec)
+	}
+}
+
+// enterTable makes one of as many ranges of the table's parts as there are shares, and
+// puts the records in them that belong there.
+func (f *filling) enterTable(i int) {
+	from, to := i*len(f.dir.parts)/len(f.shares), (i+1)*len(f.dir.parts)/len(f.shares)
+	for p := from; p < to; p++ {
+		f.dir.set(p, newPart(f.depth, int(f.counts[p].Load())*5/6)) // to three quarters; full is four fifths
+	}
+	for i, hash := range f.hashes {
+		f.breathe(i)
+		if p := int(hash >> (64 - f.depth)); p >= from && p < to {
+			f.view.values.set(f.dir.parts[p].insert(hash, f.recs[i]))
+		}
+	}
+}
+
+// makeBuckets makes the buckets, and room in them for the objects of each group.
+func (f *filling) makeBuckets() {
 	v, w := f.view, &f.view.write
-	v.objects.grow(uint32(len(f.keys)))
 	for ordinal, x := range v.indexes {
 		for s := range f.shares {
 			groups := f.shares[s].indexes[ordinal].groups
@@ -178,11 +261,6 @@ func (f *filling) makeRoom() {
 	for _, b := range v.buckets {
 		b.objects.grow(b.objects.n)
 	}
-	dir := newDirectory(f.depth)
-	for i := range dir.parts {
-		dir.set(i, newPart(f.depth, int(f.counts[i].Load())*5/6)) // to three quarters; full is four fifths
-	}
-	v.keys.dir.Store(dir)
 }
 
 // grow makes an empty array one of n cells, which the caller fills.
@@ -192,16 +270,12 @@ func (a *array) grow(n uint32) {
 	a.used.Store(n)
 }
 
-// place makes the records of a share and points the cells to them.
-func (f *filling) place(i int) {
+// enterBuckets points cells of the buckets to the records of a share.
+func (f *filling) enterBuckets(i int) {
 	s := &f.shares[i]
-	seq := f.view.write.seq
 	for i := s.from; i < s.to; i++ {
 		f.breathe(i)
-		rec := &record{key: f.keys[i], pos: uint32(i)}
-		rec.newest.Store(&node{obj: f.objs[i], seq: seq})
-		f.recs[i] = rec
-		f.view.objects.cell(rec.pos).Store(rec)
+		rec := f.recs[i]
 		for x := range s.indexes {
 			g := &s.indexes[x]
 			from := uint32(0)
@@ -214,19 +288,6 @@ func (f *filling) place(i int) {
 				rec.addPosting(posting{group.bucket.id, group.next})
 				group.next++
 			}
-		}
-	}
-}
-
-// enterTable puts the records of all shares in one of as many ranges of the table's
-// parts.
-func (f *filling) enterTable(i int) {
-	dir := f.view.keys.dir.Load()
-	from, to := i*len(dir.parts)/len(f.shares), (i+1)*len(dir.parts)/len(f.shares)
-	for i, hash := range f.hashes {
-		f.breathe(i)
-		if p := int(hash >> (64 - f.depth)); p >= from && p < to {
-			f.view.values.set(dir.parts[p].insert(hash, f.recs[i]))
 		}
 	}
 }

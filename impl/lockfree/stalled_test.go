@@ -316,7 +316,8 @@ func TestAWriteTouchesFewCells(t *testing.T) {
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
-	moved := v.appendValues(indexing.Values{}, "", thing{1, "g5"})
+	moved := &indexing.Values{}
+	v.addValues(moved, "", thing{1, "g5"})
 	for name, c := range map[string]struct {
 		write func(w *write)
 		most  int

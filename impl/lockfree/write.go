@@ -38,8 +38,9 @@ type core struct {
 
 // write is one write under way: its number, and what it leaves to clean up.
 type write struct {
-	seq  uint64
-	made int // nodes and stand-ins with a past
+	seq    uint64
+	values indexing.Values // of the objects that it stores
+	made   int             // nodes and stand-ins with a past
 	waiting
 	spares spares
 }
@@ -73,15 +74,16 @@ func newCore() *core {
 	return c
 }
 
-// begin starts a write.
+// begin starts a write. An IndexFunc that panics before anything is touched ends it.
 func (c *core) begin() *write {
 	w := &c.write
 	w.seq = c.committed.Load() + 1
+	w.values.Empty()
 	return w
 }
 
 // put stores obj under key. values are its index values, index by index.
-func (c *core) put(w *write, key string, obj any, indexes []*index, values indexing.Values) {
+func (c *core) put(w *write, key string, obj any, indexes []*index, values *indexing.Values) {
 	hash := c.keys.hash(key)
 	part, e := c.keys.find(hash, key)
 	if e == nil {
@@ -168,6 +170,7 @@ func (c *core) commit() {
 	c.waiting.emptied = append(c.waiting.emptied, w.emptied...)
 	c.unsettled += w.made
 	w.made = 0
+	w.values.Empty()
 	w.updated, w.changed, w.emptied = emptied(w.updated), emptied(w.changed), emptied(w.emptied)
 
 	switch {

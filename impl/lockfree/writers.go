@@ -17,23 +17,21 @@ func (s *Store) Update(key string, obj any) {
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
-	var room indexing.Room
-	values := v.appendValues(room.Values(), key, obj)
 	w := v.begin()
-	v.put(w, key, obj, v.indexes, values)
+	v.addValues(&w.values, key, obj)
+	v.put(w, key, obj, v.indexes, &w.values)
 	if known {
 		v.setVersion(version)
 	}
 	v.commit()
 }
 
-// appendValues appends the values of obj in each index. The caller holds the writer's
+// addValues adds the values of obj in each index to values. The caller holds the writer's
 // mutex, so IndexFuncs are called one at a time (STORE-48).
-func (v *view) appendValues(values indexing.Values, key string, obj any) indexing.Values {
+func (v *view) addValues(values *indexing.Values, key string, obj any) {
 	for _, x := range v.indexes {
-		values = x.appendValues(values, key, obj)
+		values.Add(x.valuesOf(key, obj))
 	}
-	return values
 }
 
 // Delete removes key, if it is there. The resource version stays as it was:
@@ -68,15 +66,15 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
-	values := indexing.MakeValues(len(txns) * len(v.indexes))
-	for _, t := range txns {
-		values = v.appendValues(values, t.Key, indexing.Stored(t))
-	}
 	w := v.begin()
+	for _, t := range txns {
+		v.addValues(&w.values, t.Key, indexing.Stored(t))
+	}
 	for i, t := range txns {
 		switch t.Type {
 		case contract.TransactionTypeAdd, contract.TransactionTypeUpdate:
-			v.put(w, t.Key, t.Object, v.indexes, values.Object(i, len(v.indexes)))
+			values := w.values.Object(i, len(v.indexes))
+			v.put(w, t.Key, t.Object, v.indexes, &values)
 		case contract.TransactionTypeDelete:
 			v.remove(w, t.Key)
 		}
@@ -121,7 +119,7 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 func (v *view) valuesOfAll(x *index) indexing.Values {
 	all := indexing.MakeValues(int(v.objects.n))
 	for _, r := range v.objects.records(v.committed.Load()) {
-		all = x.appendValues(all, r.key, r.newest.Load().obj)
+		all.Add(x.valuesOf(r.key, r.newest.Load().obj))
 	}
 	return all
 }

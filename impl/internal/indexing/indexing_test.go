@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -37,6 +40,12 @@ func TestDistinct(t *testing.T) {
 		got := indexing.Values{}.Append("itself", itself, "k", 0).Append("itself", itself, "k", 0)
 		if got.Len() != 2 || got.Count() != 2*len(c.want) || !slices.Equal(got.List(0), c.want) || !slices.Equal(got.List(1), c.want) {
 			t.Errorf("the values of %q twice are %q; want %q", c.values, lists(got), c.want)
+		}
+		var added indexing.Values
+		added.Add(given)
+		added.Add(given)
+		if !reflect.DeepEqual(lists(added), lists(got)) {
+			t.Errorf("%q added twice are %q; want %q", c.values, lists(added), lists(got))
 		}
 		if !slices.Equal(given, c.values) {
 			t.Errorf("Append changed what it was given from %q to %q: it may be the object's own", c.values, given)
@@ -112,6 +121,38 @@ func TestValuesDoNotAllocate(t *testing.T) {
 	}); got != 0 {
 		t.Errorf("computing values allocates %v times beside the IndexFunc", got)
 	}
+	var kept indexing.Values
+	if got := testing.AllocsPerRun(100, func() {
+		kept.Empty()
+		kept.Add(own)
+		kept.Add(own[:1])
+	}); got != 0 {
+		t.Errorf("adding to values that were emptied allocates %v times", got)
+	}
+}
+
+// What was emptied has no lists, keeps few values alive, and not the room of a large batch.
+func TestEmpty(t *testing.T) {
+	t.Parallel()
+	var values indexing.Values
+	var finalized sync.WaitGroup
+	for _, n := range []int{2 * indexing.Few, 100_000} {
+		values.Empty()
+		list := make([]string, n)
+		for i := range list {
+			list[i] = fmt.Sprint("more than sixteen bytes: ", i)
+		}
+		finalized.Add(1)
+		runtime.AddCleanup(unsafe.StringData(list[0]), func(int) { finalized.Done() }, 0)
+		values.Add(list)
+		values.Empty()
+		if values.Len() != 0 || values.Count() != 0 {
+			t.Errorf("%d lists of %d values after Empty", values.Len(), values.Count())
+		}
+	}
+	runtime.GC()
+	finalized.Wait()
+	runtime.KeepAlive(&values)
 }
 
 func TestSet(t *testing.T) {
