@@ -6,6 +6,7 @@
 //	go run ./internal/mechanical/run -survivors         # what survived, once more
 //	go run ./internal/mechanical/run -journal verdicts  # can be cut short, and goes on
 //	go run ./internal/mechanical/run -excuse            # after a change of the ledger
+//	go run ./internal/mechanical/run -efforts 0.02,0.2  # a quick first look at a slow package
 //
 // It ends with 1 if fewer than -least of the mutants that are not equivalent were killed.
 package main
@@ -19,6 +20,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/internal/mechanical"
@@ -32,10 +35,35 @@ type flags struct {
 	verbose           bool
 	survivors, excuse bool
 	journal           string
+	efforts           efforts
+}
+
+// efforts is a list of numbers above 0.
+type efforts []float64
+
+func (e *efforts) String() string {
+	texts := make([]string, len(*e))
+	for i, effort := range *e {
+		texts[i] = strconv.FormatFloat(effort, 'g', -1, 64)
+	}
+	return strings.Join(texts, ",")
+}
+
+func (e *efforts) Set(text string) error {
+	var list efforts
+	for one := range strings.SplitSeq(text, ",") {
+		effort, err := strconv.ParseFloat(one, 64)
+		if err != nil || !(effort > 0) {
+			return fmt.Errorf("%q: want numbers above 0, such as 0.02,0.2", one)
+		}
+		list = append(list, effort)
+	}
+	*e = list
+	return nil
 }
 
 func main() {
-	var f flags
+	f := flags{efforts: mechanical.DefaultRounds}
 	flag.IntVar(&f.every, "every", 1, "judge one mutant in so many")
 	flag.Float64Var(&f.least, "least", 0.95, "share of the mutants that must be killed")
 	flag.StringVar(&f.function, "function", "", "judge the mutants of one function only")
@@ -43,6 +71,7 @@ func main() {
 	flag.BoolVar(&f.survivors, "survivors", false, "judge again the survivors of the last whole run that have no reason")
 	flag.BoolVar(&f.excuse, "excuse", false, "judge nothing: hold the survivors of the last whole run against the ledger")
 	flag.StringVar(&f.journal, "journal", "", "`file` that keeps the verdicts: a run that was cut short goes on with it")
+	flag.Var(&f.efforts, "efforts", "of the suites: a mutant that survives one meets the next")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	ok, err := run(ctx, flag.Args(), f)
@@ -150,7 +179,7 @@ func judge(ctx context.Context, root string, target mechanical.Target, pick func
 		defer func() { _ = j.Close() }()
 		known, keep = j.Known, j.Add
 	}
-	verdicts, err := mechanical.Run(ctx, root, target, mechanical.Options{Pick: pick, Known: known, Begin: func(mutants int) {
+	verdicts, err := mechanical.Run(ctx, root, target, mechanical.Options{Pick: pick, Known: known, Rounds: f.efforts, Begin: func(mutants int) {
 		begin = time.Now()
 		fmt.Printf("%s: %d mutants\n", target.Dir, mutants)
 	}, Progress: func(done, of int, v mechanical.Verdict) {
