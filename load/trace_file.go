@@ -29,7 +29,7 @@ const traceMagic = traceFormat + " "
 // What may be wrong with a trace file.
 var (
 	// ErrNotTrace: the file is something else.
-	ErrNotTrace = errors.New("this is no trace: make one with benchrun record or benchrun trace import")
+	ErrNotTrace = errors.New("not a trace file: make one with benchrun record or benchrun trace import")
 	// ErrTraceVersion: the file is of another version of the format.
 	ErrTraceVersion = errors.New("the trace has another version of the format: make it again with this program")
 	// ErrTraceTruncated: the end is missing.

@@ -111,7 +111,7 @@ func Resume(ctx context.Context, dir string, command []string, workTree string, 
 			return err
 		}
 		if r.Environment.Revision != here.Revision {
-			return fmt.Errorf("the code is another: begun at commit %q, this is %q", r.Environment.Revision, here.Revision)
+			return fmt.Errorf("the code has changed: begun at commit %q, this is %q", r.Environment.Revision, here.Revision)
 		}
 		if r.Schema != measure.Schema {
 			return fmt.Errorf("its files are of schema %d, this benchrun writes %d: resume it with the benchrun that began it", r.Schema, measure.Schema)
@@ -144,7 +144,7 @@ type side struct {
 // goOn says how to go on with a run that did not end, after the given words.
 func (s *side) goOn(words string) string {
 	if s.Run().Settings.Pair {
-		return "a pair cannot be gone on with; what was measured is kept in " + s.Dir()
+		return "a pair run cannot be resumed; what was measured is kept in " + s.Dir()
 	}
 	return words + ": benchrun run --resume " + s.Dir()
 }

@@ -205,7 +205,7 @@ func checkEnd(t *testing.T, p *parent, kind string) {
 }
 
 // checkGoesOn wants what was measured to be readable, kept of the forks at least,
-// and the run to be gone on with until it is whole.
+// and the run to be resumed until it is whole.
 func checkGoesOn(t *testing.T, dir string, kept int, args []string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dir, measure.RunFile)); errors.Is(err, os.ErrNotExist) {

@@ -63,7 +63,7 @@ func TestInterruptAndResume(t *testing.T) {
 	}
 }
 
-// A run of other code, or of another machine, is not gone on with.
+// A run of other code, or of another machine, is not resumed.
 func TestResumeElsewhereIsRefused(t *testing.T) {
 	dir, _ := interrupted(t)
 	run, err := measure.ReadRun(dir)

@@ -76,7 +76,7 @@ func capacity(blocks [][]cell) int {
 func roomFor[E any](a *array) []E {
 	n := int(a.used.Load())
 	room := make([]E, 0, n+n/64)
-	if n >= turn {
+	if n >= yieldEvery {
 		runtime.Gosched() // see slot.leave
 	}
 	return room
@@ -101,7 +101,7 @@ func (a *array) objects(room []any, seq uint64) []any {
 		} else {
 			a.copies.read(part, i, blocks[i], seq)
 		}
-		rest((i+1)<<blockShift - 1)
+		yield((i+1)<<blockShift - 1)
 	}
 	return list
 }
@@ -124,7 +124,7 @@ func (a *array) keys(room []string, seq uint64) []string {
 	keys := fit(room, n)
 	for i := range keys {
 		keys[i] = recordAt(blocks, i, seq).key
-		rest(i)
+		yield(i)
 	}
 	return keys
 }

@@ -69,7 +69,7 @@ type block struct {
 // newReaders returns slots for the readers that can run at once, and some that were
 // interrupted while inside.
 func newReaders() *readers {
-	n := leastSlots
+	n := minSlots
 	for n < 2*runtime.GOMAXPROCS(0) {
 		n *= 2
 	}
@@ -151,17 +151,17 @@ func (b *block) taken() *slot {
 	return nil
 }
 
-// turn is after how many objects read, on average, a reader lets others run. Readers that
-// list in a loop never wait for anything, so on busy processors each of them runs for Go's
-// whole time slice of 10 ms, and a writer that has to do a microsecond's work waits for
-// all of theirs. So after a turn a reader goes to the end of the queue, also within its
-// snapshot; a read of few objects does it now and then, by chance. What it changed is in
-// docs/stores.md.
-const turn = 1 << 12
+// yieldEvery is the mean number of objects read between calls to Gosched. A reader that
+// lists in a loop never waits for anything, so on a busy processor it would run for Go's
+// whole time slice of 10 ms, and a writer with a microsecond of work would wait for the
+// slices of all such readers. Gosched puts the reader at the end of the queue, also within
+// its snapshot. A read of few objects calls it by chance. docs/stores.md has the effect.
+const yieldEvery = 1 << 12
 
-// rest lets others run if the i-th object was the last of a turn.
-func rest(i int) {
-	if i&(turn-1) == turn-1 {
+// yield lets others run after each yieldEvery objects; i is the number of the object that
+// was read last.
+func yield(i int) {
+	if i&(yieldEvery-1) == yieldEvery-1 {
 		runtime.Gosched()
 	}
 }
@@ -170,7 +170,7 @@ func rest(i int) {
 func (s *slot) leave(read int) {
 	explore.Point("leave.slot")
 	s.state.Store(slotFree)
-	if read > 0 && (read >= turn || explore.Uint32()%turn < uint32(read)) {
+	if read > 0 && (read >= yieldEvery || explore.Uint32()%yieldEvery < uint32(read)) {
 		runtime.Gosched()
 	}
 }

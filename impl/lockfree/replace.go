@@ -96,7 +96,7 @@ func (v *view) fill(items map[string]any) {
 		f.keys, f.objs = append(f.keys, key), append(f.objs, obj)
 		v.values.learn(obj)
 	}
-	workers := max(1, min(runtime.GOMAXPROCS(0), n/leastShare))
+	workers := max(1, min(runtime.GOMAXPROCS(0), n/minShare))
 	f.shares = make([]share, workers)
 	for i := range f.shares {
 		f.shares[i] = share{from: i * n / workers, to: (i + 1) * n / workers, indexes: make([]grouped, len(v.indexes))}

@@ -12,9 +12,9 @@ import (
 // that tells few keys apart, shares of two objects, early looks at the slots, and slots for few readers.
 const (
 	blockShift    = 1
-	leastShare    = 2
-	leastPatience = 4
-	leastSlots    = 1
+	minShare    = 2
+	minPatience = 4
+	minSlots    = 1
 )
 
 func hashOf(seed maphash.Seed, key string) uint64 { return explore.Hash(seed, key) & 3 << 62 }

@@ -63,7 +63,7 @@ type version struct {
 const firstSeq = 1 // the number of an empty store
 
 func newCore() *core {
-	c := &core{readers: newReaders(), patience: leastPatience}
+	c := &core{readers: newReaders(), patience: minPatience}
 	c.keys.init()
 	c.keys.values = &c.values
 	c.objects.copies = &copies{}
@@ -195,7 +195,7 @@ func (c *core) settle(open []uint64) {
 	w.changed = drop(w.changed, func(p place) bool { return p.settle(&c.write, open) })
 	w.emptied = drop(w.emptied, func(b *bucket) bool { return b.settle(c) }) // after its cells
 	c.unsettled = 0
-	c.patience = max(leastPatience, w.len())
+	c.patience = max(minPatience, w.len())
 }
 
 // drop returns s without the elements that are done.
