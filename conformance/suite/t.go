@@ -28,6 +28,7 @@ type T struct {
 	mu struct {
 		sync.Mutex
 		failed, skipped bool
+		skipReason      string
 		text, notes     strings.Builder
 		cleanups        []func()
 	}
@@ -100,16 +101,19 @@ func (t *T) Failed() bool {
 	return t.mu.failed
 }
 
-// Skipf ends the case as not applicable; the reason is printed.
-func (t *T) Skipf(format string, args ...any) { t.write(fmt.Sprintf(format, args...)); t.SkipNow() }
+// Skipf ends the case as not applicable. The reason is printed, unless the case fails after
+// all, such as by a goroutine that is left behind.
+func (t *T) Skipf(format string, args ...any) { t.skip(fmt.Sprintf(format, args...)) }
 
 // Skip is Skipf with the defaults' format.
-func (t *T) Skip(args ...any) { t.write(fmt.Sprint(args...)); t.SkipNow() }
+func (t *T) Skip(args ...any) { t.skip(fmt.Sprint(args...)) }
 
 // SkipNow ends the case as not applicable.
-func (t *T) SkipNow() {
+func (t *T) SkipNow() { t.skip("") }
+
+func (t *T) skip(reason string) {
 	t.mu.Lock()
-	t.mu.skipped = true
+	t.mu.skipped, t.mu.skipReason = true, reason
 	t.mu.Unlock()
 	runtime.Goexit()
 }
@@ -222,6 +226,9 @@ func (t *T) write(s string) {
 func (t *T) verdict() (failed, skipped bool, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.mu.skipped && !t.mu.failed {
+		return false, true, t.mu.skipReason
+	}
 	return t.mu.failed, t.mu.skipped, t.mu.text.String()
 }
 
