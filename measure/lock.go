@@ -105,15 +105,19 @@ func (l *Lock) write(h holder) error {
 
 // Unlock removes the lock file, and the folders that LockDir made if nothing is in them.
 func (l *Lock) Unlock() error {
+	path := l.file.Name()
+	if !same(l.file, path) { // the folder was moved: the path leads to another process's lock, or nowhere
+		return l.file.Close()
+	}
 	// The file is removed before it is closed, while it is still locked: a process that has
 	// it open then sees that it is gone. Windows removes no open file, so there it is closed first.
-	err := os.Remove(l.file.Name())
+	err := os.Remove(path)
 	if removesOpenFiles && err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, l.file.Close())
 	}
 	err = l.file.Close()
 	if !removesOpenFiles {
-		_ = os.Remove(l.file.Name()) // another process may have opened it by now
+		_ = os.Remove(path) // another process may have opened it by now
 	}
 	l.removeFolders()
 	return err

@@ -103,6 +103,34 @@ func TestUnlockLeavesNothing(t *testing.T) {
 	}
 }
 
+// A folder that was moved while its lock was held keeps the lock of the folder in its place.
+func TestUnlockLeavesTheLockOfAnother(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	dir := filepath.Join(root, "run")
+	first, err := LockDir(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(dir, filepath.Join(root, "moved")); err != nil {
+		t.Skipf("this system does not move a folder with an open file: %v", err)
+	}
+	second, err := LockDir(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Unlock(); err != nil {
+		t.Error(err)
+	}
+	var held *HeldError
+	if _, err := LockDir(dir, nil); !errors.As(err, &held) {
+		t.Errorf("the folder is free after the lock of the one that was moved was given back: %v", err)
+	}
+	if err := second.Unlock(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Of many that take and give back the lock of one folder at once, one has it at a time,
 // although each removes the file.
 func TestOneHolderAtATime(t *testing.T) {
