@@ -37,12 +37,12 @@ func (v *view) over(c *core) *view {
 }
 
 // filling is the content that a core is filled with at once, while nobody else sees
-// the core. Sizes are counted before anything is made, so nothing grows; and since
-// most of the time goes into waiting for memory, in which the objects lie scattered,
-// several goroutines wait side by side:
+// the core. Sizes are counted before anything is made, so nothing grows. Most of the
+// time goes into waiting for memory, in which the objects lie scattered, so goroutines
+// wait side by side, one for each share:
 //
-//	caller   IndexFuncs, groups of objects by index value | the rest of the left | buckets
-//	others   records, array, table                        |                      | buckets
+//	caller   calls the IndexFuncs and groups the objects, then helps the others  | fill the
+//	others   make the records, their cells in the array, and the hash table      | buckets
 type filling struct {
 	view   *view
 	keys   []string

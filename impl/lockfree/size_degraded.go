@@ -11,7 +11,7 @@ import (
 // With -tags degraded the rare paths are the common ones: blocks of two, a hash
 // that tells few keys apart, shares of two objects, early looks at the slots, and slots for few readers.
 const (
-	blockShift    = 1
+	blockShift  = 1
 	minShare    = 2
 	minPatience = 4
 	minSlots    = 1
