@@ -225,6 +225,15 @@ var batchCases = fifoCases{
 				want(n, fmt.Sprintf("%d events of different keys", n))
 			}
 		}
+		for range 2 {
+			b.add(obj("k0", 0), obj("", 1), obj("k1", 2))
+			want(3, "events of which one has the empty key")
+		}
+		if q, ok := b.f.(contract.KeyedQueue); ok {
+			b.must(q.AddIfNotPresent(contract.Deltas{{Type: contract.Updated, Object: obj("k0", 0)}}))
+			queue(1, 2)
+			want(3, "events of which one was put back")
+		}
 		queue(0, 200)
 		for range 110 {
 			b.popWith(nil)

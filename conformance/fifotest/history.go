@@ -43,7 +43,7 @@ var historyCases = fifoCases{
 			}
 			h.begin(construct, t.Config().FIFOClass, known)
 			t.Cleanup(h.f.Close)
-			for _, phase := range []struct{ keys, fill, steps int }{{12, 0, 200}, {60, 30, 400}, {300, 200, 400}, {4000, 1100, 10}, {12, 0, 100}} {
+			for _, phase := range []struct{ keys, fill, steps int }{{12, 0, 200}, {60, 30, 400}, {300, 200, 400}, {40000, 1100, 10}, {12, 0, 100}} {
 				h.keys = phase.keys
 				for range phase.fill {
 					h.event("Update", contract.Updated, h.f.Update, h.object())
