@@ -165,7 +165,7 @@ var concurrentCases = fifoCases{
 	}),
 	unlocked("FIFO-21", "both-at-once", "one of two workers sleeps while the other's slow handler keeps work waiting", func(t *suite.T, construct newFIFO) {
 		rnd := t.Rand()
-		for round := range t.Scale(200) {
+		for round := range t.Scale(500) {
 			b := setUp(t, construct, nil)
 			var inside atomic.Int32
 			both := make(chan struct{})
