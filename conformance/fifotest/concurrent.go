@@ -165,7 +165,7 @@ var concurrentCases = fifoCases{
 	}),
 	unlocked("FIFO-21", "both-at-once", "one of two workers sleeps while the other's slow handler keeps work waiting", func(t *suite.T, construct newFIFO) {
 		rnd := t.Rand()
-		for round := range t.Scale(500) {
+		for round := range t.Scale(300) {
 			b := setUp(t, construct, nil)
 			var inside atomic.Int32
 			both := make(chan struct{})
@@ -187,7 +187,7 @@ var concurrentCases = fifoCases{
 			for range round % 8 {
 				runtime.Gosched()
 			}
-			for i := range rnd.IntN(1000) { // the first Pop takes some of them, or all, while they come
+			for i := range rnd.IntN(3000) { // the first Pop takes some of them, or all, while they come
 				b.update(obj("a", i))
 			}
 			b.update(obj("a", 1000), obj("b", 0))
