@@ -141,9 +141,9 @@ var fifoClauses = []Clause{
 	fifoClause("FIFO-61", CapKeyedQueue, srcKeyedV017+", Pop",
 		"What comes for a key while process has it, and process returns an ErrRequeue, comes out after what is put back, or in its place"),
 	fifoClause("FIFO-62", CapBatch, srcRealFIFO+", PopBatch",
-		"PopBatch takes out together what waits, up to a key that the batch has or that waits with several deltas, the end of the initial list, a ReplacedAll or SyncAll delta, or a bound that is no less than 100"),
+		"A batch of PopBatch ends only before a key that it has, a key that waits with several deltas, a ReplacedAll or SyncAll delta, at the end of the initial list or of what waits, or at a bound of no less than 100 events"),
 	fifoClause("FIFO-63", CapCore, "design",
-		"Len, where a FIFO has one, is how many events wait while each is of a key of its own, popped or put in beside it as they may be, and with CapUnlocked it does not wait for process and counts at least one for each call that came meanwhile"),
+		"While every waiting event has a key of its own, Len, where a FIFO has one, is the number of waiting events; with CapUnlocked it does not wait for process, and each producing call that came meanwhile counts for one or more"),
 }
 
 func fifoClause(id string, capability Capability, source, rule string) Clause {

@@ -208,7 +208,7 @@ var batchCases = fifoCases{
 		}
 		b.drain("Added(later@6)")
 	}),
-	ofBatches("FIFO-62", "all-that-fits", "a consumer that pops in batches to save work pays for each event by itself", func(b *bed, popBatch func(error) batch) {
+	ofBatches("FIFO-62", "all-that-fits", "a consumer that pops in batches to save work does the work of a batch for each event", func(b *bed, popBatch func(error) batch) {
 		queue := func(from, n int) {
 			for i := range n {
 				b.update(obj(fmt.Sprintf("k%d", from+i), i))

@@ -295,24 +295,23 @@ func (h *history) popBatch() {
 	h.note("PopBatch")
 	var got []contract.Deltas
 	var flag bool
-	handle := func(isInitial bool, deltas ...contract.Deltas) error {
-		got, flag = append(got, deltas...), isInitial
-		for _, d := range deltas {
-			if h.live {
-				h.store.apply(d)
-			}
+	handle := func(deltas contract.Deltas, isInitial bool) {
+		got, flag = append(got, deltas), isInitial
+		if h.live {
+			h.store.apply(deltas)
 		}
-		return nil
 	}
 	var err error
 	h.watch(func() {
 		err = h.batches.PopBatch(func(batch []contract.Delta, isInitial bool) error {
-			deltas := make([]contract.Deltas, len(batch))
-			for i, d := range batch {
-				deltas[i] = contract.Deltas{d}
+			for _, d := range batch {
+				handle(contract.Deltas{d}, isInitial)
 			}
-			return handle(isInitial, deltas...)
-		}, func(o any, isInitial bool) error { return handle(isInitial, slices.Clone(o.(contract.Deltas))) })
+			return nil
+		}, func(o any, isInitial bool) error {
+			handle(slices.Clone(o.(contract.Deltas)), isInitial)
+			return nil
+		})
 	})
 	h.must(err)
 	if len(got) == 0 || len(got) > len(h.m.Waiting) {

@@ -238,7 +238,9 @@ var inFlightCases = fifoCases{
 			b.add(obj("x", 1), obj("y", 2))
 			var others []<-chan popped
 			b.popWith(func(o any, _ bool) error {
-				<-b.returned(start(t, func() error { return b.f.Replace([]any{obj("z", 3)}, "8") }))
+				if err := <-b.returned(start(t, func() error { return b.f.Replace([]any{obj("z", 3)}, "8") })); err != nil {
+					t.Errorf("Replace: %v", err)
+				}
 				for range 2 {
 					others = append(others, start(t, func() popped { return popOnce(b.f, nil) }))
 				}
@@ -277,7 +279,9 @@ var inFlightCases = fifoCases{
 					return q.ListKeys() // it may wait for process
 				})
 				if t.Config().Unlocked {
-					<-b.returned(replaced)
+					if err := <-b.returned(replaced); err != nil {
+						t.Errorf("Replace: %v", err)
+					}
 				}
 				for range 200 {
 					runtime.Gosched()

@@ -136,7 +136,7 @@ func (e *engine) initialListLocked(n int) {
 
 // settle folds at once what a list brings, if no process runs: HasSynced may depend
 // on it, and KnownObjects may be changed by others than process. Otherwise the end
-// of process does it. It wakes nobody: put has woken a Pop if one slept, and a Pop that
+// of process does it. It wakes no Pop: put has woken one if any slept, and a Pop that
 // takes something passes the wake-up on (beginLocked).
 func (e *engine) settle() {
 	e.mu.Lock()
@@ -202,7 +202,7 @@ type run struct {
 	counted   int  // of the initial list
 	tracked   bool // in running
 	key       objectKey
-	back      contract.Deltas // to be put back; nil: nothing. Only of what is tracked
+	back      contract.Deltas // to be put back; nil: nothing. Only if tracked
 }
 
 // beginLocked is called when n things were taken, before process is.

@@ -145,9 +145,10 @@ func (r *entries) slot(n uint64) uint32 { return uint32(n & uint64(len(r.slots)-
 // unplace takes the front out of the index, and moves what lies behind it towards its
 // hash, so that no search ends at the gap.
 //
-// The front is in the very place of its hash. Between that of an entry's hash and its own
-// are only older entries: so it was when it was placed, and what moves into a gap is as
-// old as any that searches past it. Of the oldest there are none.
+// The front is always in the place that its hash names. Between that place and an entry's
+// own are only older entries: place puts a new entry behind old ones, and an entry that
+// moves into a gap is older than every later one that is looked for past the gap. The
+// front has no older ones.
 func (r *entries) unplace() {
 	mask := uint32(len(r.places) - 1)
 	i := r.front().hash & mask
