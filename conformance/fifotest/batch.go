@@ -193,6 +193,54 @@ var batchCases = fifoCases{
 		}
 		b.synced(true, "the initial list was popped")
 	}),
+	ofBatches("FIFO-44", "repeated-in-the-list", "a controller starts before the last object of a list that has one twice", func(b *bed, popBatch func(error) batch) {
+		only(b.t, contract.Coalescing, contract.InOrder)
+		b.replace(obj("a", 1), obj("a", 2), obj("b", 3), obj("c", 4), obj("c", 5))
+		b.add(obj("later", 6))
+		left := map[contract.FIFOClass]int{contract.Coalescing: 3, contract.InOrder: 5}[b.class]
+		for left > 0 {
+			got := popBatch(nil)
+			b.must(got.err)
+			if left -= max(1, got.asBatch*len(got.deltas)); left < 0 || !got.isInitial {
+				b.t.Fatalf("the batch %s, of the end of the initial list, has later events or isInInitialList=%t", render(got.deltas), got.isInitial)
+			}
+			b.synced(left == 0, fmt.Sprintf("%d of the initial list wait", left))
+		}
+		b.drain("Added(later@6)")
+	}),
+	ofBatches("FIFO-62", "all-that-fits", "a consumer that pops in batches to save work does the work of a batch for each event", func(b *bed, popBatch func(error) batch) {
+		queue := func(from, n int) {
+			for i := range n {
+				b.update(obj(fmt.Sprintf("k%d", from+i), i))
+			}
+		}
+		want := func(n int, of string) {
+			if got := popBatch(nil); got.err != nil || got.asBatch != 1 || len(got.deltas) != n {
+				b.t.Fatalf("PopBatch gave %d of %s in %d calls of processBatch, error %v; want all %d in one call", len(got.deltas), of, got.asBatch, got.err, n)
+			}
+		}
+		for range 3 { // the same keys again and again
+			for _, n := range []int{2, 3, 8, 9, 40, 100} {
+				queue(0, n)
+				want(n, fmt.Sprintf("%d events of different keys", n))
+			}
+		}
+		for range 2 {
+			b.add(obj("k0", 0), obj("", 1), obj("k1", 2))
+			want(3, "events of which one has the empty key")
+		}
+		if q, ok := b.f.(contract.KeyedQueue); ok {
+			b.must(q.AddIfNotPresent(contract.Deltas{{Type: contract.Updated, Object: obj("k0", 0)}}))
+			queue(1, 2)
+			want(3, "events of which one was put back")
+		}
+		queue(0, 200)
+		for range 110 {
+			b.popWith(nil)
+		}
+		want(90, "90 events that waited behind others")
+		b.drain()
+	}),
 	ofBatches("FIFO-45", "waits-and-closes", "a controller that pops in batches hangs or spins", func(b *bed, popBatch func(error) batch) {
 		popper := b.f.(contract.BatchPopper)
 		for round := range b.t.Scale(50) {

@@ -218,7 +218,8 @@ type knownObjects struct {
 		sync.Mutex
 		keys []string // in the order of arrival
 		objs map[string]any
-		errs map[string]error // what GetByKey fails with
+		// What GetByKey says of these keys beside the object, which must not be used then.
+		errs map[string]error // what it fails with
 		gone map[string]bool  // keys that are listed and not found
 	}
 	consulted func() // nil: nobody wants to know
@@ -275,14 +276,8 @@ func (k *knownObjects) GetByKey(key string) (any, bool, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := k.mu.errs[key]; err != nil {
-		return nil, false, err
-	}
 	o, ok := k.mu.objs[key]
-	if k.mu.gone[key] {
-		return nil, false, nil
-	}
-	return o, ok, nil
+	return o, ok && !k.mu.gone[key], k.mu.errs[key]
 }
 
 // apply does to the store what a controller does with popped deltas.

@@ -46,6 +46,18 @@ func produce(t *suite.T, n int, f func(producer int)) {
 	await(t, done, "the producers do not return")
 }
 
+// lingered keeps what linger counts, so that the count is not optimised away.
+var lingered atomic.Int64
+
+// linger takes a time that grows with n, some nanoseconds each, without giving way.
+func linger(n int) {
+	sum := 0
+	for i := range n {
+		sum += i ^ sum>>1
+	}
+	lingered.Store(int64(sum))
+}
+
 // seen checks that events arrive once, and those of one producer on one key in
 // order. A version is producer*perProducer + number of the event.
 type seen struct {
@@ -148,6 +160,39 @@ var concurrentCases = fifoCases{
 			}
 			if len(got) != waiters {
 				t.Fatalf("%d Pops gave %d different events", waiters, len(got))
+			}
+		}
+	}),
+	unlocked("FIFO-21", "both-at-once", "one of two workers sleeps while the other's slow handler keeps work waiting", func(t *suite.T, construct newFIFO) {
+		rnd := t.Rand()
+		for round := range t.Scale(300) {
+			b := setUp(t, construct, nil)
+			var inside atomic.Int32
+			both := make(chan struct{})
+			waiting := make([]<-chan popped, 2)
+			for i := range waiting {
+				waiting[i] = start(t, func() popped {
+					return popOnce(b.f, func(any, bool) error {
+						if inside.Add(1) == 2 {
+							close(both)
+						}
+						select {
+						case <-both:
+						case <-t.Stalled():
+						}
+						return nil
+					})
+				})
+			}
+			for range round % 8 {
+				runtime.Gosched()
+			}
+			for i := range rnd.IntN(3000) { // the first Pop takes some of them, or all, while they come
+				b.update(obj("a", i))
+			}
+			b.update(obj("a", 1000), obj("b", 0))
+			for _, w := range waiting {
+				await(t, w, "a Pop still waits though something waits for it; the process of each of two Pops waits for the other's")
 			}
 		}
 	}),

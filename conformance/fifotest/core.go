@@ -70,6 +70,22 @@ var coreCases = fifoCases{
 			}
 		}
 	}),
+	check("FIFO-2", "one-at-a-time", "an informer sleeps over the last event before a quiet hour", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, nil)
+		rnd := t.Rand()
+		handled := make(chan string, 1)
+		consumed := consume(t, b.f, func(deltas contract.Deltas) { handled <- render(deltas) })
+		for i := range t.Scale(5000) {
+			o := obj("a", i)
+			linger(rnd.IntN(500)) // the consumer is about to wait
+			b.add(o)
+			if got := await(t, handled, "Add does not wake the consumer"); got != fmt.Sprintf("Added(%v)", o) {
+				t.Fatalf("the consumer was given %s after the Add of %v", got, o)
+			}
+		}
+		b.f.Close()
+		await(t, consumed, "the consumer does not return though the FIFO is closed")
+	}),
 	check("FIFO-3", "close-wakes", "a controller that is told to stop hangs for ever in Pop", func(t *suite.T, construct newFIFO) {
 		for round := range t.Scale(50) {
 			b := setUp(t, construct, nil)
@@ -139,6 +155,18 @@ var coreCases = fifoCases{
 		}
 		b.drain() // an error alone puts nothing back
 	}),
+	check("FIFO-6", "requeue-elsewhere", "a consumer that asks for a requeue where there is none loses its error", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, nil)
+		if _, ok := b.f.(contract.KeyedQueue); ok {
+			t.Skipf("%T is a contract.KeyedQueue and puts back", b.f)
+		}
+		b.add(obj("a", 1))
+		var want error = contract.ErrRequeue{Err: errNoKey}
+		if p := b.popWith(func(any, bool) error { return want }); p.err != want {
+			t.Fatalf("Pop returned error %v, process returned %v", p.err, want)
+		}
+		b.drain()
+	}),
 	check("FIFO-7", "panic-in-process", "one panic in a handler, recovered above, freezes the informer", func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, nil)
 		first := []any{obj("a", 1), obj("b", 2)}
@@ -155,6 +183,48 @@ var coreCases = fifoCases{
 			t.Fatalf("Add after process panicked: %v", err)
 		}
 		b.drain("Added(b@2)", "Added(c@3)")
+	}),
+	check("FIFO-63", "len", "a metric of the backlog says that there is none, or stops the informer", func(t *suite.T, construct newFIFO) {
+		b := setUp(t, construct, known())
+		f, ok := b.f.(interface{ Len() int })
+		if !ok {
+			t.Skipf("%T has no Len", b.f)
+		}
+		want := func(n int, when string) {
+			if got := await(t, start(t, f.Len), "Len does not return"); got != n {
+				t.Fatalf("Len is %d, want %d: %s", got, n, when)
+			}
+		}
+		want(0, "nothing came")
+		for i := range 200 {
+			b.add(obj(fmt.Sprintf("k%d", i), i))
+			want(i+1, "so many keys wait")
+		}
+		for i := range 50 {
+			b.popWith(nil)
+			want(199-i, "so many keys wait")
+			if i == 20 {
+				b.add(obj("later", 200))
+				b.popWith(nil)
+				want(199-i, "one came and one was popped")
+			}
+		}
+		if t.Config().Unlocked {
+			var within int
+			b.popWith(func(any, bool) error {
+				b.add(obj("x", 201), obj("y", 202))
+				b.replace(obj("x", 203))
+				within = f.Len()
+				return nil
+			})
+			if least := 149 + 3; within < least {
+				t.Fatalf("Len is %d while process runs, when 149 keys waited and three calls came since; want at least %d", within, least)
+			}
+		}
+		b.f.Close()
+		for p := b.popWith(nil); p.err == nil; p = b.popWith(nil) {
+		}
+		want(0, "all was popped")
 	}),
 	check("FIFO-24", "no-longer-reachable", "the memory of a cluster's worth of objects stays with an empty FIFO", func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, nil)

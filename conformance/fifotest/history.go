@@ -26,13 +26,40 @@ var historyCases = fifoCases{
 				choose: func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(r, what) },
 				more:   func() bool { left--; return left >= 0 },
 			}
-			h.pop = func(process contract.PopProcessFunc) popped {
+			h.watch = func(pop func()) {
 				// A hang ends the case at once: to shrink it would take hours.
-				return await(t, start(t, func() popped { return popOnce(h.f, process) }),
+				await(t, start(t, func() bool { pop(); return true }),
 					lazy(func() string { return "Pop does not return after\n" + h.String() }))
 			}
 			h.run(construct, t.Config().FIFOClass)
 		})
+	}),
+	check("FIFO-25", "many-keys", "some order of events leaves a cache of many objects that differs from the cluster", func(t *suite.T, construct newFIFO) {
+		rnd := t.Rand()
+		for known := range knownChoices {
+			h := history{fatalf: t.Fatalf, choose: func(n int, _ string) int { return rnd.IntN(n) }}
+			h.watch = func(pop func()) {
+				await(t, start(t, func() bool { pop(); return true }), "Pop does not return although something waits")
+			}
+			h.begin(construct, t.Config().FIFOClass, known)
+			t.Cleanup(h.f.Close)
+			for _, phase := range []struct{ keys, fill, steps int }{{12, 0, 200}, {60, 30, 400}, {300, 200, 400}, {40000, 1100, 10}, {12, 0, 100}} {
+				h.keys = phase.keys
+				for range phase.fill {
+					h.event("Update", contract.Updated, h.f.Update, h.object())
+				}
+				for range t.Scale(phase.steps) {
+					h.step()
+					h.compareSynced()
+					h.compareKey(h.key())
+				}
+				h.compareWaiting()
+				for len(h.m.Waiting) > 0 { // to the last, where a FIFO may give memory back
+					h.popOne(nil)
+				}
+			}
+			h.end()
+		}
 	}),
 }
 
@@ -66,7 +93,7 @@ func Fuzz(f *testing.F, newFIFO func(contract.FIFOConfig) contract.FIFO, opts ..
 				return c
 			},
 		}
-		h.pop = func(process contract.PopProcessFunc) popped { return popOnce(h.f, process) }
+		h.watch = func(pop func()) { pop() }
 		h.run(newFIFO, cfg.FIFOClass)
 	})
 }
@@ -80,10 +107,12 @@ type history struct {
 	fatalf func(format string, args ...any)
 	choose func(n int, what string) int // from 0 to n-1
 	more   func() bool
-	pop    func(contract.PopProcessFunc) popped
+	watch  func(pop func()) // calls what may hang
 
 	f       contract.FIFO
-	keyed   contract.KeyedQueue // nil if f is none
+	keyed   contract.KeyedQueue  // nil if f is none
+	batches contract.BatchPopper // nil if f is none
+	keys    int                  // how many there are; 0 means five, a to e
 	m       fifomodel.Model
 	store   *knownObjects // of the consumer
 	live    bool          // what is popped is applied to store
@@ -92,8 +121,14 @@ type history struct {
 	steps   []string
 }
 
-// String is what was done so far.
-func (h *history) String() string { return "\t" + strings.Join(h.steps, "\n\t") }
+// String is what was done so far, or the end of it.
+func (h *history) String() string {
+	const most = 100
+	if n := len(h.steps) - most; n > 0 {
+		return fmt.Sprintf("\t%d steps\n\t%s", n, strings.Join(h.steps[n:], "\n\t"))
+	}
+	return "\t" + strings.Join(h.steps, "\n\t")
+}
 
 func (h *history) fail(format string, args ...any) {
 	h.fatalf("%s\nafter\n%s", fmt.Sprintf(format, args...), h)
@@ -109,17 +144,43 @@ func (h *history) must(err error) {
 	}
 }
 
-// object makes a new object of one of five keys.
+// key chooses one of the keys.
+func (h *history) key() string {
+	if h.keys == 0 {
+		return string(rune('a' + h.choose(5, "key")))
+	}
+	n := h.choose(h.keys, "key")
+	if n%3 == 0 {
+		return fmt.Sprintf("k%d", n)
+	}
+	return fmt.Sprintf("ns%d/k%d", n%7, n)
+}
+
+// object makes a new object of one of the keys.
 func (h *history) object() *object {
 	h.version++
-	return obj(string(rune('a'+h.choose(5, "key"))), h.version)
+	return obj(h.key(), h.version)
 }
 
 func (h *history) run(construct newFIFO, class contract.FIFOClass) {
+	h.begin(construct, class, h.choose(knownChoices, "known objects"))
+	defer h.f.Close()
+	for h.more() {
+		h.step()
+		h.compareSynced()
+		h.compareWaiting()
+	}
+	h.end()
+}
+
+// knownChoices is how many choices of known objects there are.
+const knownChoices = 3
+
+func (h *history) begin(construct newFIFO, class contract.FIFOClass, choice int) {
 	h.m = fifomodel.Model{Class: class, Key: func(o any) string { return o.(*object).key }}
 	cfg := contract.FIFOConfig{KeyFunc: keyFunc}
 	h.store = known(obj("a", -1), obj("f", -2))
-	switch h.choose(3, "known objects") {
+	switch choice {
 	case 0:
 		h.note("nothing is known")
 	case 1:
@@ -130,15 +191,12 @@ func (h *history) run(construct newFIFO, class contract.FIFOClass) {
 		h.m.Known, cfg.KnownObjects, h.live = h.store, h.store, true
 	}
 	h.f = construct(cfg)
-	defer h.f.Close()
 	h.keyed, _ = h.f.(contract.KeyedQueue)
-	for h.more() {
-		h.step()
-		if got := h.f.HasSynced(); got != h.m.Synced() {
-			h.fail("HasSynced is %t, want %t", got, h.m.Synced())
-		}
-		h.compareWaiting()
-	}
+	h.batches, _ = h.f.(contract.BatchPopper)
+}
+
+// end closes the FIFO and pops what waits.
+func (h *history) end() {
 	h.note("Close")
 	h.f.Close()
 	for len(h.m.Waiting) > 0 {
@@ -150,7 +208,7 @@ func (h *history) run(construct newFIFO, class contract.FIFOClass) {
 }
 
 func (h *history) step() {
-	switch h.choose(9, "call") {
+	switch h.choose(10, "call") {
 	case 0:
 		h.event("Add", contract.Added, h.f.Add, h.object())
 	case 1:
@@ -188,6 +246,10 @@ func (h *history) step() {
 			h.m.AddIfNotPresent(h.last)
 			h.must(h.keyed.AddIfNotPresent(h.last))
 		}
+	case 9:
+		if len(h.m.Waiting) > 0 && h.batches != nil {
+			h.popBatch()
+		}
 	}
 }
 
@@ -221,6 +283,79 @@ func (h *history) popOne(result error) {
 		h.fail("isInInitialList is %t for %s", p.isInitial, render(p.deltas))
 	}
 	h.last = p.deltas
+}
+
+func (h *history) pop(process contract.PopProcessFunc) (p popped) {
+	h.watch(func() { p = popOnce(h.f, process) })
+	return p
+}
+
+// popBatch pops a batch, which must have what so many Pops would give.
+func (h *history) popBatch() {
+	h.note("PopBatch")
+	var got []contract.Deltas
+	var flag bool
+	handle := func(deltas contract.Deltas, isInitial bool) {
+		got, flag = append(got, deltas), isInitial
+		if h.live {
+			h.store.apply(deltas)
+		}
+	}
+	var err error
+	h.watch(func() {
+		err = h.batches.PopBatch(func(batch []contract.Delta, isInitial bool) error {
+			for _, d := range batch {
+				handle(contract.Deltas{d}, isInitial)
+			}
+			return nil
+		}, func(o any, isInitial bool) error {
+			handle(slices.Clone(o.(contract.Deltas)), isInitial)
+			return nil
+		})
+	})
+	h.must(err)
+	if len(got) == 0 || len(got) > len(h.m.Waiting) {
+		h.fail("PopBatch gave %d things while %d wait", len(got), len(h.m.Waiting))
+	}
+	seen := map[string]bool{}
+	for _, deltas := range got {
+		want, isInitial := h.m.Pop()
+		if render(deltas) != render(want.Deltas) {
+			h.fail("PopBatch gave\n\t%s\nwhere Pop would give\n\t%s", render(deltas), render(want.Deltas))
+		}
+		if flag != isInitial {
+			h.fail("isInInitialList is %t for a batch of %d with %s", flag, len(got), render(deltas))
+		}
+		if seen[want.Key] {
+			h.fail("a batch has the key %q twice", want.Key)
+		}
+		seen[want.Key] = true
+		h.last = deltas
+	}
+}
+
+// compareSynced compares HasSynced.
+func (h *history) compareSynced() {
+	if got := h.f.HasSynced(); got != h.m.Synced() {
+		h.fail("HasSynced is %t, want %t", got, h.m.Synced())
+	}
+}
+
+// compareKey looks for one key in a FIFO that lets itself be read.
+func (h *history) compareKey(key string) {
+	if h.keyed == nil {
+		return
+	}
+	item, exists, err := h.keyed.GetByKey(key)
+	h.must(err)
+	deltas, _ := item.(contract.Deltas)
+	var want contract.Deltas
+	if i := h.m.Find(key); i >= 0 {
+		want = h.m.Waiting[i].Deltas
+	}
+	if exists != (want != nil) || render(deltas) != render(want) {
+		h.fail("GetByKey(%q) gives %s, exists=%t; want %s", key, render(deltas), exists, render(want))
+	}
 }
 
 // compareWaiting looks into a FIFO that lets itself be read.

@@ -6,7 +6,9 @@ package fifotest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
@@ -120,6 +122,20 @@ var flights = []flight{
 		},
 	},
 	{
+		"a deletion and a resync while an object is added", nil, func(b *bed) { b.add(obj("a", 1)) },
+		func(f contract.FIFO) error { return errors.Join(f.Delete(obj("a", 2)), f.Resync()) },
+		false, both("Deleted(a@2)"),
+	},
+	{
+		"two lists and an event between them while an object is added", nil, func(b *bed) { b.add(obj("a", 1)) },
+		func(f contract.FIFO) error {
+			return errors.Join(f.Replace([]any{obj("b", 2)}, "8"), f.Add(obj("c", 3)), f.Replace([]any{obj("c", 4)}, "9"))
+		}, false, map[contract.FIFOClass][]string{
+			contract.Coalescing: {"Replaced(b@2) Deleted(tombstone b b@2)", "Deleted(tombstone a a@1)", "Added(c@3) Replaced(c@4)"},
+			contract.InOrder:    {"Deleted(tombstone a a@1)", "Replaced(b@2)", "Added(c@3)", "Deleted(tombstone b b@2)", "Replaced(c@4)"},
+		},
+	},
+	{
 		"a deletion and a creation of an object that is deleted", []*object{obj("a", 0)}, func(b *bed) { b.remove(obj("a", 1)) },
 		func(f contract.FIFO) error {
 			if err := f.Delete(obj("a", 2)); err != nil {
@@ -200,6 +216,85 @@ var inFlightCases = fifoCases{
 			}
 		}
 	}),
+	check("FIFO-58", "empty-first-list", "a controller waits for ever for its cache, because the first list came while something was handled", func(t *suite.T, construct newFIFO) {
+		only(t, contract.Coalescing, contract.InOrder)
+		for range t.Scale(5) {
+			store := known(obj("a", 1))
+			b := setUp(t, construct, store)
+			b.must(b.f.Resync())
+			b.during(func() error { return b.f.Replace(nil, "8") }, func(contract.Deltas) error {
+				store.drop("a")
+				return nil
+			})
+			b.synced(true, "the first Replace came while the only object was handled, whose process dropped it, and left nothing waiting")
+			b.drain()
+		}
+	}),
+	unlocked("FIFO-58", "second-consumer", "a second worker handles an object that a list deleted before", func(t *suite.T, construct newFIFO) {
+		only(t, contract.Coalescing)
+		for range t.Scale(10) {
+			store := known()
+			b := setUp(t, construct, store)
+			b.add(obj("x", 1), obj("y", 2))
+			var others []<-chan popped
+			b.popWith(func(o any, _ bool) error {
+				if err := <-b.returned(start(t, func() error { return b.f.Replace([]any{obj("z", 3)}, "8") })); err != nil {
+					t.Errorf("Replace: %v", err)
+				}
+				for range 2 {
+					others = append(others, start(t, func() popped { return popOnce(b.f, nil) }))
+				}
+				for range 200 { // now they have come
+					runtime.Gosched()
+				}
+				store.apply(o.(contract.Deltas))
+				return nil
+			})
+			got := map[string]bool{}
+			for _, other := range others {
+				got[render(await(t, other, "a Pop that came after a list, while process ran, still waits though process has returned").deltas)] = true
+			}
+			for _, want := range []string{"Added(y@2) Deleted(tombstone y y@2)", "Replaced(z@3)"} {
+				if !got[want] {
+					t.Fatalf("two Pops that came after the list of z gave %v; one of them must give %s", slices.Sorted(maps.Keys(got)), want)
+				}
+			}
+			b.drain("Deleted(tombstone x x@1)")
+		}
+	}),
+	check("FIFO-58", "reader-waits", "whoever looks into the queue misses what a list brought", func(t *suite.T, construct newFIFO) {
+		for range t.Scale(10) {
+			store := known()
+			b := setUp(t, construct, store)
+			q, ok := b.f.(contract.KeyedQueue)
+			if !ok {
+				t.Skipf("%T is no contract.KeyedQueue", b.f)
+			}
+			b.add(obj("a", 1))
+			var keys <-chan []string
+			b.popWith(func(o any, _ bool) error {
+				replaced := make(chan error, 1)
+				keys = start(t, func() []string {
+					replaced <- q.Replace([]any{obj("b", 2)}, "8")
+					return q.ListKeys() // it may wait for process
+				})
+				if t.Config().Unlocked {
+					if err := <-b.returned(replaced); err != nil {
+						t.Errorf("Replace: %v", err)
+					}
+				}
+				for range 200 {
+					runtime.Gosched()
+				}
+				store.apply(o.(contract.Deltas))
+				return nil
+			})
+			if got := await(t, keys, "ListKeys does not return though process has returned"); !slices.Contains(got, "b") {
+				t.Fatalf("ListKeys, after the Replace with b, gives %v", got)
+			}
+			b.drain("Replaced(b@2)", "Deleted(tombstone a a@1)")
+		}
+	}),
 	check("FIFO-59", "same-key", "an event is lost because its object was being handled when it came", func(t *suite.T, construct newFIFO) {
 		for range t.Scale(10) {
 			b := setUp(t, construct, known())
@@ -246,5 +341,34 @@ var inFlightCases = fifoCases{
 			}
 		}
 		b.drain()
+	}),
+	check("FIFO-61", "requeued-over-what-waits", "an old state is applied over a new one, because somebody looked into the queue", func(t *suite.T, construct newFIFO) {
+		for _, others := range []int{0, 20} {
+			for range t.Scale(5) {
+				b := setUp(t, construct, nil)
+				q, ok := b.f.(contract.KeyedQueue)
+				if !ok {
+					t.Skipf("%T is no contract.KeyedQueue", b.f)
+				}
+				b.add(obj("a", 1))
+				for i := range others {
+					b.add(obj(fmt.Sprintf("k%d", i), 10+i))
+				}
+				b.during(func() error {
+					err := q.Update(obj("a", 2))
+					q.List() // what came is in its place now, whatever the FIFO puts off
+					return err
+				}, func(contract.Deltas) error { return contract.ErrRequeue{} })
+				b.update(obj("a", 3))
+				for i := range others {
+					b.pop(fmt.Sprintf("Added(k%d@%d)", i, 10+i))
+				}
+				got := render(b.popWith(nil).deltas)
+				if got != "Added(a@1) Updated(a@2) Updated(a@3)" && got != "Updated(a@2) Updated(a@3)" {
+					t.Fatalf("after a requeue of Added(a@1), during which Updated(a@2) came, and Updated(a@3), Pop gave %s", got)
+				}
+				b.drain()
+			}
+		}
 	}),
 }

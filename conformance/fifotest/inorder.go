@@ -3,6 +3,8 @@ package fifotest
 // The classes that hand out every event, in order.
 
 import (
+	"errors"
+
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
@@ -34,6 +36,24 @@ var inOrderCases = fifoCases{
 		b := setUp(t, construct, nil)
 		b.replace(obj("a", 1))
 		b.drain("Replaced(a@1)")
+	}),
+	check("FIFO-37", "replace-look-up-fails", "a deletion is lost because the last state is, or an old state is taken for the last", func(t *suite.T, construct newFIFO) {
+		only(t, contract.InOrder)
+		k := known(obj("fails", 1), obj("gone", 2))
+		k.mu.errs["fails"] = errors.New("no look-up (part of a conformance case)")
+		k.mu.gone["gone"] = true
+		b := setUp(t, construct, k)
+		b.replace()
+		b.drain("Deleted(tombstone fails <nil>)", "Deleted(tombstone gone <nil>)")
+	}),
+	check("FIFO-38", "resync-look-up-fails", "one broken object stops the resync of all others", func(t *suite.T, construct newFIFO) {
+		only(t, contract.InOrder)
+		k := known(obj("fails", 1), obj("gone", 2), obj("a", 3))
+		k.mu.errs["fails"] = errors.New("no look-up (part of a conformance case)")
+		k.mu.gone["gone"] = true
+		b := setUp(t, construct, k)
+		b.must(b.f.Resync())
+		b.drain("Sync(a@3)")
 	}),
 	check("FIFO-38", "resync", "a resync brings an old state after the new one", func(t *suite.T, construct newFIFO) {
 		only(t, contract.InOrder)

@@ -5,6 +5,7 @@ package fifotest
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -96,9 +97,26 @@ var keyedCases = fifoCases{
 		}
 		b.drain("Added(a@1) Deleted(a@3)")
 	}),
+	ofKeyed("FIFO-46", "wakes", "a worker sleeps while what another put back waits", func(b *bed, _ contract.KeyedQueue) {
+		for range b.t.Scale(10) {
+			b.add(obj("a", 1))
+			var other <-chan popped
+			b.popWith(func(any, bool) error {
+				other = start(b.t, func() popped { return popOnce(b.f, nil) })
+				for range 200 { // now it sleeps
+					runtime.Gosched()
+				}
+				return contract.ErrRequeue{}
+			})
+			if got := await(b.t, other, "a Pop still waits though something was put back"); render(got.deltas) != "Added(a@1)" {
+				b.t.Fatalf("the Pop that waited gave %s, %v; want Added(a@1), which was put back", render(got.deltas), got.err)
+			}
+		}
+	}),
 	ofKeyed("FIFO-47", "put-back", "old Deltas overwrite new ones", func(b *bed, q contract.KeyedQueue) {
 		old := contract.Deltas{{Type: contract.Added, Object: obj("a", 1)}, {Type: contract.Updated, Object: obj("a", 2)}}
 		b.add(obj("b", 3))
+		b.must(q.AddIfNotPresent(contract.Deltas{{Type: contract.Added, Object: "no key"}, {Type: contract.Updated, Object: obj("b", 0)}}))
 		b.must(q.AddIfNotPresent(old))
 		b.must(q.AddIfNotPresent(contract.Deltas{{Type: contract.Updated, Object: obj("b", 4)}}))
 		b.must(q.AddIfNotPresent(contract.Deltas{{Type: contract.Deleted, Object: tombstone(obj("c", 5))}}))
@@ -115,6 +133,9 @@ var keyedCases = fifoCases{
 		var keyError contract.KeyError
 		if err := q.AddIfNotPresent(contract.Deltas{}); !errors.As(err, &keyError) {
 			b.t.Errorf("AddIfNotPresent of empty Deltas returned %v, want a KeyError", err)
+		}
+		if err := q.AddIfNotPresent(contract.Deltas{{Type: contract.Added, Object: "no key"}}); !errors.As(err, &keyError) {
+			b.t.Errorf("AddIfNotPresent of the Deltas of an object without a key returned %v, want a KeyError", err)
 		}
 		b.drain()
 	}),

@@ -4,8 +4,10 @@ package fifotest
 
 import (
 	"errors"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
@@ -23,6 +25,19 @@ var keyCases = fifoCases{
 		only(t, contract.Coalescing, contract.InOrder)
 		b := setUp(t, construct, known())
 		wantKeyError(t, "Replace", b.f.Replace([]any{obj("a", 1), "no key", obj("b", 2)}, "7"), "no key")
+	}),
+	check("FIFO-9", "list-without-keys", "one object without a key keeps a whole list from the cache", func(t *suite.T, construct newFIFO) {
+		only(t, contract.InOrderAtomic)
+		b := setUp(t, construct, nil)
+		b.must(b.f.Replace([]any{obj("a", 1), "no key"}, "7"))
+		b.drain("ReplacedAll(rv 7 [a@1 no key])")
+	}),
+	ofTransform("FIFO-8", "key-error-before-transformer", "an object without a key is queued under the empty key once it was transformed", func(b *bed, tr *transformer) {
+		tr.takes = true
+		for name, call := range map[string]func(any) error{"Add": b.f.Add, "Update": b.f.Update, "Delete": b.f.Delete} {
+			wantKeyError(b.t, name, call("no key"), "no key")
+		}
+		b.drain()
 	}),
 	check("FIFO-10", "tombstones", "a missed deletion fails for want of a key, and the object stays in the cache for ever", func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, known(obj("a", 1), obj("b", 2)))
@@ -66,6 +81,51 @@ var keyCases = fifoCases{
 		}
 		b.drain()
 	}),
+	check("FIFO-11", "key-func-is-asked", "objects that a program keys by another field are mixed up by their names", func(t *suite.T, construct newFIFO) {
+		only(t, contract.Coalescing, contract.InOrder)
+		b := setUpFIFO(t, construct(contract.FIFOConfig{KnownObjects: known(), KeyFunc: func(o any) (string, error) {
+			return string(o.(*metav1.PartialObjectMetadata).UID), nil
+		}}))
+		b.add(named("ns", "a", "1"), named("ns", "a", "2"))
+		b.replace(named("ns", "b", "1"))
+		wantDeletions(b, "2")
+	}),
+	check("FIFO-11", "one-key-in-many-forms", "a deletion misses its object because the key was put together in another way", func(t *suite.T, construct newFIFO) {
+		only(t, contract.Coalescing, contract.InOrder)
+		b := setUpFIFO(t, construct(contract.FIFOConfig{KnownObjects: known()}))
+		for _, same := range [][]any{
+			{named("n", "x", ""), contract.ExplicitKey("n/x")},
+			{contract.ExplicitKey("a/b"), named("", "a/b", ""), named("a", "b", "")},
+			{named("x/y", "z", ""), contract.ExplicitKey("x/y/z")},
+			{contract.ExplicitKey("/y/z"), named("/y", "z", "")},
+			{contract.ExplicitKey("/q")},
+			{contract.ExplicitKey("q"), named("", "q", "")},
+		} {
+			b.add(same...)
+		}
+		b.replace()
+		wantDeletions(b, "n/x", "a/b", "x/y/z", "/y/z", "/q", "q")
+	}),
+}
+
+func named(namespace, name, uid string) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(uid)}}
+}
+
+// wantDeletions checks the keys of all tombstones that wait, in their order.
+func wantDeletions(b *bed, want ...string) {
+	b.f.Close()
+	var got []string
+	for p := b.popWith(nil); p.err == nil; p = b.popWith(nil) {
+		for _, d := range p.deltas {
+			if tombstone, ok := d.Object.(contract.DeletedFinalStateUnknown); ok && d.Type == contract.Deleted {
+				got = append(got, tombstone.Key)
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		b.t.Fatalf("the list implied the deletions of the keys %q, want %q", got, want)
+	}
 }
 
 // wantKeyError checks that err is a KeyError for o.

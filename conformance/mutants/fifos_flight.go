@@ -111,6 +111,23 @@ func (f everythingAtOnce) PopBatch(batch contract.ProcessBatchFunc, single contr
 	return batch(all, isInitial)
 }
 
+// neverBatches has a PopBatch that hands out one event at a time.
+type neverBatches struct{ *fifo }
+
+func (f neverBatches) PopBatch(_ contract.ProcessBatchFunc, single contract.PopProcessFunc) error {
+	_, err := f.Pop(single)
+	return err
+}
+
+// neverEmpty has a Len that is never 0.
+type neverEmpty struct{ *fifo }
+
+func (f neverEmpty) Len() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return max(1, len(f.mu.model.Waiting))
+}
+
 func flightFIFOs() []Mutant {
 	claims := func(m Mutant) Mutant {
 		m.Unlocked = true
@@ -160,5 +177,9 @@ func flightFIFOs() []Mutant {
 		requeuedBehind,
 		fifoLike(contract.Coalescing, "batches of everything", "a batch has all deltas of all keys", "FIFO-41",
 			func(f *fifo) contract.FIFO { return everythingAtOnce{f} }),
+		fifoLike(contract.InOrder, "never batches", "PopBatch hands out one event, however many wait", "FIFO-62",
+			func(f *fifo) contract.FIFO { return neverBatches{f} }),
+		fifoLike(contract.Coalescing, "never of length 0", "Len is 1 when nothing waits", "FIFO-63",
+			func(f *fifo) contract.FIFO { return neverEmpty{f} }),
 	}
 }

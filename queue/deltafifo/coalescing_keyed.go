@@ -31,7 +31,8 @@ func (f *Coalescing) AddIfNotPresent(obj any) error {
 }
 
 // read calls do when all that has arrived is folded. It waits for a running process
-// if something that depends on it came meanwhile, such as a Replace.
+// if something that depends on it came meanwhile, such as a Replace. It wakes no Pop, for
+// the reason that settle gives.
 func (f *Coalescing) read(do func(waiting *entries)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -39,9 +40,6 @@ func (f *Coalescing) read(do func(waiting *entries)) {
 		f.quiet.Wait()
 	}
 	do(&f.waiting.entries)
-	if f.mu.sleepers > 0 && f.waiting.entries.len() > 0 {
-		f.arrived.Signal() // whoever was to fold it may find nothing in the intake
-	}
 }
 
 // List returns the newest object, or tombstone, of each waiting key, in the order

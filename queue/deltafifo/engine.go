@@ -136,14 +136,12 @@ func (e *engine) initialListLocked(n int) {
 
 // settle folds at once what a list brings, if no process runs: HasSynced may depend
 // on it, and KnownObjects may be changed by others than process. Otherwise the end
-// of process does it.
+// of process does it. It wakes no Pop: put has woken one if any slept, and a Pop that
+// takes something passes the wake-up on (beginLocked).
 func (e *engine) settle() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.foldLocked()
-	if e.mu.line.len() > 0 {
-		e.arrived.Signal()
-	}
 }
 
 // awaitLocked waits until something can be taken, and folds what has arrived if less
@@ -204,7 +202,7 @@ type run struct {
 	counted   int  // of the initial list
 	tracked   bool // in running
 	key       objectKey
-	back      contract.Deltas // to be put back; nil: nothing
+	back      contract.Deltas // to be put back; nil: nothing. Only if tracked
 }
 
 // beginLocked is called when n things were taken, before process is.
@@ -225,7 +223,7 @@ func (e *engine) beginLocked(n int) run {
 
 // end is called when process has returned or panicked.
 func (e *engine) end(r *run) {
-	if r.counted == 0 && !r.tracked && r.back == nil {
+	if r.counted == 0 && !r.tracked {
 		return
 	}
 	e.mu.Lock()

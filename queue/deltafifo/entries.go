@@ -142,14 +142,16 @@ func (r *entries) place(n uint64) {
 
 func (r *entries) slot(n uint64) uint32 { return uint32(n & uint64(len(r.slots)-1)) }
 
-// unplace takes entry number n out of the index, and moves what lies behind it
-// towards its hash, so that no search ends at the gap.
-func (r *entries) unplace(n uint64) {
-	mask, at := uint32(len(r.places)-1), r.slot(n)+1
-	i := r.at(n).hash & mask
-	for r.places[i].at != at {
-		i = (i + 1) & mask
-	}
+// unplace takes the front out of the index, and moves what lies behind it towards its
+// hash, so that no search ends at the gap.
+//
+// The front is always in the place that its hash names. Between that place and an entry's
+// own are only older entries: place puts a new entry behind old ones, and an entry that
+// moves into a gap is older than every later one that is looked for past the gap. The
+// front has no older ones.
+func (r *entries) unplace() {
+	mask := uint32(len(r.places) - 1)
+	i := r.front().hash & mask
 	for j := (i + 1) & mask; r.places[j].at != 0; j = (j + 1) & mask {
 		if p := r.places[j]; (j-p.hash)&mask >= (j-i)&mask {
 			r.places[i] = p
@@ -183,7 +185,7 @@ func (r *entries) front() *entry { return r.at(r.first) }
 // pop drops the front and clears its slot.
 func (r *entries) pop() {
 	if r.indexed {
-		r.unplace(r.first)
+		r.unplace()
 	}
 	*r.front() = entry{}
 	r.first++

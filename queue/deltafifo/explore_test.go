@@ -178,6 +178,24 @@ func (b *bed) judge(want map[string]int) func() error {
 	}
 }
 
+// popTogether pops, and has process wait until n of its calls run, where the FIFO lets
+// them.
+func (b *bed) popTogether(n int) func() {
+	taken := 0
+	return func() {
+		_, err := b.fifo.Pop(func(item any, isInInitialList bool) error {
+			if _, locks := b.fifo.(*deltafifo.DeltaFIFO); !locks {
+				taken++
+				explore.Await("all have one", func() bool { return taken == n })
+			}
+			return b.process(item, isInInitialList)
+		})
+		if err != nil {
+			b.fail("Pop: %v", err)
+		}
+	}
+}
+
 // plays are what is done to each FIFO.
 var plays = map[string]func(b *bed) (threads []func(), judge func() error){
 	"two producers, a consumer": func(b *bed) ([]func(), func() error) {
@@ -190,20 +208,26 @@ var plays = map[string]func(b *bed) (threads []func(), judge func() error){
 		return []func(){then(b.produce("p", "a"), b.produce("q", "b"), b.produce("r", "c"), b.fifo.Close), b.pop, b.pop}, b.judge(map[string]int{"p": 1, "q": 1, "r": 1})
 	},
 	"two consumers at once": func(b *bed) ([]func(), func() error) {
-		taken := 0
-		pop := func() {
-			_, err := b.fifo.Pop(func(item any, isInInitialList bool) error {
-				if _, locks := b.fifo.(*deltafifo.DeltaFIFO); !locks {
-					taken++
-					explore.Await("both have one", func() bool { return taken == 2 })
-				}
-				return b.process(item, isInInitialList)
-			})
-			if err != nil {
-				b.fail("Pop: %v", err)
+		pop := b.popTogether(2)
+		return []func(){then(b.produce("p", "a"), b.produce("q", "b")), pop, pop}, b.judge(map[string]int{"p": 1, "q": 1})
+	},
+	"two consumers at once, of a list": func(b *bed) ([]func(), func() error) {
+		pop := b.popTogether(2)
+		list := func() {
+			if err := b.fifo.Replace([]any{&told{"a", "p", 0}}, "1"); err != nil {
+				b.fail("%v", err)
 			}
 		}
-		return []func(){then(b.produce("p", "a"), b.produce("q", "b")), pop, pop}, b.judge(map[string]int{"p": 1, "q": 1})
+		return []func(){then(list, b.produce("q", "b")), pop, pop}, b.judge(map[string]int{"p": 1, "q": 1})
+	},
+	"two consumers at once, beside a reader": func(b *bed) ([]func(), func() error) {
+		pop := b.popTogether(2)
+		read := func() {
+			if q, ok := b.fifo.(contract.KeyedQueue); ok {
+				q.ListKeys()
+			}
+		}
+		return []func(){then(b.produce("p", "a"), b.produce("q", "b")), pop, pop, read}, b.judge(map[string]int{"p": 1, "q": 1})
 	},
 	"adds beside Close": func(b *bed) ([]func(), func() error) {
 		return []func(){b.produce("p", "a", "b"), b.fifo.Close, b.pop}, b.judge(map[string]int{"p": 2})
