@@ -226,6 +226,9 @@ func TestGoroutinesAreRead(t *testing.T) {
 		{"goroutine 6 [sleep (durable), synctest bubble 12]:\nmain.f()", 6, 0, "synctest bubble 12", true},
 		{"goroutine 9 [GC assist wait]:\nmain.f()", 9, 0, "", false},
 		{"goroutine 9 [runnable]:\nmain.f()", 9, 0, "", false},
+		{"goroutine 9 [semacquire]:\nmain.f(...)\n\t/x.go:1 +0x2e\nsync.f()", 9, 0, "", false},
+		{"goroutine 9 [semacquire, 3 minutes]:\nsync.runtime_Semacquire(0x2)\n\t/x.go:1", 9, 0, "", true},
+		{"goroutine 9 [semacquire]:\ninternal/poll.runtime_Semacquire(0x2)\n\t/x.go:1", 9, 0, "", true},
 	} {
 		g, ok := parseGoroutine(c.text)
 		if !ok || g.id != c.id || g.creator != c.by || g.bubble != c.bubble || g.waits() != c.waiting {
