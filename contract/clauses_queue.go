@@ -41,4 +41,9 @@ var queueClauses = []Clause{
 	{"QUEUE-38", ComponentQueue, CapPriority, "No priority starves: an item is handed out after at most 64 Gets for itself and for each item that became ready before it, whatever of higher priority keeps coming", "design: fairness; https://github.com/kubernetes-sigs/controller-runtime/issues/2374 has none"},
 	{"QUEUE-39", ComponentQueue, CapCore, "No reference to an item is kept after its Done", "kubernetes#105031: slots of a queue that kept popped items alive"},
 	{"QUEUE-40", ComponentQueue, CapPriority, "Items of one priority that are due at the same instant, and were added once each, come out in the order in which they were added", srcPriorityQueue},
+	{"QUEUE-41", ComponentQueue, CapConfigured, "A queue with a name and a metrics provider makes each metric once, under that name; a queue without a name makes none", srcQueueMetrics},
+	{"QUEUE-42", ComponentQueue, CapConfigured, "The metrics count: adds is how many items became ready or are to be at their Done, depth is how many of them no worker took yet, retries is how many were delayed (a queue without priorities may count AddAfter without a delay too); what comes after ShutDown is not counted", srcQueueMetrics},
+	{"QUEUE-43", ComponentQueue, CapConfigured, "The metrics measure, in seconds: latency from Add to Get, work duration from Get to Done, and at least once a second how long the items that workers have are with them, the sum and the longest, until ShutDown", srcQueueMetrics},
+	{"QUEUE-44", ComponentQueue, CapConfigured, "An order that the queue is given decides which ready item is next: it gets each one by Push, hears by Touch of one that is added again, and gives the next by Pop", srcWorkqueue},
+	{"QUEUE-45", ComponentQueue, CapConfigured, "Where the metrics provider tells priorities apart, the depth of a queue with priorities is that of each priority, and that of another queue one number", srcPriorityQueue},
 }

@@ -43,13 +43,20 @@ func Waive(clause, reason string) Option { return suite.Waive(clause, reason) }
 // given. Check then lives in real time; Run does not need to.
 func OwnClock() Option { return func(c *suite.Config) { c.OwnClock = true } }
 
+// NewConfigured gives the constructor of the same queue with a configuration: for the
+// clauses on metrics and orders, and those on delays that a limiter chooses.
+func NewConfigured(construct func(contract.QueueConfig) contract.DelayingQueue[string]) Option {
+	return func(c *suite.Config) { c.NewConfigured = construct }
+}
+
 // env is what a case gets: the queue's constructor and the time to live in.
 type env struct {
 	newQueue    func(clock.WithTicker) contract.DelayingQueue[string]
 	newTimeline func() timeline
 }
 
-var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, priorityCases, randomCases, concurrentCases)
+var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, priorityCases, randomCases, concurrentCases,
+	metricsCases, orderCases)
 
 // Run tests newQueue's queues, a subtest per case.
 func Run(t *testing.T, newQueue func(clock.WithTicker) contract.DelayingQueue[string], opts ...Option) {
