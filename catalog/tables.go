@@ -294,7 +294,7 @@ func rateLimiting(heaps int) func(contract.QueueConfig) contract.DelayingQueue[s
 }
 
 func queueConfig(c contract.QueueConfig) workqueue.Config[string] {
-	return workqueue.Config[string]{Name: c.Name, MetricsProvider: c.MetricsProvider, Clock: c.Clock, Order: c.Order}
+	return workqueue.Config[string]{Name: c.Name, MetricsProvider: c.MetricsProvider, Clock: c.Clock, Order: c.Order, Turn: c.Turn}
 }
 
 func limiterOf(c contract.QueueConfig) contract.RateLimiter[string] {

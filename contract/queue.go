@@ -85,7 +85,7 @@ type PriorityQueue[T comparable] interface {
 
 // QueueConfig is how a queue is made whose constructor takes more than a clock. The
 // conformance suite asks for such queues, and a constructor is to use every field.
-// Clauses QUEUE-41 to QUEUE-45.
+// Clauses QUEUE-41 to QUEUE-45 and QUEUE-47.
 type QueueConfig struct {
 	Clock clock.WithTicker
 	// Name and MetricsProvider say where the queue counts what it does. One that lacks
@@ -97,6 +97,10 @@ type QueueConfig struct {
 	// Order holds the ready items and decides which is next; nil means first in, first
 	// out. A queue with priorities ignores it.
 	Order workqueue.Queue[string]
+	// Turn makes a queue with priorities fair: of so many Gets in a row that pass over the
+	// item that has been ready longest, the last one gets it after all. Zero leaves the
+	// choice to the constructor; below zero no Get goes by age.
+	Turn int
 }
 
 // PriorityDepthMetric counts the ready items of each priority.

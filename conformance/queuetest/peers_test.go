@@ -75,7 +75,9 @@ var priorityWaivers = []Option{
 
 func TestClientGoPasses(t *testing.T) {
 	t.Run("delaying", func(t *testing.T) { Run(t, newClientGoDelaying, clientGoWaivers...) })
-	t.Run("rate-limiting", func(t *testing.T) { Run(t, newClientGo, append(clientGoWaivers, NewConfigured(newConfiguredClientGo))...) })
+	t.Run("rate-limiting", func(t *testing.T) {
+		Run(t, newClientGo, append(clientGoWaivers, NewConfigured(newConfiguredClientGo))...)
+	})
 }
 
 func TestPriorityQueuePasses(t *testing.T) { Run(t, newPriority, priorityWaivers...) }

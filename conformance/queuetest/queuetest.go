@@ -56,7 +56,7 @@ type env struct {
 }
 
 var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, priorityCases, randomCases, concurrentCases,
-	metricsCases, orderCases)
+	metricsCases, orderCases, costCases)
 
 // Run tests newQueue's queues, a subtest per case.
 func Run(t *testing.T, newQueue func(clock.WithTicker) contract.DelayingQueue[string], opts ...Option) {

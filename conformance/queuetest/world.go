@@ -44,12 +44,19 @@ func newWorld(t reporter, c *suite.T, e env) *world {
 // configured returns e with queues that are made with cfg, on the clock of their world.
 // It skips the case if no constructor of such queues was given.
 func (e env) configured(t *suite.T, cfg contract.QueueConfig) env {
+	return e.configuredAs(t, cfg, true)
+}
+
+// configuredAs is configured; without onClock the queues are given no clock.
+func (e env) configuredAs(t *suite.T, cfg contract.QueueConfig, onClock bool) env {
 	construct := t.Config().NewConfigured
 	if construct == nil {
 		t.Skipf("no constructor of a queue with a configuration was given (queuetest.NewConfigured)")
 	}
 	e.newQueue = func(c clock.WithTicker) contract.DelayingQueue[string] {
-		cfg.Clock = c
+		if onClock {
+			cfg.Clock = c
+		}
 		return construct(cfg)
 	}
 	return e
