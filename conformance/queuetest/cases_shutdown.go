@@ -4,6 +4,8 @@ package queuetest
 
 import (
 	"fmt"
+	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
@@ -35,12 +37,17 @@ var shutdownCases = []suite.Case[env]{
 		for range max(10, t.Scale(30)) {
 			w := newWorld(t, t, e)
 			var producing []*call
+			var adding atomic.Int64
 			for who := range 3 {
 				producing = append(producing, start(func() {
-					for n := 0; n < 3000 && !w.q.ShuttingDown(); n++ {
+					for n := 0; !w.q.ShuttingDown(); n++ {
 						w.q.AddAfter(fmt.Sprint("item", who, "-", n%7), time.Duration(1+n%3))
+						adding.Add(1)
 					}
 				}))
+			}
+			for adding.Load() < 10 {
+				runtime.Gosched()
 			}
 			stop := start(w.q.ShutDown)
 			w.finish("each producer that calls AddAfter, after ShutDown,", producing...)
