@@ -3,6 +3,9 @@ package mutants
 // Queues that are wrong in what they do with their configuration.
 
 import (
+	"runtime"
+	"sync"
+
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
@@ -37,6 +40,48 @@ func countedOf(name, mistake, clauses string, with func(p workqueue.MetricsProvi
 			cfg.MetricsProvider = with(cfg.MetricsProvider)
 		}
 	})
+}
+
+// turnOf makes a mutant of a queue with priorities that is given a turn.
+func turnOf(name, mistake string, taken func(turn int) int) Mutant {
+	m := rankedOf(name, mistake, "QUEUE-47", func(*ranked) {})
+	m.NewConfiguredQueue = func(cfg contract.QueueConfig) contract.DelayingQueue[string] {
+		q := newRanked(cfg.Clock)
+		q.turn = taken(cfg.Turn)
+		return q
+	}
+	return m
+}
+
+// costlyQueues do what they should, and more.
+func costlyQueues() []Mutant {
+	return []Mutant{
+		queueOf("a note of every item", "what was done is noted and never cleared", "QUEUE-46", func(b *brokenQueue, ok okQueue) {
+			var mu sync.Mutex
+			var notes [][]byte
+			b.done = func(item string) {
+				ok.Done(item)
+				mu.Lock()
+				defer mu.Unlock()
+				notes = append(notes, make([]byte, 16))
+			}
+		}),
+		queueOf("waits by looking at the clock", "a goroutine asks for the time until something is due", "QUEUE-48", func(b *brokenQueue, ok okQueue) {
+			go func() {
+				for !ok.ShuttingDown() {
+					b.clock.Now()
+					runtime.Gosched()
+				}
+			}()
+		}),
+		turnOf("the turn is the default", "a queue that is given a turn keeps its own", func(int) int { return 16 }),
+		turnOf("the turn comes too late", "the Get after the last that may pass over the oldest gets it", func(turn int) int {
+			if turn > 0 {
+				turn++
+			}
+			return turn
+		}),
+	}
 }
 
 // configuredQueues are wrong in what they count and in whom they ask.

@@ -20,6 +20,9 @@
 // suite.Guard), in a bubble for a tenth of the suite's case timeout. A rate-limiting queue should be given a limiter whose
 // first delays are short (some milliseconds, as the default controller's).
 //
+// A queue whose constructor takes a metrics provider, an order or a limiter is tested with
+// the suite's own, if [NewConfigured] gives that constructor.
+//
 // A whole Check takes a few seconds.
 package queuetest
 
