@@ -20,7 +20,9 @@ var costCases = []suite.Case[env]{
 	{Clause: "QUEUE-21", Name: "flood-and-ebb", Why: whyLost, Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		f := &flood{world: w}
-		for _, ready := range []int{700, 30, 300, 0, 5, 530, 0} { // past the size of any first table, and back
+		// Past the size of any first table, and back; and to powers of two, where a hash table
+		// may have no room left.
+		for _, ready := range []int{64, 0, 100, 0, 512, 3, 700, 30, 300, 0, 5, 530, 0} {
 			f.to(ready)
 			t.Progress()
 		}
