@@ -74,6 +74,9 @@ type Entry struct {
 	// MutationDetecting makes an informer that reports changed objects to found; nil if it
 	// has no such report.
 	MutationDetecting func(found func(message string)) contract.NewInformer
+	// NewConfiguredQueue makes the same queue with a configuration; nil if the constructor
+	// takes none.
+	NewConfiguredQueue func(contract.QueueConfig) contract.DelayingQueue[string]
 	// NewTransformingFIFO makes a FIFO with a transformer; nil if it takes none.
 	NewTransformingFIFO func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO
 }

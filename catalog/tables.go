@@ -227,7 +227,7 @@ func queues() []Entry {
 			Component: contract.ComponentQueue, Name: "clientgo", Module: upstream.ClientGoModule, Reference: true,
 			Description: "client-go's rate-limiting workqueue: two sets and a slice; a channel of 1,000 before one goroutine that holds the waiting items",
 			Guarantees:  "first in, first out",
-			NewQueue:    upstream.NewQueue,
+			NewQueue:    upstream.NewQueue, NewConfiguredQueue: upstream.NewConfiguredQueue,
 			Waivers: []Waiver{
 				{"QUEUE-9", "client-go's Done queues an item that is ready a second time, so two workers may get it"},
 				{"QUEUE-18", "client-go's Done wakes one waiter: of several ShutDownWithDrain only one returns"},
@@ -259,6 +259,7 @@ func queues() []Entry {
 			NewQueue: func(c clock.WithTicker) contract.DelayingQueue[string] {
 				return workqueue.NewRateLimiting[string](exponential(), queueHeap, workqueue.Config[string]{Clock: c})
 			},
+			NewConfiguredQueue: rateLimiting(0),
 		},
 		{
 			Component: contract.ComponentQueue, Name: "workqueue-oneheap", Module: own, Study: true,
@@ -267,6 +268,7 @@ func queues() []Entry {
 			NewQueue: func(c clock.WithTicker) contract.DelayingQueue[string] {
 				return workqueue.NewRateLimiting[string](exponential(), queueHeap, workqueue.Config[string]{Clock: c, Heaps: 1})
 			},
+			NewConfiguredQueue: rateLimiting(1),
 		},
 		{
 			Component: contract.ComponentQueue, Name: "priority", Module: own,
@@ -275,8 +277,31 @@ func queues() []Entry {
 			NewQueue: func(c clock.WithTicker) contract.DelayingQueue[string] {
 				return workqueue.NewPriority[string](exponential(), queueHeap, workqueue.Config[string]{Clock: c})
 			},
+			NewConfiguredQueue: func(cfg contract.QueueConfig) contract.DelayingQueue[string] {
+				return workqueue.NewPriority(limiterOf(cfg), queueHeap, queueConfig(cfg))
+			},
 		},
 	}
+}
+
+// rateLimiting makes workqueues that take a configuration.
+func rateLimiting(heaps int) func(contract.QueueConfig) contract.DelayingQueue[string] {
+	return func(c contract.QueueConfig) contract.DelayingQueue[string] {
+		cfg := queueConfig(c)
+		cfg.Heaps = heaps
+		return workqueue.NewRateLimiting(limiterOf(c), queueHeap, cfg)
+	}
+}
+
+func queueConfig(c contract.QueueConfig) workqueue.Config[string] {
+	return workqueue.Config[string]{Name: c.Name, MetricsProvider: c.MetricsProvider, Clock: c.Clock, Order: c.Order, Turn: c.Turn}
+}
+
+func limiterOf(c contract.QueueConfig) contract.RateLimiter[string] {
+	if c.Limiter != nil {
+		return c.Limiter
+	}
+	return exponential()
 }
 
 // queueHeap is the structure under this project's queues.

@@ -53,6 +53,9 @@ func (e Entry) options() []suite.Option {
 	if e.OwnClock {
 		opts = append(opts, queuetest.OwnClock())
 	}
+	if e.NewConfiguredQueue != nil {
+		opts = append(opts, queuetest.NewConfigured(e.NewConfiguredQueue))
+	}
 	if e.MutationDetecting != nil {
 		opts = append(opts, informertest.MutationDetecting(e.MutationDetecting))
 	}

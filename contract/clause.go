@@ -40,6 +40,7 @@ const (
 	CapUnlocked        Capability = "unlocked"         // FIFOs that claim it: no lock is held while process runs
 	CapRateLimiting    Capability = "rate-limiting"    // RateLimitingQueue
 	CapPriority        Capability = "priority"         // PriorityQueue
+	CapConfigured      Capability = "configured"       // queues that are made with a QueueConfig
 )
 
 // Clause is one numbered rule of the contract.

@@ -19,6 +19,7 @@ const (
 	srcDelayingQueue = `client-go v0.37.2 behaviour "util/workqueue/delaying_queue.go"`
 	srcWorkqueue     = `client-go v0.37.2 behaviour "util/workqueue/queue.go"`
 	srcRateLimiting  = `client-go v0.37.2 behaviour "util/workqueue/rate_limiting_queue.go"`
+	srcQueueMetrics  = `client-go v0.37.2 behaviour "util/workqueue/metrics.go"`
 	srcPriorityQueue = `controller-runtime v0.25.2 behaviour "pkg/controller/priorityqueue/priorityqueue.go"`
 	srcRateLimiters  = `client-go v0.37.2 behaviour "util/workqueue/default_rate_limiters.go"`
 

@@ -49,6 +49,9 @@ type Mutant struct {
 	NewDelay   func() contract.DelayHeap[string]
 	NewQueue   func(clock.WithTicker) contract.DelayingQueue[string]
 	NewLimiter func() contract.RateLimiter[string]
+	// NewConfiguredQueue is set for queues whose mistake is in what they do with their
+	// configuration.
+	NewConfiguredQueue func(contract.QueueConfig) contract.DelayingQueue[string]
 	// NewInformer is set for informers.
 	NewInformer contract.NewInformer
 	// MutationDetecting is set for informers whose mistake is in how they look for changed
@@ -89,6 +92,9 @@ func (m Mutant) Check(opts ...suite.Option) error {
 		}
 		return delaytest.Check(m.NewDelay, opts...)
 	case contract.ComponentQueue:
+		if m.NewConfiguredQueue != nil {
+			opts = append(slices.Clone(opts), queuetest.NewConfigured(m.NewConfiguredQueue))
+		}
 		return queuetest.Check(m.NewQueue, opts...)
 	case contract.ComponentLimiter:
 		return limittest.Check(m.NewLimiter, opts...)

@@ -116,6 +116,17 @@ var basicCases = []suite.Case[env]{
 			t.Errorf("five workers got %v", got)
 		}
 	}},
+	{Clause: "QUEUE-5", Name: "woken-by-one-add", Why: whyLost, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		for i := range 3 {
+			g := w.startGet()
+			w.settle()
+			item := fmt.Sprint("item", i)
+			w.add(item) // and nothing after it that might wake the worker
+			w.finish("Get after Add", g.call)
+			w.done(item)
+		}
+	}},
 	{Clause: "QUEUE-5", Name: "woken-by-done", Why: whyLost, Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		w.add("a")
@@ -186,6 +197,19 @@ var basicCases = []suite.Case[env]{
 		w.done("a")
 		w.awaitLen(2)
 		w.mustGet("a", "b")
+		w.add("canary")
+		w.mustGet("canary")
+	}},
+	{Clause: "QUEUE-9", Name: "ready-again", Why: whyTwice, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		w.mustGet("a")
+		w.add("a")
+		w.done("a") // it is ready again
+		w.awaitLen(1)
+		w.done("a")
+		w.awaitLen(1)
+		w.mustGet("a")
 		w.add("canary")
 		w.mustGet("canary")
 	}},

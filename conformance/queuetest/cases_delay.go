@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
 )
 
 const (
@@ -69,6 +70,58 @@ var delayCases = []suite.Case[env]{
 		w.addAfter("next", 2)
 		w.advance(w.ticks(2))
 		w.mustGet("next")
+	}},
+	{Clause: "QUEUE-22", Name: "a-nanosecond", Why: whyEarly, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		due := w.clock().Now().Add(1)
+		w.q.AddAfter("a", 1)
+		w.settle()
+		if n := w.q.Len(); n > 0 && !w.reached(due) {
+			t.Fatalf("an item with a delay of a nanosecond is ready, and time stands still")
+		}
+		w.advance(w.tick())
+		w.mustGet("a")
+	}},
+	{Clause: "QUEUE-22", Name: "many-due-at-once", Why: "what is due together would come in portions, seconds apart", Run: func(t *suite.T, e env) {
+		const items = 700 // more than a queue may move at once
+		w := open(t, e)
+		for i := range items {
+			w.addAfter(fmt.Sprint("item", i), 3)
+		}
+		w.advance(w.ticks(3))
+		// Time moves no more, unless a queue was late to set its timer.
+		for looks := 0; w.q.Len() == 0; looks++ {
+			if t.HasStalled() {
+				t.Fatalf("%d items are due and none is ready", items)
+			}
+			w.pause(looks)
+		}
+		for w.q.Len() < items {
+			if t.HasStalled() {
+				t.Fatalf("%d items are due and time stands still: %d are ready", items, w.q.Len())
+			}
+			w.settle()
+		}
+	}},
+	{Clause: "QUEUE-22", Name: "the-system's-clock", Why: "a queue that is made without a clock would crash", Run: func(t *suite.T, e env) {
+		w := open(t, e.configuredAs(t, contract.QueueConfig{Name: queueName, MetricsProvider: newMeter()}, false))
+		w.q.AddAfter("a", 1)
+		w.mustGet("a")
+		w.done("a")
+	}},
+	{Clause: "QUEUE-23", Name: "comes-once", Why: whyExtra, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.finish("AddAfter without a delay, Get and Done", start(func() {
+			for range max(100, t.Scale(300)) {
+				w.q.AddAfter("a", 0)
+				item, _ := w.q.Get()
+				w.q.Done(item)
+			}
+		}))
+		w.settle()
+		w.awaitLen(0)
+		w.add("canary")
+		w.mustGet("canary")
 	}},
 	{Clause: "QUEUE-23", Name: "zero-and-less", Why: whyLost, Run: func(t *suite.T, e env) {
 		w := open(t, e)

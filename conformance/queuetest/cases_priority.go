@@ -234,6 +234,7 @@ var priorityCases = []suite.Case[env]{
 		q.AddRateLimited("c")
 		w.mustGetWith(q, "c", 0)
 	}},
+	{Clause: "QUEUE-47", Name: "any-history", Why: whyStarve, Run: randomTurns},
 	{Clause: "QUEUE-38", Name: "among-busy-ones", Why: whyStarve, Run: func(t *suite.T, e env) {
 		w, q := openPriority(t, e)
 		const lows, most = 3, 64

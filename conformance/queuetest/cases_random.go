@@ -41,11 +41,17 @@ type history struct {
 	ordered      bool // items come in the model's order, and Len is the model's
 	addProcessed bool // items are added while a worker has them
 	delays       bool // items are delayed, where the timeline is exact
+	metered      bool // the metrics are compared with the model's
 }
 
 func randomHistories(t *suite.T, e env, kind history) {
 	shrinking := false
 	t.Random(func(rt *rapid.T) {
+		var counts *meter
+		if kind.metered {
+			counts = newMeter()
+			e = e.metered(t, counts)
+		}
 		w := newWorld(rt, t, e)
 		defer w.close()
 		if shrinking {
@@ -54,7 +60,7 @@ func randomHistories(t *suite.T, e env, kind history) {
 		}
 		passed := false
 		defer func() { shrinking = shrinking || !passed }()
-		m := &model{world: w, rt: rt, kind: kind, dirty: map[string]bool{}, processing: map[string]bool{}, due: map[string]time.Time{}, coming: map[string]bool{}}
+		m := &model{world: w, rt: rt, kind: kind, meter: counts, dirty: map[string]bool{}, processing: map[string]bool{}, due: map[string]time.Time{}, coming: map[string]bool{}}
 		m.run()
 		passed = true
 	})
@@ -74,6 +80,9 @@ type model struct {
 	// time has come the queue may take a moment to see it: what an Add does in
 	// between, or to a delay that still runs, is not laid down.
 	coming map[string]bool
+
+	meter                       *meter // nil: nothing is counted
+	entered, delayed, got, over int
 }
 
 // tell does what the queue does when item is added.
@@ -82,6 +91,7 @@ func (m *model) tell(item string) {
 		return
 	}
 	m.dirty[item] = true
+	m.entered++
 	if !m.processing[item] {
 		m.ready = append(m.ready, item)
 	}
@@ -108,6 +118,7 @@ func (m *model) takeOne() {
 	delete(m.dirty, got)
 	delete(m.coming, got)
 	m.processing[got] = true
+	m.got++
 }
 
 func (m *model) run() {
@@ -137,6 +148,7 @@ func (m *model) run() {
 			if m.kind.ordered {
 				m.awaitLen(len(m.ready))
 			}
+			m.awaitCounts()
 		},
 	}
 	if m.kind.delays && m.exact() {
@@ -146,6 +158,7 @@ func (m *model) run() {
 				rt.Skip()
 			}
 			m.coming[i] = true
+			m.delayed++
 			m.due[i] = m.addAfter(i, rapid.IntRange(1, 5).Draw(rt, "ticks"))
 		}
 		steps["advance"] = func(rt *rapid.T) {
@@ -169,6 +182,18 @@ func (m *model) run() {
 		}
 	}
 	m.awaitLen(0)
+	m.awaitCounts()
+}
+
+// awaitCounts waits until the metrics are the model's.
+func (m *model) awaitCounts() {
+	if m.meter == nil {
+		return
+	}
+	m.meter.awaitCounts(m.world, func() map[string]int {
+		m.ripen() // waiting may have moved the clock
+		return map[string]int{adds: m.entered, depth: len(m.dirty), retries: m.delayed, latency: m.got, duration: m.over}
+	})
 }
 
 // withWorkers lists what is processed, sorted, so that a history can be repeated.
@@ -177,6 +202,7 @@ func (m *model) withWorkers() []string { return slices.Sorted(maps.Keys(m.proces
 func (m *model) finishOne(item string) {
 	m.done(item)
 	delete(m.processing, item)
+	m.over++
 	if m.dirty[item] {
 		m.ready = append(m.ready, item)
 	}

@@ -4,6 +4,8 @@ package queuetest
 
 import (
 	"fmt"
+	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
@@ -31,6 +33,28 @@ var shutdownCases = []suite.Case[env]{
 		w.awaitLen(0)
 		w.mustEnd()
 	}},
+	{Clause: "QUEUE-10", Name: "while-producers-add", Why: "a producer that is not told in time would crash the process", Run: func(t *suite.T, e env) {
+		for range max(10, t.Scale(30)) {
+			w := newWorld(t, t, e)
+			var producing []*call
+			var adding atomic.Int64
+			for who := range 3 {
+				producing = append(producing, start(func() {
+					for n := 0; !w.q.ShuttingDown(); n++ {
+						w.q.AddAfter(fmt.Sprint("item", who, "-", n%7), time.Duration(1+n%3))
+						adding.Add(1)
+					}
+				}))
+			}
+			for adding.Load() < 10 {
+				runtime.Gosched()
+			}
+			stop := start(w.q.ShutDown)
+			w.finish("each producer that calls AddAfter, after ShutDown,", producing...)
+			w.finish("ShutDown while producers call AddAfter", stop)
+			w.close()
+		}
+	}},
 	{Clause: "QUEUE-11", Name: "what-is-ready-comes-first", Why: "events that were accepted would be dropped", Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		w.add("a", "b", "c")
@@ -39,6 +63,20 @@ var shutdownCases = []suite.Case[env]{
 		w.mustGet("b", "c")
 		w.mustEnd()
 		w.mustEnd()
+	}},
+	{Clause: "QUEUE-11", Name: "with-priority", Why: "a worker would take the end for an item", Run: func(t *suite.T, e env) {
+		w, q := openPriority(t, e)
+		q.AddWithOpts(contract.AddOptions{Priority: new(3)}, "a")
+		w.awaitLen(1)
+		w.q.ShutDown()
+		w.mustGetWith(q, "a", 3)
+		var item string
+		var priority int
+		var shutdown bool
+		w.finish("GetWithPriority of a queue that is shut down", start(func() { item, priority, shutdown = q.GetWithPriority() }))
+		if item != "" || priority != 0 || !shutdown {
+			t.Fatalf("GetWithPriority = %q, %d, %v; want zeros and true: the queue is shut down and nothing is ready", item, priority, shutdown)
+		}
 	}},
 	{Clause: "QUEUE-11", Name: "added-again-before", Why: "events that were accepted would be dropped", Run: func(t *suite.T, e env) {
 		w := open(t, e)
@@ -154,6 +192,20 @@ var shutdownCases = []suite.Case[env]{
 		w.done("a") // a late Done is harmless
 		w.mustEnd()
 	}},
+	{Clause: "QUEUE-17", Name: "several-forced", Why: whyStuck, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.add("a")
+		w.mustGet("a")
+		var drains []*call
+		for range 3 {
+			drains = append(drains, start(w.q.ShutDownWithDrain))
+			w.settle()
+		}
+		w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
+		w.settle()
+		w.finish("ShutDown while others drain", start(w.q.ShutDown))
+		w.finish("each of three ShutDownWithDrain after ShutDown", drains...)
+	}},
 	{Clause: "QUEUE-18", Name: "three-at-once", Why: whyStuck, Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		w.add("a")
@@ -166,6 +218,27 @@ var shutdownCases = []suite.Case[env]{
 		w.settle()
 		w.done("a")
 		w.finish("each of three ShutDownWithDrain after the last Done", drains...)
+	}},
+	{Clause: "QUEUE-18", Name: "one-after-another", Why: whyDrain, Run: func(t *suite.T, e env) {
+		for range max(5, t.Scale(20)) {
+			w := newWorld(t, t, e)
+			w.add("a")
+			w.mustGet("a")
+			var drains []*call
+			for range 4 {
+				drains = append(drains, start(w.q.ShutDownWithDrain))
+				w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
+				w.settle()
+			}
+			for _, d := range drains {
+				if d.done() {
+					t.Fatalf("ShutDownWithDrain returned while a worker has an item")
+				}
+			}
+			w.done("a")
+			w.finish("each of four ShutDownWithDrain after the last Done", drains...)
+			w.close()
+		}
 	}},
 	{Clause: "QUEUE-19", Name: "unused", Why: whyLeak, Run: func(t *suite.T, e env) {
 		leavesNothing(t, e, func(w *world) { w.q.ShutDown() })

@@ -22,6 +22,20 @@ func newClientGo(c clock.WithTicker) contract.DelayingQueue[string] {
 		workqueue.TypedRateLimitingQueueConfig[string]{Clock: c})
 }
 
+func newConfiguredClientGo(cfg contract.QueueConfig) contract.DelayingQueue[string] {
+	if cfg.Limiter == nil {
+		cfg.Limiter = workqueue.DefaultTypedControllerRateLimiter[string]()
+	}
+	return workqueue.NewTypedRateLimitingQueueWithConfig(cfg.Limiter, workqueue.TypedRateLimitingQueueConfig[string]{
+		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
+			Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock,
+			Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{
+				Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock, Queue: cfg.Order,
+			}),
+		}),
+	})
+}
+
 // What client-go v0.37.2 breaks.
 var clientGoWaivers = []Option{
 	Waive("QUEUE-9", "client-go's Done queues an item that is ready a second time, so two workers may get it"),
@@ -61,7 +75,9 @@ var priorityWaivers = []Option{
 
 func TestClientGoPasses(t *testing.T) {
 	t.Run("delaying", func(t *testing.T) { Run(t, newClientGoDelaying, clientGoWaivers...) })
-	t.Run("rate-limiting", func(t *testing.T) { Run(t, newClientGo, clientGoWaivers...) })
+	t.Run("rate-limiting", func(t *testing.T) {
+		Run(t, newClientGo, append(clientGoWaivers, NewConfigured(newConfiguredClientGo))...)
+	})
 }
 
 func TestPriorityQueuePasses(t *testing.T) { Run(t, newPriority, priorityWaivers...) }
@@ -72,8 +88,8 @@ func TestCheckIsFastAndPasses(t *testing.T) {
 		newQueue func(clock.WithTicker) contract.DelayingQueue[string]
 		opts     []Option
 	}{
-		"clientgo":           {newClientGo, clientGoWaivers},
-		"clientgo-own-clock": {newClientGo, append([]Option{OwnClock()}, clientGoWaivers...)},
+		"clientgo":           {newClientGo, append([]Option{NewConfigured(newConfiguredClientGo)}, clientGoWaivers...)},
+		"clientgo-own-clock": {newClientGo, append([]Option{OwnClock(), NewConfigured(newConfiguredClientGo)}, clientGoWaivers...)},
 		"priorityqueue":      {newPriority, priorityWaivers},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -20,6 +20,9 @@
 // suite.Guard), in a bubble for a tenth of the suite's case timeout. A rate-limiting queue should be given a limiter whose
 // first delays are short (some milliseconds, as the default controller's).
 //
+// A queue whose constructor takes a metrics provider, an order or a limiter is tested with
+// the suite's own, if [NewConfigured] gives that constructor.
+//
 // A whole Check takes a few seconds.
 package queuetest
 
@@ -43,13 +46,20 @@ func Waive(clause, reason string) Option { return suite.Waive(clause, reason) }
 // given. Check then lives in real time; Run does not need to.
 func OwnClock() Option { return func(c *suite.Config) { c.OwnClock = true } }
 
+// NewConfigured gives the constructor of the same queue with a configuration: for the
+// clauses on metrics and orders, and those on delays that a limiter chooses.
+func NewConfigured(construct func(contract.QueueConfig) contract.DelayingQueue[string]) Option {
+	return func(c *suite.Config) { c.NewConfigured = construct }
+}
+
 // env is what a case gets: the queue's constructor and the time to live in.
 type env struct {
 	newQueue    func(clock.WithTicker) contract.DelayingQueue[string]
 	newTimeline func() timeline
 }
 
-var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, priorityCases, randomCases, concurrentCases)
+var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, priorityCases, randomCases, concurrentCases,
+	metricsCases, orderCases, costCases)
 
 // Run tests newQueue's queues, a subtest per case.
 func Run(t *testing.T, newQueue func(clock.WithTicker) contract.DelayingQueue[string], opts ...Option) {

@@ -226,3 +226,82 @@ func (m *timed) takeOne(rt *rapid.T) {
 	delete(m.held, item)
 	m.done(item)
 }
+
+// randomTurns plays random histories of a queue that is given a turn. What comes is laid
+// down exactly.
+func randomTurns(t *suite.T, e env) {
+	openPriority(t, e.configured(t, contract.QueueConfig{})) // or the case is skipped
+	t.Random(func(rt *rapid.T) {
+		turn := rapid.SampledFrom([]int{-1, 1, 2, 4, 7, 16}).Draw(rt, "turn")
+		w := newWorld(rt, t, e.configured(t, contract.QueueConfig{Turn: turn}))
+		defer w.close()
+		r := newReferee(w, w.q.(contract.PriorityQueue[string]))
+		with := map[string]*int{} // what workers have, and the priority with which it comes again
+		priorities, items := rapid.IntRange(-40, 40), rapid.StringMatching(`[a-z]`)
+		add := func(rt *rapid.T) {
+			item, priority := items.Draw(rt, "item"), priorities.Draw(rt, "priority")
+			again, processed := with[item]
+			switch {
+			case processed:
+				r.q.AddWithOpts(contract.AddOptions{Priority: &priority}, item)
+				if again != nil {
+					priority = max(priority, *again)
+				}
+				with[item] = &priority
+			case r.index(item) < 0:
+				r.addReady(priority, item)
+			default:
+				r.raise(priority, item)
+			}
+		}
+		take := func() { with[r.takeTurn(turn)] = nil }
+		for range rapid.IntRange(0, 40).Draw(rt, "first") {
+			add(rt)
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"AddWithOpts": add,
+			"Get": func(rt *rapid.T) {
+				if len(r.ready) == 0 {
+					rt.Skip()
+				}
+				take()
+			},
+			"Done": func(rt *rapid.T) {
+				if len(with) == 0 {
+					rt.Skip()
+				}
+				item := rapid.SampledFrom(slices.Sorted(maps.Keys(with))).Draw(rt, "item")
+				w.done(item)
+				if again := with[item]; again != nil {
+					r.joins(*again, item)
+				}
+				delete(with, item)
+			},
+		})
+		for len(r.ready) > 0 {
+			take()
+		}
+		w.awaitLen(0)
+	})
+}
+
+// takeTurn takes out the item that is next, if each turn-th Get that passes over the oldest
+// one gets it instead.
+func (r *referee) takeTurn(turn int) string {
+	next := r.next()
+	switch {
+	case next == 0:
+		r.inOrder = 0
+	case turn > 0 && r.inOrder >= turn-1:
+		r.inOrder, next = 0, 0
+	default:
+		r.inOrder++
+	}
+	item, priority := r.getWith(r.q)
+	if want := r.ready[next]; item != want.item || priority != want.priority {
+		r.t.Fatalf("GetWithPriority = %q, %d, want %q, %d with a turn of %d; %d Gets passed over the oldest before; ready, the oldest first, are %v",
+			item, priority, want.item, want.priority, turn, r.inOrder, r.ready)
+	}
+	r.ready = slices.Delete(r.ready, next, next+1)
+	return item
+}

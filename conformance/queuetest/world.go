@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/contract"
 )
@@ -37,6 +39,27 @@ func open(t *suite.T, e env) *world {
 func newWorld(t reporter, c *suite.T, e env) *world {
 	tl := e.newTimeline()
 	return &world{timeline: tl, t: t, owner: c, q: e.newQueue(tl.clock()), bound: c.Config().CaseTimeout / 10}
+}
+
+// configured returns e with queues that are made with cfg, on the clock of their world.
+// It skips the case if no constructor of such queues was given.
+func (e env) configured(t *suite.T, cfg contract.QueueConfig) env {
+	return e.configuredAs(t, cfg, true)
+}
+
+// configuredAs is configured; without onClock the queues are given no clock.
+func (e env) configuredAs(t *suite.T, cfg contract.QueueConfig, onClock bool) env {
+	construct := t.Config().NewConfigured
+	if construct == nil {
+		t.Skipf("no constructor of a queue with a configuration was given (queuetest.NewConfigured)")
+	}
+	e.newQueue = func(c clock.WithTicker) contract.DelayingQueue[string] {
+		if onClock {
+			cfg.Clock = c
+		}
+		return construct(cfg)
+	}
+	return e
 }
 
 // close shuts the queue down, whatever the case did with it. A ShutDown that

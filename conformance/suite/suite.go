@@ -89,6 +89,9 @@ type Config struct {
 	// OwnClock says that a queue reads the system's clock whatever clock its
 	// constructor is given (controller-runtime's priority queue does).
 	OwnClock bool
+	// NewConfigured constructs the queue that queuetest tests with metrics, an order and a
+	// limiter of the suite's; nil skips the cases that need one.
+	NewConfigured func(contract.QueueConfig) contract.DelayingQueue[string]
 	// Granularity is what delaytest expects times to be rounded up to; 0 means that they
 	// are kept exactly.
 	Granularity time.Duration

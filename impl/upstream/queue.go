@@ -22,6 +22,21 @@ func NewQueue(c clock.WithTicker) contract.DelayingQueue[string] {
 	return workqueue.NewTypedRateLimitingQueueWithConfig(itemLimiter(), workqueue.TypedRateLimitingQueueConfig[string]{Clock: c})
 }
 
+// NewConfiguredQueue is NewQueue with a configuration.
+func NewConfiguredQueue(cfg contract.QueueConfig) contract.DelayingQueue[string] {
+	if cfg.Limiter == nil {
+		cfg.Limiter = itemLimiter()
+	}
+	return workqueue.NewTypedRateLimitingQueueWithConfig(cfg.Limiter, workqueue.TypedRateLimitingQueueConfig[string]{
+		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
+			Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock,
+			Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{
+				Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock, Queue: cfg.Order,
+			}),
+		}),
+	})
+}
+
 // NewPriorityQueue returns controller-runtime's priority queue. It reads the
 // system's clock whatever clock it is given.
 func NewPriorityQueue(clock.WithTicker) contract.DelayingQueue[string] {

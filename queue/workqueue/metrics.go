@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/contract"
 )
 
 // unfinishedPeriod is how often the two gauges of running work are set, as in
@@ -13,18 +15,12 @@ import (
 const unfinishedPeriod = 500 * time.Millisecond
 
 // PriorityDepthMetric counts the ready items of each priority.
-type PriorityDepthMetric interface {
-	Inc(priority int)
-	Dec(priority int)
-}
+type PriorityDepthMetric = contract.PriorityDepthMetric
 
 // PriorityMetricsProvider is a MetricsProvider that can tell priorities apart. A
 // [PriorityQueue] then has the depth that NewPriorityDepthMetric makes, in place of
 // NewDepthMetric's.
-type PriorityMetricsProvider interface {
-	workqueue.MetricsProvider
-	NewPriorityDepthMetric(name string) PriorityDepthMetric
-}
+type PriorityMetricsProvider = contract.PriorityMetricsProvider
 
 // oneDepth is the depth of a queue whose priorities are not told apart.
 type oneDepth struct{ gauge workqueue.GaugeMetric }

@@ -143,7 +143,7 @@ func (q *PriorityQueue[T]) add(item T, priority int, after time.Duration) {
 // addLocked adds item at readyAt, at once if that is zero. It reports whether the
 // alarm sleeps too long.
 func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int, readyAt time.Time) (earliest bool) {
-	if q.mu.over.Load() || q.mu.times == nil {
+	if q.mu.times == nil { // as shutDown leaves it before it is over
 		return false
 	}
 	at := q.mu.items.find(item, hash)

@@ -252,7 +252,7 @@ func (f *fifo[T]) pop() *plain[T] {
 	n := f.oldest
 	f.oldest, n.next = n.next, nil
 	if f.oldest == nil {
-		f.newest = nil // it must not keep the item alive
+		f.newest = nil // it must not keep the node alive
 	}
 	return n
 }

@@ -163,7 +163,7 @@ func (t *table[T, X]) merge() {
 		to = &(*to).chain
 	}
 	*to, *from = *from, nil
-	if t.buckets&(pageHeads-1) == 0 && t.buckets > 0 {
+	if t.buckets&(pageHeads-1) == 0 { // and not 0: there are leastHeads always
 		last := len(t.pages) - 1
 		t.pages[last] = nil
 		t.pages = t.pages[:last]

@@ -1,0 +1,176 @@
+package mutants
+
+// Queues that are wrong in what they do with their configuration.
+
+import (
+	"runtime"
+	"sync"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// configuredOf makes a mutant of client-go's queue, whose configuration change breaks.
+func configuredOf(name, mistake, clauses string, change func(cfg *contract.QueueConfig)) Mutant {
+	m := mutant(contract.ComponentQueue, name, mistake, clauses)
+	m.NewQueue = func(c clock.WithTicker) contract.DelayingQueue[string] { return newQueue(c) }
+	m.NewConfiguredQueue = func(cfg contract.QueueConfig) contract.DelayingQueue[string] {
+		change(&cfg)
+		if cfg.Limiter == nil {
+			cfg.Limiter = newItemLimiter()
+		}
+		return workqueue.NewTypedRateLimitingQueueWithConfig(cfg.Limiter, workqueue.TypedRateLimitingQueueConfig[string]{
+			DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{
+				Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock,
+				Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[string]{
+					Name: cfg.Name, MetricsProvider: cfg.MetricsProvider, Clock: cfg.Clock, Queue: cfg.Order,
+				}),
+			}),
+		})
+	}
+	return m
+}
+
+// countedOf makes a mutant of client-go's queue that counts with another provider.
+func countedOf(name, mistake, clauses string, with func(p workqueue.MetricsProvider) workqueue.MetricsProvider) Mutant {
+	return configuredOf(name, mistake, clauses, func(cfg *contract.QueueConfig) {
+		if cfg.MetricsProvider != nil {
+			cfg.MetricsProvider = with(cfg.MetricsProvider)
+		}
+	})
+}
+
+// turnOf makes a mutant of a queue with priorities that is given a turn.
+func turnOf(name, mistake string, taken func(turn int) int) Mutant {
+	m := rankedOf(name, mistake, "QUEUE-47", func(*ranked) {})
+	m.NewConfiguredQueue = func(cfg contract.QueueConfig) contract.DelayingQueue[string] {
+		q := newRanked(cfg.Clock)
+		q.turn = taken(cfg.Turn)
+		return q
+	}
+	return m
+}
+
+// costlyQueues do what they should, and more.
+func costlyQueues() []Mutant {
+	return []Mutant{
+		queueOf("a note of every item", "what was done is noted and never cleared", "QUEUE-46", func(b *brokenQueue, ok okQueue) {
+			var mu sync.Mutex
+			var notes [][]byte
+			b.done = func(item string) {
+				ok.Done(item)
+				mu.Lock()
+				defer mu.Unlock()
+				notes = append(notes, make([]byte, 16))
+			}
+		}),
+		queueOf("waits by looking at the clock", "a goroutine asks for the time until something is due", "QUEUE-48", func(b *brokenQueue, ok okQueue) {
+			go func() {
+				for !ok.ShuttingDown() {
+					b.clock.Now()
+					runtime.Gosched()
+				}
+			}()
+		}),
+		turnOf("the turn is the default", "a queue that is given a turn keeps its own", func(int) int { return 16 }),
+		turnOf("the turn comes too late", "the Get after the last that may pass over the oldest gets it", func(turn int) int {
+			if turn > 0 {
+				turn++
+			}
+			return turn
+		}),
+	}
+}
+
+// configuredQueues are wrong in what they count and in whom they ask.
+func configuredQueues() []Mutant {
+	return []Mutant{
+		configuredOf("metrics without a name", "a queue without a name counts under an empty one", "QUEUE-41", func(cfg *contract.QueueConfig) {
+			if cfg.Name == "" && cfg.MetricsProvider != nil {
+				cfg.MetricsProvider.NewAddsMetric("")
+			}
+		}),
+		countedOf("retries are adds", "each retry is counted where the adds are", "QUEUE-41 QUEUE-42", func(p workqueue.MetricsProvider) workqueue.MetricsProvider {
+			return retriesAreAdds{p}
+		}),
+		countedOf("the depth only grows", "Get does not take an item off the depth", "QUEUE-42", func(p workqueue.MetricsProvider) workqueue.MetricsProvider {
+			return growing{p}
+		}),
+		countedOf("milliseconds", "durations are told in milliseconds", "QUEUE-43", func(p workqueue.MetricsProvider) workqueue.MetricsProvider {
+			return inMilliseconds{p}
+		}),
+		countedOf("the sum is the longest", "the age of every item that is processed is set as the longest", "QUEUE-43", func(p workqueue.MetricsProvider) workqueue.MetricsProvider {
+			return &sumIsLongest{MetricsProvider: p}
+		}),
+		configuredOf("the order is not asked", "the order that the queue is given is left out", "QUEUE-44", func(cfg *contract.QueueConfig) { cfg.Order = nil }),
+		configuredOf("the order is not told of what comes again", "Touch is never called", "QUEUE-44", func(cfg *contract.QueueConfig) {
+			if cfg.Order != nil {
+				cfg.Order = untouched{cfg.Order}
+			}
+		}),
+		configuredOf("one depth for all priorities", "a provider that tells priorities apart is not asked for that", "QUEUE-45", func(cfg *contract.QueueConfig) {
+			if p, ok := cfg.MetricsProvider.(contract.PriorityMetricsProvider); ok {
+				p.NewPriorityDepthMetric(cfg.Name).Inc(0)
+				cfg.MetricsProvider = countless{p}
+			}
+		}),
+	}
+}
+
+type retriesAreAdds struct{ workqueue.MetricsProvider }
+
+func (p retriesAreAdds) NewRetriesMetric(name string) workqueue.CounterMetric {
+	return p.NewAddsMetric(name)
+}
+
+type growing struct{ workqueue.MetricsProvider }
+
+func (p growing) NewDepthMetric(name string) workqueue.GaugeMetric {
+	return growingGauge{p.MetricsProvider.NewDepthMetric(name)}
+}
+
+type growingGauge struct{ workqueue.GaugeMetric }
+
+func (growingGauge) Dec() {}
+
+type inMilliseconds struct{ workqueue.MetricsProvider }
+
+func (p inMilliseconds) NewLatencyMetric(name string) workqueue.HistogramMetric {
+	return thousandfold{p.MetricsProvider.NewLatencyMetric(name)}
+}
+
+type thousandfold struct{ to workqueue.HistogramMetric }
+
+func (t thousandfold) Observe(seconds float64) { t.to.Observe(1000 * seconds) }
+
+type sumIsLongest struct {
+	workqueue.MetricsProvider
+	longest workqueue.SettableGaugeMetric
+}
+
+func (p *sumIsLongest) NewUnfinishedWorkSecondsMetric(name string) workqueue.SettableGaugeMetric {
+	return p.NewLongestRunningProcessorSecondsMetric(name)
+}
+
+func (p *sumIsLongest) NewLongestRunningProcessorSecondsMetric(name string) workqueue.SettableGaugeMetric {
+	if p.longest == nil {
+		p.longest = p.MetricsProvider.NewLongestRunningProcessorSecondsMetric(name)
+	}
+	return p.longest
+}
+
+type untouched struct{ workqueue.Queue[string] }
+
+func (untouched) Touch(string) {}
+
+// countless has a depth that stays zero.
+type countless struct{ workqueue.MetricsProvider }
+
+func (p countless) NewDepthMetric(string) workqueue.GaugeMetric { return noGauge{} }
+
+type noGauge struct{}
+
+func (noGauge) Inc() {}
+func (noGauge) Dec() {}

@@ -1,0 +1,179 @@
+package queuetest
+
+// What a queue takes: memory, and time while it waits.
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+var costCases = []suite.Case[env]{
+	{Clause: "QUEUE-21", Name: "flood-and-ebb", Why: whyLost, Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		f := &flood{world: w}
+		// Past the size of any first table, and back; and to powers of two, where a hash table
+		// may have no room left.
+		for _, ready := range []int{64, 0, 100, 0, 512, 3, 700, 30, 300, 0, 5, 530, 0} {
+			f.to(ready)
+			t.Progress()
+		}
+		w.finish("ShutDownWithDrain when every item is done", start(w.q.ShutDownWithDrain))
+	}},
+	{Clause: "QUEUE-46", Name: "coming-and-going", Why: "a controller that runs for months would fill the memory", Run: func(t *suite.T, e env) {
+		const rounds, most = 600, 120_000 // bytes: five for each of 24,000 items
+		kept := int64(math.MaxInt64)
+		for range 3 {
+			if kept = min(kept, keptByQueue(t, e, rounds)); kept <= most {
+				return
+			}
+		}
+		t.Errorf("%d items came and went, never more than 40 at a time, and the queue keeps %d bytes", 40*rounds, kept)
+	}},
+	{Clause: "QUEUE-48", Name: "clock-reads", Why: "each idle controller would keep a processor busy", Run: func(t *suite.T, e env) {
+		var c *watched
+		newQueue := e.newQueue
+		e.newQueue = func(of clock.WithTicker) contract.DelayingQueue[string] {
+			c = &watched{WithTicker: of}
+			return newQueue(c)
+		}
+		w := open(t, e)
+		c.mustRest(w, "the queue is new")
+		w.addAfter("late", never)
+		c.mustRest(w, "an item waits for its time")
+		w.addAfter("soon", 2)
+		w.advance(w.ticks(2))
+		w.mustGet("soon")
+		c.mustRest(w, "an item came at its time and another waits")
+		w.done("soon")
+		c.mustRest(w, "an item is done")
+	}},
+}
+
+// flood keeps many items ready, first in, first out, and counts what it added.
+type flood struct {
+	*world
+	ready []string
+	added int
+}
+
+// to adds items, or takes items out, until so many are ready. Then it adds all of them
+// again, which must change nothing.
+func (f *flood) to(ready int) {
+	for len(f.ready) < ready {
+		item := fmt.Sprint("item", f.added)
+		f.added++
+		f.q.Add(item)
+		f.ready = append(f.ready, item)
+	}
+	f.awaitLen(len(f.ready))
+	for len(f.ready) > ready {
+		// The worker of each of some items has it while the others' come and go.
+		n := min(9, len(f.ready)-ready)
+		got := make([]string, 0, n)
+		f.finish("Get of items that are ready", start(func() {
+			for range n {
+				item, _ := f.q.Get()
+				got = append(got, item)
+			}
+		}))
+		for i, item := range got {
+			if item != f.ready[i] {
+				f.t.Fatalf("Get = %q, want %q: %d items are ready", item, f.ready[i], len(f.ready)-i)
+			}
+		}
+		f.done(got...)
+		f.ready = f.ready[n:]
+	}
+	f.awaitLen(ready)
+	f.add(f.ready...)
+	f.settle()
+	f.awaitLen(ready)
+}
+
+// keptByQueue takes items through several queues, lets the queues go one after the other,
+// and returns the least that the process had less each time: what else the process does is
+// counted with one or the other, and hardly with all.
+func keptByQueue(t *suite.T, e env, rounds int) int64 {
+	w := newWorld(t, t, e)
+	defer w.close()
+	queues := make([]contract.DelayingQueue[string], 4)
+	w.finish("the passing of items", start(func() {
+		for i := range queues {
+			queues[i] = e.newQueue(w.clock())
+			passThrough(t, queues[i], rounds, 40)
+		}
+	}))
+	least, before := int64(math.MaxInt64), live()
+	for i, q := range queues {
+		w.finish("ShutDown", start(q.ShutDown))
+		q, queues[i] = nil, nil
+		w.settle()
+		now := live()
+		least, before = min(least, before-now), now
+	}
+	runtime.KeepAlive(queues)
+	return least
+}
+
+// passThrough takes items through q, so many at a time.
+func passThrough(t *suite.T, q contract.DelayingQueue[string], rounds, atATime int) {
+	names := make([]string, 7*atATime)
+	for i := range names {
+		names[i] = fmt.Sprint("item", i)
+	}
+	for round := range rounds {
+		for i := range atATime {
+			q.Add(names[(round*atATime+i)%len(names)])
+		}
+		for range atATime {
+			item, _ := q.Get()
+			q.Done(item)
+		}
+		if round%100 == 0 {
+			t.Progress()
+		}
+	}
+}
+
+// live is how many bytes are in use after a collection.
+func live() int64 {
+	runtime.GC()
+	runtime.GC() // what finalizers let go of
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return int64(min(sample[0].Value.Uint64(), math.MaxInt64))
+}
+
+// watched is a clock that counts how often it is read.
+type watched struct {
+	clock.WithTicker
+	reads atomic.Int64
+}
+
+// Now is part of clock.PassiveClock.
+func (c *watched) Now() time.Time {
+	c.reads.Add(1)
+	return c.WithTicker.Now()
+}
+
+// mustRest asserts that the clock is hardly read while the case waits.
+func (c *watched) mustRest(w *world, when string) {
+	const looks, most = 10, 100
+	w.settle()
+	before := c.reads.Load()
+	for range looks {
+		w.settle()
+	}
+	if n := c.reads.Load() - before; n > most {
+		w.t.Fatalf("%s and there is nothing to do; meanwhile the queue read the clock %d times", when, n)
+	}
+}

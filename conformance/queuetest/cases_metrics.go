@@ -1,0 +1,212 @@
+package queuetest
+
+// What a queue counts and measures.
+
+import (
+	"slices"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+const (
+	whyCounts  = "alerts and autoscalers would read work that is not there, or none where there is"
+	whySeconds = "a slow reconciler or a starved queue would be seen by no dashboard"
+)
+
+var metricsCases = []suite.Case[env]{
+	{Clause: "QUEUE-41", Name: "each-once", Why: "a registry refuses the second metric of one name", Run: func(t *suite.T, e env) {
+		w, m := openMetered(t, e)
+		w.use()
+		want := []string{}
+		for _, kind := range []string{adds, depth, latency, longest, retries, unfinished, duration} {
+			want = append(want, kind+` of "`+queueName+`"`)
+		}
+		if made := m.names(); !slices.Equal(made, slices.Sorted(slices.Values(want))) {
+			t.Fatalf("the queue made the metrics %q", made)
+		}
+	}},
+	{Clause: "QUEUE-41", Name: "without-a-name", Why: "queues without a name would all count into one metric", Run: func(t *suite.T, e env) {
+		m := newMeter()
+		open(t, e.configured(t, contract.QueueConfig{MetricsProvider: m})).use()
+		if made := m.names(); len(made) > 0 {
+			t.Fatalf("the queue has no name and made the metrics %q", made)
+		}
+	}},
+	{Clause: "QUEUE-41", Name: "without-a-provider", Why: "a controller without metrics would not start", Run: func(t *suite.T, e env) {
+		open(t, e.configured(t, contract.QueueConfig{Name: queueName})).use()
+	}},
+	{Clause: "QUEUE-42", Name: "any-history", Why: whyCounts, Run: func(t *suite.T, e env) {
+		e.configured(t, contract.QueueConfig{}) // or the case is skipped
+		randomHistories(t, e, history{addProcessed: true, delays: true, metered: true})
+	}},
+	{Clause: "QUEUE-42", Name: "retries", Why: whyCounts, Run: func(t *suite.T, e env) {
+		w, m := openMetered(t, e)
+		w.add("a")
+		w.addAfter("b", never)
+		w.addAfter("b", never) // asked for twice
+		w.q.AddAfter("c", 1)   // a nanosecond is a delay
+		want := 3
+		if q, ok := w.q.(contract.RateLimitingQueue[string]); ok {
+			q.AddRateLimited("d")
+			want++
+		}
+		m.awaitCounts(w, func() map[string]int { return map[string]int{retries: want} })
+		if q, ok := w.q.(contract.PriorityQueue[string]); ok {
+			q.AddAfter("e", 0)
+			q.AddWithOpts(contract.AddOptions{After: -1}, "f", "g")
+			q.AddWithOpts(contract.AddOptions{After: w.ticks(never)}, "h", "i")
+			m.awaitCounts(w, func() map[string]int { return map[string]int{retries: want + 2} })
+		}
+	}},
+	{Clause: "QUEUE-42", Name: "after-shutdown", Why: whyCounts, Run: func(t *suite.T, e env) {
+		w, m := openMetered(t, e)
+		w.add("a", "b")
+		w.mustGet("a")
+		w.q.ShutDown()
+		w.add("a", "c")
+		w.addAfter("d", 0)
+		w.addAfter("e", 1)
+		if q, ok := w.q.(contract.RateLimitingQueue[string]); ok {
+			q.AddRateLimited("f")
+		}
+		w.done("a")
+		w.advance(w.ticks(5))
+		w.settle()
+		m.awaitCounts(w, func() map[string]int {
+			return map[string]int{adds: 2, depth: 1, retries: 0, latency: 1, duration: 1}
+		})
+	}},
+	{Clause: "QUEUE-43", Name: "latency-and-duration", Why: whySeconds, Run: func(t *suite.T, e env) {
+		w, m := openMetered(t, e)
+		added := w.moment(func() { w.add("a") })
+		w.advance(w.ticks(4))
+		w.add("a") // it is ready since long
+		w.advance(w.ticks(3))
+		got := w.moment(func() { w.mustGet("a") })
+		m.mustObserve(w, latency, 1, added, got)
+		w.advance(w.ticks(2))
+		added = w.moment(func() { w.add("a") }) // while it is processed
+		w.advance(w.ticks(4))
+		done := w.moment(func() { w.done("a", "b") }) // b is not processed
+		m.mustObserve(w, duration, 1, got, done)
+		w.advance(w.ticks(1))
+		got = w.moment(func() { w.mustGet("a") })
+		m.mustObserve(w, latency, 2, added, got)
+		w.advance(w.ticks(3))
+		done = w.moment(func() { w.done("a") })
+		m.mustObserve(w, duration, 2, got, done)
+
+		due := w.addAfter("a", 5)
+		w.advance(w.ticks(5))
+		w.awaitLen(1)
+		became := span{due, w.clock().Now()}
+		w.advance(w.ticks(2))
+		got = w.moment(func() { w.mustGet("a") })
+		m.mustObserve(w, latency, 3, became, got)
+	}},
+	{Clause: "QUEUE-43", Name: "what-workers-have", Why: "a worker that hangs would be seen by no alert", Run: func(t *suite.T, e env) {
+		w, m := openMetered(t, e)
+		if !w.exact() {
+			return // it would take seconds
+		}
+		w.add("a", "b", "c")
+		first := w.moment(func() { w.mustGet("a") })
+		w.advance(time.Second)
+		second := w.moment(func() { w.mustGet("b") })
+		w.advance(2 * time.Second)
+		m.mustBeRunning(w, first, second)
+		w.advance(3 * time.Second)
+		m.mustBeRunning(w, first, second)
+		w.done("a")
+		w.add("b") // it stays with its worker
+		w.advance(2 * time.Second)
+		m.mustBeRunning(w, second)
+		w.done("b")
+		w.advance(2 * time.Second)
+		m.mustBeRunning(w)
+	}},
+	{Clause: "QUEUE-43", Name: "until-shutdown", Why: whyLeak, Run: func(t *suite.T, e env) {
+		e = e.metered(t, newMeter())
+		leavesNothing(t, e, func(w *world) { w.use(); w.q.ShutDown() })
+	}},
+	{Clause: "QUEUE-39", Name: "counted-items", Why: whyKept, Run: func(t *suite.T, e env) {
+		letsGo(t, e.metered(t, newMeter()), func(w *world, item string) { w.q.Add(item) }, func(*world) {})
+	}},
+	{Clause: "QUEUE-45", Name: "each-priority", Why: whyCounts, Run: func(t *suite.T, e env) {
+		m := newMeter()
+		w, q := openPriority(t, e.metered(t, rankedMeter{m}))
+		add := func(priority int, items ...string) {
+			q.AddWithOpts(contract.AddOptions{Priority: &priority}, items...)
+		}
+		add(5, "a", "b")
+		add(-2, "c")
+		w.add("d")
+		m.awaitDepths(w, map[int]int{5: 2, -2: 1, 0: 1})
+		add(7, "c") // raised
+		add(1, "a") // and not lowered
+		m.awaitDepths(w, map[int]int{5: 2, 7: 1, 0: 1})
+		w.mustGetWith(q, "c", 7)
+		m.awaitDepths(w, map[int]int{5: 2, 0: 1})
+		add(3, "c") // while it is processed
+		m.awaitDepths(w, map[int]int{5: 2, 0: 1, 3: 1})
+		add(2, "c")
+		add(4, "c")
+		m.awaitDepths(w, map[int]int{5: 2, 0: 1, 4: 1})
+		w.done("c")
+		m.awaitDepths(w, map[int]int{5: 2, 0: 1, 4: 1})
+		w.mustGetWith(q, "a", 5)
+		w.mustGetWith(q, "b", 5)
+		w.mustGetWith(q, "c", 4)
+		q.AddWithOpts(contract.AddOptions{Priority: new(9), After: w.ticks(1)}, "e")
+		m.awaitDepths(w, map[int]int{0: 1})
+		w.advance(w.ticks(1))
+		m.awaitDepths(w, map[int]int{0: 1, 9: 1})
+		w.mustGetWith(q, "e", 9)
+		w.mustGetWith(q, "d", 0)
+		m.awaitDepths(w, map[int]int{})
+		if n := m.of(depth); n != 0 {
+			t.Errorf("the depth without priorities is %v", n)
+		}
+	}},
+	{Clause: "QUEUE-45", Name: "without-priorities", Why: whyCounts, Run: func(t *suite.T, e env) {
+		m := newMeter()
+		w := open(t, e.metered(t, rankedMeter{m}))
+		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
+			return
+		}
+		w.add("a", "b")
+		m.awaitCounts(w, func() map[string]int { return map[string]int{depth: 2} })
+	}},
+}
+
+// mustBeRunning waits until the two gauges say what workers have that got their items at
+// these moments, the first one first. They may be a second old.
+func (m *meter) mustBeRunning(w *world, got ...span) {
+	var all, one float64
+	if !w.await(func() bool {
+		now := w.clock().Now()
+		all, one = m.of(unfinished), m.of(longest)
+		if len(got) == 0 {
+			return all == 0 && one == 0
+		}
+		least, most, unsure := time.Duration(0), time.Duration(0), time.Millisecond
+		for _, g := range got {
+			least += now.Add(-time.Second).Sub(g.to)
+			most += now.Sub(g.from)
+			unsure += g.to.Sub(g.from)
+		}
+		first := got[0]
+		if seconds(all) < least || seconds(all) > most+unsure || seconds(one) < now.Add(-time.Second).Sub(first.to) || seconds(one) > now.Sub(first.from)+unsure {
+			return false
+		}
+		sum := time.Duration(0) // by the longest
+		for _, g := range got {
+			sum += seconds(one) - g.from.Sub(first.from)
+		}
+		return (seconds(all) - sum).Abs() <= 2*unsure
+	}) {
+		w.t.Fatalf("unfinished work %v s, longest running %v s; at %s workers have items since %v", all, one, w.clock().Now(), got)
+	}
+}

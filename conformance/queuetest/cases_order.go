@@ -1,0 +1,193 @@
+package queuetest
+
+// What a queue does with the order and the limiter that it is given.
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/contract"
+)
+
+var orderCases = []suite.Case[env]{
+	{Clause: "QUEUE-44", Name: "the-touched-first", Why: "a controller that orders its work would have it in the order of arrival", Run: func(t *suite.T, e env) {
+		o := &touched{}
+		w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
+		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
+			return // it has an order of its own
+		}
+		w.add("a", "b", "c", "d")
+		w.add("c", "b") // touches them
+		o.mustHear(t, "push a", "push b", "push c", "push d", "touch c", "touch b")
+		w.awaitLen(4)
+		w.mustGet("b")
+		w.add("b", "b") // a worker has it: the order hears of it at Done
+		w.mustGet("c")
+		w.add("d")
+		o.mustHear(t, "pop b", "pop c", "touch d")
+		w.done("b", "c")
+		o.mustHear(t, "push b")
+		w.awaitLen(3)
+		w.mustGet("d", "a", "b")
+		w.done("d")
+		w.addAfter("d", 2)
+		w.advance(w.ticks(2))
+		w.mustGet("d")
+		w.add("a") // ready when the queue is shut down
+		w.done("a", "b", "d")
+		w.q.ShutDown()
+		w.mustGet("a")
+		w.done("a")
+		w.mustEnd()
+		o.mustHear(t, "pop d", "pop a", "pop b", "push d", "pop d", "push a", "pop a")
+	}},
+	{Clause: "QUEUE-28", Name: "as-the-limiter-says", Why: whyEarly, Run: func(t *suite.T, e env) {
+		l := &scripted{}
+		w, q := openRateLimiting(t, e.configured(t, contract.QueueConfig{Limiter: l}))
+		for _, ticks := range []int{0, 5, 1, 8} {
+			l.delay = w.ticks(ticks)
+			comesAt(w, ticks, func() { q.AddRateLimited("x") })
+		}
+		if asked := l.asked("x"); asked != 4 {
+			t.Errorf("the limiter was asked %d times for 4 AddRateLimited", asked)
+		}
+	}},
+	{Clause: "QUEUE-36", Name: "whichever-is-shorter", Why: whyEarly, Run: func(t *suite.T, e env) {
+		l := &scripted{}
+		w, q := openPriority(t, e.configured(t, contract.QueueConfig{Limiter: l}))
+		tick := w.tick()
+		for _, c := range []struct {
+			limiter, after time.Duration
+			want           int
+		}{
+			{8 * tick, 3 * tick, 3},
+			{3 * tick, 8 * tick, 3},
+			{4 * tick, 0, 4}, // no After
+			{4 * tick, -1, 4},
+			{4 * tick, 1, 0}, // in a nanosecond
+			{0, 4 * tick, 0},
+		} {
+			l.delay = c.limiter
+			comesAt(w, c.want, func() { q.AddWithOpts(contract.AddOptions{RateLimited: true, After: c.after}, "x") })
+		}
+		l.delay = 8 * tick
+		comesAt(w, 0, func() { q.AddWithOpts(contract.AddOptions{}, "x") })
+		if asked := l.asked("x"); asked != 6 {
+			t.Errorf("the limiter was asked %d times for 6 AddWithOpts with RateLimited", asked)
+		}
+		q.ShutDown()
+		q.AddWithOpts(contract.AddOptions{RateLimited: true}, "late")
+		if l.asked("late") > 0 {
+			t.Errorf("the limiter was asked after ShutDown, and counts a failure")
+		}
+	}},
+}
+
+// comesAt asserts that "x", which add adds, comes after so many ticks: after an item whose
+// time is before that, and before one whose time is later.
+func comesAt(w *world, ticks int, add func()) {
+	add()
+	var want []string
+	if ticks > 1 && w.exact() {
+		w.addAfter("sooner", ticks-1)
+		want = append(want, "sooner")
+	}
+	want = append(want, "x", "later")
+	w.addAfter("later", ticks+2)
+	w.advance(w.ticks(ticks + 2))
+	w.mustGet(want...)
+	w.done(want...)
+}
+
+// scripted is a limiter of a delay that the case sets.
+type scripted struct {
+	delay time.Duration
+	mu    sync.Mutex
+	calls []string
+}
+
+// When is part of contract.RateLimiter.
+func (l *scripted) When(item string) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = append(l.calls, item)
+	return l.delay
+}
+
+// Forget is part of contract.RateLimiter.
+func (l *scripted) Forget(string) {}
+
+// NumRequeues is part of contract.RateLimiter.
+func (l *scripted) NumRequeues(item string) int { return l.asked(item) }
+
+func (l *scripted) asked(item string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, call := range l.calls {
+		if call == item {
+			n++
+		}
+	}
+	return n
+}
+
+// touched is an order in which the item that was touched last is next, and then the
+// oldest. The queue calls it under its lock.
+type touched struct {
+	mu    sync.Mutex
+	items []string
+	heard []string
+}
+
+func (o *touched) hear(what string) { o.heard = append(o.heard, what) }
+
+// mustHear asserts what the order was told since the last call.
+func (o *touched) mustHear(t *suite.T, want ...string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !slices.Equal(o.heard, want) {
+		t.Fatalf("the order was told %q, want %q", o.heard, want)
+	}
+	o.heard = nil
+}
+
+// Touch is part of workqueue.Queue.
+func (o *touched) Touch(item string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.hear("touch " + item)
+	if i := slices.Index(o.items, item); i >= 0 {
+		o.items = slices.Insert(slices.Delete(o.items, i, i+1), 0, item)
+	}
+}
+
+// Push is part of workqueue.Queue.
+func (o *touched) Push(item string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.hear("push " + item)
+	o.items = append(o.items, item)
+}
+
+// Len is part of workqueue.Queue.
+func (o *touched) Len() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.items)
+}
+
+// Pop is part of workqueue.Queue.
+func (o *touched) Pop() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.items) == 0 {
+		o.hear("pop of nothing")
+		return ""
+	}
+	item := o.items[0]
+	o.items = o.items[1:]
+	o.hear("pop " + item)
+	return item
+}
