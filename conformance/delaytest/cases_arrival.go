@@ -103,6 +103,32 @@ var arrivalCases = []suite.Case[constructor]{
 	{Clause: "DELAY-20", Name: "far-apart", Why: whyArrival, Run: ordered(func(t *suite.T, newHeap constructor) {
 		anyTie(t, newHeap(), t.Rand(), []time.Time{at(0), at(1), at(90), at(60 * 24), at(60 * 24 * 400)})
 	})},
+	{Clause: "DELAY-20", Name: "before-and-after-a-look", Why: whyArrival, Run: ordered(func(t *suite.T, newHeap constructor) {
+		// Next may arrange what waits. Each of some hundred ticks gets an item before and after.
+		h, tick := newHeap(), max(1, t.Config().Granularity)
+		for i := range 600 {
+			readyAt := at(5).Add(time.Duration(i) * tick)
+			h.Add("earlier", at(0))
+			h.Add("a", readyAt)
+			mustPop(t, h, at(1), "earlier")
+			h.Next()
+			h.Add("b", readyAt)
+			mustPop(t, h, at(20_000), "a")
+			mustPop(t, h, at(20_000), "b")
+		}
+	})},
+	{Clause: "DELAY-20", Name: "beside-one-that-moves", Why: whyArrival, Run: ordered(func(t *suite.T, newHeap constructor) {
+		for _, minute := range []int{0, 90, 1_000_000} {
+			h := newHeap()
+			h.Add("moves", at(minute+50))
+			h.Add("a", at(minute))
+			h.Add("moves", at(minute-50))
+			h.Add("b", at(minute))
+			for _, want := range []string{"moves", "a", "b"} {
+				mustPop(t, h, at(minute+60), want)
+			}
+		}
+	})},
 	{Clause: "DELAY-20", Name: "beyond-64-bits", Why: "equal times that have no 64-bit value are equal too", Run: ordered(func(t *suite.T, newHeap constructor) {
 		anyTie(t, newHeap(), t.Rand(), []time.Time{at(0).AddDate(-900, 0, 0), at(0), at(0).AddDate(700, 0, 0), at(0).AddDate(800, 0, 0)})
 	})},

@@ -5,6 +5,8 @@ package delaytest
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
@@ -48,6 +50,63 @@ var extremeCases = []suite.Case[constructor]{
 	{Clause: "DELAY-1", Name: "many-steps", Why: whyEarly, Run: func(t *suite.T, newHeap constructor) {
 		longHistory(t, newHeap(), precision{})
 	}},
+	{Clause: "DELAY-1", Name: "beside-a-tick", Why: whyEarly, Run: func(t *suite.T, newHeap constructor) {
+		for _, base := range []time.Time{at(5), time.Now().Add(time.Hour)} {
+			for beside := range 5 {
+				h := newHeap()
+				h.Add("a", base)
+				tick, _ := h.Next() // where a structure that rounds times up has one
+				mustPop(t, h, tick, "a")
+				readyAt := tick.Add(time.Duration(beside - 2))
+				h.Add("b", readyAt)
+				mustNotPop(t, h, readyAt.Add(-1))
+				mustPop(t, h, readyAt.Add(maxGranularity), "b")
+			}
+		}
+	}},
+	{Clause: "DELAY-1", Name: "at-the-ends-of-64-bits", Why: "a number that overflows makes the last time the first", Run: func(t *suite.T, newHeap constructor) {
+		// A structure may count nanoseconds from when it was made, which lies between the two.
+		before := time.Now()
+		h := newHeap()
+		after := time.Now()
+		for back := range 200 {
+			off := time.Duration(back*back) * 100
+			last, first := before.Add(math.MaxInt64-off), after.Add(math.MinInt64+off)
+			h.Add("last", last)
+			mustNotPop(t, h, at(0))
+			mustNotPop(t, h, first)
+			mustNotPop(t, h, last.Add(-1))
+			h.Add("first", first)
+			if next, ok := h.Next(); !ok || next.After(first.Add(maxGranularity)) {
+				t.Fatalf("Next() = %s, %v; the earliest time waiting is %s", show(next), ok, show(first))
+			}
+			mustNotPop(t, h, first.Add(-1))
+			mustPop(t, h, first.Add(maxGranularity), "first")
+			mustNotPop(t, h, at(0))
+			mustPop(t, h, last.Add(maxGranularity), "last")
+		}
+	}},
+	{Clause: "DELAY-2", Name: "falling-times-beside-far-ones", Why: whyLost, Run: func(t *suite.T, newHeap constructor) {
+		const n = 300
+		h, future := newHeap(), []int{5000, 9000, 3000, 7000}
+		for _, year := range future {
+			h.Add(fmt.Sprint("year ", year), time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC))
+		}
+		for i := range n {
+			h.Add(fmt.Sprint(i), at(-2*i))
+			h.Next()
+		}
+		for i := range n {
+			mustPop(t, h, at(-2*(n-1-i)+1), fmt.Sprint(n-1-i))
+		}
+		slices.Sort(future)
+		for _, year := range future {
+			ready := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+			mustNotPop(t, h, ready.Add(-1))
+			mustPop(t, h, ready.Add(maxGranularity), fmt.Sprint("year ", year))
+		}
+		mustLen(t, h, 0)
+	}},
 	{Clause: "DELAY-2", Name: "falling-times", Why: whyLost, Run: func(t *suite.T, newHeap constructor) {
 		h, n := newHeap(), t.Scale(5000)
 		for i := range n {
@@ -89,6 +148,9 @@ var extremeCases = []suite.Case[constructor]{
 	}},
 	{Clause: "DELAY-3", Name: "near-and-beyond-292-years", Why: "an item that is asked for sooner waits for ever", Run: func(t *suite.T, newHeap constructor) {
 		farHistory(t, newHeap(), precision{})
+	}},
+	{Clause: "DELAY-3", Name: "waves", Why: "an item that is not found again while a structure grows or shrinks waits twice", Run: func(t *suite.T, newHeap constructor) {
+		waves(t, newHeap())
 	}},
 	{Clause: "DELAY-3", Name: "after-a-flood", Why: "a structure that gives room back forgets what it has kept, and an item comes twice", Run: func(t *suite.T, newHeap constructor) {
 		const flood, stay = 5000, 20

@@ -15,30 +15,37 @@ import (
 )
 
 const (
-	// An item of a flood that came out may have left so many bytes behind. Client-go's
-	// map and slice keep more than twice as many, ours next to nothing.
-	keptPerItem = 24
-	leastFlood  = 20_000 // below, what a structure keeps in any case would count
+	// A flood that came out may leave so many bytes behind in any case, which are room for
+	// some items, and so many for each of its items. Client-go's map and slice keep more than
+	// 50 for each.
+	keptAnyway, keptPerItem = 256 << 10, 2
+	leastFlood              = 20_000 // below, what is kept in any case would hide the flood
+	// So many items go in and out while few wait.
+	passing = 150_000
 	// Each of these items may take so many bytes, after any number of adds.
 	heavyItems, heavyItem = 1000, 1024
 )
 
 var memoryCases = []suite.Case[constructor]{
 	{Clause: "DELAY-13", Name: "after-a-flood", Why: "one resync of everything makes the controller large for as long as it runs", Run: func(t *suite.T, newHeap constructor) {
-		items := itemNames(max(leastFlood, t.Scale(3*leastFlood)))
-		mustKeepLess(t, keptPerItem*len(items), fmt.Sprintf("after %d items came out and 16 still wait", len(items)), func() contract.DelayHeap[string] {
+		mustForget(t, newHeap, func(i, n int) time.Time { return at(0).Add(time.Duration(i*7919%n) * time.Millisecond) })
+	}},
+	{Clause: "DELAY-13", Name: "after-a-flood-beyond-292-years", Why: "a time that has no 64-bit value is kept elsewhere, and must go with its item", Run: func(t *suite.T, newHeap constructor) {
+		mustForget(t, newHeap, func(i, n int) time.Time {
+			return time.Date(1000, 1, 1, 0, 0, i*7919%n, 0, time.UTC)
+		})
+	}},
+	{Clause: "DELAY-13", Name: "in-and-out", Why: "a queue that works for weeks fills the memory with what has come out", Run: func(t *suite.T, newHeap constructor) {
+		items := itemNames(passing)
+		mustKeepLess(t, keptAnyway+passing, fmt.Sprintf("after %d items went in and out and 16 still wait", passing), func() contract.DelayHeap[string] {
 			h := newHeap()
 			for i := range 16 {
 				h.Add(fmt.Sprint("stays", i), at(1_000_000+i))
 			}
+			t.Progress()
 			for i, item := range items {
-				h.Add(item, at(0).Add(time.Duration(i*7919%len(items))*time.Millisecond))
-			}
-			t.Progress() // under the race detector the whole case takes seconds
-			for i := range items {
-				if _, ok := h.PopReady(at(500_000)); !ok {
-					t.Fatalf("PopReady handed out %d of %d items that are all ready", i, len(items))
-				}
+				h.Add(item, at(i/100))
+				mustPop(t, h, at(i/100+1), item)
 			}
 			mustLen(t, h, 16)
 			t.Progress()
@@ -76,6 +83,30 @@ var memoryCases = []suite.Case[constructor]{
 			seen[p.item] = true
 		}
 	}},
+}
+
+// mustForget adds a flood of items with times that readyAt says, all of them before at(1000),
+// takes it out, and asserts that little is kept.
+func mustForget(t *suite.T, newHeap constructor, readyAt func(i, n int) time.Time) {
+	items := itemNames(max(leastFlood, t.Scale(3*leastFlood)))
+	mustKeepLess(t, keptAnyway+keptPerItem*len(items), fmt.Sprintf("after %d items came out and 16 still wait", len(items)), func() contract.DelayHeap[string] {
+		h := newHeap()
+		for i := range 16 {
+			h.Add(fmt.Sprint("stays", i), at(1_000_000+i))
+		}
+		for i, item := range items {
+			h.Add(item, readyAt(i, len(items)))
+		}
+		t.Progress() // under the race detector the whole case takes seconds
+		for i := range items {
+			if _, ok := h.PopReady(at(1000)); !ok {
+				t.Fatalf("PopReady handed out %d of %d items that are all ready", i, len(items))
+			}
+		}
+		mustLen(t, h, 16)
+		t.Progress()
+		return h
+	})
 }
 
 func itemNames(n int) []string {

@@ -155,6 +155,36 @@ func longHistory(t *suite.T, h contract.DelayHeap[string], p precision) {
 	mustLen(t, h, 0)
 }
 
+// waves lets thousands of items come, go and come again, on h and on a model. While they come
+// and go some that wait are asked for again, for an earlier time or a later one.
+func waves(t *suite.T, h contract.DelayHeap[string]) {
+	const most = 6000
+	model, rnd, items := pointerheap.New(), t.Rand(), itemNames(2*most)
+	add := func(item string) {
+		readyAt := at(rnd.IntN(1_000_000))
+		h.Add(item, readyAt)
+		model.Add(item, readyAt)
+		mustLen(t, h, model.Len())
+	}
+	for _, least := range []int{100, 1000, 10, 300, 0} {
+		for model.Len() < most {
+			t.Progress()
+			add(items[rnd.IntN(len(items))])
+		}
+		for model.Len() > least {
+			next, _ := h.Next()
+			if !popBoth(t, h, model, next, precision{}) {
+				t.Fatalf("Next gave %s, but PopReady hands out nothing", show(next))
+			}
+			if rnd.IntN(8) == 0 && model.Len() > 0 {
+				// The order of the model is random enough for a choice.
+				add(model.Order[rnd.IntN(model.Len())].Item)
+			}
+		}
+	}
+	mustLen(t, h, 0)
+}
+
 // farHistory does random steps on h and on a model with few items, half of whose times lie
 // beyond the range of 64-bit nanoseconds. So those times are set, moved and taken back
 // while others stand beside them.
