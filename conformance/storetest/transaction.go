@@ -37,6 +37,18 @@ var transactionCases = []suite.Case[NewStore]{
 		b.Transaction([]contract.StoreTransaction{}...)
 		agree(t, m, s, "after an empty Transaction")
 	}, Why: "a batch may be empty once what cannot be keyed is left out"},
+	{Clause: "STORE-37", Name: "without-indexes", Run: func(t *suite.T, newStore NewStore) {
+		s := newStore(contract.Indexers{}) // client-go does not stand nil with AddIndexers
+		b := transactor(t, s)
+		last, later := at(0, 3), at(1, 4)
+		m := newModel(last)
+		m.indexes = nil
+		b.Transaction(add(at(0, 1)), add(at(1, 2)), update(last), remove(key(1)))
+		agree(t, m, s, "after Transaction of a store without indexes")
+		must(t, s.AddIndexers(indexers()))
+		b.Transaction(add(later))
+		agree(t, newModel(last, later), s, "after AddIndexers and another Transaction")
+	}, Why: "an informer without indexers commits its batches too"},
 	{Clause: "STORE-37", Name: "long", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers())
 		b := transactor(t, s)
