@@ -38,7 +38,7 @@ var transactionCases = []suite.Case[NewStore]{
 		agree(t, m, s, "after an empty Transaction")
 	}, Why: "a batch may be empty once what cannot be keyed is left out"},
 	{Clause: "STORE-37", Name: "without-indexes", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(contract.Indexers{}) // client-go does not stand nil with AddIndexers
+		s := newStore(contract.Indexers{}) // client-go's AddIndexers panics where the store was given nil
 		b := transactor(t, s)
 		last, later := at(0, 3), at(1, 4)
 		m := newModel(last)
