@@ -149,6 +149,7 @@ func popOnce(f contract.FIFO, process contract.PopProcessFunc) (p popped) {
 func start[R any](t *suite.T, f func() R) <-chan R {
 	done := make(chan R, 1)
 	go func() {
+		t.Join()          // the caller may be one of popWith's goroutines, which end at once
 		defer close(done) // after a panic, whoever awaits gets a zero value
 		defer func() {
 			if p := recover(); p != nil {

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // goroutine is what a dump of the process says of one goroutine.
@@ -109,34 +110,43 @@ func own() goroutine {
 	return g
 }
 
-// family holds the ids of goroutines that descend from one. It remembers those that
-// have ended, because their children name them. A goroutine whose parent was born and
-// ended between two looks is missed, unless it is in a bubble of the family.
-type family map[int64]bool
+// family is the goroutines that were added and those that descend from them. It remembers
+// those that have ended, because their children name them. A goroutine whose parent was
+// born and ended between two looks is missed, unless it was added or is in a bubble of the
+// family. add may be called while another goroutine looks.
+type family struct {
+	mu  sync.Mutex
+	ids map[int64]bool
+}
 
-// look returns the goroutines of root's family that live, and whether these are all. Root
-// is 0 until its goroutine has begun to run, and 0 is also the creator of goroutines that
-// have none.
-func (f family) look(root int64) (members []goroutine, whole bool) {
-	if root == 0 {
-		return nil, false
+func (f *family) add(id int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ids == nil {
+		f.ids = map[int64]bool{}
 	}
-	f[root] = true
+	f.ids[id] = true
+}
+
+// look returns the goroutines of the family that live, and whether these are all.
+func (f *family) look() (members []goroutine, whole bool) {
 	all, whole := dump()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	bubbles := map[string]bool{}
 	for grown := true; grown; {
 		grown = false
 		for _, g := range all {
-			if !f[g.id] && (f[g.creator] || g.bubble != "" && bubbles[g.bubble]) {
-				f[g.id], grown = true, true
+			if !f.ids[g.id] && (f.ids[g.creator] || g.bubble != "" && bubbles[g.bubble]) {
+				f.ids[g.id], grown = true, true
 			}
-			if f[g.id] && g.bubble != "" && !bubbles[g.bubble] {
+			if f.ids[g.id] && g.bubble != "" && !bubbles[g.bubble] {
 				bubbles[g.bubble], grown = true, true
 			}
 		}
 	}
 	for _, g := range all {
-		if f[g.id] {
+		if f.ids[g.id] {
 			members = append(members, g)
 		}
 	}

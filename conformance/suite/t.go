@@ -128,6 +128,9 @@ func (t *T) Cleanup(f func()) {
 // Progress notes that the case has got further; see Watch.Progress.
 func (t *T) Progress() { t.watch.Progress() }
 
+// Join makes the calling goroutine one of the case's; see Watch.Join.
+func (t *T) Join() { t.watch.Join() }
+
 // Patience is how long the case may go without progress.
 func (t *T) Patience() time.Duration { return t.watch.Patience() }
 

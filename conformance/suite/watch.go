@@ -13,10 +13,15 @@ import (
 // goroutine may call its methods.
 type Watch struct {
 	patience time.Duration
-	root     atomic.Int64  // the goroutine that runs the function
+	members  family
 	steps    atomic.Uint64 // calls of Progress
 	stalled  chan struct{}
 }
+
+// Join makes the calling goroutine one of the guarded function's. Call it first on a
+// goroutine whose parent may end at once: Guard would not know whose child it is. It takes
+// some microseconds.
+func (w *Watch) Join() { w.members.add(ownID()) }
 
 // Progress notes that the function has got further. Call it in loops that the function
 // itself bounds, and never in one that ends only when an implementation says so: such
@@ -64,8 +69,8 @@ func (s *Stall) String() string {
 // Go cannot end a goroutine, so those of a function that goes on are left behind.
 //
 // Patience is not wall-clock time, because a healthy function on a busy machine may
-// not run for seconds. Guard looks at the function's goroutines (those that f's
-// goroutine started, those that they started, and the rest of their synctest bubbles)
+// not run for seconds. Guard looks at the function's goroutines (f's own and
+// those that called Join, those that they started, and the rest of their synctest bubbles)
 // several times in patience, and charges each interval as follows:
 //
 //   - If every goroutine waits (for a lock, a channel, a timer), the interval counts
@@ -87,7 +92,7 @@ func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w.root.Store(ownID())
+		w.Join()
 		f(w)
 	}()
 
@@ -95,12 +100,11 @@ func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
 	interval := tick
 	timer := time.NewTimer(interval)
 	defer timer.Stop()
-	kin := family{}
 	meter := newMeter()
 	// look returns the function's goroutines, whether all wait, and the time to the next look.
 	look := func() (members []goroutine, waiting bool, next time.Duration) {
 		begin := time.Now()
-		members, whole := kin.look(w.root.Load())
+		members, whole := w.members.look()
 		return members, whole && allWait(members), max(tick, min(10*time.Since(begin), patience/4))
 	}
 	var idle, total time.Duration // charged since the last progress, and in all

@@ -203,12 +203,30 @@ func TestBubbleThatWaitsForItself(t *testing.T) {
 // A function whose goroutine has not begun to run has no family yet, and not all others.
 func TestAFamilyBeginsWithItsRoot(t *testing.T) {
 	t.Parallel()
-	kin := family{}
-	if members, _ := kin.look(0); len(members) > 0 || len(kin) > 0 {
+	var kin family
+	if members, _ := kin.look(); len(members) > 0 || len(kin.ids) > 0 {
 		t.Errorf("%d goroutines belong to a family without a root", len(members))
 	}
-	if members, whole := kin.look(ownID()); len(members) == 0 || len(members) > 2 || !whole {
+	kin.add(ownID())
+	if members, whole := kin.look(); len(members) == 0 || len(members) > 2 || !whole {
 		t.Errorf("%d goroutines belong to this one", len(members))
+	}
+}
+
+// A goroutine that joined is shown although its parent ended before Guard looked.
+func TestAnOrphanThatJoinedIsShown(t *testing.T) {
+	t.Parallel()
+	s := newStuck(t)
+	stall := Guard(quick, 0, func(w *Watch) {
+		var parent sync.WaitGroup
+		parent.Go(func() {
+			go func() { w.Join(); s.onLock() }()
+		})
+		parent.Wait()
+		<-w.Stalled()
+	})
+	if stall == nil || !strings.Contains(stall.Stacks, "onLock") {
+		t.Errorf("got %v, want a stall in onLock", stall)
 	}
 }
 
