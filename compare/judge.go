@@ -2,8 +2,8 @@ package compare
 
 import "github.com/informerbench/informerbench/measure"
 
-// judge gives the comparisons that are marked so their verdicts, as one family:
-// their p-values are corrected for being so many (measure.Adjust).
+// judge gives verdicts to the comparisons that are marked for it. They are one family:
+// their p-values are corrected for their number (measure.Adjust).
 func judge(rule measure.Rule, all []*Comparison) {
 	var family []*Comparison
 	var ratios []*measure.Ratio

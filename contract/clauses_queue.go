@@ -47,6 +47,6 @@ var queueClauses = []Clause{
 	{"QUEUE-44", ComponentQueue, CapConfigured, "An order that the queue is given decides which ready item is next: it gets each one by Push, hears by Touch of one that is added again, and gives the next by Pop", srcWorkqueue},
 	{"QUEUE-45", ComponentQueue, CapConfigured, "Where the metrics provider tells priorities apart, the depth of a queue with priorities is that of each priority, and that of another queue one number", srcPriorityQueue},
 	{"QUEUE-46", ComponentQueue, CapCore, "What passes through leaves nothing: the memory that a queue takes does not grow with how many items it has handed out", "design"},
-	{"QUEUE-47", ComponentQueue, CapConfigured, "A queue with priorities that is given a turn: of so many Gets in a row that pass over the item that has been ready longest, the last one gets it after all, and no other goes by age; below zero none does", "design: fairness, exactly as it is asked for"},
+	{"QUEUE-47", ComponentQueue, CapConfigured, "A queue with priorities that is given a Turn: when Turn-1 Gets in a row have passed over the item that has been ready longest, the next Get returns it; no other Get goes by age, and with a Turn below zero none does", "design: fairness, exactly as it is asked for"},
 	{"QUEUE-48", ComponentQueue, CapCore, "A queue that has nothing to do does nothing: while it waits for an Add or for a time, it does not read the clock again and again", srcDelayingQueue},
 }

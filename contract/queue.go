@@ -97,9 +97,9 @@ type QueueConfig struct {
 	// Order holds the ready items and decides which is next; nil means first in, first
 	// out. A queue with priorities ignores it.
 	Order workqueue.Queue[string]
-	// Turn makes a queue with priorities fair: of so many Gets in a row that pass over the
-	// item that has been ready longest, the last one gets it after all. Zero leaves the
-	// choice to the constructor; below zero no Get goes by age.
+	// Turn makes a queue with priorities fair: of Turn Gets in a row, at least one returns the
+	// item that has been ready longest, whatever its priority. Zero leaves the choice to the
+	// constructor; below zero the queue never goes by age.
 	Turn int
 }
 

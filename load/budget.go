@@ -43,7 +43,7 @@ func (b *budget) charge(bytes int64) error {
 
 func (b *budget) limit() int64 { return memoryLimit(b.file.n) }
 
-// memoryLimit is what reading so many bytes of a file may allocate.
+// memoryLimit is how many bytes a reader may allocate for a file of read bytes.
 func memoryLimit(read int64) int64 { return TraceMemoryFloor + TraceMemoryMultiple*read }
 
 type countingReader struct {

@@ -50,7 +50,7 @@ func delayScaling() Preset {
 		Description: "How the cost of each operation on waiting items, and the memory for each, grows from 1,000 items to 10,000,000. 4 GB of memory; some 80 seconds for each structure and fork, most of it at 10,000,000.",
 		Source:      "the hold model: Jones, An Empirical Comparison of Priority-Queue and Event-Set Implementations, CACM 29(4), 1986; the law that each structure promises: log for heaps, flat for wheels",
 		Workloads: []Workload{{
-			Name: "delay-hold", Description: "Items out and in again at so many waiting (the hold model), new items, items that move to an earlier time, times that fall.",
+			Name: "delay-hold", Description: "Pop one item and add it again, the number that wait unchanged (the hold model), new items, items that move to an earlier time, times that fall.",
 			Component: contract.ComponentDelay,
 			Objects:   ObjectSpec{Kind: KindKey, Count: sizes[0]}, Waiting: sizes[0], Ahead: 10 * time.Minute,
 			Ops:      []Op{OpMixed, OpAdd, OpPop, OpAddEarlier, OpAddFirst},

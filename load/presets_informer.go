@@ -117,7 +117,7 @@ func informerAgainst(listers int) []Group {
 
 func informerEvents(duration time.Duration, handlers ...int) Workload {
 	return Workload{
-		Name: "informer-events", Description: "MODIFIED events, in bursts of 1,024, to so many handlers.",
+		Name: "informer-events", Description: "MODIFIED events, in bursts of 1,024, to different numbers of handlers.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Ops: []Op{OpDeliver}, Parallel: handlers,
 		Duration: duration,

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// cgroupLimits are what the control groups of a container allow at most: so many
-// CPUs and so many bytes, 0 where there is no limit.
+// cgroupLimits are the limits that the control groups of a container set: a number of CPUs
+// and of bytes, 0 where there is no limit.
 type cgroupLimits struct {
 	cpus   float64
 	memory uint64

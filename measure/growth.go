@@ -74,7 +74,7 @@ const (
 	slight = 1.05
 	// level is the ratio of medians up to which a cost that follows no curve counts as flat.
 	level = 1.5
-	// The fit ends after so many steps, or when one makes the squares smaller by less.
+	// The fit ends after maxSteps, or when a step makes the squares smaller by less than settled.
 	maxSteps, smallestStep, settled = 100, 1e-6, 1e-12
 	// lackOfFit is the level of the test whether the residuals belong to n.
 	lackOfFit = 0.01

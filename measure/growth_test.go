@@ -23,7 +23,7 @@ func simulated(rng *rand.Rand, sizes []float64, forks int, noise float64, law fu
 	return points
 }
 
-// Each law is recognised through the noise, in so many of 200 simulated runs, and
+// Each law is recognised through the noise, in a stated number of 200 simulated runs, and
 // the law that made the data is almost never ruled out.
 func TestGrowthFindsTheLaw(t *testing.T) {
 	t.Parallel()

@@ -97,7 +97,7 @@ func TestHalfDoneStates(t *testing.T) {
 	})
 }
 
-// begun is the folder of a run of two forks that was killed after so many.
+// begun returns the folder of a run of two forks that was killed after the given number.
 func begun(t *testing.T, forks int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")

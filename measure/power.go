@@ -17,9 +17,9 @@ func zOf(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 // Prospect is what a comparison could have found, and what more forks would
 // bring.
 type Prospect struct {
-	// Detectable is the smallest relative difference that a comparison of so many
-	// forks with so much noise finds with a probability of Power; 0 if it could
-	// find none at all: there are too few forks.
+	// Detectable is the smallest relative difference that a comparison with the same number
+	// of forks and the same noise finds with a probability of Power. It is 0 if there are too
+	// few forks to find any.
 	Detectable float64 `json:"detectable,omitempty"`
 	// MoreForks is how many more forks of either side would settle the comparison with
 	// that probability, if the medians stay where they are; 0 if more than

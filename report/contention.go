@@ -11,9 +11,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// contention gathers what became of the groups that were offered so many operations
-// a second, under every load, in one table: the tables by load say the same, and
-// leave it to the reader to find the rows.
+// contention is one table, over all loads, of the groups that were offered a fixed rate of
+// operations a second. The tables by load have the same rows, but scattered.
 type contention struct {
 	component string
 	table     table.Writer

@@ -182,7 +182,7 @@ func ruleText(rule measure.Rule) string {
 	return strings.Join([]string{
 		fmt.Sprintf("better, worse: the whole interval lies beyond %.0f%% and beyond the noise (the same code against itself), and the Mann-Whitney test has q <= %g, where", 100*rule.Threshold, rule.Alpha),
 		"q is p corrected for the number of verdicts given here (Benjamini and Hochberg 1995): where nothing differs, the chance of any false better or worse is at most that.",
-		fmt.Sprintf("same: the whole interval lies within %.0f%%. inconclusive: neither is shown; in brackets how many more forks (--forks, --budget) would settle it, if so many can.", 100*rule.Equivalence),
-		fmt.Sprintf("finds: the smallest ratio, or one by it, that so many forks with so much noise find %.0f times in 100; empty where they find none.", 100*measure.Power),
+		fmt.Sprintf("same: the whole interval lies within %.0f%%. inconclusive: neither is shown; in brackets how many more forks (--forks, --budget) would settle it, if more forks can.", 100*rule.Equivalence),
+		fmt.Sprintf("finds: the smallest ratio (or its inverse) that this number of forks, with this noise, finds %.0f times in 100; empty where they find none.", 100*measure.Power),
 	}, "\n")
 }

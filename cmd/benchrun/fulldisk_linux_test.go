@@ -101,7 +101,7 @@ func inNamespace(t *testing.T) {
 	}
 }
 
-// mount gives a disk of so many bytes.
+// mount mounts a disk of size bytes and returns its folder.
 func mount(t *testing.T, size int64) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -14,8 +14,8 @@ import (
 	"github.com/informerbench/informerbench/report"
 )
 
-// interrupted begins a small run, interrupts it at the first progress line after
-// so many, and returns its folder and how many forks the whole run has.
+// interrupted begins a small run and interrupts it at a progress line. It returns the
+// run's folder and the number of forks of the whole run.
 func interrupted(t *testing.T) (dir string, total int) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "run")
@@ -113,7 +113,7 @@ func TestACellThatFailsIsGivenUp(t *testing.T) {
 	}
 }
 
-// cancelAfter cancels once text was written so many times.
+// cancelAfter calls cancel when text was written the given number of times.
 type cancelAfter struct {
 	w      *bytes.Buffer
 	text   string

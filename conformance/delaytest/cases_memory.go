@@ -15,14 +15,13 @@ import (
 )
 
 const (
-	// A flood that came out may leave so many bytes behind in any case, which are room for
-	// some items, and so many for each of its items. Client-go's map and slice keep more than
-	// 50 for each.
+	// Bytes that a structure may keep after every item of a flood was popped: keptAnyway, and
+	// keptPerItem for each of them. Client-go's map and slice keep more than 50 for each.
 	keptAnyway, keptPerItem = 256 << 10, 2
-	leastFlood              = 20_000 // below, what is kept in any case would hide the flood
-	// So many items go in and out while few wait.
+	leastFlood              = 20_000 // with fewer items, keptAnyway would hide a leak
+	// The number of items that are added and popped while few wait.
 	passing = 150_000
-	// Each of these items may take so many bytes, after any number of adds.
+	// The number of items that are added again and again, and the bytes that each may take.
 	heavyItems, heavyItem = 1000, 1024
 )
 

@@ -246,6 +246,13 @@ func (k *knownObjects) set(key string, o any) {
 	k.mu.objs[key] = o
 }
 
+// fail makes GetByKey return an error for key.
+func (k *knownObjects) fail(key string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.mu.errs[key] = errors.New("no look-up (part of a conformance case)")
+}
+
 func (k *knownObjects) drop(key string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

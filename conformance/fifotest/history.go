@@ -290,7 +290,7 @@ func (h *history) pop(process contract.PopProcessFunc) (p popped) {
 	return p
 }
 
-// popBatch pops a batch, which must have what so many Pops would give.
+// popBatch pops a batch. It must hold what the same number of Pops would return.
 func (h *history) popBatch() {
 	h.note("PopBatch")
 	var got []contract.Deltas

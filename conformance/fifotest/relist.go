@@ -3,8 +3,6 @@ package fifotest
 // Replace and Resync of the coalescing class.
 
 import (
-	"errors"
-
 	"github.com/informerbench/informerbench/conformance/suite"
 )
 
@@ -61,7 +59,7 @@ var relistCases = fifoCases{
 	}),
 	coalescing("FIFO-34", "look-up-fails", "a deletion is lost because the last state is", func(t *suite.T, construct newFIFO) {
 		k := known(obj("fails", 1), obj("gone", 2))
-		k.mu.errs["fails"] = errors.New("no look-up (part of a conformance case)")
+		k.fail("fails")
 		k.mu.gone["gone"] = true
 		b := setUp(t, construct, k)
 		b.replace()
@@ -83,7 +81,7 @@ var relistCases = fifoCases{
 	}),
 	coalescing("FIFO-35", "resync-look-up-fails", "one broken object stops the resync of all others", func(t *suite.T, construct newFIFO) {
 		k := known(obj("fails", 1), obj("gone", 2), obj("a", 3))
-		k.mu.errs["fails"] = errors.New("no look-up (part of a conformance case)")
+		k.fail("fails")
 		k.mu.gone["gone"] = true
 		b := setUp(t, construct, k)
 		b.must(b.f.Resync())

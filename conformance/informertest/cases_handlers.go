@@ -41,7 +41,7 @@ var handlerCases = []suite.Case[env]{
 			b.errorf("of an object that was deleted and made again the handler was told %s", summary(got))
 		}
 	}),
-	play("INFORMER-3", "behind-its-back", "a list would look like so many new objects", setup{objects: 10, window: 3}, func(b *bed) {
+	play("INFORMER-3", "behind-its-back", "a list would look like new objects, one each", setup{objects: 10, window: 3}, func(b *bed) {
 		b.handler("handler", nil)
 		b.start()
 		b.settle()

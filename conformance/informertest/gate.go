@@ -117,7 +117,7 @@ func (g *gate) catchUp() {
 	g.mu.stale = nil
 }
 
-// tear lets one more streaming list end after so many events.
+// tear ends one more streaming list after the given number of events.
 func (g *gate) tear(events int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -198,7 +198,7 @@ func (c *counting) count() int {
 	return len(c.got)
 }
 
-// mustBe asserts that so many items came, each once.
+// mustBe asserts that items came in the given number, each once.
 func (c *counting) mustBe(items int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

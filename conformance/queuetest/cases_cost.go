@@ -65,8 +65,8 @@ type flood struct {
 	added int
 }
 
-// to adds items, or takes items out, until so many are ready. Then it adds all of them
-// again, which must change nothing.
+// to adds items, or takes items out, until the given number is ready. Then it adds the
+// ready items a second time, which must change nothing.
 func (f *flood) to(ready int) {
 	for len(f.ready) < ready {
 		item := fmt.Sprint("item", f.added)
@@ -124,7 +124,7 @@ func keptByQueue(t *suite.T, e env, rounds int) int64 {
 	return least
 }
 
-// passThrough takes items through q, so many at a time.
+// passThrough adds atATime items to q, then gets and finishes them; it does so rounds times.
 func passThrough(t *suite.T, q contract.DelayingQueue[string], rounds, atATime int) {
 	names := make([]string, 7*atATime)
 	for i := range names {

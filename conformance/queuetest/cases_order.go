@@ -85,8 +85,8 @@ var orderCases = []suite.Case[env]{
 	}},
 }
 
-// comesAt asserts that "x", which add adds, comes after so many ticks: after an item whose
-// time is before that, and before one whose time is later.
+// comesAt calls add, which must make "x" ready after the given number of ticks. It checks
+// that Get returns "x" after an item that is due earlier and before one that is due later.
 func comesAt(w *world, ticks int, add func()) {
 	add()
 	var want []string

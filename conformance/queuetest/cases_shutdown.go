@@ -196,13 +196,7 @@ var shutdownCases = []suite.Case[env]{
 		w := open(t, e)
 		w.add("a")
 		w.mustGet("a")
-		var drains []*call
-		for range 3 {
-			drains = append(drains, start(w.q.ShutDownWithDrain))
-			w.settle()
-		}
-		w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
-		w.settle()
+		drains := w.drainThrice(w.settle)
 		w.finish("ShutDown while others drain", start(w.q.ShutDown))
 		w.finish("each of three ShutDownWithDrain after ShutDown", drains...)
 	}},
@@ -210,12 +204,7 @@ var shutdownCases = []suite.Case[env]{
 		w := open(t, e)
 		w.add("a")
 		w.mustGet("a")
-		var drains []*call
-		for range 3 {
-			drains = append(drains, start(w.q.ShutDownWithDrain))
-		}
-		w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
-		w.settle()
+		drains := w.drainThrice(func() {})
 		w.done("a")
 		w.finish("each of three ShutDownWithDrain after the last Done", drains...)
 	}},
@@ -292,6 +281,17 @@ func (w *world) mustShuttingDown(want bool) {
 	if got := w.q.ShuttingDown(); got != want {
 		w.t.Fatalf("ShuttingDown() = %v, want %v", got, want)
 	}
+}
+
+// drainThrice calls ShutDownWithDrain on three goroutines, and between after each start.
+func (w *world) drainThrice(between func()) (drains []*call) {
+	for range 3 {
+		drains = append(drains, start(w.q.ShutDownWithDrain))
+		between()
+	}
+	w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
+	w.settle()
+	return drains
 }
 
 // use makes the queue work a little, and leaves items ready and delayed.

@@ -85,7 +85,7 @@ func (c *copies) touch(w *write, pos uint32) {
 	}
 }
 
-// reserve makes room for the copies of so many blocks.
+// reserve makes room for the copies of n blocks.
 func (c *copies) reserve(n int) {
 	var blocks []*blockCopy
 	if p := c.blocks.Load(); p != nil {

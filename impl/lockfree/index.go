@@ -202,7 +202,7 @@ func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing
 	}
 }
 
-// reindexMany is reindex for an object of so many values that they are looked up.
+// reindexMany is reindex for an object of many values: it looks them up in a table.
 func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *indexing.Values) {
 	wanted := indexing.NewWanted(*values)
 	for i := 0; i < len(rec.postings()); {

@@ -311,7 +311,7 @@ func TestMoreReadersThanSlots(t *testing.T) {
 	}
 }
 
-// The work of a write does not grow with the store: so many cells are given a past.
+// The work of a write does not grow with the store: it copies a bounded number of cells.
 func TestAWriteTouchesFewCells(t *testing.T) {
 	t.Parallel()
 	s := filled()

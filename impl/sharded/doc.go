@@ -71,7 +71,7 @@
 // cheaper. ListIndexFuncValues is O(values*s), under the locks. Memory: about 200
 // bytes for each of 100,000 objects in an index of 2,000 matches a value and one of
 // 20, where the baseline has 160; and about 200 more for each value in each shard
-// that has it, so many shards cost where values have few objects: 230 bytes an
+// that has it. Many shards are therefore costly where values have few objects: 230 bytes an
 // object in all with 4 shards, 310 with 16, 365 with 64. What a reader holds
 // between freezing and copying, at most one copy of what it reads, it holds for
 // that time only.

@@ -131,7 +131,7 @@ func (t *table) addition(set *indexing.Set) addition {
 	return a
 }
 
-// extend adds indexes, so that there are so many, and fills them.
+// extend adds and fills indexes until the table has the given number.
 func (t *table) extend(indexes int, a addition) {
 	known := len(t.indexes)
 	added := indexes - known

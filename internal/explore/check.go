@@ -145,7 +145,7 @@ func (s Suite) find(name string) (Program, error) {
 
 // Find searches the programs until one fails: one after the other at each bound of
 // preemptions, with some random runs of each in between, and then at random. It returns nil
-// if none failed in so many runs. It finds the same on every machine: the seed is fixed,
+// if none failed in most runs. It finds the same on every machine: the seed is fixed,
 // and runs are counted, not seconds.
 func Find(programs []Program, most int) *Failure {
 	const bound = 2

@@ -35,7 +35,7 @@ type Search struct {
 	threads  int
 	longest  int // steps
 	runs     int
-	levels   []int       // schedules with at most so many preemptions
+	levels   []int       // levels[i] counts the schedules with at most i preemptions
 	finished int         // levels that were gone through; the last of levels may not be
 	all      bool        // there are no more schedules
 	random   map[int]int // runs by depth
@@ -58,7 +58,7 @@ func (s *Search) Finished() bool { return s.Failure == nil && s.all }
 // was stopped by the deadline, or is of no use.
 func (s *Search) Deepen(deadline time.Time) bool { return s.deepen(deadline, 0) }
 
-// deepen is Deepen for so many schedules at most; 0 is no limit.
+// deepen is Deepen for at most the given number of schedules; 0 is no limit.
 func (s *Search) deepen(deadline time.Time, most int) bool {
 	if s.Done() || len(s.levels) > s.finished {
 		return false
@@ -81,7 +81,7 @@ func (s *Search) deepen(deadline time.Time, most int) bool {
 	return finished && !s.Done()
 }
 
-// Random makes so many runs with priorities, with depths 2 to 4.
+// Random makes runs with random priorities, with depths 2 to 4.
 func (s *Search) Random(r *rand.Rand, runs int) {
 	if s.Done() {
 		return

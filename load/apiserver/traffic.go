@@ -16,7 +16,7 @@ import (
 )
 
 // Traffic is what happens to a source's objects while it is served: one of the
-// writes of a workload, so many per second.
+// writes of a workload, at a fixed rate.
 type Traffic struct {
 	// Objects are those that the source began with. What clients have deleted
 	// since is left alone.
@@ -31,7 +31,7 @@ type Traffic struct {
 }
 
 // trafficOps maps the writes of workloads to what they mean at an API server. A
-// batch there is so many writes here.
+// batch of n writes there is n single writes here.
 var trafficOps = map[load.Op]load.Op{
 	load.OpUpdate: load.OpUpdate, load.OpUpdateIndex: load.OpUpdateIndex, load.OpAddDelete: load.OpAddDelete,
 	load.OpTransaction: load.OpUpdate, load.OpAdd: load.OpUpdate,

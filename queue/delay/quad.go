@@ -54,7 +54,7 @@ func (q *quad) tieLess(a, b node) bool {
 }
 
 // age orders nodes by arrival: the longer ago a node was added, the smaller it is. Numbers
-// begin again after 2^32 nodes. A node that waits while so many others arrive loses its place
+// begin again after 2^32 nodes, so a node that waits while 2^32 others arrive loses its place
 // among those of the same value.
 func (q *quad) age(n node) uint32 { return n.number - q.added }
 

@@ -118,7 +118,7 @@ func (s *segment) take(i uint32) {
 	s.used--
 }
 
-// resize gives a segment so many cells.
+// resize gives a segment n cells.
 func (s *segment) resize(n int) {
 	old := s.cells
 	s.cells, s.used = make([]uint64, n), 0

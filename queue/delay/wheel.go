@@ -47,10 +47,10 @@ type spot struct {
 }
 
 const (
-	// The hand is put back to the earliest item, and each item in its place anew, when so
-	// many wait aside because they are before the hand, and they are one in asideShare of all:
-	// each of them pays for so many moves. There may be so many items then; beyond, it
-	// would take too long at once.
+	// Items before the hand wait aside. The wheel is built anew, with the hand at the earliest
+	// item, when at least asideFew items wait aside and they are one in asideShare of all: then
+	// each of them pays for asideShare moves. A wheel of more than resetMost items is not built
+	// anew, because that would take too long at once.
 	asideFew, asideShare, resetMost = 64, 16, 4096
 )
 

@@ -30,10 +30,9 @@ type Config[T comparable] struct {
 	// time, so that producers seldom meet; 0 means two for each processor and at
 	// most 8. A queue with priorities has one heap.
 	Heaps int
-	// Turn makes a queue with priorities fair: of so many Gets in a row that pass
-	// over the item that has been ready longest, the last one gets it after all.
-	// 0 means 16; a queue with a number below zero lets low priorities starve, and
-	// one from 1 to 3 breaks QUEUE-31.
+	// Turn makes a queue with priorities fair: of Turn Gets in a row, at least one returns
+	// the item that has been ready longest, whatever its priority. 0 means 16. With a Turn
+	// below zero low priorities starve; with 1 to 3 the queue breaks QUEUE-31.
 	Turn int
 }
 

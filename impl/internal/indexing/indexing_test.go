@@ -131,7 +131,8 @@ func TestValuesDoNotAllocate(t *testing.T) {
 	}
 }
 
-// What was emptied has no lists, keeps few values alive, and not the room of a large batch.
+// Empty removes every list. Values keeps at most Few strings alive afterwards, and gives a
+// large buffer back to the collector.
 func TestEmpty(t *testing.T) {
 	t.Parallel()
 	var values indexing.Values

@@ -64,7 +64,7 @@ func (e *efforts) Set(text string) error {
 
 func main() {
 	f := flags{efforts: mechanical.DefaultRounds}
-	flag.IntVar(&f.every, "every", 1, "judge one mutant in so many")
+	flag.IntVar(&f.every, "every", 1, "judge every nth mutant")
 	flag.Float64Var(&f.least, "least", 0.95, "share of the mutants that must be killed")
 	flag.StringVar(&f.function, "function", "", "judge the mutants of one function only")
 	flag.BoolVar(&f.verbose, "v", false, "print every verdict")
