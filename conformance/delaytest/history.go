@@ -155,8 +155,8 @@ func longHistory(t *suite.T, h contract.DelayHeap[string], p precision) {
 	mustLen(t, h, 0)
 }
 
-// waves lets thousands of items come, go and come again, on h and on a model. While they come
-// and go some that wait are asked for again, for an earlier time or a later one.
+// waves adds thousands of items to h and to a model, pops most of them, and repeats. Between
+// pops it adds some of the waiting items again, for an earlier time or a later one.
 func waves(t *suite.T, h contract.DelayHeap[string]) {
 	const most = 6000
 	model, rnd, items := pointerheap.New(), t.Rand(), itemNames(2*most)

@@ -173,7 +173,7 @@ func (h *history) run(construct newFIFO, class contract.FIFOClass) {
 	h.end()
 }
 
-// knownChoices is how many choices of known objects there are.
+// knownChoices is the number of configurations of KnownObjects that begin chooses from.
 const knownChoices = 3
 
 func (h *history) begin(construct newFIFO, class contract.FIFOClass, choice int) {

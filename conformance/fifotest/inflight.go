@@ -334,7 +334,7 @@ var inFlightCases = fifoCases{
 		for range b.t.Scale(10) {
 			b.add(obj("a", 1))
 			b.during(func() error { return b.f.Update(obj("a", 2)) }, func(contract.Deltas) error { return contract.ErrRequeue{} })
-			// If process returned too early for the update, this has it join what was put back.
+			// If the update came after process returned, it has joined the requeued deltas.
 			got := render(b.popWith(nil).deltas)
 			if got != "Added(a@1) Updated(a@2)" && got != "Updated(a@2)" {
 				b.t.Fatalf("after a requeue of Added(a@1), during which Updated(a@2) came, Pop gave %s", got)

@@ -60,6 +60,22 @@ func hoarders() []Mutant {
 				return w.Item, true
 			}
 		}),
+		heapOf("far times keep their room", "exact times beyond 292 years lie in a map, which stays as large as a flood made it while one of them waits", "DELAY-13", func(b *brokenHeap, ok *pointerheap.Heap) {
+			far := map[string]time.Time{}
+			b.add = func(item string, readyAt time.Time) {
+				if !clamped(readyAt).Equal(readyAt) {
+					far[item] = readyAt
+				}
+				ok.Add(item, readyAt)
+			}
+			b.popReady = func(now time.Time) (string, bool) {
+				item, popped := ok.PopReady(now)
+				if delete(far, item); len(far) == 0 {
+					far = map[string]time.Time{}
+				}
+				return item, popped
+			}
+		}),
 		heapOf("buries what moved", "an item that moves leaves an entry at its old time, which goes when that time has come", "DELAY-14", func(b *brokenHeap, ok *pointerheap.Heap) {
 			var buried pointerheap.Order
 			b.add = func(item string, readyAt time.Time) {

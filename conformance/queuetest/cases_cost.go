@@ -99,9 +99,9 @@ func (f *flood) to(ready int) {
 	f.awaitLen(ready)
 }
 
-// keptByQueue takes items through several queues, lets the queues go one after the other,
-// and returns the least that the process had less each time: what else the process does is
-// counted with one or the other, and hardly with all.
+// keptByQueue returns how many bytes a queue keeps after items have passed through it. It
+// makes several queues, releases one after the other, and returns the smallest drop in the
+// heap's size: what else the process does disturbs some of the drops, but hardly all.
 func keptByQueue(t *suite.T, e env, rounds int) int64 {
 	w := newWorld(t, t, e)
 	defer w.close()

@@ -82,7 +82,7 @@ var metricsCases = []suite.Case[env]{
 		w, m := openMetered(t, e)
 		added := w.moment(func() { w.add("a") })
 		w.advance(w.ticks(4))
-		w.add("a") // it is ready since long
+		w.add("a") // it is ready already
 		w.advance(w.ticks(3))
 		got := w.moment(func() { w.mustGet("a") })
 		m.mustObserve(w, latency, 1, added, got)
@@ -181,8 +181,8 @@ var metricsCases = []suite.Case[env]{
 	}},
 }
 
-// mustBeRunning waits until the two gauges say what workers have that got their items at
-// these moments, the first one first. They may be a second old.
+// mustBeRunning waits until the two gauges fit workers that got their items at the given
+// moments, the earliest first. A gauge may be a second old.
 func (m *meter) mustBeRunning(w *world, got ...span) {
 	var all, one float64
 	if !w.await(func() bool {

@@ -95,25 +95,25 @@ func (m *meter) awaitCounts(w *world, want func() map[string]int) {
 	}
 }
 
-// awaitDepths waits until the ready items of each priority are counted so.
+// awaitDepths waits until the metrics show these numbers of ready items, by priority.
 func (m *meter) awaitDepths(w *world, want map[int]int) {
 	if !w.await(func() bool { return maps.Equal(m.byPriority(), want) }) {
 		w.t.Fatalf("the depths by priority are %v, want %v", m.byPriority(), want)
 	}
 }
 
-// span is a moment of which a little more or less is known.
+// span is an interval in which a moment lies.
 type span struct{ from, to time.Time }
 
-// moment calls f and says when.
+// moment calls f and returns the interval in which f ran.
 func (w *world) moment(f func()) span {
 	from := w.clock().Now()
 	f()
 	return span{from, w.clock().Now()}
 }
 
-// mustObserve asserts that the histogram observed n times so far, and that the last of
-// them was the time between the two moments.
+// mustObserve asserts that the histogram has n observations, and that the last one is the
+// time between the two moments.
 func (m *meter) mustObserve(w *world, kind string, n int, begin, end span) {
 	var all []float64
 	if !w.await(func() bool { all = m.all(kind); return len(all) >= n }) || len(all) != n {

@@ -227,8 +227,8 @@ func (m *timed) takeOne(rt *rapid.T) {
 	m.done(item)
 }
 
-// randomTurns plays random histories of a queue that is given a turn. What comes is laid
-// down exactly.
+// randomTurns plays random histories of a queue that is given a Turn. QUEUE-47 says for
+// every Get which item it returns.
 func randomTurns(t *suite.T, e env) {
 	openPriority(t, e.configured(t, contract.QueueConfig{})) // or the case is skipped
 	t.Random(func(rt *rapid.T) {
@@ -285,8 +285,8 @@ func randomTurns(t *suite.T, e env) {
 	})
 }
 
-// takeTurn takes out the item that is next, if each turn-th Get that passes over the oldest
-// one gets it instead.
+// takeTurn gets an item and checks which: the oldest if turn-1 Gets in a row have passed
+// over it, else the one that is next by priority.
 func (r *referee) takeTurn(turn int) string {
 	next := r.next()
 	switch {

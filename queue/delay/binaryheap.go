@@ -11,9 +11,9 @@ var (
 	_ contract.ArrivalOrdered    = (*BinaryHeap[string])(nil)
 )
 
-// BinaryHeap is a binary min-heap by time with a map from item to its place, the
-// structure that client-go's delaying queue has always held. The times lie in
-// the heap's own array, so that comparing follows no pointer.
+// BinaryHeap is a binary min-heap by time with a map from item to its place, as in
+// client-go's delaying queue. The times lie in the heap's own array, so comparing two
+// nodes follows no pointer.
 //
 // Its methods must not be called at the same time.
 type BinaryHeap[T comparable] struct {
@@ -25,8 +25,8 @@ type BinaryHeap[T comparable] struct {
 	added   uint32
 }
 
-// A heap that once held more than keptItems gives memory back when it holds a quarter
-// of the most.
+// A heap or a map that once held more than keptItems gives memory back when it holds a
+// quarter of the most.
 const keptItems = 1024
 
 type timed[T comparable] struct {

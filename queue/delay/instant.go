@@ -1,6 +1,7 @@
 package delay
 
 import (
+	"maps"
 	"math"
 	"time"
 )
@@ -27,49 +28,65 @@ func (e epoch) time(at int64) time.Time { return e.base.Add(time.Duration(at)) }
 // isFar reports whether a value stands for all times beyond it.
 func isFar(at int64) bool { return at == math.MinInt64 || at == math.MaxInt64 }
 
-// farTimes are the exact times, by slot, of items whose values are far; nil while there
-// are none. Two far values that are equal are compared by them.
-type farTimes map[uint32]time.Time
+// farTimes are the exact times, by slot, of items whose values are far. Two far values
+// that are equal are compared by them.
+//
+// A Go map never becomes smaller, so forget copies what is left into a new map when the
+// times are a quarter of the most there were. That costs O(1) for each time forgotten.
+type farTimes struct {
+	times map[uint32]time.Time // nil while there are none
+	most  int                  // the greatest len(times) since the map was made
+}
+
+func (f *farTimes) none() bool { return f.times == nil }
+
+func (f *farTimes) len() int { return len(f.times) }
+
+// of returns the time of a slot whose value is far.
+func (f *farTimes) of(slot uint32) time.Time { return f.times[slot] }
 
 // set notes the time of a slot, which is at as a value.
 func (f *farTimes) set(slot uint32, at int64, t time.Time) {
-	switch {
-	case !isFar(at):
+	if !isFar(at) {
 		f.forget(slot)
-	case *f == nil:
-		*f = farTimes{slot: t}
-	default:
-		(*f)[slot] = t
+		return
 	}
+	if f.times == nil {
+		f.times = map[uint32]time.Time{}
+	}
+	f.times[slot] = t
+	f.most = max(f.most, len(f.times))
 }
 
 func (f *farTimes) forget(slot uint32) {
-	if *f == nil {
+	if f.times == nil {
 		return
 	}
-	if delete(*f, slot); len(*f) == 0 {
-		*f = nil
+	switch delete(f.times, slot); {
+	case len(f.times) == 0:
+		*f = farTimes{}
+	case f.most > keptItems && len(f.times) <= f.most/4:
+		times := make(map[uint32]time.Time, len(f.times))
+		maps.Copy(times, f.times)
+		*f = farTimes{times: times, most: len(times)}
 	}
 }
 
-// rename says that what was in slot from is in slot to, of which nothing is noted.
+// rename moves the time of slot from, if it has one, to slot to, which has none.
 func (f *farTimes) rename(from, to uint32) {
-	if *f == nil {
-		return
-	}
-	if t, ok := (*f)[from]; ok {
-		delete(*f, from)
-		(*f)[to] = t
+	if t, ok := f.times[from]; ok {
+		delete(f.times, from)
+		f.times[to] = t
 	}
 }
 
 // earlier reports whether t, which is at as a value, is before the time of the slot,
 // whose value is old.
-func (f farTimes) earlier(at int64, t time.Time, old int64, slot uint32) bool {
-	return at < old || at == old && isFar(at) && t.Before(f[slot])
+func (f *farTimes) earlier(at int64, t time.Time, old int64, slot uint32) bool {
+	return at < old || at == old && isFar(at) && t.Before(f.of(slot))
 }
 
 // ready reports whether the slot, whose value is at, is not after now, whose value is limit.
-func (f farTimes) ready(slot uint32, at, limit int64, now time.Time) bool {
-	return at < limit || at == limit && (!isFar(at) || !f[slot].After(now))
+func (f *farTimes) ready(slot uint32, at, limit int64, now time.Time) bool {
+	return at < limit || at == limit && (!isFar(at) || !f.of(slot).After(now))
 }

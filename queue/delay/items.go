@@ -2,12 +2,12 @@ package delay
 
 import "hash/maphash"
 
-// items holds the items that wait, each in a slot, and finds the slot of an item. What
-// else is known of an item lies in lists by slot, which belong to the structure.
+// items holds the items that wait, each in a slot, and finds the slot of an item. The
+// structure keeps the times and links of the items in lists of its own, by slot.
 //
-// Slots are numbered without a gap: the last item moves into the slot of one that
-// goes. So memory follows what waits, nothing is ever compacted, and no operation
-// stops for longer than a piece of a list or a segment of the table takes.
+// Slots are numbered without a gap: when an item is removed, the last item moves into its
+// slot. So memory follows the number of items, nothing is ever compacted, and the longest
+// operation copies one piece of a list or one segment of the table.
 //
 // Per item: its own size, 4 bytes of hash and, at a load between 13/32 and 13/16, 10 to
 // 20 bytes of the table. There may be 2^30 items.

@@ -1,10 +1,10 @@
 package delay
 
-// list is an array in pieces, so that to grow by one never copies more than one
-// piece, and to become short gives memory back.
+// list is an array in pieces. Growing by one element copies at most one piece, and
+// shrinking gives memory back.
 //
-// It keeps, beyond what it holds, one empty piece at most: at the border between two
-// pieces nothing is made and dropped by turns.
+// It keeps at most one empty piece. So a list whose length goes back and forth over the
+// border of two pieces allocates nothing.
 type list[E any] struct {
 	// pieces are full but for the last that is not empty. The first begins small; the
 	// others are made at their size.

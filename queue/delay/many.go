@@ -4,12 +4,11 @@ import "github.com/informerbench/informerbench/contract"
 
 var _ contract.BatchDelayHeap[string] = (*QuadHeap[string])(nil)
 
-// AddMany takes items in step by step: each step is done for all of them before the next,
-// and reads for each what the next step goes on from. Among a million items each step of
-// one Add is a cache miss whose address the step before gives, so one Add waits for them
-// one after the other; the same step of many items has addresses that are all known, and
-// the processor waits for several of them together. Only the last step writes, and it is
-// Add but for what is known already: what the steps before it read cannot harm it.
+// AddMany adds items step by step: it does each step for all items before the next step.
+// Among a million items each step of an Add is a cache miss, and its address comes from the
+// step before. So a single Add waits for one miss after the other. The addresses of one step
+// of many items are all known, so the processor waits for several misses together. Only
+// the last step writes. It is Add, but reuses the slot that the earlier steps found.
 //
 // manyAtOnce is how many items go through the steps together. Eight are enough to hide
 // what can be hidden (docs/queues.md).
@@ -23,8 +22,8 @@ type sought struct {
 	slot  uint32 // of the first item with this tag, if likely
 	place uint32 // of that slot; then of the one above it, if they change places
 	above node
-	// likely is set if an item with this tag waits, waits if it is the one that is sought,
-	// moves if that has a later time.
+	// likely: an item with this tag waits. waits: it is the sought item. moves: its time is
+	// later than the new one.
 	likely, waits, moves bool
 }
 

@@ -17,8 +17,7 @@ var (
 // and PopReady pairs up the children of the root. Its links are numbers, not pointers, so
 // nothing is allocated for an item.
 //
-// It puts all work off until an item is taken out: the first PopReady after n adds in order
-// looks at n nodes.
+// It defers all work to PopReady: the first PopReady after n adds in order looks at n nodes.
 //
 // Its methods must not be called at the same time.
 type PairingHeap[T comparable] struct {
@@ -85,7 +84,7 @@ func (h *PairingHeap[T]) Next() (readyAt time.Time, ok bool) {
 	if at := h.node(h.root).at; !isFar(at) {
 		return h.epoch.time(at), true
 	}
-	return h.far[h.root-1], true
+	return h.far.of(h.root - 1), true
 }
 
 // PopReady takes out the earliest item if its time is not after now. Cost O(log n)
@@ -132,8 +131,8 @@ func (h *PairingHeap[T]) meld(a, b uint32) uint32 {
 // tieLess compares two links whose nodes have the same value, as quad's does.
 func (h *PairingHeap[T]) tieLess(a, b uint32) bool {
 	na, nb := h.node(a), h.node(b)
-	if h.far != nil && isFar(na.at) {
-		if c := h.far[a-1].Compare(h.far[b-1]); c != 0 {
+	if !h.far.none() && isFar(na.at) {
+		if c := h.far.of(a - 1).Compare(h.far.of(b - 1)); c != 0 {
 			return c < 0
 		}
 	}
@@ -185,8 +184,8 @@ func (h *PairingHeap[T]) pairUp(first uint32) uint32 {
 	return root
 }
 
-// rename says that what was in slot from, the last one, is in slot to, with all that
-// led to it.
+// rename moves the node of slot from, the last slot, to slot to, and repairs the links
+// that lead to it.
 func (h *PairingHeap[T]) rename(from, to uint32) {
 	n := h.nodes.at(from)
 	*h.nodes.at(to) = *n

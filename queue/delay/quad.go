@@ -45,8 +45,8 @@ func (q *quad) less(a, b node) bool { return a.at < b.at || a.at == b.at && q.ti
 
 // tieLess compares two nodes of the same value. It is apart so that less is inlined.
 func (q *quad) tieLess(a, b node) bool {
-	if q.far != nil && isFar(a.at) {
-		if c := q.far[a.slot].Compare(q.far[b.slot]); c != 0 {
+	if !q.far.none() && isFar(a.at) {
+		if c := q.far.of(a.slot).Compare(q.far.of(b.slot)); c != 0 {
 			return c < 0
 		}
 	}
@@ -87,7 +87,7 @@ func (q *quad) remove(i uint32) {
 	}
 }
 
-// rename says that what was in slot from, the last one, is in slot to.
+// rename moves the place and the time of slot from, the last slot, to slot to.
 func (q *quad) rename(from, to uint32) {
 	p := *q.place.at(from)
 	*q.place.at(to) = p
@@ -136,7 +136,7 @@ func (q *quad) down(i uint32, n node) {
 
 // earliest is the place of the earliest child.
 func (q *quad) earliest(children []node) int {
-	if len(children) == 4 && q.far == nil {
+	if len(children) == 4 && q.far.none() {
 		// Two pairs, then their winners. The results are computed without branches, which the
 		// processor would mispredict half of the time.
 		c := (*[4]node)(children)

@@ -62,7 +62,7 @@ func (h *QuadHeap[T]) Next() (readyAt time.Time, ok bool) {
 	}
 	first := h.order.first()
 	if isFar(first.at) {
-		return h.order.far[first.slot], true
+		return h.order.far.of(first.slot), true
 	}
 	return h.epoch.time(first.at), true
 }

@@ -1,7 +1,7 @@
 package delay
 
-// table finds the slot of an item by the item's hash. It holds neither items nor
-// hashes beside its cells; whoever looks compares the items of the slots that it names.
+// table finds the slot of an item by the item's hash. Its cells hold tags and slots, not
+// items: the caller compares the items of the slots that the table returns.
 //
 // It is extendible hashing (Fagin, Nievergelt, Pippenger and Strong, "Extendible
 // Hashing", ACM TODS 4(3), 1979): a directory of segments by the first bits of the
@@ -103,8 +103,8 @@ func (s *segment) find(cell uint64) uint32 {
 	return i
 }
 
-// take empties cell i. Of the cells behind it, up to the next empty one, each that may
-// stand nearer to where its tag wants it moves into the hole.
+// take empties cell i. It looks at the cells behind it up to the next empty one, and moves
+// each cell into the hole whose probe sequence begins at or before the hole.
 func (s *segment) take(i uint32) {
 	mask := uint32(len(s.cells) - 1)
 	for j := (i + 1) & mask; s.cells[j] != 0; j = (j + 1) & mask {
@@ -156,8 +156,8 @@ func (t *table) split(s *segment, tag uint32) {
 	}
 }
 
-// merge makes one segment of s, to which tag belongs, and of the other half of what
-// it was split from, if both have room in a quarter of one.
+// merge makes one segment of s, to which tag belongs, and of its buddy, the other half of
+// the segment that both were split from, if their cells fill at most a quarter of one.
 func (t *table) merge(s *segment, tag uint32) {
 	prefix := tag >> (32 - s.depth)
 	other := t.dir[(prefix^1)<<(t.depth-s.depth)]

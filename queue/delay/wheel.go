@@ -99,7 +99,7 @@ func (w *Wheel[T]) put(slot uint32, tick int64) {
 		return
 	}
 	w.aside.push(slot, tick)
-	if n := w.aside.len() - len(w.aside.far); n >= asideFew && n >= w.items.len()/asideShare && w.items.len() <= resetMost {
+	if n := w.aside.len() - w.aside.far.len(); n >= asideFew && n >= w.items.len()/asideShare && w.items.len() <= resetMost {
 		w.reset()
 	}
 }
@@ -170,7 +170,7 @@ func (w *Wheel[T]) Next() (readyAt time.Time, ok bool) {
 	slot := w.earliest()
 	tick := w.spots.at(slot).tick
 	if isFar(tick) {
-		return w.aside.far[slot], true
+		return w.aside.far.of(slot), true
 	}
 	return w.epoch.time(tick * w.granularity), true
 }
@@ -195,7 +195,7 @@ func (w *Wheel[T]) PopReady(now time.Time) (item T, ok bool) {
 	return item, true
 }
 
-// rename says that what was in slot from, the last one, is in slot to.
+// rename moves what is known of the item in slot from, the last slot, to slot to.
 func (w *Wheel[T]) rename(from, to uint32) {
 	*w.spots.at(to) = *w.spots.at(from)
 	w.aside.rename(from, to)

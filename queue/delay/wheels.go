@@ -81,7 +81,7 @@ func (w *wheels) unlink(spots *list[spot], item uint32) {
 	w.n--
 }
 
-// rename says that what stands at item has come there from elsewhere.
+// rename repairs the links to an item that was copied into slot item from another slot.
 func (w *wheels) rename(spots *list[spot], item uint32) {
 	w.join(spots, spots.at(item), item+1, item+1)
 }
@@ -103,7 +103,7 @@ func (w *wheels) join(spots *list[spot], s *spot, prev, next uint32) {
 	}
 }
 
-// emptied notes that a slot has no items.
+// emptied clears the bits of a slot that has no items left.
 func (w *wheels) emptied(l, digit uint) {
 	lv := &w.level[l]
 	lv.occupied[digit/64] &^= 1 << (digit % 64)

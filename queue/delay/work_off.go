@@ -5,9 +5,9 @@ package delay
 // counting says whether work is counted.
 const counting = false
 
-// work counts the steps that operations take, under the race detector; here it is
-// nothing and costs nothing. It stands first in a struct: a
-// last field without a size would take a word.
+// work counts the steps of operations under the race detector; in other builds it has no
+// size and no cost. It stands first in a struct, because a last field without a size would
+// take a word.
 type work struct{}
 
 func (*work) did(int)       {}
