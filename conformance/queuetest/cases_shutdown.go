@@ -198,6 +198,9 @@ var shutdownCases = []suite.Case[env]{
 		w.mustGet("a")
 		drains := w.drainThrice(w.settle)
 		w.finish("ShutDown while others drain", start(w.q.ShutDown))
+		if !w.virtual() {
+			w.done("a") // a ShutDownWithDrain that only begins now waits for it
+		}
 		w.finish("each of three ShutDownWithDrain after ShutDown", drains...)
 	}},
 	{Clause: "QUEUE-18", Name: "three-at-once", Why: whyStuck, Run: func(t *suite.T, e env) {
