@@ -7,7 +7,7 @@ package contract
 // client-go had this type until it dropped the readable queue. The module keeps it here
 // because v0.37 has none. Clause FIFO-46.
 type ErrRequeue struct {
-	// Err is what Pop returns; nil lets Pop succeed.
+	// Err is the error that Pop returns; nil lets Pop succeed.
 	Err error
 }
 

@@ -6,16 +6,16 @@ package contract
 // Any number of goroutines may call every method at once. Objects are shared, not copied,
 // so callers must not change them. Clauses STORE-*.
 //
-// When IndexFuncs are called, with client-go v0.37.2 and what this contract asks for:
+// How a store calls IndexFuncs, by this contract and in client-go v0.37.2:
 //
-//  - Add, Update, Delete, Transaction, Replace and AddIndexers call them one at a time,
-//    on any objects, old or new (STORE-48; client-go: under its write lock).
-//  - Index calls an IndexFunc on the reader's goroutine, at the same time as other calls of
-//    Index (client-go: under its read lock). A store may also do so during a write; client-go
-//    does not. So an IndexFunc with state needs a lock of its own if several goroutines call
-//    Index, or if one calls Index beside writers.
-//  - The slice that an IndexFunc returns belongs to the IndexFunc. A store copies what it
-//    keeps beyond the call (STORE-47; client-go does not where an Update moves an object).
+//   - Add, Update, Delete, Transaction, Replace and AddIndexers call them one at a time,
+//     on any objects, old or new (STORE-48; client-go: under its write lock).
+//   - Index calls an IndexFunc on the reader's goroutine, at the same time as other calls of
+//     Index (client-go: under its read lock). A store may also do so during a write; client-go
+//     does not. So an IndexFunc with state needs a lock of its own if several goroutines call
+//     Index, or if one calls Index beside writers.
+//   - The slice that an IndexFunc returns belongs to the IndexFunc. A store copies what it
+//     keeps beyond the call (STORE-47; client-go does not where an Update moves an object).
 type Store interface {
 	Add(key string, obj any)
 	Update(key string, obj any)

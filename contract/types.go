@@ -14,7 +14,7 @@ type (
 	KeyFunc = cache.KeyFunc
 	// KeyError wraps the error of a KeyFunc; it carries the object.
 	KeyError = cache.KeyError
-	// ExplicitKey stands in for an object of which only the key is known.
+	// ExplicitKey stands in for an object when only its key is known.
 	ExplicitKey = cache.ExplicitKey
 
 	// Delta is one change of one object.
@@ -63,5 +63,5 @@ const (
 	TransactionTypeDelete = cache.TransactionTypeDelete
 )
 
-// ErrFIFOClosed is what Pop returns once the FIFO is closed and empty.
+// ErrFIFOClosed is the error that Pop returns once the FIFO is closed and empty.
 var ErrFIFOClosed = cache.ErrFIFOClosed

@@ -13,16 +13,16 @@ import (
 // wrong as the whole was, and after each step porcupine is asked whether it still is. The
 // steps:
 //
-//  - A call that only reads is dropped. The order of the others explains them as before.
-//  - A key is hidden: the objects under it are left out of every result. The results for
-//    other keys do not depend on it. The exception is ListIndexFuncValues, whose result
-//    cannot be split by key, so its calls are dropped with the first hidden key.
-//  - A write is dropped if no remaining call can have looked at what it left. Take an order
-//    that explains the history. Without the write the model differs only in what the write
-//    set (a key, the version, an index that came to be), and only until the next write of
-//    the same. A call whose result depends on that place, and which stands there in the
-//    order, has by the model answered as couldSee says. If no call did, the same order
-//    without the write explains the rest.
+//   - A call that only reads is dropped. The order of the others explains them as before.
+//   - A key is hidden: the objects under it are left out of every result. The results for
+//     other keys do not depend on it. The exception is ListIndexFuncValues, whose result
+//     cannot be split by key, so its calls are dropped with the first hidden key.
+//   - A write is dropped if no remaining call can have looked at what it left. Take an order
+//     that explains the history. Without the write the model differs only in what the write
+//     set (a key, the version, an index that came to be), and only until the next write of
+//     the same. A call whose result depends on that place, and which stands there in the
+//     order, has by the model answered as couldSee says. If no call did, the same order
+//     without the write explains the rest.
 //
 // Objects are unique to their writes. So the last rule drops many writes: a read that
 // returns an object cannot have looked while another object was there.

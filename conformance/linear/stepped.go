@@ -33,7 +33,8 @@ func (s stepped) DeleteWithObject(key string, obj any) { s.base("Delete").Delete
 func (s stepped) Get(key string) (any, bool)           { return s.base("Get").Get(key) }
 func (s stepped) List() []any                          { return s.base("List").List() }
 
-// ListKeys sorts, because client-go's order is random and one schedule must always give the same run.
+// ListKeys sorts the keys: client-go's order is random, and a schedule must always give the
+// same run.
 func (s stepped) ListKeys() []string {
 	return slices.Sorted(slices.Values(s.base("ListKeys").ListKeys()))
 }

@@ -97,7 +97,7 @@ func TestBrokenStoresAreReduced(t *testing.T) {
 	}
 }
 
-// failure is what Check finds.
+// failure returns the Failure that Check finds.
 func failure(t *testing.T, stores []Store, cfg Config) *Failure {
 	t.Helper()
 	err := Check(stores, cfg)

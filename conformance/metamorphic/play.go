@@ -138,7 +138,7 @@ func (x *subject) write(op *operation, want answer) *problem {
 	return ended(op, want.how, panicked, value, err)
 }
 
-// onFailure are the clauses that say what a write whose IndexFunc fails leaves behind.
+// onFailure are the clauses on the state after a write whose IndexFunc fails.
 var onFailure = [kinds]string{
 	opAdd: "STORE-28", opUpdate: "STORE-28", opReplace: "STORE-29", opAddIndexers: "STORE-30", opTransaction: "STORE-39",
 }

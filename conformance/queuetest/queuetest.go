@@ -8,12 +8,12 @@
 //
 // The same cases run in three kinds of time, see timeline:
 //
-//  - [Run] puts each case into a testing/synctest bubble. Time is virtual, whatever clock the
-//    queue reads. A case that looks for an event which must not happen looks when all
-//    goroutines of the bubble wait. A queue that leaves a goroutine behind fails every case.
-//  - [Check] gives the queue a fake clock (k8s.io/utils/clock/testing).
-//  - Check with [OwnClock] uses real time in steps of a few milliseconds, for queues that
-//    read the system's clock whatever clock they are given.
+//   - [Run] puts each case into a testing/synctest bubble. Time is virtual, whatever clock the
+//     queue reads. A case that looks for an event which must not happen looks when all
+//     goroutines of the bubble wait. A queue that leaves a goroutine behind fails every case.
+//   - [Check] gives the queue a fake clock (k8s.io/utils/clock/testing).
+//   - Check with [OwnClock] uses real time in steps of a few milliseconds, for queues that
+//     read the system's clock whatever clock they are given.
 //
 // A case in which the queue must act waits until it acts or the case stalls (see
 // suite.Guard). In a bubble it waits for a tenth of the suite's case timeout, in virtual

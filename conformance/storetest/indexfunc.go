@@ -15,7 +15,7 @@ import (
 // of one object.
 
 // reusing returns the indexers of all indexes as functions that share one slice: each
-// call overwrites what the call before returned. One goroutine at a time may call them.
+// call overwrites the result of the call before. One goroutine at a time may call them.
 func reusing() contract.Indexers {
 	buffer := make([]string, 16)
 	indexers := contract.Indexers{}

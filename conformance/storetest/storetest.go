@@ -7,12 +7,12 @@
 //
 // There are three kinds of cases:
 //
-//  - short sequences, one rule each;
-//  - random histories, compared with a plain map after every step and shrunk (rapid);
-//  - concurrent runs. A single writer counts its writes, so each result of a reader must be
-//    the whole content after one of the writes that were under way during the call. Package
-//    linear checks histories of several goroutines for linearizability, with a small part of
-//    its budget.
+//   - short sequences, one rule each;
+//   - random histories, compared with a plain map after every step and shrunk (rapid);
+//   - concurrent runs. A single writer counts its writes, so each result of a reader must be
+//     the whole content after one of the writes that were under way during the call. Package
+//     linear checks histories of several goroutines for linearizability, with a small part of
+//     its budget.
 //
 // Cases for an optional interface that the store lacks (contract.Transactor and the others)
 // are skipped, and the result says so. The constructor must return a store of its own each

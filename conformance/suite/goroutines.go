@@ -34,10 +34,11 @@ func (g goroutine) waits() bool {
 	return g.state != "semacquire" || semaphoreLine.MatchString(g.text)
 }
 
-// semaphoreLine matches a goroutine whose innermost function is that of a package with a
-// semaphore. Any other goroutine in the state semacquire waits for the runtime: an
-// allocation that starts a collection, for example, waits while the world is stopped. When
-// many suites stop the world for their dumps on a busy machine, that takes seconds.
+// semaphoreLine matches a goroutine whose innermost function is in package sync or in an
+// internal package: it waits for a semaphore of that package. Any other goroutine in the
+// state semacquire waits for the runtime: an allocation that starts a collection, for
+// example, waits while the world is stopped. When many suites stop the world for their
+// dumps on a busy machine, that takes seconds.
 var semaphoreLine = regexp.MustCompile(`^goroutine .*\n(?:sync|internal/[a-z]+)\.`)
 
 // allWait reports whether every member waits. Without members it reports false.

@@ -148,7 +148,7 @@ func (t *T) HasStalled() bool {
 
 // Eventually polls cond until it holds, and calls nudge (if not nil) between polls. It is
 // for conditions that another goroutine must bring about. If the case stalls, Eventually
-// fails it with a text that ends in what.
+// fails it; what names the condition in the text.
 func (t *T) Eventually(cond func() bool, nudge func(), what string) {
 	for wait := 10 * time.Microsecond; !cond(); wait = min(2*wait, 5*time.Millisecond) {
 		if t.HasStalled() {

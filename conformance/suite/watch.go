@@ -75,12 +75,12 @@ func (s *Stall) String() string {
 // are f's own, those that called Join, those that they started, and the rest of their
 // synctest bubbles. Guard charges each interval between looks as follows:
 //
-//  - If every goroutine waits (for a lock, a channel, a timer), the whole interval counts.
-//    A goroutine that wants to run and gets no processor is runnable and does not wait, so a
-//    busy machine cannot cause this.
-//  - Otherwise Guard counts the processor time that one runnable goroutine of this process
-//    got: the process's own, divided by the number of its running and runnable goroutines. A
-//    function that loops for ever uses that time up; a starved one does not.
+//   - If every goroutine waits (for a lock, a channel, a timer), the whole interval counts.
+//     A goroutine that wants to run and gets no processor is runnable and does not wait, so a
+//     busy machine cannot cause this.
+//   - Otherwise Guard counts the processor time that one runnable goroutine of this process
+//     got: the process's own, divided by the number of its running and runnable goroutines. A
+//     function that loops for ever uses that time up; a starved one does not.
 //
 // An interval counts at most twice its nominal length, so a process that was stopped
 // meanwhile is not charged for the stop. Guard itself must run in real time, outside any
