@@ -106,7 +106,8 @@ func (h *history) without(i int) *history {
 	return h.only(func(j int, _ porcupine.Operation) bool { return j != i })
 }
 
-// hide leaves a key out, and the calls that concern no other key.
+// hide leaves out a key, the calls that concern no other key, and all calls of
+// ListIndexFuncValues.
 func (h *history) hide(k int) *history {
 	hidden := h.hidden | bit(k)
 	versions := slices.ContainsFunc(h.ops, func(op porcupine.Operation) bool { return op.Input.(*call).kind.sees == seesVersion })
@@ -180,7 +181,7 @@ func (h *history) mayShowWrites(r, w porcupine.Operation) bool {
 }
 
 // mayShowIndexes is the same for the indexes that w added. If w was refused an index that
-// another call added, the index counts as that other call's.
+// the constructor or another call was given too, the index is not counted as w's.
 func (h *history) mayShowIndexes(r, w porcupine.Operation) bool {
 	refused := w.Output.(result).failed
 	for x := range maxIndexes {

@@ -1,7 +1,9 @@
-// Package metamorphic finds the mistakes of a store that only a long history on thousands
-// of objects shows, such as a chunk that splits wrongly or an index set that breaks once it
-// has grown and shrunk. Package linear's histories use at most four keys, and storetest's
-// random ones six; storetest's larger cases test one rule each.
+// Package metamorphic finds mistakes of a store in combinations of calls and sizes that
+// neither storetest nor linear tries. Examples are an IndexFunc that fails in a long
+// Transaction, in a large Replace or in an index that was added later, and a long result
+// slice that the store shares with its caller. The histories of linear use at most four
+// keys and no failing IndexFunc. The random histories of storetest use six keys and at most
+// four kinds of writes each; its larger cases test one rule each.
 //
 // A history here is one random list of 50,000 calls of every kind. It is played on any
 // number of stores at once, and their answers are compared: every result of a read, and the
