@@ -5,9 +5,9 @@
 // keys and no failing IndexFunc. The random histories of storetest use six keys and at most
 // four kinds of writes each; its larger cases test one rule each.
 //
-// A history here is one random list of 50,000 calls of every kind. It is played on any
-// number of stores at once, and their answers are compared: every result of a read, and the
-// whole state every 500 calls.
+// A history here is one random list of calls of every kind, 50,000 by default. It is played
+// on any number of stores at once, and their answers are compared: every result of a read,
+// and the whole state every 500 calls.
 //
 //	func TestStoresAgree(t *testing.T) {
 //		metamorphic.Run(t, []metamorphic.Store{{Name: "mine", New: mine}, {Name: "yours", New: yours}}, metamorphic.Config{})
