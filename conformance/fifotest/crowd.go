@@ -34,8 +34,8 @@ func consumeBatches(t *suite.T, f contract.BatchPopper, process func(contract.De
 	})
 }
 
-// crowd has a hundred producers queue their events, on a few shared keys and on many keys
-// of their own, and checks that all came out in order.
+// crowd lets a hundred producers queue their events, on a few shared keys and on many keys
+// of their own. It checks that all events come out in order.
 func crowd(t *suite.T, b *bed, consume func(process func(contract.Deltas)) <-chan struct{}) {
 	const producers = 100
 	n := t.Scale(60)

@@ -53,9 +53,9 @@ func Histories(n int) Option {
 	}
 }
 
-// MutationDetecting sets the constructor of an informer that looks for objects which were
-// changed after it handed them out, and calls found each time that it finds some. Without
-// it INFORMER-30 is skipped: client-go's detector ends the process.
+// MutationDetecting sets the constructor of an informer that detects objects changed after
+// it handed them out. The informer calls found each time that it finds some. Without this
+// option INFORMER-30 is skipped: client-go's detector ends the process.
 func MutationDetecting(newInformer func(found func(message string)) contract.NewInformer) Option {
 	return func(c *suite.Config) { c.MutationDetecting = newInformer }
 }

@@ -130,8 +130,8 @@ func (f filtering) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o ca
 	}, o)
 }
 
-// A mistake that shows only with a disconnect, a deletion during it and a handler is found,
-// reported under its clause, and reduced to little more than that.
+// A mistake that shows only with a disconnect, a deletion during it and a handler is found.
+// It is reported under its clause and reduced to little more than these.
 func TestHistoriesAreReduced(t *testing.T) {
 	said := wantFailure(t, "INFORMER-29", filtered(func(k kind, _ any) bool { return k != buried }), clientGoWaivers)
 	for _, want := range []string{"INFORMER-4", "it is the first with seed", "suite.WithSeed(", "what was written", string(opDelete)} {

@@ -1,9 +1,9 @@
 // Package metamorphic finds mistakes of a store in combinations of calls and sizes that
-// neither storetest nor linear tries. Examples are an IndexFunc that fails in a long
-// Transaction, in a large Replace or in an index that was added later, and a long result
-// slice that the store shares with its caller. The histories of linear use at most four
-// keys and no failing IndexFunc. The random histories of storetest use six keys and at most
-// four kinds of writes each; its larger cases test one rule each.
+// neither storetest nor linear tries. One example is an IndexFunc that fails in a long
+// Transaction, in a large Replace, or in an index that was added later. Another is a long
+// result slice that the store shares with its caller. The histories of linear use at most
+// four keys and no failing IndexFunc. The random histories of storetest use six keys and at
+// most four kinds of writes each; its larger cases test one rule each.
 //
 // A history here is one random list of calls of every kind, 50,000 by default. It is played
 // on any number of stores at once, and their answers are compared: every result of a read,
@@ -23,7 +23,7 @@
 // failure prints the remaining calls and the seed that repeats the whole history.
 //
 // The clauses that a store waives are printed. If such a clause is about single calls (a
-// failing IndexFunc, Replace of nil), the store is spared these calls, which change nothing
+// failing IndexFunc, Replace of nil), the store is spared these calls. They change nothing
 // where the clause is kept. If the whole history depends on the clause, the store is left
 // out. One goroutine makes all calls: storetest and linear test concurrent calls.
 //

@@ -77,9 +77,9 @@ func play(h history, stores []Store, patience time.Duration) *dissent {
 // notReturning is the clause of a constructor that hangs.
 const notReturning = "STORE-32"
 
-// perform plays the history and keeps its position in at: -1 for the construction of the
-// first store and so on, then 1 for the first call on the first store, 2 for that call on
-// the second store and so on.
+// perform plays the history and keeps its position in at. -1 is the construction of the
+// first store, -2 of the second, and so on. 1 is the first call on the first store, 2 that
+// call on the second store, and so on.
 func perform(h history, stores []Store, at *atomic.Int64, progress func()) *dissent {
 	m, s := newModel(), newScales(h)
 	subjects := make([]*subject, len(stores))

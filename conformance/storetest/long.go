@@ -11,7 +11,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// A read of a scene's 16 objects is over before a writer has done two writes, and touches
+// A read of a scene's 16 objects is over before a writer has done two writes. It touches
 // one chunk or one bucket of the store's structure. The long cases have so many objects
 // that dozens of writes happen during each read, and that a store holds them in many
 // pieces. Each write has a number, and at every instant the numbers of the stored objects
@@ -169,7 +169,7 @@ func (sc longScene) play(t *suite.T, newStore NewStore, r longRead) {
 				beside++
 			}
 			// No yield: on one core only the end of its time slice stops a reader in the
-			// middle of a read, so the reader must use the slice up.
+			// middle of a read. So the reader must use the slice up.
 		}
 	})
 }

@@ -9,7 +9,7 @@
 //
 //   - short sequences, one rule each;
 //   - random histories, compared with a plain map after every step and shrunk (rapid);
-//   - concurrent runs. A single writer counts its writes, so each result of a reader must be
+//   - concurrent runs. A single writer counts its writes. Each result of a reader must be
 //     the whole content after one of the writes that were under way during the call. Package
 //     linear checks histories of several goroutines for linearizability, with a small part of
 //     its budget.

@@ -181,8 +181,8 @@ func newMeter() *meter {
 	}}
 }
 
-// read returns the wall time since the last read, at most limit, and the share of it that a
-// goroutine got that was runnable all the time.
+// read returns the wall time since the last read, at most limit. share is the processor
+// time that a goroutine got in it if it was runnable all the time.
 func (m *meter) read(limit time.Duration) (wall, share time.Duration) {
 	at, cpu := time.Now(), processTime()
 	metrics.Read(m.samples)
