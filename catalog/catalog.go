@@ -1,6 +1,6 @@
-// Package catalog is the one explicit table of what can be compared: name,
-// component, constructor, description, guarantees, waivers. Nothing registers
-// itself; to add an implementation, add a line to tables.go.
+// Package catalog is the one table of everything that can be compared: name, component,
+// constructor, description, guarantees, waivers. Nothing registers itself. To add an
+// implementation, add a line to tables.go.
 package catalog
 
 import (
@@ -38,30 +38,32 @@ type Waiver struct {
 	Reason string
 }
 
-// Entry is one implementation. Exactly the constructor of its component is set.
+// Entry is one implementation. Of the constructors, only that of its component is set.
 type Entry struct {
 	Component contract.Component
 	Name      string
-	// Module is whose code it is: "informerbench" or a module path.
+	// Module is the module of the code: "informerbench" or a module path.
 	Module string
 	// Description is one line: how it works, what it is good at, what it costs.
 	Description string
-	// Guarantees is one line on what it promises beyond or below the contract.
+	// Guarantees is one line: what it promises beyond the contract, or less than it.
 	Guarantees string
 	// Reference marks the entry that the others of its component are compared with.
 	Reference bool
 	// FIFOClass is the class of a FIFO.
 	FIFOClass contract.FIFOClass
-	// Unlocked says that a FIFO holds no lock while the handler runs: no producer waits
-	// for it.
+	// Unlocked says that a FIFO holds no lock while the handler runs, so that no producer
+	// waits for the handler.
 	Unlocked bool
-	// Study marks what is there for what it teaches rather than to be used: a design that
-	// lost, a baseline that is surpassed, a variant of what another entry shows. A brief
-	// preset measures it only if it is named.
+	// Study marks an entry that is there to be studied rather than used: a design that
+	// lost, a baseline that is surpassed, a variant of another entry. A brief preset
+	// measures it only if it is named.
 	Study bool
-	// Granularity is what a delay heap rounds times up to; 0 if it keeps them exactly.
+	// Granularity is the duration to which a delay heap rounds times up; 0 if it keeps
+	// times exactly.
 	Granularity time.Duration
-	// OwnClock says that a queue reads the system's clock whatever it is given.
+	// OwnClock says that a queue reads the system's clock and ignores the one that it is
+	// given.
 	OwnClock bool
 	Waivers  []Waiver
 
@@ -71,8 +73,8 @@ type Entry struct {
 	NewQueue    NewQueue
 	NewLimiter  NewLimiter
 	NewInformer NewInformer
-	// MutationDetecting makes an informer that reports changed objects to found; nil if it
-	// has no such report.
+	// MutationDetecting makes an informer that reports changed objects to found; nil if the
+	// informer cannot.
 	MutationDetecting func(found func(message string)) contract.NewInformer
 	// NewConfiguredQueue makes the same queue with a configuration; nil if the constructor
 	// takes none.
@@ -81,7 +83,7 @@ type Entry struct {
 	NewTransformingFIFO func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO
 }
 
-// ID is component/name.
+// ID returns "component/name".
 func (e Entry) ID() string { return string(e.Component) + "/" + e.Name }
 
 // All returns every entry, component by component, references first. The slice
@@ -111,10 +113,10 @@ func Lookup(c contract.Component, name string) (Entry, error) {
 	return Entry{}, fmt.Errorf("unknown %s %q: have %s", c, name, strings.Join(names([]contract.Component{c}), ", "))
 }
 
-// Select returns the entries of the given components (none: all) whose names
-// match one of the patterns (none: all). A pattern is a glob as in path.Match,
-// on the name or on component/name. A component or a pattern that matches
-// nothing is an error that lists what there is.
+// Select returns the entries of the given components whose names match one of the patterns.
+// No components means all, and no patterns means all. A pattern is a glob as in path.Match,
+// on the name or on component/name. A component or a pattern that matches nothing is an
+// error that lists the valid names.
 func Select(components, patterns []string) ([]Entry, error) {
 	var wanted []contract.Component
 	for _, c := range components {

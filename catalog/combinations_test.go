@@ -9,8 +9,8 @@ import (
 	"github.com/informerbench/informerbench/informer"
 )
 
-// Our informer works over every store and every FIFO of the catalog, not only over
-// those that have an entry together.
+// This project's informer works over every store and every FIFO of the catalog, not only
+// over those that share an entry.
 func TestInformerOverEveryStoreAndFIFO(t *testing.T) {
 	stores, err := Select([]string{string(contract.ComponentStore)}, nil)
 	if err != nil {

@@ -26,12 +26,13 @@ import (
 	"github.com/informerbench/informerbench/queue/workqueue"
 )
 
-// It compiles: our queue with priorities is controller-runtime's interface as it is.
+// It compiles: this project's priority queue implements controller-runtime's interface as
+// it is.
 var _ priorityqueue.PriorityQueue[reconcile.Request] = (*workqueue.PriorityQueueAs[reconcile.Request, priorityqueue.AddOpts])(nil)
 
 type requestQueue = clientgo.TypedRateLimitingInterface[reconcile.Request]
 
-// controllerQueues are what a controller's NewQueue can return.
+// controllerQueues are the queues that a controller's NewQueue can return.
 var controllerQueues = map[string]func(name string, limiter clientgo.TypedRateLimiter[reconcile.Request]) requestQueue{
 	"workqueue": func(name string, limiter clientgo.TypedRateLimiter[reconcile.Request]) requestQueue {
 		return workqueue.NewRateLimiting(limiter, requestHeap, workqueue.Config[reconcile.Request]{Name: name})
@@ -52,7 +53,8 @@ func request(name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: name}}
 }
 
-// tries is a reconciler: an object fails, then asks to come again later, then succeeds.
+// tries is a reconciler. It fails an object first, then requeues it after a delay, then
+// succeeds.
 type tries struct {
 	mu    sync.Mutex
 	of    map[string]int
@@ -79,9 +81,9 @@ func (r *tries) Reconcile(_ context.Context, req reconcile.Request) (reconcile.R
 	return reconcile.Result{}, nil
 }
 
-// A manager runs a controller on each queue: objects come from a source, fail, come
-// again later, succeed; then the manager stops, workers and all. There is no API
-// server: nothing of the manager asks one.
+// A manager runs a controller on each queue: objects come from a source, fail, come again
+// later, succeed. Then the manager stops, with its workers. There is no API server, because
+// this manager needs none.
 func TestAManagersControllerRunsOnEachQueue(t *testing.T) {
 	ctrllog.SetLogger(logr.Discard())
 	for name, newQueue := range controllerQueues {

@@ -20,9 +20,8 @@ var (
 )
 
 // Whatever the source and the handlers do, in the end the store, its indexes and every
-// handler have what the source has. `make faults` plays 10,000 histories over each
-// informer and prints the score; a failure names the seed that makes its history the
-// first.
+// handler agree with the source. `make faults` plays 10,000 histories over each informer
+// and prints the score. A failure names the seed that makes its history the first.
 func TestNoFaultIsLost(t *testing.T) {
 	const clause = "INFORMER-29"
 	seed := *faultSeed
@@ -60,7 +59,7 @@ func TestNoFaultIsLost(t *testing.T) {
 	t.Logf("seeds from %d\n%s", seed, &score)
 }
 
-// faultsTime is what is left of the time that go test allows, or a day.
+// faultsTime returns the time left of go test's -timeout, or a day if there is none.
 func faultsTime(t *testing.T) time.Duration {
 	if deadline, ok := t.Deadline(); ok {
 		return max(time.Minute, time.Until(deadline)-10*time.Second)

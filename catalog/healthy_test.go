@@ -26,7 +26,7 @@ var (
 	healthyEffort = flag.Float64("healthy.effort", 0.02, "the effort of each of these runs; every case runs at any effort")
 )
 
-// accused counts what the suites said of one implementation.
+// accused counts the failures that the suites reported of one implementation.
 type accused struct {
 	runs    int
 	elapsed time.Duration
@@ -34,10 +34,10 @@ type accused struct {
 	faults  []error
 }
 
-// A suite that accuses the innocent is not believed when it is right. `make
-// healthy` runs this a thousand times; a failure names the seed that repeats it.
+// A suite that fails healthy implementations is not believed when it is right. `make
+// healthy` runs this a thousand times. A failure names the seed that repeats it.
 func TestNoHealthyImplementationIsAccused(t *testing.T) {
-	klog.SetLogger(logr.Discard()) // client-go reports what the suites make fail
+	klog.SetLogger(logr.Discard()) // client-go logs the failures that the suites provoke
 	t.Cleanup(klog.ClearLogger)
 	entries := All()
 	if *healthyOnly != "" {
@@ -84,8 +84,8 @@ func TestNoHealthyImplementationIsAccused(t *testing.T) {
 	t.Logf("in %s:\n%s", time.Since(begin).Round(time.Second), &table)
 }
 
-// round verifies every entry once. More run at once than there are processors:
-// the queues' suites wait most of their time, and who is crowded is tried harder.
+// round verifies every entry once. More entries run at once than there are processors: the
+// queues' suites mostly wait, and a crowded machine is a harder test.
 func round(entries []Entry, found []accused, seed suite.Option) {
 	room := make(chan struct{}, 3*runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
@@ -109,7 +109,8 @@ func round(entries []Entry, found []accused, seed suite.Option) {
 	wg.Wait()
 }
 
-// timeToStop says when a minute is left of what -timeout allows.
+// timeToStop returns a function that reports whether less than a minute is left of
+// -timeout.
 func timeToStop(t *testing.T) func() bool {
 	deadline, bounded := t.Deadline()
 	return func() bool { return bounded && time.Until(deadline) < time.Minute }

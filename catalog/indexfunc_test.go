@@ -8,9 +8,10 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// TestReusedSliceMoves: an IndexFunc that returns the same slice each time may move an
-// object. STORE-47 does not ask for it, because client-go's store leaves the object where it
-// was: the old values and the new ones are one slice then. This project's stores move it.
+// TestReusedSliceMoves: an Update may move an object although its IndexFunc returns the
+// same slice each time. STORE-47 does not ask for this. client-go's store leaves the object
+// where it was, because the old values and the new ones are then one slice. This project's
+// stores move the object.
 func TestReusedSliceMoves(t *testing.T) {
 	t.Parallel()
 	for _, e := range All() {

@@ -46,7 +46,7 @@ func informers() []Entry {
 	}
 }
 
-// ourInformer is our informer with the given parts.
+// ourInformer returns an entry of this project's informer with the given parts.
 func ourInformer(name, description string, options informer.Options) Entry {
 	return Entry{
 		Component: contract.ComponentInformer, Name: name, Module: own, Description: description,

@@ -26,16 +26,17 @@ func metamorphicStores(t testing.TB) []metamorphic.Store {
 	return stores
 }
 
-// One long history on every store at once. The seed is new each time, and printed
-// with what fails.
+// One long history on every store at once. The seed is new each time, and a failure prints
+// it.
 func TestStoresAgree(t *testing.T) {
 	t.Parallel()
 	metamorphic.Run(t, metamorphicStores(t), metamorphic.Config{})
 }
 
-// FuzzMetamorphic plays histories of any seed and size, for as long as it is asked to
-// (make fuzz). The fuzzer ends a process that takes 10 s over one, so they are short and
-// reducing one is bounded. go test -run=FuzzMetamorphic/NAME, which it prints, repeats what it found.
+// FuzzMetamorphic plays histories of any seed and size, for as long as it is asked to (make
+// fuzz). The fuzzer ends a process that takes 10 s over one history, so histories are short
+// and their reduction is bounded. go test -run=FuzzMetamorphic/NAME, which the fuzzer
+// prints, repeats a failure.
 func FuzzMetamorphic(f *testing.F) {
 	for seed, size := range []uint16{1, 5, 40, 300} {
 		f.Add(uint64(seed+1), 3*size, size)

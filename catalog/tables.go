@@ -152,7 +152,7 @@ func fifos() []Entry {
 	}
 }
 
-// ownFIFO is an entry of those of our FIFOs that share the intake.
+// ownFIFO returns an entry of one of this project's FIFOs that share the intake.
 func ownFIFO(name string, class contract.FIFOClass, description, more string, construct func(contract.FIFOConfig, deltafifo.Options) contract.FIFO) Entry {
 	return Entry{
 		Component: contract.ComponentFIFO, Name: name, Module: own, FIFOClass: class, Unlocked: true, Study: class == contract.InOrder,
@@ -217,7 +217,7 @@ func delays() []Entry {
 	}
 }
 
-// wheelGranularity is the shortest delay that a controller tells from none: the least
+// wheelGranularity is the timing wheel's. No controller needs a finer one: the shortest
 // back-off by default is 5 ms.
 const wheelGranularity = time.Millisecond
 
@@ -284,7 +284,7 @@ func queues() []Entry {
 	}
 }
 
-// rateLimiting makes workqueues that take a configuration.
+// rateLimiting returns a constructor of workqueues that take a configuration.
 func rateLimiting(heaps int) func(contract.QueueConfig) contract.DelayingQueue[string] {
 	return func(c contract.QueueConfig) contract.DelayingQueue[string] {
 		cfg := queueConfig(c)
@@ -304,7 +304,7 @@ func limiterOf(c contract.QueueConfig) contract.RateLimiter[string] {
 	return exponential()
 }
 
-// queueHeap is the structure under this project's queues.
+// queueHeap makes the delay heap of this project's queues.
 func queueHeap() contract.DelayHeap[string] { return delay.NewQuadHeap[string]() }
 
 func limiters() []Entry {
@@ -330,7 +330,7 @@ func limiters() []Entry {
 
 const limiterGuarantees = "items do not feel each other, but for a shared bucket"
 
-// exponential has the bounds that the peers' queues are given.
+// exponential makes a limiter with the bounds that the peers' queues get.
 func exponential() *ratelimit.ItemExponentialFailure[string] {
 	return ratelimit.NewItemExponentialFailure[string](5*time.Millisecond, 1000*time.Second)
 }

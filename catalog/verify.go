@@ -35,7 +35,7 @@ func Verify(e Entry, opts ...suite.Option) error {
 	return fmt.Errorf("%s: no suite for component %q", e.ID(), e.Component)
 }
 
-// options are what e's conformance suite must know of it.
+// options returns the options that e's conformance suite needs.
 func (e Entry) options() []suite.Option {
 	var opts []suite.Option
 	if e.FIFOClass != "" {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Component names a kind of exchangeable part; it is the first segment of
-// every benchmark's name.
+// Component names a kind of exchangeable part. It is the first segment of every benchmark's
+// name.
 type Component string
 
 // The components that the catalog holds.
@@ -21,9 +21,9 @@ const (
 	ComponentInformer Component = "informer"
 )
 
-// Capability names the power that a clause speaks of. Core clauses hold for
-// every implementation of the component; the others for those that have the
-// interface or the class.
+// Capability names the capability that a clause is about. Core clauses hold for every
+// implementation of the component. The others hold for implementations that have the
+// interface or the class named beside the constant.
 type Capability string
 
 // The capabilities that clauses are grouped by.
@@ -46,13 +46,13 @@ const (
 // Clause is one numbered rule of the contract.
 type Clause struct {
 	ID         string     // "STORE-7"
-	Component  Component  // whose rule it is
-	Capability Capability // which power it belongs to
+	Component  Component  // the component that must keep it
+	Capability Capability // the capability that it is about
 	Rule       string     // one sentence
 	Source     string     // where the rule comes from: upstream behaviour, issue, paper
 }
 
-// String gives the clause as messages quote it: its number and its rule.
+// String returns the clause as messages quote it: its number and its rule.
 func (c Clause) String() string { return c.ID + ": " + c.Rule }
 
 // Clauses returns every clause of the contract in the order of their numbers,

@@ -1,17 +1,17 @@
 package contract
 
-// The powers of a DelayHeap.
+// The capabilities of a DelayHeap.
 const (
-	// CapExactTime is that of one which keeps times exactly.
+	// CapExactTime marks a heap that keeps times exactly.
 	CapExactTime Capability = "exact-time"
-	// CapGranular is that of one which rounds times up to a granularity that it states, as
-	// a timing wheel does. It has these clauses in place of those of CapExactTime.
+	// CapGranular marks a heap that rounds times up to a granularity that it states, as a
+	// timing wheel does. It has these clauses in place of those of CapExactTime.
 	CapGranular Capability = "granular-time"
-	// CapCountedWork is that of one which counts the steps that its operations take.
+	// CapCountedWork marks a heap that counts the steps that its operations take.
 	CapCountedWork Capability = "counted-work"
-	// CapAddMany is that of a BatchDelayHeap.
+	// CapAddMany marks a BatchDelayHeap.
 	CapAddMany Capability = "add-many"
-	// CapArrivalOrder is that of an ArrivalOrdered heap.
+	// CapArrivalOrder marks an ArrivalOrdered heap.
 	CapArrivalOrder Capability = "arrival-order"
 )
 

@@ -10,7 +10,7 @@ const (
 	srcKeyedV017  = "client-go v0.17 tools/cache/delta_fifo.go"
 )
 
-// fifoClauses: a new clause goes to the end, whatever its capability.
+// fifoClauses are the clauses of FIFOs. A new clause goes to the end, whatever its capability.
 var fifoClauses = []Clause{
 	fifoClause("FIFO-1", CapCore, srcBothFIFOs,
 		"Pop hands out what was queued in the order of arrival; in class coalescing, keys in the order in which they began to wait"),

@@ -1,7 +1,7 @@
 package contract
 
-// CapMutationDetection is the power of an informer that reports objects which were
-// changed after it handed them out.
+// CapMutationDetection marks an informer that reports objects that were changed after it
+// handed them out.
 const CapMutationDetection Capability = "mutation-detection"
 
 // The sources that most clauses of an informer share. All speak of client-go v0.37.2.
@@ -13,9 +13,9 @@ const (
 	srcHandlerContract = "client-go tools/cache/controller.go, the comments on ResourceEventHandler"
 )
 
-// informerClauses: a new clause goes to the end, whatever its capability. A quiet
-// moment is one in which the source has nothing more to tell and every goroutine of
-// the informer waits.
+// informerClauses are the clauses of the informer. A new clause goes to the end, whatever
+// its capability. At a quiet moment the source has nothing more to tell and every goroutine
+// of the informer waits.
 var informerClauses = []Clause{
 	informerClause("INFORMER-1", srcInformerDoc,
 		"At any quiet moment the store holds every object of the source at its newest version, and nothing else"),

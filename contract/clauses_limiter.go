@@ -1,8 +1,7 @@
 package contract
 
-// The clauses say what holds of every limiter. What one kind adds (doubling, a
-// switch from fast to slow, a token bucket) is its constructor's promise, tested
-// beside it.
+// The clauses hold for every limiter. What one kind adds (doubling, a switch from fast to
+// slow, a token bucket) is its constructor's promise, and its own tests check it.
 var limiterClauses = []Clause{
 	{"LIMIT-1", ComponentLimiter, CapCore, "When is never negative, at any number of failures", "design; client-go v0.37.2's exponential limiter overflows at a power-of-two base"},
 	{"LIMIT-2", ComponentLimiter, CapCore, "NumRequeues of an item that never failed is zero", srcRateLimiters},

@@ -9,14 +9,13 @@ const (
 	fromInstants = "design; client-go v0.37.2 holds its lock for the whole of each read"
 )
 
-// storeClauses are the rules of [Store]. Numbers are stable: a rule that is
-// dropped leaves a gap, a new one goes to the end.
+// storeClauses are the rules of [Store]. Numbers are stable: a rule that is dropped leaves
+// a gap, and a new one goes to the end.
 //
-// Left open on purpose: the order of List, ListKeys, Index, ByIndex and
-// ListIndexFuncValues; whether an empty result is nil; a nil object (client-go
-// keeps it under its key and in no index); a transaction of unknown type; an
-// object that was changed after it was stored; an IndexFunc that does not
-// answer the same for the same object.
+// The contract leaves these open on purpose: the order of List, ListKeys, Index, ByIndex
+// and ListIndexFuncValues; whether an empty result is nil; a nil object (client-go keeps it
+// under its key and in no index); a transaction of unknown type; an object that was changed
+// after it was stored; an IndexFunc that returns different values for the same object.
 var storeClauses = []Clause{
 	storeClause(1, "Get returns the very object last stored under the key, or exists false when the key is absent", fromStore),
 	storeClause(2, "Add and Update both store the object under the key, whether or not the key is present", fromStore),

@@ -1,10 +1,10 @@
 package contract
 
-// FIFO is what a Reflector fills and a Controller drains. *cache.DeltaFIFO and
+// FIFO is the queue that a Reflector fills and a Controller drains. *cache.DeltaFIFO and
 // *cache.RealFIFO satisfy it.
 //
-// Any number of goroutines may call the producing methods at once; Pop is
-// meant for one consumer. Clauses FIFO-*.
+// Any number of goroutines may call the producing methods at once; Pop is meant for one
+// consumer. Clauses FIFO-*.
 type FIFO interface {
 	Add(obj any) error
 	Update(obj any) error
@@ -16,12 +16,12 @@ type FIFO interface {
 	Close()
 }
 
-// FIFOConfig is what a FIFO's constructor is given.
+// FIFOConfig holds the arguments of a FIFO's constructor.
 type FIFOConfig struct {
 	// KeyFunc computes an object's key; nil means cache.MetaNamespaceKeyFunc.
 	KeyFunc KeyFunc
-	// KnownObjects is the store's view, used to tell deletions that a Replace
-	// implies and the objects of a Resync. It may be nil.
+	// KnownObjects lists the objects of the consumer's store. The FIFO needs it to find the
+	// deletions that a Replace implies and the objects that a Resync queues. It may be nil.
 	KnownObjects KeyListerGetter
 }
 
@@ -30,15 +30,15 @@ type FIFOConfig struct {
 type FIFOClass string
 
 const (
-	// Coalescing promises: what happened to one key while it waited comes out in one
-	// Pop, keys in the order in which they began to wait (DeltaFIFO).
+	// Coalescing promises that one Pop returns all waiting events of one key. Keys come out
+	// in the order in which they began to wait (DeltaFIFO).
 	Coalescing FIFOClass = "coalescing"
-	// InOrder promises: every event comes out by itself, in the order of arrival;
+	// InOrder promises that every event comes out by itself, in the order of arrival.
 	// Replace becomes one event per object (RealFIFO without atomic events).
 	InOrder FIFOClass = "in-order"
-	// InOrderAtomic promises: as InOrder, but a Replace is one ReplacedAll event and a
-	// Resync one SyncAll event, and KnownObjects is not used (RealFIFO's default
-	// since client-go 1.36).
+	// InOrderAtomic promises the same as InOrder, but a Replace is one ReplacedAll event
+	// and a Resync one SyncAll event. KnownObjects is not used (RealFIFO's default since
+	// client-go 1.36).
 	InOrderAtomic FIFOClass = "in-order-atomic"
 )
 
@@ -50,11 +50,11 @@ type BatchPopper interface {
 	PopBatch(processBatch ProcessBatchFunc, processSingle PopProcessFunc) error
 }
 
-// KeyedQueue is the whole Queue that client-go's DeltaFIFO had when its
-// accumulators could still be read and put back (v0.17).
+// KeyedQueue is the Queue interface of client-go v0.17. Its callers can read the waiting
+// Deltas and put popped Deltas back.
 type KeyedQueue interface {
 	FIFO
-	// AddIfNotPresent puts Deltas back unless the key has newer ones.
+	// AddIfNotPresent puts Deltas back unless newer ones wait under their key.
 	AddIfNotPresent(obj any) error
 	// List returns the newest object of each waiting key.
 	List() []any

@@ -7,13 +7,13 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// DelayHeap holds items that wait for their time. One goroutine owns it: no
-// method may be called while another runs. Clauses DELAY-*.
+// DelayHeap holds items until their time comes. One goroutine owns it: no method may be
+// called while another runs. Clauses DELAY-*.
 type DelayHeap[T comparable] interface {
-	// Add makes item wait until readyAt; an item already waiting keeps the
-	// earlier of the two times.
+	// Add makes item wait until readyAt. An item that already waits keeps the earlier of
+	// the two times.
 	Add(item T, readyAt time.Time)
-	// Next returns the earliest time waiting.
+	// Next returns the earliest time of all waiting items; ok is false if none waits.
 	Next() (readyAt time.Time, ok bool)
 	// PopReady takes out the earliest item if its time is not after now.
 	PopReady(now time.Time) (item T, ok bool)
@@ -27,21 +27,20 @@ type Waiting[T comparable] struct {
 	ReadyAt time.Time
 }
 
-// BatchDelayHeap is a DelayHeap that takes in many items at once, for less than one
-// by one: where a million wait, an Add is a row of cache misses, each of which must be
-// waited for before the next is known, and those of several items can be waited for
-// together. Clause DELAY-19.
+// BatchDelayHeap is a DelayHeap that adds many items at once, at a lower cost per item. In
+// a heap of a million items an Add is a chain of cache misses, each needed to find the
+// next. AddMany can overlap the misses of several items. Clause DELAY-19.
 type BatchDelayHeap[T comparable] interface {
 	DelayHeap[T]
-	// AddMany is Add of each of the items. It reads the slice and keeps nothing of it.
+	// AddMany adds each of the items as Add does. It does not retain the slice.
 	AddMany(items []Waiting[T])
 }
 
-// ArrivalOrdered is the power of a DelayHeap that hands out items of equal times in the
-// order in which they were added. An item that is added again while it waits may keep its
-// place or lose it. Clause DELAY-20.
+// ArrivalOrdered marks a DelayHeap that hands out items of equal times in the order in
+// which they were added. An item that is added again while it waits may keep its place or
+// lose it. Clause DELAY-20.
 type ArrivalOrdered interface {
-	// InArrivalOrder does nothing: it is there to be found.
+	// InArrivalOrder does nothing. A type assertion looks for it.
 	InArrivalOrder()
 }
 
@@ -56,7 +55,7 @@ type (
 	RateLimiter[T comparable] = workqueue.TypedRateLimiter[T]
 )
 
-// AddOptions says how a [PriorityQueue] is to add items. The fields are those of
+// AddOptions says how a [PriorityQueue] adds items. The fields are those of
 // controller-runtime's priorityqueue.AddOpts, in its order: the two types convert
 // into each other.
 type AddOptions struct {
@@ -69,30 +68,30 @@ type AddOptions struct {
 	Priority *int
 }
 
-// PriorityQueue is a RateLimitingQueue that hands out items of higher priority
-// first. An item is in it once: one that is added again takes the higher of the
-// priorities and the earlier of the times. Clauses QUEUE-31 to QUEUE-38 and QUEUE-40.
+// PriorityQueue is a RateLimitingQueue that hands out items of higher priority first. An
+// item waits in it once. An item that is added again takes the higher of the two priorities
+// and the earlier of the two times. Clauses QUEUE-31 to QUEUE-38 and QUEUE-40.
 //
-// With AddOpts in the place of AddOptions it is controller-runtime's interface of
-// this name.
+// With AddOpts in the place of AddOptions it is controller-runtime's interface of this
+// name.
 type PriorityQueue[T comparable] interface {
 	RateLimitingQueue[T]
-	// AddWithOpts adds each of items as o says.
+	// AddWithOpts adds each of items with the options o.
 	AddWithOpts(o AddOptions, items ...T)
-	// GetWithPriority is Get, and gives the item's priority.
+	// GetWithPriority is Get that also returns the item's priority.
 	GetWithPriority() (item T, priority int, shutdown bool)
 }
 
-// QueueConfig is how a queue is made whose constructor takes more than a clock. The
-// conformance suite asks for such queues, and a constructor is to use every field.
-// Clauses QUEUE-41 to QUEUE-45 and QUEUE-47.
+// QueueConfig configures a queue whose constructor takes more than a clock. The conformance
+// suite constructs such queues, and the constructor must use every field. Clauses QUEUE-41
+// to QUEUE-45 and QUEUE-47.
 type QueueConfig struct {
 	Clock clock.WithTicker
-	// Name and MetricsProvider say where the queue counts what it does. One that lacks
-	// either counts nothing.
+	// Name and MetricsProvider name and make the queue's metrics. A queue that lacks either
+	// has no metrics.
 	Name            string
 	MetricsProvider workqueue.MetricsProvider
-	// Limiter is a rate-limiting queue's; nil leaves the choice to the constructor.
+	// Limiter is the limiter of a rate-limiting queue; nil leaves the choice to the constructor.
 	Limiter RateLimiter[string]
 	// Order holds the ready items and decides which is next; nil means first in, first
 	// out. A queue with priorities ignores it.
@@ -109,9 +108,9 @@ type PriorityDepthMetric interface {
 	Dec(priority int)
 }
 
-// PriorityMetricsProvider is a MetricsProvider that can tell priorities apart. A queue
-// with priorities then has the depth that NewPriorityDepthMetric makes, in place of
-// NewDepthMetric's. Clause QUEUE-45.
+// PriorityMetricsProvider is a MetricsProvider with a depth metric for each priority. A
+// queue with priorities then uses NewPriorityDepthMetric in place of NewDepthMetric. Clause
+// QUEUE-45.
 type PriorityMetricsProvider interface {
 	workqueue.MetricsProvider
 	NewPriorityDepthMetric(name string) PriorityDepthMetric

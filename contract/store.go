@@ -1,21 +1,21 @@
 package contract
 
-// Store is the thread-safe indexed store: string keys to objects, with any
-// number of secondary indexes. cache.ThreadSafeStore satisfies it as it is.
+// Store is the thread-safe indexed store: string keys to objects, with any number of
+// secondary indexes. cache.ThreadSafeStore satisfies it as it is.
 //
-// Every method may be called by any number of goroutines at once. Objects are
-// shared, not copied: whoever gets one must not change it. Clauses STORE-*.
+// Any number of goroutines may call every method at once. Objects are shared, not copied,
+// so callers must not change them. Clauses STORE-*.
 //
-// When IndexFuncs are called, with client-go v0.37.2 and what this contract asks for:
+// How a store calls IndexFuncs, by this contract and in client-go v0.37.2:
 //
 //   - Add, Update, Delete, Transaction, Replace and AddIndexers call them one at a time,
 //     on any objects, old or new (STORE-48; client-go: under its write lock).
-//   - Index calls one on the reader's goroutine, at the same time as other calls of Index
-//     (client-go: under its read lock). A store may also do so beside a write, which
-//     client-go does not: so an IndexFunc with state needs a lock of its own where
-//     several goroutines call Index, or one does beside writers.
-//   - The slice that an IndexFunc returns is the IndexFunc's. A store copies what it keeps
-//     beyond the call (STORE-47; client-go does not where an Update moves an object).
+//   - Index calls an IndexFunc on the reader's goroutine, at the same time as other calls of
+//     Index (client-go: under its read lock). A store may also do so during a write; client-go
+//     does not. So an IndexFunc with state needs a lock of its own if several goroutines call
+//     Index, or if one calls Index beside writers.
+//   - The slice that an IndexFunc returns belongs to the IndexFunc. A store copies what it
+//     keeps beyond the call (STORE-47; client-go does not where an Update moves an object).
 type Store interface {
 	Add(key string, obj any)
 	Update(key string, obj any)
@@ -33,20 +33,20 @@ type Store interface {
 	Resync() error
 }
 
-// Transactor is a Store that applies a batch of writes in one go: readers see
-// none of them or all, and the cost of entering the store is paid once.
+// Transactor is a Store that applies a batch of writes atomically: readers see none of them
+// or all. The batch enters the store (takes its lock, say) once.
 type Transactor interface {
 	Transaction(txns ...StoreTransaction)
 }
 
-// ObjectDeleter is a Store whose Delete can be given the deleted object, from
-// which it takes the resource version.
+// ObjectDeleter is a Store whose Delete can take the deleted object. The store reads the
+// resource version from that object.
 type ObjectDeleter interface {
 	DeleteWithObject(key string, obj any)
 }
 
-// ResourceVersioner is a Store that remembers the newest resource version that
-// it was given. client-go's answers "" unless its AtomicFIFO gate is on.
+// ResourceVersioner is a Store that remembers the newest resource version that it was
+// given. client-go's store returns "" unless its AtomicFIFO gate is on.
 type ResourceVersioner interface {
 	Bookmark(rv string)
 	LastStoreSyncResourceVersion() string

@@ -1,7 +1,7 @@
 package contract
 
 // The data types are client-go's, by alias: code written for client-go's
-// tools/cache compiles against this package and the other way about.
+// tools/cache compiles against this package, and vice versa.
 
 import "k8s.io/client-go/tools/cache"
 
@@ -12,14 +12,14 @@ type (
 	IndexFunc = cache.IndexFunc
 	// KeyFunc computes the key under which an object is stored.
 	KeyFunc = cache.KeyFunc
-	// KeyError is what a failing KeyFunc becomes; it carries the object.
+	// KeyError wraps the error of a KeyFunc; it carries the object.
 	KeyError = cache.KeyError
-	// ExplicitKey stands in for an object of which only the key is known.
+	// ExplicitKey stands in for an object when only its key is known.
 	ExplicitKey = cache.ExplicitKey
 
 	// Delta is one change of one object.
 	Delta = cache.Delta
-	// Deltas is what happened to one object, oldest first.
+	// Deltas are the changes of one object, oldest first.
 	Deltas = cache.Deltas
 	// DeltaType names the kind of a change.
 	DeltaType = cache.DeltaType
@@ -30,13 +30,13 @@ type (
 	// SyncAllInfo is the object of a SyncAll delta.
 	SyncAllInfo = cache.SyncAllInfo
 
-	// PopProcessFunc handles what one Pop took out.
+	// PopProcessFunc handles the result of one Pop.
 	PopProcessFunc = cache.PopProcessFunc
-	// ProcessBatchFunc handles what one PopBatch took out.
+	// ProcessBatchFunc handles the result of one PopBatch.
 	ProcessBatchFunc = cache.ProcessBatchFunc
 	// TransformFunc changes an object before it is queued.
 	TransformFunc = cache.TransformFunc
-	// KeyListerGetter is the view of the store that a FIFO is given.
+	// KeyListerGetter is the view of the consumer's store that a FIFO is given.
 	KeyListerGetter = cache.KeyListerGetter
 
 	// StoreTransaction is one write of a batch, with its key.
@@ -63,5 +63,5 @@ const (
 	TransactionTypeDelete = cache.TransactionTypeDelete
 )
 
-// ErrFIFOClosed is what Pop returns once the FIFO is closed and empty.
+// ErrFIFOClosed is the error that Pop returns once the FIFO is closed and empty.
 var ErrFIFOClosed = cache.ErrFIFOClosed

@@ -13,7 +13,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// batch is what one PopBatch gave.
+// batch is the result of one PopBatch.
 type batch struct {
 	deltas         contract.Deltas
 	isInitial      bool
@@ -21,8 +21,8 @@ type batch struct {
 	err            error
 }
 
-// ofBatches makes a case one for FIFOs that have PopBatch. popBatch pops what
-// must be waiting; result is what the process function returns.
+// ofBatches makes a case for FIFOs with PopBatch. popBatch pops a batch that must be
+// waiting; result is the error that the process function returns.
 func ofBatches(clause, name, why string, run func(b *bed, popBatch func(result error) batch)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, known())
@@ -50,7 +50,7 @@ func popBatchOnce(f contract.BatchPopper, result error) (got batch) {
 	return got
 }
 
-// drainBatches closes the FIFO and returns what waits, batch by batch.
+// drainBatches closes the FIFO and pops everything that waits, batch by batch.
 func drainBatches(b *bed, popBatch func(error) batch) (batches []batch) {
 	b.f.Close()
 	for {
@@ -67,7 +67,7 @@ var batchCases = fifoCases{
 	ofBatches("FIFO-41", "order-and-unique-keys", "a transaction that holds a key twice lets the older state win", func(b *bed, popBatch func(error) batch) {
 		rnd := b.t.Rand()
 		m := fifomodel.Model{Class: b.class, Key: func(o any) string { return o.(*object).key }}
-		for i := range 3000 { // long runs without a repetition, and short ones
+		for i := range 3000 { // short runs without a repetition, then long ones
 			n := 8
 			if i > 600 {
 				n = 1 << 20

@@ -1,7 +1,7 @@
 package fifotest
 
-// What the cases stand on: objects, the known objects, and a FIFO with calls
-// that fail the case rather than hang it.
+// The base of the cases: objects, the known objects, and a FIFO whose calls fail the case
+// rather than hang it.
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// object is what the suite queues. Its identity matters, not only its content.
+// object is the object that the suite queues. Its identity matters, not only its content.
 type object struct {
 	key     string
 	version int
@@ -34,7 +34,7 @@ func keyFunc(o any) (string, error) {
 	return "", errNoKey
 }
 
-// render gives deltas as text that is the same for equal deltas only: versions
+// render returns deltas as text. Different deltas have different texts, because versions
 // are unique within a case.
 func render(deltas contract.Deltas) string {
 	parts := make([]string, len(deltas))
@@ -67,7 +67,7 @@ type bed struct {
 	class contract.FIFOClass
 }
 
-// setUp constructs a FIFO; it is closed when the case ends, so that no Pop stays
+// setUp constructs a FIFO. It closes the FIFO when the case ends, so that no Pop stays
 // behind.
 func setUp(t *suite.T, construct newFIFO, known contract.KeyListerGetter) *bed {
 	return setUpFIFO(t, construct(contract.FIFOConfig{KeyFunc: keyFunc, KnownObjects: known}))
@@ -78,7 +78,7 @@ func setUpFIFO(t *suite.T, f contract.FIFO) *bed {
 	return &bed{t, f, t.Config().FIFOClass}
 }
 
-// only skips the case for a FIFO of another class.
+// only skips the case unless the FIFO is of one of the classes.
 func only(t *suite.T, classes ...contract.FIFOClass) {
 	if class := t.Config().FIFOClass; !slices.Contains(classes, class) {
 		t.Skipf("a FIFO of class %s promises this in another way or not at all", class)
@@ -117,12 +117,12 @@ func (b *bed) synced(want bool, when string) {
 	}
 }
 
-// popped is what one Pop gave.
+// popped is the result of one Pop.
 type popped struct {
-	deltas    contract.Deltas // what process was given
-	item      any             // what Pop returned
+	deltas    contract.Deltas // the argument of process
+	item      any             // the result of Pop
 	isInitial bool
-	calls     int // of process
+	calls     int // calls of process
 	err       error
 }
 
@@ -135,7 +135,7 @@ func popOnce(f contract.FIFO, process contract.PopProcessFunc) (p popped) {
 		if !ok {
 			return fmt.Errorf("process was given %T, not Deltas", o)
 		}
-		// A copy: what the FIFO does to its own slice afterwards must not hide.
+		// A copy: it keeps the deltas if the FIFO changes its own slice afterwards.
 		p.deltas = slices.Clone(deltas)
 		if process != nil {
 			return process(o, isInInitialList)
@@ -149,8 +149,8 @@ func popOnce(f contract.FIFO, process contract.PopProcessFunc) (p popped) {
 func start[R any](t *suite.T, f func() R) <-chan R {
 	done := make(chan R, 1)
 	go func() {
-		t.Join()          // the caller may be one of popWith's goroutines, which end at once
-		defer close(done) // after a panic, whoever awaits gets a zero value
+		t.Join()          // the caller may be a goroutine of popWith that ends at once
+		defer close(done) // after a panic, await returns a zero value
 		defer func() {
 			if p := recover(); p != nil {
 				t.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -161,7 +161,7 @@ func start[R any](t *suite.T, f func() R) <-chan R {
 	return done
 }
 
-// await waits for what must come, and ends the case if it does not.
+// await waits for a result that must come, and ends the case if it does not.
 func await[R any](t *suite.T, done <-chan R, what any) R {
 	select {
 	case r := <-done:
@@ -173,13 +173,13 @@ func await[R any](t *suite.T, done <-chan R, what any) R {
 	}
 }
 
-// popWith pops what must be waiting.
+// popWith pops an item that must be waiting.
 func (b *bed) popWith(process contract.PopProcessFunc) popped {
 	done := start(b.t, func() popped { return popOnce(b.f, process) })
 	return await(b.t, done, "Pop does not return although something waits")
 }
 
-// pop pops what must be waiting and checks it.
+// pop pops an item that must be waiting and checks its deltas.
 func (b *bed) pop(want string) popped {
 	p := b.popWith(nil)
 	switch got := render(p.deltas); {
@@ -191,8 +191,8 @@ func (b *bed) pop(want string) popped {
 	return p
 }
 
-// drain checks all that waits. It closes the FIFO, so that one which lost or
-// made up something fails here rather than hangs.
+// drain checks all items that wait. It closes the FIFO first, so that a FIFO which lost or
+// made up an item fails here rather than hangs.
 func (b *bed) drain(want ...string) {
 	b.f.Close()
 	for i := 0; ; i++ {
@@ -212,18 +212,18 @@ func (b *bed) drain(want ...string) {
 	}
 }
 
-// knownObjects is the consumer's store. Each call reports when it comes in a
-// process that forbids it.
+// knownObjects is the consumer's store. Each call of it calls consulted, which notes calls
+// that come while process runs.
 type knownObjects struct {
 	mu struct {
 		sync.Mutex
 		keys []string // in the order of arrival
 		objs map[string]any
-		// What GetByKey says of these keys beside the object, which must not be used then.
-		errs map[string]error // what it fails with
-		gone map[string]bool  // keys that are listed and not found
+		// GetByKey returns these beside the object, which the FIFO must not use then.
+		errs map[string]error // the errors that it returns
+		gone map[string]bool  // keys that ListKeys lists and it does not find
 	}
-	consulted func() // nil: nobody wants to know
+	consulted func() // called by each method; may be nil
 }
 
 func known(objs ...*object) *knownObjects {
@@ -288,7 +288,7 @@ func (k *knownObjects) GetByKey(key string) (any, bool, error) {
 	return o, ok && !k.mu.gone[key], k.mu.errs[key]
 }
 
-// apply does to the store what a controller does with popped deltas.
+// apply applies popped deltas to the store, as a controller does.
 func (k *knownObjects) apply(deltas contract.Deltas) {
 	for _, d := range deltas {
 		switch d.Type {

@@ -6,7 +6,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// TestEveryClauseHasACase: a clause that nothing tests is no promise.
+// TestEveryClauseHasACase: a clause without a test is no promise.
 func TestEveryClauseHasACase(t *testing.T) {
 	t.Parallel()
 	tested, names := map[string]bool{}, map[string]bool{}

@@ -1,6 +1,6 @@
 package fifotest
 
-// What the coalescing class does with the events of one key.
+// How the coalescing class treats the events of one key.
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// coalescing makes a case one of class Coalescing.
+// coalescing makes a case for FIFOs of class Coalescing.
 func coalescing(clause, name, why string, run func(t *suite.T, construct newFIFO)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
 		only(t, contract.Coalescing)

@@ -46,10 +46,10 @@ func produce(t *suite.T, n int, f func(producer int)) {
 	await(t, done, "the producers do not return")
 }
 
-// lingered keeps what linger counts, so that the count is not optimised away.
+// lingered keeps the count of linger, so that the compiler does not remove the loop.
 var lingered atomic.Int64
 
-// linger takes a time that grows with n, some nanoseconds each, without giving way.
+// linger spins for n rounds of some nanoseconds each, without yielding.
 func linger(n int) {
 	sum := 0
 	for i := range n {
@@ -58,8 +58,8 @@ func linger(n int) {
 	lingered.Store(int64(sum))
 }
 
-// seen checks that events arrive once, and those of one producer on one key in
-// order. A version is producer*perProducer + number of the event.
+// seen checks that each event arrives once, and that the events of one producer on one key
+// arrive in order. A version is producer*perProducer + number of the event.
 type seen struct {
 	t           *suite.T
 	perProducer int
@@ -187,7 +187,7 @@ var concurrentCases = fifoCases{
 			for range round % 8 {
 				runtime.Gosched()
 			}
-			for i := range rnd.IntN(3000) { // the first Pop takes some of them, or all, while they come
+			for i := range rnd.IntN(3000) { // the first Pop takes some or all of them, while they come
 				b.update(obj("a", i))
 			}
 			b.update(obj("a", 1000), obj("b", 0))
@@ -256,7 +256,7 @@ var concurrentCases = fifoCases{
 				b.add(o)
 				var called <-chan error
 				b.popWith(func(any, bool) error {
-					// The call may wait for process, so process only leaves it time.
+					// The call may wait for process, so process leaves it time and does not wait for it.
 					called = start(t, func() error { return call(b.f) })
 					consulted.inProcess.Store(true)
 					for range 200 {
@@ -292,7 +292,7 @@ var concurrentCases = fifoCases{
 	}),
 }
 
-// consulted counts the look-ups that a store's FIFO must not make.
+// consulted counts the look-ups in the consumer's store that the FIFO must not make.
 type consulted struct {
 	t          *suite.T
 	inProcess  atomic.Bool

@@ -1,6 +1,6 @@
 package fifotest
 
-// Order, waiting, closing, and what Pop owes to process.
+// Order, waiting, closing, and the rules on process.
 
 import (
 	"errors"
@@ -41,7 +41,7 @@ var coreCases = fifoCases{
 	check("FIFO-2", "each-producer-wakes", "an informer sleeps over an event until the next one comes", func(t *suite.T, construct newFIFO) {
 		for _, p := range []struct {
 			name    string
-			want    string // of every class but in-order-atomic, which has its own
+			want    string // for every class but in-order-atomic
 			atomic  string
 			produce func(b *bed, o *object)
 		}{
@@ -59,7 +59,7 @@ var coreCases = fifoCases{
 				o := obj("a", 1)
 				b := setUp(t, construct, known(o))
 				waiting := start(t, func() popped { return popOnce(b.f, nil) })
-				for range round % 4 { // now the Pop is there first, now the event
+				for range round % 4 { // sometimes the Pop comes first, sometimes the event
 					runtime.Gosched()
 				}
 				p.produce(b, o)
@@ -235,11 +235,11 @@ var coreCases = fifoCases{
 			refs[i] = weak.Make(o)
 			b.add(o)
 		}
-		b.add(obj("last", n)) // what still waits must not hold the rest
+		b.add(obj("last", n)) // the item that still waits must not keep the others alive
 		for range refs {
 			_, _ = b.f.Pop(func(any, bool) error { return nil })
 		}
-		// A few may still be named by registers or by a stack's dead slots.
+		// Registers or dead slots of a stack may still hold a few.
 		t.Eventually(func() bool {
 			alive := 0
 			for _, ref := range refs {

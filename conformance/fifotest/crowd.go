@@ -1,6 +1,6 @@
 package fifotest
 
-// A hundred producers at once, and whoever waits for the initial list among them.
+// A hundred producers at once, and a goroutine that waits for the initial list among them.
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// consumeBatches is consume by PopBatch.
+// consumeBatches is consume with PopBatch.
 func consumeBatches(t *suite.T, f contract.BatchPopper, process func(contract.Deltas)) <-chan struct{} {
 	return start(t, func() struct{} {
 		for {
@@ -34,8 +34,8 @@ func consumeBatches(t *suite.T, f contract.BatchPopper, process func(contract.De
 	})
 }
 
-// crowd has a hundred producers queue their events, on a few shared keys and many
-// of their own, and checks that all came out in order.
+// crowd lets a hundred producers queue their events, on a few shared keys and on many keys
+// of their own. It checks that all events come out in order.
 func crowd(t *suite.T, b *bed, consume func(process func(contract.Deltas)) <-chan struct{}) {
 	const producers = 100
 	n := t.Scale(60)
@@ -79,7 +79,7 @@ var crowdCases = fifoCases{
 				list = append(list, obj(fmt.Sprintf("i%d", i), i))
 			}
 			b.replace(list...)
-			var processed atomic.Int64 // of the list
+			var processed atomic.Int64 // objects of the list
 			var stop atomic.Bool
 			t.Cleanup(func() { stop.Store(true) })
 			watched := start(t, func() (early int64) {

@@ -1,6 +1,6 @@
 package fifotest
 
-// The doors of the package, and its options.
+// The entry points of the package, and its options.
 
 import (
 	"slices"
@@ -22,10 +22,10 @@ type (
 // Waive leaves out a clause; the reason is printed with every result.
 func Waive(clause, reason string) Option { return suite.Waive(clause, reason) }
 
-// Class says which class the FIFO claims to be; without it, contract.Coalescing.
+// Class sets the class that the FIFO claims to be; without it, contract.Coalescing.
 //
-// A FIFO of class InOrder must take nil KnownObjects, and one of class
-// InOrderAtomic must take KnownObjects and not use it.
+// A FIFO of class InOrder must accept nil KnownObjects. One of class InOrderAtomic must
+// accept KnownObjects and not use it.
 func Class(class contract.FIFOClass) Option {
 	return func(c *suite.Config) { c.FIFOClass = class }
 }
@@ -36,14 +36,14 @@ func Unlocked() Option {
 	return func(c *suite.Config) { c.Unlocked = true }
 }
 
-// NewTransforming gives the constructor of the same FIFO with a transformer.
-// Without it the clauses of contract.CapTransform are skipped.
+// NewTransforming sets the constructor of the same FIFO with a transformer. Without it the
+// clauses of contract.CapTransform are skipped.
 func NewTransforming(construct func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO) Option {
 	return func(c *suite.Config) { c.NewTransforming = construct }
 }
 
-// Run tests the FIFOs that newFIFO constructs, in a subtest for each case. Each
-// call of newFIFO must give a new, empty FIFO.
+// Run tests the FIFOs that newFIFO constructs, in a subtest for each case. Each call of
+// newFIFO must return a new, empty FIFO.
 func Run(t *testing.T, newFIFO func(contract.FIFOConfig) contract.FIFO, opts ...Option) {
 	t.Helper()
 	cfg, err := suite.NewConfig(opts)
@@ -63,7 +63,7 @@ func Check(newFIFO func(contract.FIFOConfig) contract.FIFO, opts ...Option) erro
 	return suite.Check(cases(), newFIFO, cfg)
 }
 
-// check makes a case; why says what goes wrong in the field when it fails.
+// check makes a case. why says what goes wrong in the field when the case fails.
 func check(clause, name, why string, run func(t *suite.T, construct newFIFO)) fifoCase {
 	return fifoCase{Clause: clause, Name: name, Why: why, Run: run}
 }

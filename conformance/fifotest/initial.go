@@ -38,7 +38,7 @@ var initialCases = fifoCases{
 		b.replace(obj("a", 3), obj("b", 4), obj("b", 5))
 		initial := map[contract.FIFOClass]int{
 			contract.Coalescing:    3, // a, b, the deletion of gone
-			contract.InOrder:       4, // the same, b twice
+			contract.InOrder:       4, // a, b twice, the deletion of gone
 			contract.InOrderAtomic: 1,
 		}[b.class]
 		b.add(obj("later", 6))
@@ -108,8 +108,8 @@ var initialCases = fifoCases{
 			var processed atomic.Bool
 			var tooEarly <-chan bool
 			b.popWith(func(any, bool) error {
-				// HasSynced may wait for the FIFO's lock, so process must not wait for
-				// it; it only leaves it time.
+				// HasSynced may wait for the FIFO's lock. So process leaves it time and
+				// does not wait for it.
 				tooEarly = start(t, func() bool { return b.f.HasSynced() && !processed.Load() })
 				for range 200 {
 					runtime.Gosched()

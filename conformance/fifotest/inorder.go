@@ -1,6 +1,6 @@
 package fifotest
 
-// The classes that hand out every event, in order.
+// The in-order classes, which hand out every event by itself.
 
 import (
 	"github.com/informerbench/informerbench/conformance/suite"

@@ -13,7 +13,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// ofKeyed makes a case one for FIFOs whose waiting Deltas can be read.
+// ofKeyed makes a case for FIFOs whose waiting Deltas can be read.
 func ofKeyed(clause, name, why string, run func(b *bed, q contract.KeyedQueue)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, nil)
@@ -72,7 +72,7 @@ var keyedCases = fifoCases{
 			contract.ErrRequeue{},
 			fmt.Errorf("wrapped: %w", contract.ErrRequeue{Err: cause}),
 		} {
-			want := []string{"Added(a@1)", "Added(b@2)", "Added(a@1)"}[i] // what is put back goes to the end
+			want := []string{"Added(a@1)", "Added(b@2)", "Added(a@1)"}[i] // Deltas that are put back go to the end
 			p := b.popWith(func(any, bool) error { return requeue })
 			if inner := errors.Unwrap(requeue); i < 2 && p.err != inner {
 				b.t.Fatalf("Pop returned %v, want the inner error %v", p.err, inner)
@@ -103,7 +103,7 @@ var keyedCases = fifoCases{
 			var other <-chan popped
 			b.popWith(func(any, bool) error {
 				other = start(b.t, func() popped { return popOnce(b.f, nil) })
-				for range 200 { // now it sleeps
+				for range 200 { // until the other Pop sleeps
 					runtime.Gosched()
 				}
 				return contract.ErrRequeue{}

@@ -41,7 +41,7 @@ var keyCases = fifoCases{
 	}),
 	check("FIFO-10", "tombstones", "a missed deletion fails for want of a key, and the object stays in the cache for ever", func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, known(obj("a", 1), obj("b", 2)))
-		// KeyFunc knows only objects, and these hold none or another's.
+		// KeyFunc accepts only objects of the suite, and these tombstones hold none.
 		b.remove(contract.DeletedFinalStateUnknown{Key: "a"}, contract.DeletedFinalStateUnknown{Key: "b", Obj: "no key"})
 		b.drain("Deleted(tombstone a <nil>)", "Deleted(tombstone b no key)")
 	}),
@@ -112,7 +112,7 @@ func named(namespace, name, uid string) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(uid)}}
 }
 
-// wantDeletions checks the keys of all tombstones that wait, in their order.
+// wantDeletions checks the keys of all tombstones that wait, in order.
 func wantDeletions(b *bed, want ...string) {
 	b.f.Close()
 	var got []string

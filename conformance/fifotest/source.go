@@ -1,6 +1,6 @@
 package fifotest
 
-// A source of objects, and what a Reflector would make of it.
+// A source of objects, and the calls that a Reflector would make of it.
 
 import (
 	"errors"
@@ -12,23 +12,22 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// source changes its objects and tells a FIFO, by events of which some are
-// missed, and by lists.
+// source changes its objects and tells a FIFO by lists and by events. Some events are
+// missed.
 type source struct {
 	t       *suite.T
 	rnd     *rand.Rand
 	state   *knownObjects
 	version int
-	pauses  int // yields after each event, so that the consumer keeps up or not
+	pauses  int // yields after each event: with 0 the consumer falls behind
 }
 
 func newSource(t *suite.T, round int) *source {
 	return &source{t: t, rnd: rand.New(rand.NewPCG(t.Config().Seed, uint64(round))), state: known(), pauses: round % 3 * 10}
 }
 
-// reflect lists, then watches, and lists anew after each stretch in which events
-// were missed. After the last list nothing is missed, so the FIFO has been told
-// the state.
+// reflect lists, then watches, and lists anew after each stretch of missed events. It
+// misses none after the last list, so in the end the FIFO has been told the whole state.
 func (s *source) reflect(f contract.FIFO) {
 	const lists, missed = 15, 15
 	for i := range lists {
@@ -36,8 +35,8 @@ func (s *source) reflect(f contract.FIFO) {
 			s.change()
 		}
 		s.check(f.Replace(s.list(), fmt.Sprint(s.version)))
-		// Few events now and then, and at the end, so that they do not make up for a
-		// bad list.
+		// Sometimes, and after the last list, there are few events, so that they do not
+		// hide a bad list.
 		events := 4
 		if i < lists-1 {
 			events += s.rnd.IntN(2) * 60

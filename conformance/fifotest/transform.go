@@ -14,12 +14,12 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// transformer stamps objects: version 1 becomes 1001, and so on. It counts its
-// calls, and fails for the version that is set.
+// transformer stamps objects: version 1 becomes 1001, and so on. It counts its calls, and
+// fails for version failOn.
 type transformer struct {
 	calls  map[string]int
 	failOn int
-	takes  bool // what is no object of the suite, and gives it back
+	takes  bool // whether it returns foreign values unchanged, instead of an error
 }
 
 var errTransform = errors.New("cannot transform")
@@ -38,7 +38,7 @@ func (tr *transformer) transform(o any) (any, error) {
 	return obj(in.key, in.version+1000), nil
 }
 
-// ofTransform makes a case one for FIFOs that take a transformer.
+// ofTransform makes a case for FIFOs with a transformer.
 func ofTransform(clause, name, why string, run func(b *bed, tr *transformer)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, _ newFIFO) {
 		construct := t.Config().NewTransforming

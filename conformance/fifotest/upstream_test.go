@@ -25,7 +25,7 @@ func newDeltaFIFO(cfg contract.FIFOConfig, transform contract.TransformFunc) con
 	})
 }
 
-// realFIFO constructs RealFIFO with the KnownObjects that its mode insists on.
+// realFIFO constructs RealFIFO with the KnownObjects that its mode requires.
 func realFIFO(atomicEvents, unlock bool) func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO {
 	return func(cfg contract.FIFOConfig, transform contract.TransformFunc) contract.FIFO {
 		switch {

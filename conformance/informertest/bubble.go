@@ -8,9 +8,10 @@ import (
 	"github.com/informerbench/informerbench/conformance/suite"
 )
 
-// inBubble is suite.Bubble while Kubernetes' code is calm.
+// inBubble is suite.Bubble inside calm.
 func inBubble(f func()) (failed, left string) {
-	// A bubble that its suite gives up goes on, and what panics in it must not end the process.
+	// A bubble that its suite gives up goes on running, and a panic in it must not end the
+	// process.
 	defer calm()()
 	return suite.Bubble(f)
 }
@@ -22,8 +23,8 @@ var calmed struct {
 	handlers []utilruntime.ErrorHandler
 }
 
-// calm sets what Kubernetes' code does on panics and errors, for as long as one suite or
-// bubble runs. It returns what ends it.
+// calm turns off Kubernetes' reactions to panics and errors while at least one suite or
+// bubble runs. end restores them when the last user is done.
 func calm() (end func()) {
 	c := &calmed
 	c.Lock()

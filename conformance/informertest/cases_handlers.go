@@ -1,6 +1,6 @@
 package informertest
 
-// What handlers are told, and that they do not feel each other.
+// The calls of handlers, and the independence of handlers from each other.
 
 import (
 	"slices"
@@ -181,7 +181,7 @@ var handlerCases = []suite.Case[env]{
 		b.start()
 		b.settle()
 		churn(b)
-		for i := range 3000 { // more than a buffer of usual length
+		for i := range 3000 { // more events than a usual buffer holds
 			b.update(keyOf(1), i)
 			b.settle() // or an informer may make one change of several
 		}
@@ -232,7 +232,7 @@ var handlerCases = []suite.Case[env]{
 			if err != nil || !gone && !slices.ContainsFunc(found, func(obj any) bool { return obj == any(c.new) }) {
 				b.problem("INFORMER-22", "told %s, the handler finds %d objects by its node (%v) and not this one", c, len(found), err)
 			}
-			// Others are written between two reads, so that only what was told is looked for.
+			// Other objects may be written between two reads, so only the told one is looked for.
 			if !gone && !slices.ContainsFunc(indexer.List(), func(obj any) bool { return obj == any(c.new) }) {
 				b.problem("INFORMER-22", "told %s, the handler does not find it in List", c)
 			}
@@ -281,7 +281,7 @@ var handlerCases = []suite.Case[env]{
 	}),
 }
 
-// oneByOne makes writes of each kind, and lets each come through before the next.
+// oneByOne makes writes of each kind, and lets each reach the handlers before the next.
 func oneByOne(b *bed) {
 	b.update(keyOf(0), 1)
 	b.settle()
@@ -291,8 +291,8 @@ func oneByOne(b *bed) {
 	b.settle()
 }
 
-// mustShow turns everything that was seen broken so far into a problem of clause: in
-// cases where all else must hold in spite of something.
+// mustShow reports every problem so far as a problem of clause. It is for cases where all
+// other clauses must hold in spite of a disturbance.
 func (b *bed) mustShow(clause string) {
 	for _, p := range b.problems() {
 		if p.clause != clause {
@@ -301,7 +301,7 @@ func (b *bed) mustShow(clause string) {
 	}
 }
 
-// problemsNow returns what f found broken.
+// problemsNow returns the problems that f found.
 func (b *bed) problemsNow(f func()) string {
 	before := len(b.problems())
 	f()

@@ -20,10 +20,10 @@ var historyCases = []suite.Case[env]{
 	{Clause: "INFORMER-29", Name: "random-histories", Why: "caches that are wrong only after a bad night are found by nobody, until it matters", Run: randomHistories},
 }
 
-// defaultHistories is how many are played at effort 1.
+// defaultHistories is the number of histories at effort 1.
 const defaultHistories = 300
 
-// atMostFailures is how many histories are reduced and told.
+// atMostFailures is the most failing histories that are reduced and reported.
 const atMostFailures = 3
 
 func randomHistories(t *suite.T, e env) {
@@ -32,7 +32,7 @@ func randomHistories(t *suite.T, e env) {
 	if total == 0 {
 		total = t.Scale(defaultHistories)
 	}
-	// The case itself must not stall before a history is given up.
+	// A history must be given up before the case itself stalls.
 	j := &judge{newInformer: e.newInformer, waived: cfg.Waived, patience: t.Patience() / 2, shrinking: cfg.CaseTimeout / 4, progress: t.Progress}
 	var next, writes, calls, struck, done, wrong atomic.Int64
 	var playing sync.WaitGroup
@@ -44,7 +44,7 @@ func randomHistories(t *suite.T, e env) {
 					return
 				}
 				h := generate(cfg.Seed + uint64(i))
-				if cfg.Waived[restartClause] != "" { // it may show as any clause on the store
+				if cfg.Waived[restartClause] != "" { // the fault may break any clause on the store
 					h = h.without(load.FaultCacheRestart)
 				}
 				out := j.play(h)
@@ -66,17 +66,17 @@ func randomHistories(t *suite.T, e env) {
 	t.Notef("%d histories: %d writes, %d faults struck, %d calls of handlers, %d wrong", done.Load(), writes.Load(), struck.Load(), calls.Load(), wrong.Load())
 }
 
-// judge plays histories and says what is wrong.
+// judge plays histories and reports their problems.
 type judge struct {
 	newInformer contract.NewInformer
 	waived      map[string]string
-	patience    time.Duration // with a history that gets no further; see suite.Guard
-	shrinking   time.Duration // real time for reducing one
+	patience    time.Duration // the time that a history may go without progress; see suite.Guard
+	shrinking   time.Duration // real time for reducing one history
 	progress    func()
 }
 
-// play plays h, and gives up if it hangs: a goroutine that waits for a lock keeps the
-// time of its bubble from moving. Problems of waived clauses are left out.
+// play plays h, and gives it up if it hangs: a goroutine that waits for a lock stops the
+// time of its bubble. Problems of waived clauses are left out.
 func (j *judge) play(h history) played {
 	result := make(chan played, 1)
 	if stall := suite.Guard(j.patience, 0, func(*suite.Watch) { result <- playHistory(j.newInformer, h) }); stall != nil {
@@ -88,10 +88,10 @@ func (j *judge) play(h history) played {
 	return out
 }
 
-// tell reduces a history that went wrong and describes it.
+// tell reduces a failing history and describes it.
 func (j *judge) tell(number int, h history, wrong played) string {
 	short := h
-	if !wrong.hangs { // each shorter one would take all of the patience
+	if !wrong.hangs { // each shorter history would take all of the patience
 		short, wrong = j.reduce(h, wrong)
 	}
 	var b strings.Builder
@@ -106,12 +106,12 @@ func (j *judge) tell(number int, h history, wrong played) string {
 	return b.String()
 }
 
-// triesEach is how often a shorter history is played before it counts as sound: the
-// order in which goroutines run at one instant is not the seed's.
+// triesEach is the number of times that a shorter history is played before it counts as
+// sound: the seed does not determine the order in which goroutines run at one instant.
 const triesEach = 10
 
-// reduce leaves out steps, handlers and faults, and makes steps smaller, for as long as
-// what is left breaks the same clause and patience lasts.
+// reduce leaves out steps, handlers and faults, and makes steps smaller, as long as the
+// rest breaks the same clause and the time for shrinking lasts.
 func (j *judge) reduce(h history, wrong played) (history, played) {
 	clause := wrong.problems[0].clause
 	deadline := time.Now().Add(j.shrinking)
@@ -155,8 +155,7 @@ func (j *judge) reduce(h history, wrong played) (history, played) {
 	return h, wrong
 }
 
-// shorten leaves out parts of list, large ones first, for as long as fails says that
-// what is left still fails.
+// shorten leaves out parts of list, large ones first, as long as the rest still fails.
 func shorten[T any](list []T, fails func([]T) bool) []T {
 	for size := max(1, len(list)/2); size > 0; size /= 2 {
 		for from := 0; from < len(list); {

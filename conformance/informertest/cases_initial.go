@@ -1,6 +1,6 @@
 package informertest
 
-// The first list: what handlers are told of it, and when it is over.
+// The first list: the calls of handlers during it, and its end.
 
 import (
 	"runtime"
@@ -16,7 +16,7 @@ const (
 	whySynced  = "controllers start their workers when it says so, and would find half of the objects missing"
 )
 
-// initials counts the adds of h that were told to be of the initial list, and the others.
+// initials counts the adds of h: those flagged as of the initial list, and the others.
 func initials(h *witness) (initial, later int) {
 	for _, c := range h.calls(added) {
 		if c.initial {
@@ -153,7 +153,7 @@ var initialCases = []suite.Case[env]{
 			if i < 100_000 {
 				runtime.Gosched()
 			} else {
-				b.advance(time.Second) // it takes its time
+				b.advance(time.Second) // the informer may need virtual time
 			}
 			if i > 100_600 {
 				b.errorf("HasSynced is false after ten minutes")

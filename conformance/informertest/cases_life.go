@@ -22,7 +22,7 @@ const (
 	whyStop    = "tests and managers that start and stop informers would leak, or write to what is closed"
 )
 
-// wantWords wants a refusal that contains words.
+// wantWords asserts that the error of call contains words.
 func (b *bed) wantWords(call string, err error, words string) {
 	if err == nil || !strings.Contains(err.Error(), words) {
 		b.errorf("%s: the error is %q, want one with %q", call, fmt.Sprint(err), words)
@@ -132,7 +132,7 @@ var lifeCases = []suite.Case[env]{
 	play("INFORMER-23", "while-watches-fail", whyStop, setup{objects: 3}, func(b *bed) {
 		b.handler("handler", nil)
 		b.start()
-		b.advance(time.Minute) // or the watch is so short that a list comes next
+		b.advance(time.Minute) // after a very short watch the informer would list next
 		b.gate.cut(errCut)
 		b.advance(5 * time.Minute)
 		b.stop()

@@ -1,6 +1,6 @@
 package informertest
 
-// Handlers that come and go while the informer runs.
+// Handlers that are added and removed while the informer runs.
 
 import (
 	"fmt"
@@ -45,7 +45,7 @@ var registrationCases = []suite.Case[env]{
 		var enough atomic.Bool
 		for g := range 2 {
 			writing.Go(func() {
-				for i := 0; i < 60 || i < 2000 && !enough.Load(); i++ { // less than the source remembers
+				for i := 0; i < 60 || i < 2000 && !enough.Load(); i++ { // fewer writes than the source remembers
 					key := fmt.Sprintf("ns0/w%d-%d", g, i%10)
 					if i/10%2 == 0 {
 						b.create(key, i)

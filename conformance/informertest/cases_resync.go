@@ -12,7 +12,7 @@ import (
 
 const whyResync = "what a controller could not do, it tries again at the next resync; too many of them are a storm"
 
-// resyncs counts, by object, the updates that changed nothing.
+// resyncs returns, by object, the number of updates that changed nothing.
 func resyncs(h *witness) map[string]int {
 	n := map[string]int{}
 	for _, c := range h.calls(updated) {
@@ -23,7 +23,7 @@ func resyncs(h *witness) map[string]int {
 	return n
 }
 
-// wantResyncs wants each of the objects to have been resynced so often.
+// wantResyncs asserts that each of the objects was resynced want times.
 func (b *bed) wantResyncs(h *witness, want int) {
 	got := resyncs(h)
 	for i := range b.objects {

@@ -1,6 +1,6 @@
 package informertest
 
-// Servers as they also are: with replicas that lag, lists in pages, streams that tear.
+// Servers with replicas that lag, lists in pages, and streams that tear.
 
 import (
 	"time"
@@ -19,14 +19,14 @@ const (
 // restartClause is the clause on a watch cache that is younger than the storage.
 const restartClause = "INFORMER-33"
 
-// restarts lets the watch cache of the source begin anew while the informer watches, and
-// looks whether the informer gets over it.
+// restarts restarts the watch cache of the source while the informer watches, and checks
+// that the informer recovers.
 func restarts(b *bed) {
 	b.handler("handler", nil)
 	b.start()
 	b.settle()
 	for round := range 3 {
-		b.update(keyOf(0), 1) // the fault strikes in place of this event
+		b.update(keyOf(0), 1) // the fault replaces this event
 		churn(b)
 		b.advance(61 * time.Second)
 		if got := b.problemsNow(func() { b.compareStore(b.wanted()) }); got != "" {
@@ -41,10 +41,11 @@ func restarts(b *bed) {
 	}
 }
 
-// expiring has lists in pages, and a token that expires when the second is asked for.
+// expiring has lists in pages, and a continue token that expires before the second page.
 var expiring = setup{objects: 6, page: 2, faults: []load.Fault{{Kind: load.FaultExpireContinue}}}
 
-// betweenPages writes when the second page is asked for: what was on the first is old.
+// betweenPages writes when the informer asks for the second page, so that the first page is
+// out of date.
 func betweenPages(b *bed) {
 	b.gate.between(func() {
 		b.delete(keyOf(0))
@@ -145,7 +146,7 @@ var serverCases = []suite.Case[env]{
 	play("INFORMER-32", "resyncs-and-lists", whyWatches, setup{objects: 5, window: 3, resync: time.Minute}, func(b *bed) {
 		b.handler("handler", nil)
 		b.start()
-		b.advance(20 * time.Minute) // beyond the time that a watch asks for
+		b.advance(20 * time.Minute) // longer than the timeout that a watch asks for
 		for range 3 {
 			b.compare()
 			b.miss(func() { b.update(keyOf(0), 1) })
@@ -159,8 +160,8 @@ var serverCases = []suite.Case[env]{
 	}),
 }
 
-// watchesFail lets lists pass and watches not, as long as it takes to see how often they
-// are tried.
+// watchesFail answers lists but not watches, for long enough to see how often the informer
+// retries them.
 func (b *bed) watchesFail(err error) {
 	const outage = 15 * time.Minute
 	b.start()

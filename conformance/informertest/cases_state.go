@@ -1,6 +1,6 @@
 package informertest
 
-// The store: what it holds, and what its indexes say.
+// The store: its content and its indexes.
 
 import (
 	"time"
@@ -125,13 +125,13 @@ var stateCases = []suite.Case[env]{
 	}),
 }
 
-// churnBack undoes churn, so that it can come again.
+// churnBack undoes churn, so that churn can run again.
 func churnBack(b *bed) {
 	b.delete("ns0/new")
 	b.create(keyOf(2), 2)
 }
 
-// wantIndexed looks at the index of nodes.
+// wantIndexed checks the index of nodes.
 func wantIndexed(b *bed) {
 	indexer := b.informer.GetIndexer()
 	if indexer.GetIndexers()[nodeIndex] == nil {

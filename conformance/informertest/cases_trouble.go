@@ -1,6 +1,7 @@
 package informertest
 
-// A source that fails, what is told of it, and what is done to the objects on the way.
+// A source that fails, the errors that the informer reports of it, and the transform of
+// objects on their way in.
 
 import (
 	"context"
@@ -121,7 +122,7 @@ var troubleCases = []suite.Case[env]{
 	}),
 }
 
-// wantBackoff looks at the requests of an outage.
+// wantBackoff checks the times of the requests during an outage.
 func (b *bed) wantBackoff(outage time.Duration) {
 	requests := b.gate.requests()
 	if len(requests) == 0 {
@@ -139,7 +140,8 @@ func (b *bed) wantBackoff(outage time.Duration) {
 			late++
 		}
 	}
-	// A try may be a streaming list and a plain one; the upper bound is one in five seconds.
+	// A try may be a streaming list and a plain one. The upper bound is one try in five
+	// seconds.
 	if most := int(outage / 2 / (5 * time.Second) * 2); late > most {
 		b.errorf("in the second half of an outage of %s %d requests came, want %d at most", outage, late, most)
 	}
@@ -148,7 +150,7 @@ func (b *bed) wantBackoff(outage time.Duration) {
 	}
 }
 
-// errorLog is a watch error handler that remembers.
+// errorLog is a watch error handler that records the errors.
 type errorLog struct {
 	sync.Mutex
 	told []error
@@ -160,7 +162,7 @@ func (l *errorLog) note(_ context.Context, _ *cache.Reflector, err error) {
 	l.told = append(l.told, err)
 }
 
-// count is how many of the errors are, or tell of, target.
+// count returns how many of the errors are target or contain its text.
 func (l *errorLog) count(target error) (n int) {
 	l.Lock()
 	defer l.Unlock()
@@ -172,7 +174,7 @@ func (l *errorLog) count(target error) (n int) {
 	return n
 }
 
-// mutationCase is INFORMER-30: it needs an informer of its own.
+// mutationCase is INFORMER-30, which needs an informer of its own.
 var mutationCase = suite.Case[env]{
 	Clause: "INFORMER-30", Name: "changed-in-the-cache", Why: "all readers share the object, and some would see half of the change",
 	Run: func(t *suite.T, _ env) {
@@ -191,8 +193,8 @@ var mutationCase = suite.Case[env]{
 					c := obj.(*corev1.Pod)
 					c.Labels = map[string]string{"changed": "in place"}
 				}
-				// An event goes from here through the informer to its detector, so that the
-				// change comes before the detector's look for the race detector too.
+				// An event passes from here through the informer to its detector. So for
+				// the race detector too the change happens before the detector's look.
 				b.update(keyOf(0), 1)
 				b.settle()
 				b.advance(5 * time.Minute)

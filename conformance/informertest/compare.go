@@ -1,6 +1,6 @@
 package informertest
 
-// What must agree with the source at a quiet moment.
+// The comparison with the source at a quiet moment.
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// compare looks, at a quiet moment with the line whole, at everything that must agree
-// with the source.
+// compare checks everything that must agree with the source at a quiet moment. The
+// connection must not be cut.
 func (w *world) compare() {
 	have := w.compareStore(w.wanted())
 	w.compareIndexes(have)
@@ -95,7 +95,7 @@ func (w *world) compareIndexes(have map[string]*corev1.Pod) {
 	}
 }
 
-// compareView looks at what a handler was told last, and at whether it has synced.
+// compareView checks the last objects that a handler was told, and whether it has synced.
 func (w *world) compareView(h *witness, have map[string]*corev1.Pod) {
 	if h.silenced() {
 		return

@@ -16,8 +16,8 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// gate is the line between an informer and its source. It can be cut, and held, and it
-// can make of the source another server that the API allows.
+// gate is the connection between an informer and its source. It can be cut and held. It can
+// also make the source behave like another server that the API allows.
 type gate struct {
 	setup
 	source  *load.Source
@@ -26,19 +26,19 @@ type gate struct {
 
 	mu struct {
 		sync.Mutex
-		down     error         // what requests are answered while the line is cut
-		deaf     error         // what watches are answered, while lists are
-		brief    bool          // watches end as soon as they have begun
+		down     error         // the answer to every request while the connection is cut
+		deaf     error         // the answer to watches while lists still work
+		brief    bool          // whether watches end as soon as they have begun
 		hold     chan struct{} // requests wait until it is closed; nil lets them pass
 		watches  []context.CancelFunc
 		open     int // watches that have not ended
 		requests []time.Time
 		refused  int                // lists that were answered with down
 		atOnce   int                // requests since the time last moved
-		hot      bool               // there were too many once
-		stale    *metainternal.List // what a list of any version is answered
-		torn     []int              // after how many events the next streaming lists end
-		between  func()             // runs before the next page but the first
+		hot      bool               // there were more than mostAtOnce at some instant
+		stale    *metainternal.List // the answer to a list of any version; nil asks the source
+		torn     []int              // the numbers of events after which the next streaming lists end
+		between  func()             // runs before the next page that is not a first page
 	}
 }
 
@@ -47,10 +47,11 @@ var (
 	_ cache.ListerWatcherWithContext = (*gate)(nil)
 )
 
-// IsWatchListSemanticsUnSupported is what client-go's Reflector asks for.
+// IsWatchListSemanticsUnSupported tells client-go's Reflector whether to avoid streaming
+// lists.
 func (g *gate) IsWatchListSemanticsUnSupported() bool { return g.listing }
 
-// cut ends every watch, and answers every request with err until mend.
+// cut ends every watch, and answers every request with err until mend is called.
 func (g *gate) cut(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -58,8 +59,8 @@ func (g *gate) cut(err error) {
 	g.endWatchesLocked()
 }
 
-// refuseWatches ends every watch, and answers every further one with err until mend;
-// with nil they end without a word as soon as they have begun.
+// refuseWatches ends every watch, and answers every further watch with err until mend is
+// called. If err is nil, further watches end without an error as soon as they have begun.
 func (g *gate) refuseWatches(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -80,7 +81,7 @@ func (g *gate) mend() {
 	g.mu.down, g.mu.deaf, g.mu.brief = nil, nil, false
 }
 
-// hold lets requests wait until the function that it returns is called.
+// hold makes requests wait until the returned function is called.
 func (g *gate) hold() (release func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -94,8 +95,8 @@ func (g *gate) hold() (release func()) {
 	})
 }
 
-// lag lets who asks for any version ("0") come to a replica that stands at the present
-// state until catchUp.
+// lag answers lists of any version ("0") from a replica that stays at the present state
+// until catchUp is called.
 func (g *gate) lag() {
 	list := &metainternal.List{}
 	for version := ""; version != g.source.ResourceVersion(); { // nobody wrote meanwhile
@@ -117,50 +118,50 @@ func (g *gate) catchUp() {
 	g.mu.stale = nil
 }
 
-// tear ends one more streaming list after the given number of events.
+// tear makes one more streaming list end after the given number of events.
 func (g *gate) tear(events int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.mu.torn = append(g.mu.torn, events)
 }
 
-// between lets f run when a further page of a list is asked for, once.
+// between runs f once, when a further page of a list is asked for.
 func (g *gate) between(f func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.mu.between = f
 }
 
-// requests returns when each request came so far.
+// requests returns the times of the requests so far.
 func (g *gate) requests() []time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.mu.requests)
 }
 
-// forgetRequests begins to count anew.
+// forgetRequests drops the recorded requests.
 func (g *gate) forgetRequests() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.mu.requests = nil
 }
 
-// refusedLists is how many lists were answered that the line is cut.
+// refusedLists returns the number of lists that were answered with the error of cut.
 func (g *gate) refusedLists() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.mu.refused
 }
 
-// openWatches is how many watches have neither been stopped nor ended.
+// openWatches returns the number of watches that were neither stopped nor ended.
 func (g *gate) openWatches() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.mu.open
 }
 
-// mostAtOnce is how many requests may come at one instant. Who asks again and again
-// without a pause keeps the time of its bubble from moving, so that it would run for ever.
+// mostAtOnce is the most requests at one instant. An informer that asks again and again
+// without a pause stops the time of its bubble, which would then run for ever.
 const mostAtOnce = 1000
 
 func (g *gate) pass(ctx context.Context) error {
@@ -225,11 +226,11 @@ func (g *gate) ListWithContext(ctx context.Context, o metav1.ListOptions) (runti
 		before()
 	}
 	if stale != nil && o.ResourceVersion == "0" && o.Continue == "" {
-		// From its memory a server answers without pages.
+		// A server that answers from its watch cache does not use pages.
 		return &metainternal.List{ListMeta: stale.ListMeta, Items: slices.Clone(stale.Items)}, nil
 	}
 	if g.page > 0 && o.Limit > g.page {
-		o.Limit = g.page // a server may give less than it is asked for
+		o.Limit = g.page // a server may return fewer objects than the limit
 	}
 	o.FieldSelector = g.fieldSelector()
 	return g.source.ListWithContext(ctx, o)
@@ -258,7 +259,7 @@ func (g *gate) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watc
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.mu.down != nil { // it was cut meanwhile
+	if g.mu.down != nil { // the connection was cut meanwhile
 		l.cancel()
 	}
 	g.mu.watches = append(g.mu.watches, l.cancel)

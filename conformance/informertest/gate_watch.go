@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// line is a watch on its way through the gate.
+// line is a watch that passes through the gate.
 type line struct {
 	gate   *gate
 	source watch.Interface
 	cancel context.CancelFunc
-	most   int // events until it ends; -1 for any number
+	most   int // number of events after which it ends; -1 for no end
 
 	result  chan watch.Event
 	once    sync.Once
@@ -25,8 +25,8 @@ func (l *line) ResultChan() <-chan watch.Event { return l.result }
 
 func (l *line) Stop() { l.once.Do(func() { close(l.stopped) }) }
 
-// run hands on what the source sends. With intrude, what follows each object is one of
-// another type that has its name and version; with linger, the watch stays open after an
+// run forwards the events of the source. With intrude, it sends after each object one of
+// another type with the same name and version. With linger, the watch stays open after an
 // error event, until it is stopped.
 func (l *line) run(ctx context.Context) {
 	defer func() {
@@ -63,7 +63,7 @@ func (l *line) run(ctx context.Context) {
 	}
 }
 
-// send reports whether the watch goes on.
+// send sends e and reports whether the watch goes on.
 func (l *line) send(ctx context.Context, e watch.Event) bool {
 	select {
 	case l.result <- e:

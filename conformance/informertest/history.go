@@ -1,6 +1,6 @@
 package informertest
 
-// A random history as data: what is written, what fails, which handlers come and go.
+// A random history as data: its writes, its faults, and the handlers that come and go.
 
 import (
 	"fmt"
@@ -12,21 +12,21 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// history is one random history. Every step makes sense in every state, so that any
-// part of a history is one too.
+// history is one random history. Every step is valid in every state, so any part of a
+// history is a history too.
 type history struct {
 	seed     uint64
 	setup    setup
 	handlers []temper // from before the start
 	steps    []step
-	// abrupt stops the informer after the last step, in whatever state it is.
+	// abrupt stops the informer right after the last step, whatever its state.
 	abrupt bool
 }
 
 // temper is how a handler behaves.
 type temper struct {
 	kind   string        // "steady", "slow", "panicking" or "reading"
-	resync time.Duration // its own period; negative for the informer's
+	resync time.Duration // its own resync period; negative for the informer's
 }
 
 // op is what a step does.
@@ -34,18 +34,18 @@ type op string
 
 const (
 	opWrite   op = "write"   // create the object, or update it
-	opDelete  op = "delete"  // if it is there
-	opBurst   op = "burst"   // n writes and deletions, one upon the other
-	opBeside  op = "beside"  // the same from another goroutine, a little apart
-	opSleep   op = "sleep"   // for d
-	opCut     op = "cut"     // cut the line
-	opMend    op = "mend"    // mend it
-	opHold    op = "hold"    // requests are not answered
-	opRelease op = "release" // until here
-	opLag     op = "lag"     // who asks for any version comes to a replica that stays here, until the next comparison
+	opDelete  op = "delete"  // delete the object, if it exists
+	opBurst   op = "burst"   // n writes and deletions without a pause
+	opBeside  op = "beside"  // the same from another goroutine, with short pauses
+	opSleep   op = "sleep"   // sleep for d
+	opCut     op = "cut"     // cut the connection
+	opMend    op = "mend"    // mend the connection
+	opHold    op = "hold"    // leave requests unanswered
+	opRelease op = "release" // end opHold
+	opLag     op = "lag"     // until the next comparison, a replica that stays at this state answers lists of any version
 	opTear    op = "tear"    // the next streaming list ends after n events
-	opAdd     op = "add"     // a handler
-	opRemove  op = "remove"  // handler number n of those that are there
+	opAdd     op = "add"     // add a handler
+	opRemove  op = "remove"  // remove handler number n of the present ones
 	opCompare op = "compare" // mend and release, let time pass, and compare everything
 )
 
@@ -53,7 +53,7 @@ type step struct {
 	op     op
 	n      int
 	d      time.Duration
-	seed   uint64 // of what it draws itself
+	seed   uint64 // of the step's own random choices
 	temper temper
 }
 
@@ -82,7 +82,7 @@ func (t temper) String() string {
 	return fmt.Sprintf("%s (resync %s)", t.kind, t.resync)
 }
 
-// String is the history as a failure prints it.
+// String returns the history as a failure prints it.
 func (h history) String() string {
 	var b strings.Builder
 	mode := "streaming"
@@ -115,7 +115,7 @@ func (h history) String() string {
 	return b.String()
 }
 
-// keys is how many objects a history writes to: few, so that they meet.
+// keys is the number of objects that a history writes to: few, so that writes meet.
 const keys = 10
 
 // generate draws a history.
@@ -128,7 +128,7 @@ func generate(seed uint64) history {
 		listing: r.IntN(2) == 0,
 		resync:  []time.Duration{0, time.Minute, 5 * time.Minute}[r.IntN(3)],
 		faults:  generateFaults(r),
-		// Pages are short, or ten objects would never need a second one.
+		// Pages are short: otherwise ten objects would never need a second one.
 		page:      []int64{0, 2, 3}[r.IntN(3)],
 		transform: r.IntN(4) == 0,
 		cached:    r.IntN(4) == 0,
@@ -172,7 +172,7 @@ func generateFaults(r *rand.Rand) (faults []load.Fault) {
 	return faults
 }
 
-// without leaves a fault out.
+// without returns the history without faults of this kind.
 func (h history) without(kind load.FaultKind) history {
 	h.setup.faults = slices.DeleteFunc(slices.Clone(h.setup.faults), func(f load.Fault) bool { return f.Kind == kind })
 	return h

@@ -20,7 +20,7 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// What the tests here leave behind on purpose, nothing can end.
+// goleak must ignore the goroutines that these tests leave behind on purpose.
 func TestMain(m *testing.M) {
 	const here = "github.com/informerbench/informerbench/conformance/informertest."
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(here+"leftForGood"), goleak.IgnoreAnyFunction(here+"leftTicking"),
@@ -55,7 +55,7 @@ func TestEveryWaiverIsNeeded(t *testing.T) {
 	}
 }
 
-// wantFailure wants the clause's cases, and no bound on time, to find a mistake.
+// wantFailure asserts that the clause's cases find a mistake, and not a bound on time.
 func wantFailure(t *testing.T, clause string, newInformer contract.NewInformer, opts ...Option) string {
 	t.Helper()
 	err := suite.UntilCaught(func(seed Option) error { return Check(newInformer, append(opts, seed, suite.Only(clause))...) })
@@ -98,7 +98,7 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 	}
 }
 
-// filtered is client-go's informer, whose handlers are told what let says only.
+// filtered is client-go's informer, whose handlers get only the calls that let allows.
 func filtered(let func(kind, any) bool) contract.NewInformer {
 	return func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
 		return filtering{cache.NewSharedIndexInformer(lw, example, resync, indexers), let}
@@ -130,8 +130,8 @@ func (f filtering) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o ca
 	}, o)
 }
 
-// A mistake that takes a disconnect, a deletion meanwhile and a handler to see is found,
-// told by its clause, and reduced to little more than that.
+// A mistake that shows only with a disconnect, a deletion during it and a handler is found.
+// It is reported under its clause and reduced to little more than these.
 func TestHistoriesAreReduced(t *testing.T) {
 	said := wantFailure(t, "INFORMER-29", filtered(func(k kind, _ any) bool { return k != buried }), clientGoWaivers)
 	for _, want := range []string{"INFORMER-4", "it is the first with seed", "suite.WithSeed(", "what was written", string(opDelete)} {
@@ -139,18 +139,18 @@ func TestHistoriesAreReduced(t *testing.T) {
 			t.Errorf("the failure does not say %q:\n%s", want, said)
 		}
 	}
-	// Histories without concurrent writers are reduced to almost nothing, unless what is left
-	// goes wrong only in some orders of the goroutines that run at one instant.
+	// Histories without concurrent writers are reduced to almost nothing, unless the rest
+	// fails only in some orders of the goroutines that run at one instant.
 	defer calm()()
 	j := &judge{newInformer: filtered(func(k kind, _ any) bool { return k != deleted && k != buried }), patience: 10 * time.Second, shrinking: 10 * time.Second, progress: func() {}, waived: map[string]string{"INFORMER-31": "client-go"}}
 	const reductions = 9
 	var tried int
 	var long []string
 	for seed := uint64(1); tried < reductions; seed++ {
-		h := generate(seed).without(load.FaultCacheRestart) // which client-go does not get over
+		h := generate(seed).without(load.FaultCacheRestart) // client-go does not recover from this fault
 		h.steps = slices.DeleteFunc(h.steps, func(s step) bool { return s.op == opBurst || s.op == opBeside })
 		if len(h.handlers) == 0 {
-			continue // those that come later are added in the middle of what happens, by chance
+			continue // handlers that are added later join at a moment that is left to chance
 		}
 		wrong := j.play(h)
 		if len(wrong.problems) == 0 {
@@ -162,7 +162,7 @@ func TestHistoriesAreReduced(t *testing.T) {
 			long = append(long, fmt.Sprintf("from %d steps and %d handlers to %d and %d:\n%s%v\nat first %v", len(h.steps), len(h.handlers), len(short.steps), len(short.handlers), short, again.problems, wrong.problems))
 		}
 	}
-	if len(long) > reductions*2/3 { // a quarter by chance; all of them if nothing is reduced
+	if len(long) > reductions*2/3 { // by chance a quarter are long; if nothing is reduced, all are
 		t.Errorf("of %d histories %d are not reduced to almost nothing:\n%s", tried, len(long), strings.Join(long, "\n"))
 	}
 }
@@ -203,7 +203,7 @@ func TestSeedsRepeat(t *testing.T) {
 	}
 }
 
-// A fault that never strikes is none: lists of ten objects have no second page unless
+// A fault that never strikes tests nothing: lists of ten objects have no second page unless
 // pages are short.
 func TestEveryFaultStrikes(t *testing.T) {
 	defer calm()()
@@ -232,7 +232,8 @@ func TestEveryFaultStrikes(t *testing.T) {
 	t.Log(struck)
 }
 
-// twice is client-go's informer, which adds the first object twice if there are many.
+// twice is client-go's informer. It tells handlers twice of the add of object 999, which
+// only a case of many objects has.
 type twice struct{ cache.SharedIndexInformer }
 
 func (i twice) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
@@ -248,7 +249,7 @@ func (i twice) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.
 	}, o)
 }
 
-// What a case sees of other clauses is told in the end, unless it is waived.
+// A problem that a case sees of another clause is reported in the end, unless it is waived.
 func TestNothingSeenIsForgotten(t *testing.T) {
 	newInformer := func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
 		return twice{cache.NewSharedIndexInformer(lw, example, resync, indexers)}
@@ -264,7 +265,8 @@ func TestNothingSeenIsForgotten(t *testing.T) {
 	}
 }
 
-// locking is client-go's informer, with a lock that HasSynced leaves held while broken.
+// locking is client-go's informer with a lock that HasSynced leaves held while broken is
+// set.
 type locking struct {
 	cache.SharedIndexInformer
 	mu     *sync.Mutex
@@ -275,7 +277,7 @@ func (l locking) HasSynced() bool {
 	if l.broken.Load() {
 		l.mu.Lock()
 		if !l.broken.Load() {
-			l.mu.Unlock() // for the next one who has waited
+			l.mu.Unlock() // for the next caller that has waited
 		}
 	}
 	return l.SharedIndexInformer.HasSynced()
@@ -294,7 +296,7 @@ func TestHistoryThatHangsIsTold(t *testing.T) {
 		}
 	}
 	broken.Store(false)
-	mu.Unlock() // and the history goes on to its end
+	mu.Unlock() // the history goes on to its end
 }
 
 func leftForGood(c chan struct{}) { <-c }
@@ -324,7 +326,7 @@ func TestBubbles(t *testing.T) {
 	}
 }
 
-// A detector that works passes, and one that sees nothing does not.
+// A detector that works passes, and one that reports nothing fails.
 func TestMutationsAreLookedFor(t *testing.T) {
 	detecting := func(works bool) Option {
 		return MutationDetecting(func(found func(string)) contract.NewInformer {
@@ -345,7 +347,7 @@ func TestMutationsAreLookedFor(t *testing.T) {
 
 // watchOver compares each object that an add brings with a copy, a minute later.
 func watchOver(i cache.SharedIndexInformer, found func(string)) {
-	var mu sync.Mutex // as a detector has one: what it was given before, it sees
+	var mu sync.Mutex // a detector has one too, so it sees all that it was given before
 	_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) {
 			mu.Lock()

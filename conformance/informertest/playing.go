@@ -15,13 +15,13 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// played is what came of a history.
+// played is the result of playing a history.
 type played struct {
 	problems []problem
 	hangs    bool
-	log      []string // what was written to the source
-	calls    int      // of handlers
-	struck   int      // faults, and cuts of the line
+	log      []string // the writes to the source
+	calls    int      // calls of handlers
+	struck   int      // faults that struck, and cuts of the connection
 	faults   map[load.FaultKind]int
 }
 
@@ -30,9 +30,9 @@ type player struct {
 	*world
 	h       history
 	played  played
-	release func()     // of the requests that are held; nil if none is
-	live    []*witness // those that were not removed
-	removed []*witness // since the last comparison
+	release func()     // releases the held requests; nil if none are held
+	live    []*witness // handlers that were not removed
+	removed []*witness // handlers removed since the last comparison
 	n       int        // handlers so far
 	begin   time.Time
 
@@ -48,7 +48,7 @@ func playHistory(newInformer contract.NewInformer, h history) played {
 	failed, left := inBubble(func() {
 		p = &player{world: open(newInformer, h.setup), h: h}
 		defer func() {
-			p.stop() // while requests are held, if they are
+			p.stop() // requests may still be held
 			p.free()
 			p.close()
 		}()
@@ -156,7 +156,8 @@ func (p *player) either(r *rand.Rand) {
 	}
 }
 
-// write creates or updates, and erase deletes; others may do so at the same time.
+// write creates or updates an object, and erase deletes one. Several goroutines may call
+// them at once.
 func (p *player) write(i, n int) {
 	p.writing.Lock()
 	defer p.writing.Unlock()
@@ -176,7 +177,7 @@ func (p *player) erase(i int) {
 	}
 }
 
-// logLocked notes what was done to an object, under the lock of writing.
+// logLocked records a write of an object. The caller holds the lock of writing.
 func (p *player) logLocked(what string, obj runtime.Object) {
 	p.writing.log = append(p.writing.log, fmt.Sprintf("  %9s %s %s\n", time.Since(p.begin).Round(time.Millisecond), what, describe(obj)))
 }
@@ -205,11 +206,11 @@ func (p *player) addHandler(t temper) {
 	p.live = append(p.live, h)
 }
 
-// quietly is longer than the longest back-off and what the slowest handler may have
-// before it.
+// quietly is longer than the longest back-off and the backlog of the slowest handler
+// together.
 const quietly = 7 * time.Minute
 
-// setbacks is how many faults have struck after which the informer has to try again.
+// setbacks returns the number of faults so far after which the informer has to try again.
 func (p *player) setbacks() (n int) {
 	for kind, times := range p.source.Struck() {
 		if kind != load.FaultDropBookmarks && kind != load.FaultDelay {
@@ -219,8 +220,8 @@ func (p *player) setbacks() (n int) {
 	return n
 }
 
-// compareQuietly waits until everything has come, and compares. Faults that are still to
-// strike may each cost another back-off, so a quiet time begins anew with each.
+// compareQuietly waits until all events have arrived, and compares. Each fault that still
+// strikes may cost another back-off, so the quiet time begins anew with each.
 func (p *player) compareQuietly() {
 	p.free()
 	p.gate.mend()
@@ -236,7 +237,7 @@ func (p *player) compareQuietly() {
 	p.compareLive()
 }
 
-// compareLive leaves out handlers that were removed: they may stand anywhere.
+// compareLive compares without the removed handlers, whose views may be of any time.
 func (p *player) compareLive() {
 	p.witnesses, p.live = p.live, p.witnesses
 	p.compare()

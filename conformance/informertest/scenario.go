@@ -8,7 +8,7 @@ import (
 	"github.com/informerbench/informerbench/conformance/suite"
 )
 
-// bed is what a scenario runs in: a world and the case that judges it.
+// bed is a world and the case that judges it.
 type bed struct {
 	*world
 	t    *suite.T
@@ -19,10 +19,10 @@ func (b *bed) errorf(format string, args ...any) {
 	b.t.Errorf("%s: %s", b.mode, fmt.Sprintf(format, args...))
 }
 
-// play makes a case of steps that are played once over streaming lists and once over
-// plain ones. When they are through, and the informer runs, the source, the store and the
-// handlers are compared; the informer is stopped; and every problem that was seen with
-// the case's own clause fails it.
+// play makes a case of steps that run once over streaming lists and once over plain ones.
+// After the steps, if the informer runs, the source, the store and the handlers are
+// compared, and the informer is stopped. Every problem of the case's own clause fails the
+// case.
 func play(clause, name, why string, s setup, steps func(b *bed)) suite.Case[env] {
 	return suite.Case[env]{Clause: clause, Name: name, Why: why, Run: func(t *suite.T, e env) {
 		for _, listing := range []bool{false, true} {
@@ -51,7 +51,7 @@ func play(clause, name, why string, s setup, steps func(b *bed)) suite.Case[env]
 			}
 			if w != nil {
 				report(t, clause, mode, w.problems())
-				if len(t.Config().Only) == 0 { // or a clause would be judged by another's cases
+				if len(t.Config().Only) == 0 { // otherwise the cases of one clause would judge another
 					e.passing.note(clause+"/"+name+", "+mode, clause, w.problems())
 				}
 			}
@@ -59,7 +59,7 @@ func play(clause, name, why string, s setup, steps func(b *bed)) suite.Case[env]
 	}}
 }
 
-// passing is what cases have seen that is not their own clause's affair.
+// passing collects the problems that cases saw of clauses other than their own.
 type passing struct {
 	mu   sync.Mutex
 	seen []seen
@@ -80,7 +80,7 @@ func (p *passing) note(where, clause string, problems []problem) {
 	}
 }
 
-// mostOfEach is how many problems of one clause are told.
+// mostOfEach is the most problems of one clause that are reported.
 const mostOfEach = 3
 
 var passingCases = []suite.Case[env]{{
@@ -115,7 +115,7 @@ func report(t *suite.T, clause, mode string, problems []problem) {
 	}
 }
 
-// summary is the calls in words, for messages.
+// summary returns the calls as text for messages.
 func summary(calls []call) string {
 	var s []string
 	for _, c := range calls {
@@ -127,7 +127,7 @@ func summary(calls []call) string {
 	return "[" + strings.Join(s, ", ") + "]"
 }
 
-// count is how many of the calls there are of each key.
+// count returns the number of calls of each key.
 func count(calls []call) map[string]int {
 	n := map[string]int{}
 	for _, c := range calls {

@@ -13,7 +13,7 @@ const mark = "transformed"
 func transform(obj any) (any, error) {
 	p, ok := obj.(*corev1.Pod)
 	if !ok {
-		return obj, nil // a tombstone holds what was transformed
+		return obj, nil // a tombstone holds a transformed object
 	}
 	c := *p
 	c.Annotations = maps.Clone(p.Annotations)
@@ -24,7 +24,7 @@ func transform(obj any) (any, error) {
 	return &c, nil
 }
 
-// unmarked is the object as it was before.
+// unmarked returns the object as it was before transform.
 func unmarked(p *corev1.Pod) *corev1.Pod {
 	if p.Annotations[mark] == "" {
 		return p
@@ -35,13 +35,13 @@ func unmarked(p *corev1.Pod) *corev1.Pod {
 	return &c
 }
 
-// same reports whether a and b are one state of one object. A list brings what has not
-// changed as another object, which handlers need not be told of.
+// same reports whether a and b are one state of one object. A list returns unchanged
+// objects as new pointers, and handlers need not be told of these.
 func same(a, b *corev1.Pod) bool {
 	return a == b || a != nil && b != nil && version(a) == version(b) && equality.Semantic.DeepEqual(unmarked(a), unmarked(b))
 }
 
-// wantMarked looks, in a world that transforms, at how often an object was transformed.
+// wantMarked checks, in a world with a transform, how often an object was transformed.
 func (w *world) wantMarked(where string, p *corev1.Pod) {
 	if !w.transform || p == nil {
 		return

@@ -29,12 +29,12 @@ const (
 type call struct {
 	kind     kind
 	key      string
-	old, new *corev1.Pod // new is the object deleted, if it was a deletion
+	old, new *corev1.Pod // for a deletion, new is the deleted object
 	initial  bool
 	at       time.Time
 }
 
-// ends reports whether the call tells of a deletion.
+// ends reports whether the call is a deletion.
 func (c call) ends() bool { return c.kind == deleted || c.kind == buried }
 
 func (c call) String() string {
@@ -55,18 +55,18 @@ func version(p *corev1.Pod) uint64 {
 	return load.VersionOf(p)
 }
 
-// witness is a handler that remembers what it was told and says at once what no
-// handler may see.
+// witness is a handler that records its calls and reports at once calls that no handler may
+// get.
 type witness struct {
 	name  string
 	world *world
-	// act is what the handler does then: it may sleep, wait or panic.
+	// act runs in each call of the handler: it may sleep, wait or panic.
 	act func(call)
-	// reads lets it look into the store.
+	// reads makes the handler read the store in each call.
 	reads bool
 	// panics says that act may panic.
 	panics bool
-	// short adds it by the methods without options.
+	// short registers the handler by the methods without options.
 	short bool
 
 	inside atomic.Int32
@@ -109,7 +109,7 @@ func (h *witness) OnDelete(obj any) {
 	}
 }
 
-// pod is the object as what it must be.
+// pod returns obj as a Pod, and reports a problem if it is none.
 func (h *witness) pod(obj any) *corev1.Pod {
 	switch p := obj.(type) {
 	case *corev1.Pod:
@@ -169,7 +169,7 @@ func (h *witness) remember(c call) cache.ResourceEventHandlerRegistration {
 	return h.mu.handle
 }
 
-// silence forbids every call from now on, by a clause.
+// silence makes every further call a problem of the clause.
 func (h *witness) silence(clause string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -190,7 +190,7 @@ func (h *witness) registration() cache.ResourceEventHandlerRegistration {
 	return h.mu.handle
 }
 
-// calls returns what it was told so far, only of the given kinds if there are any.
+// calls returns the handler's calls so far, of the given kinds if any are given.
 func (h *witness) calls(kinds ...kind) []call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -199,19 +199,19 @@ func (h *witness) calls(kinds ...kind) []call {
 	})
 }
 
-// of returns what it was told of one object.
+// of returns the calls for one object.
 func (h *witness) of(key string) []call {
 	return slices.DeleteFunc(h.calls(), func(c call) bool { return c.key != key })
 }
 
-// forget drops the calls so far, not what it knows.
+// forget drops the recorded calls, but not the view.
 func (h *witness) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mu.calls = nil
 }
 
-// knows returns its view: the object that it was told last, by key.
+// knows returns the handler's view: the last object that it was told, by key.
 func (h *witness) knows() map[string]*corev1.Pod {
 	h.mu.Lock()
 	defer h.mu.Unlock()

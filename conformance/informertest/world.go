@@ -23,23 +23,23 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// setup is what a world begins with. Its zero value is an empty source without faults.
+// setup is the configuration of a world. Its zero value is an empty source without faults.
 type setup struct {
 	objects int           // p0, p1, ... in the source from the start
-	resync  time.Duration // the informer's
-	window  int           // events that the source remembers; 0 is plenty
+	resync  time.Duration // the informer's resync period
+	window  int           // number of events that the source remembers; 0 means plenty
 	faults  []load.Fault
 	listing bool  // no streaming lists
-	page    int64 // the most objects that a list brings at a time; 0 is as many as are asked for
-	// namespace is the one that the informer is of; "" is all.
+	page    int64 // the most objects in a page of a list; 0 means the limit of the request
+	// namespace is the informer's namespace; "" means all.
 	namespace string
 	intrude   bool // objects of another type come too
 	linger    bool // watches stay open after an error event
-	transform bool // objects are marked on their way in, and looked at for the mark
+	transform bool // the informer's transform marks objects, and the mark is checked
 	// cached gives the source a watch cache, which answers a list of any version ("0")
 	// without pages.
 	cached bool
-	// bare gives the informer no indexers.
+	// bare makes the informer without indexers.
 	bare bool
 }
 
@@ -61,19 +61,20 @@ type world struct {
 	over     chan struct{} // closed when the world ends
 	helpers  sync.WaitGroup
 
-	witnesses []*witness // of the goroutine that runs the case
+	witnesses []*witness // only the goroutine that runs the case uses it
 
 	mu struct {
 		sync.Mutex
 		problems []problem
-		// steady are the keys that were in the source before the informer's start and were
-		// not deleted since.
+		// steady holds the keys that were in the source before the informer started and
+		// were not deleted since.
 		steady map[string]bool
-		// buried is the version of the last deletion of each key, and graves those of all.
+		// buried holds the version of the last deletion of each key, and graves the
+		// versions of all deletions.
 		buried map[string]uint64
 		graves map[grave]bool
 	}
-	synced sync.Once // what was in the source is looked for
+	synced sync.Once // runs checkSynced once
 }
 
 // grave is a deletion.
@@ -82,7 +83,7 @@ type grave struct {
 	version uint64
 }
 
-// problem is a rule that was seen broken.
+// problem is a broken clause.
 type problem struct{ clause, text string }
 
 const nodeIndex, namespaceIndex = "node", "namespace"
@@ -95,10 +96,10 @@ func byNode(obj any) ([]string, error) {
 	return []string{p.Spec.NodeName}, nil
 }
 
-// keyOf is the key of object number i.
+// keyOf returns the key of object number i.
 func keyOf(i int) string { return fmt.Sprintf("ns%d/p%d", i%2, i) }
 
-// pod makes an object; n decides what is in it.
+// pod makes an object; n determines its content.
 func pod(key string, n int) *corev1.Pod {
 	namespace, name, _ := strings.Cut(key, "/")
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -133,7 +134,7 @@ func open(newInformer contract.NewInformer, s setup) *world {
 	return w
 }
 
-// problem notes a broken rule; any goroutine may call it.
+// problem records a broken clause. Any goroutine may call it.
 func (w *world) problem(clause, format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -148,7 +149,8 @@ func (w *world) problems() []problem {
 	return slices.Clone(w.mu.problems)
 }
 
-// start runs the informer, and looks at the store as soon as it says that it has synced.
+// start runs the informer, and checks the store as soon as the informer says that it has
+// synced.
 func (w *world) start() {
 	w.returned = make(chan struct{})
 	go func() {
@@ -164,8 +166,8 @@ func (w *world) start() {
 	})
 }
 
-// checkSynced is called when the informer has said that it has synced: what was in the
-// source all the time must be in the store.
+// checkSynced runs when the informer has said that it has synced. Every steady object must
+// then be in the store.
 func (w *world) checkSynced() {
 	have := map[string]bool{}
 	for _, k := range w.informer.GetStore().ListKeys() {
@@ -194,8 +196,8 @@ func (w *world) advance(d time.Duration) {
 	synctest.Wait()
 }
 
-// create, update and delete write to the source. delete of what is not there, and so
-// on, is a fault of the case.
+// create, update and delete write to the source. An invalid write, such as delete of an
+// absent object, is a mistake of the case.
 func (w *world) create(key string, n int) { must(w.source.Create(pod(key, n))) }
 
 func (w *world) update(key string, n int) { must(w.source.Update(pod(key, n))) }
@@ -217,7 +219,7 @@ func (w *world) isGrave(c call) bool {
 	return w.mu.graves[grave{c.key, version(c.new)}]
 }
 
-// isBuried reports whether the source has deleted the object since it was as in c.
+// isBuried reports whether the source has deleted the object since its state in c.
 func (w *world) isBuried(c call) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -231,13 +233,14 @@ func must(obj runtime.Object, err error) runtime.Object {
 	return obj
 }
 
-// errCut is what the other end of a cut line looks like: nobody listens.
+// errCut is the error of a connection to a server that does not listen.
 var errCut error = syscall.ECONNREFUSED
 
 var errBroken = errors.New("the source is out of order")
 
-// miss cuts the line, does what the informer must not see happen, fills the source's
-// memory so that the informer has to list, mends, and waits until it has.
+// miss cuts the connection, calls what, whose writes the informer must not see, and fills
+// the source's memory so that the informer has to list. Then it mends the connection and
+// waits until the informer has listed.
 func (w *world) miss(what func()) {
 	w.gate.cut(errCut)
 	w.settle()
@@ -248,7 +251,7 @@ func (w *world) miss(what func()) {
 	}
 	w.delete("filler/a")
 	w.gate.mend()
-	w.advance(3 * time.Minute) // beyond the longest back-off
+	w.advance(3 * time.Minute) // longer than the longest back-off
 }
 
 // handler adds a witness, with the informer's resync period.
@@ -289,7 +292,8 @@ func (w *world) remove(h *witness) {
 	}
 }
 
-// lookUp reads the store inside a handler: what it is told, or something newer.
+// lookUp reads the store inside a handler's call. The store must hold the told state or a
+// newer one.
 func (w *world) lookUp(h *witness, c call) {
 	item, exists, err := w.informer.GetStore().GetByKey(c.key)
 	if err != nil {
@@ -317,7 +321,7 @@ func describe(obj any) string {
 	return fmt.Sprintf("a %T", obj)
 }
 
-// stop stops the informer, waits until Run has returned, and looks for what goes on.
+// stop stops the informer, waits until Run has returned, and checks that nothing goes on.
 func (w *world) stop() {
 	w.cancel()
 	if w.returned == nil {
@@ -337,10 +341,10 @@ func (w *world) stop() {
 	if n := w.gate.openWatches(); n > 0 {
 		w.problem("INFORMER-32", "%d watches are open when Run has returned", n)
 	}
-	w.advance(10 * time.Minute) // what would still come, comes
+	w.advance(10 * time.Minute) // late calls would come now
 }
 
-// close ends the world; what then runs in the bubble is the informer's.
+// close ends the world. Goroutines that still run in the bubble are then the informer's.
 func (w *world) close() {
 	w.stop()
 	close(w.over)
@@ -348,7 +352,7 @@ func (w *world) close() {
 	w.helpers.Wait()
 }
 
-// wanted is what the source has of the informer's objects.
+// wanted returns the source's objects that belong to the informer.
 func (w *world) wanted() map[string]*corev1.Pod {
 	out := map[string]*corev1.Pod{}
 	for k, obj := range w.source.Snapshot() {

@@ -46,7 +46,7 @@ var cases = []suite.Case[constructor]{
 		l := newLimiter()
 		per := counts(t, l)
 		for range 3 {
-			for range 70 { // past the doublings that 64 bits hold
+			for range 70 { // more doublings than 64 bits hold
 				l.When("a")
 			}
 			l.Forget("a")
@@ -121,8 +121,8 @@ func wantCount(t fataler, l contract.RateLimiter[string], item string, want int)
 	}
 }
 
-// counts says how much one failure adds to an item's count: 1, or 0 for a
-// limiter that keeps no count.
+// counts returns how much one failure adds to an item's count: 1, or 0 for a limiter that
+// keeps no count.
 func counts(t fataler, l contract.RateLimiter[string]) int {
 	const probe = "an item to learn whether failures are counted"
 	l.When(probe)
@@ -133,7 +133,7 @@ func counts(t fataler, l contract.RateLimiter[string]) int {
 	return n
 }
 
-// history does random calls on l and on a map, and compares.
+// history makes random calls on l and on a map, and compares the two.
 func history(rt *rapid.T, l contract.RateLimiter[string]) {
 	per := counts(rt, l)
 	model := map[string]int{}

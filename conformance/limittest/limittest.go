@@ -1,6 +1,6 @@
-// Package limittest says whether a rate limiter keeps the LIMIT clauses of
-// package contract: what holds of every limiter, whatever delays it gives. What
-// one kind promises beyond that is for its own tests.
+// Package limittest tests whether a rate limiter keeps the LIMIT clauses of package
+// contract, which hold for every limiter, whatever its delays. The promises of one kind of
+// limiter belong in its own tests.
 //
 //	func TestMyLimiter(t *testing.T) {
 //		limittest.Run(t, func() contract.RateLimiter[string] { return mylimiter.New[string]() })
@@ -24,8 +24,8 @@ func Waive(clause, reason string) Option { return suite.Waive(clause, reason) }
 
 type constructor = func() contract.RateLimiter[string]
 
-// Run tests newLimiter's limiters, a subtest per case. newLimiter is called for
-// every case and history.
+// Run tests newLimiter's limiters, in a subtest per case. It calls newLimiter for every
+// case and history.
 func Run(t *testing.T, newLimiter func() contract.RateLimiter[string], opts ...Option) {
 	t.Helper()
 	cfg, err := suite.NewConfig(opts)

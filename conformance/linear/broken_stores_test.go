@@ -13,11 +13,12 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// base is what a broken store is broken on: client-go's, all powers. Where two
-// calls of it stand side by side, something else may come in between.
+// base is the store that broken stores wrap: client-go's, with all optional interfaces.
+// Where a broken store makes two calls of base in a row, another client may come in
+// between.
 type base = cache.ThreadSafeStoreWithTransaction
 
-// listByKeys asks for each object by itself.
+// listByKeys reads each object by itself.
 type listByKeys struct{ base }
 
 func (s listByKeys) List() []any {
@@ -30,8 +31,8 @@ func (s listByKeys) List() []any {
 	return list
 }
 
-// halves keeps some keys in one store and the others in another, each with a lock
-// of its own, and has no power.
+// halves keeps some keys in one store and the others in another, each with a lock of its
+// own. It has no optional interface.
 type halves [2]contract.Store
 
 func newHalves(ix contract.Indexers) contract.Store {
@@ -90,7 +91,7 @@ func (s halves) AddIndexers(ix contract.Indexers) error {
 	return s[1].AddIndexers(ix)
 }
 
-// overlaid shows what it is about to store beside what it has.
+// overlaid returns an object that it is about to store beside the stored ones.
 type overlaid struct {
 	base
 	mu struct {
@@ -115,7 +116,7 @@ func (s *overlaid) List() []any {
 	return append(s.base.List(), s.mu.coming...)
 }
 
-// byIndexByKeys finds the keys first and their objects later.
+// byIndexByKeys reads the keys first and their objects later.
 type byIndexByKeys struct{ base }
 
 func (s byIndexByKeys) ByIndex(index, value string) ([]any, error) {
@@ -129,7 +130,7 @@ func (s byIndexByKeys) ByIndex(index, value string) ([]any, error) {
 	return list, err
 }
 
-// indexByValue asks for one value after the other.
+// indexByValue reads one value of the index after the other.
 type indexByValue struct {
 	base
 	first contract.Indexers
@@ -188,7 +189,7 @@ func (s *lateValues) ListIndexFuncValues(index string) []string {
 	return slices.Clone(s.mu.values[index])
 }
 
-// busy gives up where it should wait.
+// busy drops an update if its lock is held, where it should wait.
 type busy struct {
 	base
 	mu explore.Mutex
@@ -201,7 +202,7 @@ func (s *busy) Update(key string, obj any) {
 	}
 }
 
-// cached fills its cache with what it read before a write had emptied it.
+// cached fills its cache with a result that it read before a write emptied the cache.
 type cached struct {
 	base
 	cache sync.Map
@@ -275,7 +276,7 @@ func (s oneByOne) Transaction(txns ...contract.StoreTransaction) {
 	}
 }
 
-// versionFirst says that it is as new as an object that is not there yet.
+// versionFirst sets the version of an object before it stores the object.
 type versionFirst struct{ base }
 
 func (s versionFirst) Update(key string, obj any) {
@@ -285,7 +286,7 @@ func (s versionFirst) Update(key string, obj any) {
 	s.base.Update(key, obj)
 }
 
-// oneIndexer adds the names that are free, one after the other.
+// oneIndexer adds the free names, one after the other.
 type oneIndexer struct{ base }
 
 func (s oneIndexer) AddIndexers(ix contract.Indexers) error {
@@ -298,7 +299,7 @@ func (s oneIndexer) AddIndexers(ix contract.Indexers) error {
 	return refused
 }
 
-// firstIndexers does not tell of the later ones.
+// firstIndexers does not return the later indexers.
 type firstIndexers struct {
 	base
 	first contract.Indexers
@@ -306,7 +307,7 @@ type firstIndexers struct {
 
 func (s firstIndexers) GetIndexers() contract.Indexers { return maps.Clone(s.first) }
 
-// fragile dies of a key that goes while it lists.
+// fragile panics if a key is deleted while it lists.
 type fragile struct{ base }
 
 func (s fragile) List() []any {
@@ -322,5 +323,5 @@ func (s fragile) List() []any {
 	return list
 }
 
-// modest is a store without powers.
+// modest is a store without optional interfaces.
 type modest struct{ contract.Store }

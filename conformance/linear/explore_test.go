@@ -28,7 +28,8 @@ func program(t *testing.T, text string, newStore linear.NewStore) explore.Progra
 	return p
 }
 
-// TestExploreFindsBrokenStores: the explorer finds what histories of real threads find.
+// TestExploreFindsBrokenStores: the explorer finds the mistakes that histories of real
+// threads find.
 func TestExploreFindsBrokenStores(t *testing.T) {
 	for _, b := range []struct {
 		name     string

@@ -10,36 +10,36 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// write is what a call does to one key.
+// write is the effect of a call on one key.
 type write struct {
 	key    int
 	object *object // nil: a deletion
 	as     contract.TransactionType
-	last   *object // what a deletion is given as the last state; may be nil
+	last   *object // the object that a deletion is given; may be nil
 }
 
-// call is one call of a history. Which fields count is its kind's affair.
+// call is one call of a history. Its kind decides which fields count.
 type call struct {
 	kind    *kind
 	key     int // of a call that concerns one key
 	writes  []write
 	whole   bool // keys that writes does not name become absent
-	version int  // the resource version that the store takes; 0 leaves it
+	version int  // the store's resource version after the call; 0 leaves it unchanged
 	adds    bits // the indexes that AddIndexers names
 
 	index  int // the index that is read
 	values bits
-	probe  *object // what Index is given
+	probe  *object // the argument of Index
 
-	yields int // how often the client makes way before the call
+	yields int // number of yields of the client before the call
 
-	// What the store is given for its own; made anew for each run.
+	// Arguments that the store keeps; made anew for each run.
 	items    map[string]any
 	batch    []contract.StoreTransaction
 	indexers contract.Indexers
 }
 
-// view is what a call's result tells of.
+// view is the part of the store that a call's result shows.
 type view int
 
 const (
@@ -51,7 +51,7 @@ const (
 	seesVersion
 )
 
-// power is what not every store has.
+// power is an optional interface of a store.
 type power struct {
 	method string
 	has    func(contract.Store) bool
@@ -63,7 +63,7 @@ var (
 	versioner  = &power{"LastStoreSyncResourceVersion", func(s contract.Store) bool { _, ok := s.(contract.ResourceVersioner); return ok }}
 )
 
-// raw is what a call returned, before it is looked at.
+// raw is the result of a call as the store returned it.
 type raw struct {
 	objects  []any
 	names    []string
@@ -77,14 +77,14 @@ type raw struct {
 type kind struct {
 	name    string
 	writes  bool
-	power   *power   // that it needs; nil for contract.Store
-	clauses []string // without which the model does not hold: where one is waived, the kind is left out
+	power   *power   // the optional interface that it needs; nil for contract.Store
+	clauses []string // the model relies on these: if one is waived, the kind is left out
 	sees    view
-	indexed bool // reads an index by a value, which is an error where the index is not there
+	indexed bool // reads an index by a value, and fails if the index does not exist
 	draw    func(d *dice, c *call)
-	prepare func(c *call) // makes what the store is given for its own
+	prepare func(c *call) // makes the arguments that the store keeps
 	run     func(s contract.Store, c *call) raw
-	answer  func(s state, c *call) result // nil: returns nothing
+	answer  func(s state, c *call) result // the model's result; nil if the call returns nothing
 	args    func(c *call, hidden bits) string
 }
 
@@ -166,7 +166,7 @@ var (
 		run:     runBatch,
 		args:    writesText,
 	}
-	// transactionOfOne concerns one key, and is atomic whatever a store promises.
+	// transactionOfOne has one write, so it is atomic in every store.
 	transactionOfOne = &kind{
 		name: "Transaction", writes: true, power: transactor, clauses: []string{"STORE-37"},
 		draw: func(d *dice, c *call) {
@@ -303,7 +303,7 @@ var (
 	}
 )
 
-// value is the only one of c.values.
+// value returns the only value of c.values.
 func (c *call) value() string { return valueNames[mathbits.TrailingZeros8(uint8(c.values))] }
 
 func prepareBatch(c *call) {
@@ -322,7 +322,7 @@ func runBatch(s contract.Store, c *call) raw {
 	return raw{}
 }
 
-// read makes a result of what the call returned.
+// read converts the returned values to a result.
 func (c *call) read(a raw) (r result) {
 	r.failed, r.odd = a.failed, a.odd
 	if r.failed {

@@ -29,7 +29,7 @@ func TestHealthyStoresAreNotAccused(t *testing.T) {
 		name     string
 		newStore linear.NewStore
 	}{
-		{"client-go", clientGo}, // with no waiver: STORE-26 is not for this package to judge
+		{"client-go", clientGo}, // with no waiver: this package does not test STORE-26
 		{"simple", newSimple},
 		{"without powers", func(ix contract.Indexers) contract.Store { return modest{newSimple(ix)} }},
 	} {
@@ -37,20 +37,19 @@ func TestHealthyStoresAreNotAccused(t *testing.T) {
 	}
 }
 
-// What the page and the text of a violation say.
+// Parts of the text of a violation.
 var (
 	shrunkTo = regexp.MustCompile(`Shrunk from (\d+) calls to (\d+)`)
 	drawnIn  = regexp.MustCompile(`Drawn in (\S+\.html)`)
 )
 
-// Each broken store is client-go's with one small mistake, which must be found by
-// its clause, shrunk to a handful of calls that name the one at fault, and drawn.
-// What of a history can be left out is chance: a later violation may show what the
-// first does not.
+// Each broken store is client-go's with one small mistake. The suite must name the clause,
+// shrink the violation to a handful of calls that hold the one at fault, and draw it. How
+// far a history shrinks is chance: a later violation may show what the first does not.
 func TestBrokenStoresAreFound(t *testing.T) {
 	for _, b := range []struct {
 		name, clause string
-		call         string // that the violation must hold
+		call         string // a call that must be in the violation
 		most         int    // calls in it
 		newStore     linear.NewStore
 	}{
@@ -99,7 +98,7 @@ func TestBrokenStoresAreFound(t *testing.T) {
 	}
 }
 
-// drawn returns how many calls a violation has, and the page that it names.
+// drawn returns the number of calls of a violation, and the page that it names.
 func drawn(t *testing.T, text string) (calls int, page string) {
 	t.Helper()
 	to, in := shrunkTo.FindStringSubmatch(text), drawnIn.FindStringSubmatch(text)
@@ -120,7 +119,7 @@ func drawn(t *testing.T, text string) (calls int, page string) {
 	return calls, string(html)
 }
 
-// outcomes runs Check and returns what each case said.
+// outcomes runs Check and returns the result of each case.
 func outcomes(t *testing.T, newStore linear.NewStore, opts ...linear.Option) (map[string]suite.Result, error) {
 	t.Helper()
 	got := map[string]suite.Result{}
@@ -130,7 +129,7 @@ func outcomes(t *testing.T, newStore linear.NewStore, opts ...linear.Option) (ma
 	return got, linear.Check(newStore, opts...)
 }
 
-// A store whose reads are no single instant is still held to its calls on one key.
+// A store whose reads show no single instant must still linearize its calls on one key.
 func TestWaivingTheWholeLeavesTheKeys(t *testing.T) {
 	got, err := outcomes(t, newHalves, linear.Waive("STORE-35", "two locks"))
 	if err != nil {

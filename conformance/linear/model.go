@@ -58,27 +58,27 @@ func present(at [maxKeys]*object) (keys bits) {
 	return keys
 }
 
-// result is what a call returned, or what the model says that it returns: two
-// results are the same if they are equal.
+// result is the result of a call, the store's or the model's. Two results are the same if
+// they are equal.
 type result struct {
 	at      [maxKeys]*object // the objects, by their own keys
 	twice   *object          // a second object of a key, or the same one once more
-	set     bits             // keys, values or indexes, by the call's view
+	set     bits             // keys, values or indexes: the call's view decides
 	failed  bool             // an error
 	version int
-	odd     string // what no store may return, in words
+	odd     string // a result that no store may return, in words
 }
 
-// history is what the clients called and what they got, and what of it is judged.
+// history holds the clients' calls and results, and which of them are judged.
 type history struct {
 	start  bits // the indexes that the store was made with
-	keys   int  // how many are in use
+	keys   int  // number of keys in use
 	byKey  bool // every call concerns one key: each is judged by itself
 	ops    []porcupine.Operation
-	hidden bits // keys that are left out of what is judged
+	hidden bits // keys that are left out of the judgement
 }
 
-// judge looks for an order that explains the history, for so long at most.
+// judge looks for an order that explains the history, for at most patience.
 func (h *history) judge(patience time.Duration) porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(h.model(), h.ops, patience)
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// maxKeys is the number of keys that histories are on, at most.
+// maxKeys is the most keys in a history.
 const maxKeys = 4
 
-// The indexes, by how many values an object has in them.
+// The indexes, by the number of values that an object has in them.
 const (
 	one   = iota // exactly one
 	many         // none, several, or one twice
@@ -52,16 +52,16 @@ func (b bits) text(names []string) string {
 	return "{" + strings.Join(in, ", ") + "}"
 }
 
-// object is what calls store. No two writes of a history store the same one, so a
-// read that shows an object shows which write it saw.
+// object is the object that calls store. No two writes of a history store the same one, so
+// a read that returns an object shows which write it saw.
 type object struct {
 	number int // unique in its history; also its resource version
 	key    int
-	lists  [maxIndexes][]string // what the IndexFuncs give
+	lists  [maxIndexes][]string // the results of the IndexFuncs
 	values [maxIndexes]bits     // the same as sets
-	stored any                  // what the store is given: the object itself, or its metadata around it
-	// yields is how often the goroutine makes way when a store asks for the object's
-	// index values or its version. It changes only while no client runs.
+	stored any                  // the value that stores get: the object itself, or a withMeta around it
+	// yields is the number of times that the goroutine yields when a store asks for the
+	// object's index values or its version. It changes only while no client runs.
 	yields int
 }
 
@@ -71,8 +71,8 @@ type withMeta struct {
 	of *object
 }
 
-// GetResourceVersion is where a store that takes the version apart from the write
-// may be met in between.
+// GetResourceVersion yields, so that other clients can run between the write and the
+// version in a store that separates the two.
 func (m *withMeta) GetResourceVersion() string {
 	m.of.makeWay()
 	return m.ObjectMeta.ResourceVersion
@@ -94,7 +94,8 @@ func newObject(number, key int, meta bool, lists [maxIndexes][]string) *object {
 	return o
 }
 
-// version is the resource version that storing o gives the store; 0 leaves it.
+// version returns the resource version that a store has after it stored o; 0 leaves the
+// version unchanged.
 func (o *object) version() int {
 	if o == nil || o.stored == any(o) {
 		return 0
@@ -108,7 +109,7 @@ func (o *object) makeWay() {
 	}
 }
 
-// item is o as calls take it, nil where there is none.
+// item returns o as stores get it, nil if there is none.
 func (o *object) item() any {
 	if o == nil {
 		return nil
@@ -116,7 +117,7 @@ func (o *object) item() any {
 	return o.stored
 }
 
-// objectOf is the object that a store gives back as item; nil if it is none of ours.
+// objectOf returns the object that a store returned as item; nil if no call stored item.
 func objectOf(item any) *object {
 	var o *object
 	switch t := item.(type) {
@@ -136,7 +137,7 @@ func objectOf(item any) *object {
 // String names the object by its key and number.
 func (o *object) String() string { return fmt.Sprintf("%s#%d", keyNames[o.key], o.number) }
 
-// long adds what indexes and versions make of it.
+// long returns the object's name with its index values and version.
 func (o *object) long() string {
 	var of []string
 	for i, list := range o.lists {

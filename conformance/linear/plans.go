@@ -14,17 +14,17 @@ import (
 )
 
 // patience bounds one search for an order, so that the case does not stall. Nearly all
-// take well below a millisecond.
+// searches take well below a millisecond.
 const patience = 2 * time.Second
 
-// plan is what the histories of a case are drawn from.
+// plan describes the histories of a case.
 type plan struct {
 	clause, name, why             string
-	kinds                         []*kind // each as often as its chance
-	about                         []*kind // without all of these the case is skipped
+	kinds                         []*kind // one is drawn for each call; repeated kinds are likelier
+	about                         []*kind // if the store supports none of these, the case is skipped
 	byKey                         bool
-	clients, calls, keys, indexes span // calls are those of each client
-	share                         int  // there is one history for so many of the budget
+	clients, calls, keys, indexes span // calls is per client
+	share                         int  // the case plays budget/share histories
 }
 
 var (
@@ -88,8 +88,8 @@ var plans = []plan{
 	},
 }
 
-// run records and judges histories until one is wrong, enough were right, or half
-// of the case's time is over.
+// run records and judges histories until one is wrong, enough were right, or half of the
+// case's time is over.
 func (p plan) run(t *suite.T, newStore NewStore, histories int) {
 	kinds, left := p.usable(t.Config(), newStore)
 	if len(p.about) > 0 && !slices.ContainsFunc(p.about, func(k *kind) bool { return slices.Contains(kinds, k) }) {
@@ -122,8 +122,8 @@ func (p plan) run(t *suite.T, newStore NewStore, histories int) {
 	}
 }
 
-// usable returns the kinds of calls that the store has and promises enough of, and
-// says why the others are left out.
+// usable returns the kinds of calls that the store supports and does not waive. left says
+// why the others are left out.
 func (p plan) usable(cfg suite.Config, newStore NewStore) (kinds []*kind, left []string) {
 	s := newStore(contract.Indexers{})
 	why := map[*kind]string{}
@@ -145,14 +145,14 @@ func (p plan) usable(cfg suite.Config, newStore NewStore) (kinds []*kind, left [
 	return kinds, slices.Compact(left)
 }
 
-// sharesIndexers reports whether GetIndexers gives out the store's own map.
+// sharesIndexers reports whether GetIndexers returns the store's own map.
 func sharesIndexers(newStore NewStore) bool {
 	s := newStore(indexers(bit(one)))
 	before := s.GetIndexers()
 	return s.AddIndexers(indexers(bit(many))) == nil && len(before) != 1
 }
 
-// tally is what a case says of itself, whatever its outcome.
+// tally is the text of Result.Note.
 type tally struct {
 	want, histories, calls, undecided int
 	left                              []string

@@ -2,8 +2,8 @@
 
 package linear
 
-// Probes are scripts that are short enough to be explored in full, one or two for each
-// promise of a store.
+// Probes are scripts that are short enough to explore every schedule. There are one or two
+// for each promise of a store.
 var Probes = []string{
 	"one: add a:x => update a:y | get a; get a",
 	"one: add a:x => update a:y; update a:z | get a; get a",

@@ -25,11 +25,11 @@ type dice struct {
 	r       *rand.Rand
 	keys    int
 	indexes bits
-	last    int // the newest number that was given
+	last    int // the last number that next returned
 	objects []*object
 }
 
-// next returns a number that nothing in the history has.
+// next returns a number that is new in the history.
 func (d *dice) next() int {
 	d.last++
 	return d.last
@@ -37,7 +37,7 @@ func (d *dice) next() int {
 
 func (d *dice) key() int { return d.r.IntN(d.keys) }
 
-// object draws a new object, which has metadata if it must or by chance.
+// object draws a new object. It has metadata if meta is true, or else by chance.
 func (d *dice) object(key int, meta bool) *object {
 	var lists [maxIndexes][]string
 	lists[one] = []string{valueNames[d.r.IntN(len(valueNames))]}
@@ -72,8 +72,8 @@ func (d *dice) drawStore(c *call) {
 
 func (d *dice) drawValue(c *call) { c.index, c.values = d.index(), bit(d.r.IntN(len(valueNames))) }
 
-// drawBatch draws the writes of a Transaction. The last one has an object with
-// metadata: whose version the store takes otherwise, the contract leaves open.
+// drawBatch draws the writes of a Transaction. The object of the last write has metadata:
+// otherwise the contract leaves open which version the store takes.
 func (d *dice) drawBatch(c *call, writes int, key func() int) {
 	for n := range writes {
 		w := write{key: key(), as: contract.TransactionTypeDelete}
@@ -93,7 +93,7 @@ func (d *dice) drawBatch(c *call, writes int, key func() int) {
 	}
 }
 
-// program is what the clients of one history call.
+// program holds the clients' calls of one history.
 type program struct {
 	start   bits
 	keys    int
@@ -126,8 +126,8 @@ func (p plan) draw(r *rand.Rand, kinds []*kind) *program {
 	return prog
 }
 
-// shake draws where goroutines make way. In a third of the histories they do not
-// inside the store: some windows open only when it runs through.
+// shake draws where goroutines yield. In a third of the histories they do not yield inside
+// the store: some races open only if the store runs through.
 func (p *program) shake(r *rand.Rand) {
 	calm := r.IntN(3) == 0
 	for _, o := range p.objects {
@@ -153,7 +153,7 @@ func burst(r *rand.Rand) int {
 	return 0
 }
 
-// record runs the program on a fresh store. An error is a call that panicked.
+// record runs the program on a fresh store. It returns an error if a call panicked.
 func (p *program) record(newStore NewStore) (*history, error) {
 	h := &history{start: p.start, keys: p.keys, byKey: p.byKey}
 	for n, mine := range p.clients {
@@ -183,7 +183,7 @@ func (p *program) record(newStore NewStore) (*history, error) {
 					panicked.CompareAndSwap(nil, &text)
 				}
 			}()
-			// Starting a goroutine takes longer than a call: without this the clients
+			// Starting a goroutine takes longer than a call. Without this loop the clients
 			// would run one after the other.
 			for ready.Add(1); ready.Load() < int64(len(p.clients)); {
 				runtime.Gosched()

@@ -12,7 +12,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// report is the text of a failure. It draws the page that it names.
+// report returns the text of a failure. It draws the page that the text names.
 func (f finding) report(dir, clause string) string {
 	var b strings.Builder
 	b.WriteString("no one order of these calls, each at some point between its begin and its end, explains what they returned.\n")
@@ -28,7 +28,7 @@ func (f finding) report(dir, clause string) string {
 	return b.String()
 }
 
-// draw makes a page of the small history, with the whole one as text below.
+// draw writes a page of the small history, with the whole history as text below.
 func (f finding) draw(dir, clause string) (path string, err error) {
 	if dir == "" {
 		dir = os.TempDir()
@@ -51,7 +51,7 @@ func (f finding) draw(dir, clause string) (path string, err error) {
 	return file.Name(), err
 }
 
-// listing is the calls in the order in which they began.
+// listing returns the calls in the order in which they began.
 func (h *history) listing() string {
 	ops := slices.Clone(h.ops)
 	slices.SortFunc(ops, byCall)
@@ -70,7 +70,7 @@ func (h *history) hiddenText() string {
 	return ", the keys " + h.hidden.text(keyNames[:]) + " left out of all results"
 }
 
-// describe is a call with what it returned.
+// describe returns the text of a call and its result.
 func describe(c *call, r result, hidden bits) string {
 	text := c.text(hidden)
 	if got := c.resultText(r, hidden); got != "" {
@@ -134,7 +134,7 @@ func versionText(version int) string {
 	return "version " + strconv.Itoa(version)
 }
 
-// text is the state as the drawing shows it.
+// text returns the state as the drawing shows it.
 func (s state) text(hidden bits) string {
 	for k := range s.at {
 		if hidden.has(k) {
@@ -157,7 +157,8 @@ func longOrNil(o *object) string {
 	return o.long()
 }
 
-// writesText is the writes of a Replace or a Transaction, but for hidden keys.
+// writesText returns the text of the writes of a Replace or a Transaction, without hidden
+// keys.
 func writesText(c *call, hidden bits) string {
 	var parts []string
 	for _, w := range c.writes {

@@ -18,24 +18,24 @@ import (
 //
 //	one,many: add a:x; add b:y/xy => update a:y; delete b | list; byindex one x
 //
-// Before the colon stand the indexes of the store, then the calls that fill it, then
-// those of each thread. An object a:x/yz/x has key a and the values x in index one, y and
-// z in index many, and x in index maybe; with "!" behind it it has no metadata. In a
-// transaction (tx) a- deletes a. "*20" before a transaction's writes repeats them.
+// Before the colon stand the indexes of the store, then the calls that fill it, then the
+// calls of each thread. An object a:x/yz/x has key a and the values x in index one, y and z
+// in index many, and x in index maybe. An object with "!" at its end has no metadata. In a
+// transaction (tx) a- deletes a. "*20" before a transaction's writes repeats them 20 times.
 type Script struct {
 	text    string
 	start   bits
 	keys    int
 	setup   []*call
 	threads [][]*call
-	after   []*call // by one thread, when the others have ended
-	last    int     // the newest number that was given
+	after   []*call // run by one thread when the others have ended
+	last    int     // the last number that next returned
 	legal   map[string]bool
 }
 
-// Program makes an explorable program of a script. An error says what is wrong with the
-// text. After the threads have ended, one more reads all there is, writes, and reads
-// again, so that a store that is broken for good shows it. Calls that the store does not
+// Program makes an explorable program of a script. The error says what is wrong with the
+// text. When the threads have ended, one more thread reads the whole content, writes, and
+// reads again, so that a store that stays broken shows it. Calls that the store does not
 // have are left out.
 func Program(text string, newStore NewStore) (explore.Program, error) {
 	s, err := parseScript(text)
@@ -92,10 +92,11 @@ func (s *Script) begin(newStore NewStore) (threads []func(), judge func() error)
 	}
 }
 
-// mostLegal bounds the histories that are remembered as legal.
+// mostLegal is the most histories that a script remembers as legal.
 const mostLegal = 1 << 16
 
-// judge asks porcupine once for each history: most schedules give one that was there.
+// judge asks porcupine once for each legal history: most schedules repeat an earlier
+// history.
 func (s *Script) judge(h *history) error {
 	key := h.key()
 	if s.legal[key] {
@@ -115,7 +116,7 @@ func (s *Script) judge(h *history) error {
 	return nil
 }
 
-// key tells histories of one script apart.
+// key returns a string that differs between different histories of one script.
 func (h *history) key() string {
 	b := make([]byte, 0, 32*len(h.ops))
 	for _, op := range h.ops {
@@ -274,8 +275,8 @@ func (s *Script) parseCall(name string, args []string) (*call, error) {
 	return c, err
 }
 
-// parseBatch reads the writes of a transaction. The last one takes the version, so it has
-// metadata or is a deletion.
+// parseBatch reads the writes of a transaction. The store takes its version from the last
+// one, which must have metadata or be a deletion.
 func (s *Script) parseBatch(c *call, args []string) error {
 	times := 1
 	if len(args) > 0 {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// DrawScript draws the text of a small random script: two to four threads of one to four
-// calls, with a writer at least.
+// DrawScript draws the text of a small random script: two or three threads of one to three
+// calls each, or four threads of one or two. The first thread only writes.
 func DrawScript(r *rand.Rand) string {
 	d := &scriptDice{r: r, keys: 1 + r.IntN(maxKeys-1)}
 	start, later := "one,many", []string{"maybe"}
@@ -23,7 +23,7 @@ func DrawScript(r *rand.Rand) string {
 		}
 	}
 	if r.IntN(3) == 0 {
-		setup = append(setup, "list", "list") // leaves copies of the blocks
+		setup = append(setup, "list", "list") // a store that copies blocks for readers has copies then
 	}
 	threads := make([]string, 2+r.IntN(3))
 	for n := range threads {

@@ -8,34 +8,33 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A history is shrunk by steps each of which keeps this: if some order explains
-// the history before the step, then some order explains it afterwards. So what
-// remains is as wrong as the whole was, and porcupine is asked after each step
-// whether it still is. The steps:
+// A history is shrunk by steps each of which keeps this invariant: if some order explains
+// the history before the step, then some order explains it afterwards. So the rest is as
+// wrong as the whole was, and after each step porcupine is asked whether it still is. The
+// steps:
 //
-//   - A call that only reads is dropped. The order of the others explains them as
-//     before.
-//   - A key is hidden: the objects under it are left out of every result. What
-//     other keys show does not depend on it. Only ListIndexFuncValues cannot be
-//     told apart by key, so its calls are dropped with the first hidden key.
-//   - A write is dropped if no remaining call can have looked at what it left. Take
-//     an order that explains the history. Without the write the model differs only
-//     in what the write set (a key, the version, an index that came to be), and only
-//     until the next write of the same. A call whose result depends on that place
-//     and which stands there in the order has, by the model, answered as couldSee
-//     says. If none did, the same order without the write explains the rest.
+//   - A call that only reads is dropped. The order of the others explains them as before.
+//   - A key is hidden: the objects under it are left out of every result. The results for
+//     other keys do not depend on it. The exception is ListIndexFuncValues, whose result
+//     cannot be split by key, so its calls are dropped with the first hidden key.
+//   - A write is dropped if no remaining call can have looked at what it left. Take an order
+//     that explains the history. Without the write the model differs only in what the write
+//     set (a key, the version, an index that came to be), and only until the next write of
+//     the same. A call whose result depends on that place, and which stands there in the
+//     order, has by the model answered as couldSee says. If no call did, the same order
+//     without the write explains the rest.
 //
-// Objects are unique to their writes, so the last rule bites: a read that shows an
-// object cannot have stood where another one was.
+// Objects are unique to their writes. So the last rule drops many writes: a read that
+// returns an object cannot have looked while another object was there.
 //
-// The rules keep more than they must where a person would miss it: what a result
-// shows is written by a call that is left, even if the model says that it was gone
-// by then, was only half of a Transaction, or came of an AddIndexers that failed.
-// And deletions are dropped last: without the one that an object was gone by, a
-// write after it that the store lost is not needed either, and what is left shows
-// that object forgotten, which is as wrong but not what happened.
+// The rules keep more than they must where a person would miss it. The call that wrote what
+// a result shows is kept, even if by the model its object was gone by then, was only half
+// of a Transaction, or came of an AddIndexers that failed. And deletions are dropped last.
+// Suppose the store lost a write that followed a deletion. Without the deletion, that write
+// is not needed either. The rest then shows the deleted object forgotten: that is as wrong,
+// but is not what happened.
 
-// shrunk takes away what it can before the deadline.
+// shrunk returns the history without everything that can be left out before the deadline.
 func (h *history) shrunk(deadline time.Time) *history {
 	if g := h.impossible(); g != nil {
 		return g
@@ -64,8 +63,8 @@ func (h *history) shrunk(deadline time.Time) *history {
 	return best
 }
 
-// removes reports whether call i deletes an object that a call left in the history
-// wrote, at the same time or before.
+// removes reports whether call i deletes an object that a remaining call wrote, at the same
+// time or before.
 func (h *history) removes(i int) bool {
 	d := h.ops[i]
 	deleted := d.Input.(*call).touched() &^ d.Input.(*call).puts()
@@ -74,8 +73,9 @@ func (h *history) removes(i int) bool {
 	})
 }
 
-// impossible finds a result that no state gives, such as two objects of one key in
-// a list. It is wrong by itself; the writes of the two are kept to explain it.
+// impossible finds a result that no state gives, such as two objects of one key in a list,
+// and returns nil if there is none. The result is wrong by itself. The writes of the two
+// objects are kept to explain it.
 func (h *history) impossible() *history {
 	for i, op := range h.ops {
 		r := op.Output.(result)
@@ -106,7 +106,8 @@ func (h *history) without(i int) *history {
 	return h.only(func(j int, _ porcupine.Operation) bool { return j != i })
 }
 
-// hide leaves a key out, and the calls that nothing remains of.
+// hide leaves out a key, the calls that concern no other key, and all calls of
+// ListIndexFuncValues.
 func (h *history) hide(k int) *history {
 	hidden := h.hidden | bit(k)
 	versions := slices.ContainsFunc(h.ops, func(op porcupine.Operation) bool { return op.Input.(*call).kind.sees == seesVersion })
@@ -125,7 +126,7 @@ func (h *history) hide(k int) *history {
 	return g
 }
 
-// puts is the keys under which c leaves an object.
+// puts returns the keys under which c leaves an object.
 func (c *call) puts() (put bits) {
 	for _, w := range c.writes {
 		if w.object != nil {
@@ -135,7 +136,7 @@ func (c *call) puts() (put bits) {
 	return put
 }
 
-// names is the keys that c's writes name.
+// names returns the keys that c's writes name.
 func (c *call) names() (named bits) {
 	for _, w := range c.writes {
 		named |= bit(w.key)
@@ -143,7 +144,7 @@ func (c *call) names() (named bits) {
 	return named
 }
 
-// touched is the keys that c writes.
+// touched returns the keys that c writes.
 func (c *call) touched() bits {
 	if c.whole {
 		return allKeys
@@ -162,7 +163,7 @@ func (h *history) droppable(i int) bool {
 	})
 }
 
-// mayShowWrites reports whether r's result may come of what w wrote, or names it.
+// mayShowWrites reports whether r's result may depend on what w wrote, or names it.
 func (h *history) mayShowWrites(r, w porcupine.Operation) bool {
 	c, got := w.Input.(*call), r.Output.(result)
 	for _, left := range c.writes {
@@ -179,8 +180,8 @@ func (h *history) mayShowWrites(r, w porcupine.Operation) bool {
 	return couldSeeVersion(r, c.version)
 }
 
-// mayShowIndexes is the same for the indexes that w added. One that w was refused
-// and another call was not is that other call's.
+// mayShowIndexes is the same for the indexes that w added. If w was refused an index that
+// the constructor or another call was given too, the index is not counted as w's.
 func (h *history) mayShowIndexes(r, w porcupine.Operation) bool {
 	refused := w.Output.(result).failed
 	for x := range maxIndexes {
@@ -191,8 +192,8 @@ func (h *history) mayShowIndexes(r, w porcupine.Operation) bool {
 	return false
 }
 
-// couldSeeWrite is couldSee for what w left under the key, unless w was a deletion
-// and the key was certainly written anew before r.
+// couldSeeWrite is couldSee for what w left under the key. It reports false if w was a
+// deletion and the key was certainly written anew before r.
 func (h *history) couldSeeWrite(w, r porcupine.Operation, k int, o *object) bool {
 	return !h.hidden.has(k) && couldSee(r, k, o) && (o != nil || !slices.ContainsFunc(h.ops, func(x porcupine.Operation) bool {
 		return w.Return < x.Call && x.Return < r.Call && x.Input.(*call).touched().has(k)
@@ -210,8 +211,8 @@ func (h *history) added(x int, w porcupine.Operation) bool {
 	})
 }
 
-// couldSee reports whether the call, which returned what it did, may have looked at
-// the key while o was there (nil: nothing).
+// couldSee reports whether the call, given its result, may have looked at the key while o
+// was there (nil: nothing).
 func couldSee(r porcupine.Operation, k int, o *object) bool {
 	c, got := r.Input.(*call), r.Output.(result)
 	s := state{indexes: allIndexes}
@@ -219,7 +220,7 @@ func couldSee(r porcupine.Operation, k int, o *object) bool {
 	switch c.kind.sees {
 	case seesObjects, seesKeys:
 		if got.failed || c.kind == get && c.key != k {
-			return false // it answers so whatever the key holds
+			return false // the result does not depend on the key
 		}
 		want := c.kind.answer(s, c)
 		return want.at[k] == got.at[k] && want.set.has(k) == got.set.has(k)
@@ -229,8 +230,8 @@ func couldSee(r porcupine.Operation, k int, o *object) bool {
 	return false
 }
 
-// couldSeeIndex reports whether the call, which returned what it did, may have
-// looked while the index was there.
+// couldSeeIndex reports whether the call, given its result, may have looked while the index
+// was there.
 func couldSeeIndex(r porcupine.Operation, x int) bool {
 	c, got := r.Input.(*call), r.Output.(result)
 	switch c.kind {
@@ -244,18 +245,18 @@ func couldSeeIndex(r porcupine.Operation, x int) bool {
 	return c.kind.indexed && c.index == x && !got.failed
 }
 
-// finding is a violation: the history it was found in, or a later one of fewer
-// calls, and what is left of it.
+// finding is a violation: a history, first the one that was found and later one of fewer
+// calls, and the shrunk rest of it.
 type finding struct {
 	whole, small *history
-	calls        int // of the history that it was found in first
-	runs, broken int // how often small's calls were run alone, and how often they were wrong too
+	calls        int // number of calls of the history that was found
+	runs, broken int // runs of small's calls alone, and how many were wrong
 }
 
-// reruns bounds how often the calls of a violation are run alone.
+// reruns is the most runs of a violation's calls alone.
 const reruns = 300
 
-// reduce shrinks the history, and looks for a smaller one by running what is left.
+// reduce shrinks the history, and looks for a smaller violation by running the rest again.
 func reduce(h *history, newStore NewStore, r *rand.Rand, bound time.Duration, progress func()) finding {
 	start := time.Now()
 	f := finding{calls: len(h.ops), whole: h, small: h.shrunk(start.Add(bound / 2))}
@@ -280,7 +281,7 @@ func reduce(h *history, newStore NewStore, r *rand.Rand, bound time.Duration, pr
 	return f
 }
 
-// program is the calls of the history, to be run again.
+// program returns the calls of the history as a program to run again.
 func (h *history) program() *program {
 	ops := slices.Clone(h.ops)
 	slices.SortFunc(ops, byCall)

@@ -30,8 +30,8 @@ func programs(t testing.TB, seed uint64, n int, use func(r *rand.Rand, p *progra
 	}
 }
 
-// No step of the shrinking makes a right history wrong: else it could make one of
-// its own in a wrong history and show that.
+// No step of the shrinking makes a right history wrong. Otherwise a shrunk history could
+// show a mistake that the step made.
 func TestStepsKeepRightHistoriesRight(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -43,7 +43,7 @@ func TestStepsKeepRightHistoriesRight(t *testing.T) {
 		}
 		for len(h.ops) > 0 {
 			var g *history
-			// Keys are hidden rarely, for little is left of a history then.
+			// Keys are hidden rarely: a history with a hidden key has few calls left.
 			if k := r.IntN(h.keys); r.IntN(30) == 0 && !h.hidden.has(k) {
 				g = h.hide(k)
 			}
@@ -160,7 +160,7 @@ func TestAStaleReadIsThreeCalls(t *testing.T) {
 	}
 }
 
-// The seed repeats what the clients call, and where they make way.
+// The seed repeats the clients' calls, and the places where they yield.
 func TestTheSeedRepeatsPrograms(t *testing.T) {
 	t.Parallel()
 	tell := func(seed uint64) (text string) {
@@ -178,8 +178,8 @@ func TestTheSeedRepeatsPrograms(t *testing.T) {
 	}
 }
 
-// Every kind of call is in some plan, and every plan that says what it is about
-// has that.
+// Every kind of call is in some plan, and every plan has a reason and a share of the
+// budget.
 func TestPlansHoldEveryCall(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
@@ -201,7 +201,7 @@ func TestPlansHoldEveryCall(t *testing.T) {
 	}
 }
 
-// A search that takes too long is neither right nor wrong, and is told of.
+// A search that takes too long decides nothing, and is reported.
 func TestUndecidedHistoriesAreToldOf(t *testing.T) {
 	t.Parallel()
 	if text := (tally{want: 5, histories: 3, calls: 60, undecided: 1, left: []string{"no Transaction"}}).String(); !strings.Contains(text, "3 histories") ||
@@ -213,7 +213,7 @@ func TestUndecidedHistoriesAreToldOf(t *testing.T) {
 	}
 }
 
-// BenchmarkHistories is what a history costs, drawn, recorded and judged.
+// BenchmarkHistories measures one history: drawing, recording and judging.
 func BenchmarkHistories(b *testing.B) {
 	for _, p := range plans {
 		b.Run("store=client-go/case="+p.name, func(b *testing.B) {

@@ -11,8 +11,8 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// Stepped makes each call of a store one step for internal/explore. A store that is made
-// of such calls is then explored between them.
+// Stepped makes each call of a store one step for internal/explore. If a broken store is
+// built from such calls, the explorer can switch threads between them.
 func Stepped(s cache.ThreadSafeStoreWithTransaction) cache.ThreadSafeStoreWithTransaction {
 	return stepped{s}
 }
@@ -33,7 +33,8 @@ func (s stepped) DeleteWithObject(key string, obj any) { s.base("Delete").Delete
 func (s stepped) Get(key string) (any, bool)           { return s.base("Get").Get(key) }
 func (s stepped) List() []any                          { return s.base("List").List() }
 
-// ListKeys sorts, because client-go's order is random and a schedule must give the same run.
+// ListKeys sorts the keys: client-go's order is random, and a schedule must always give the
+// same run.
 func (s stepped) ListKeys() []string {
 	return slices.Sorted(slices.Values(s.base("ListKeys").ListKeys()))
 }

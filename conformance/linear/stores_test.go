@@ -16,8 +16,8 @@ func clientGo(ix contract.Indexers) contract.Store {
 	return cache.NewThreadSafeStore(ix, cache.Indices{})
 }
 
-// simple is the dumb store: one mutex, one map, and every question is answered by
-// looking at all of it.
+// simple is the obvious store: one mutex and one map. It answers every question by looking
+// at all objects.
 type simple struct {
 	mu struct {
 		sync.Mutex
@@ -107,7 +107,7 @@ func (s *simple) ListKeys() []string {
 	return slices.Collect(maps.Keys(s.mu.items))
 }
 
-// keysLocked is the sorted keys of the objects that have one of the values.
+// keysLocked returns the sorted keys of the objects that have one of the values.
 func (s *simple) keysLocked(index string, of ...string) ([]string, error) {
 	f := s.mu.indexers[index]
 	if f == nil {

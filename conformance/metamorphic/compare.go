@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// compare asks the store everything and compares it with the state that the model
-// is in, and what the store returned the last time with what it was then.
+// compare asks the store every question and compares the answers with the model's state. It
+// also checks that the slices that the store returned at the last comparison are unchanged.
 func (x *subject) compare(want answer, s *scales) *problem {
 	if p := x.checkHeld(); p != nil {
 		return p
@@ -54,7 +54,7 @@ func (x *subject) compare(want answer, s *scales) *problem {
 	return nil
 }
 
-// compareIndex asks one index for every value that it should have.
+// compareIndex asks one index for its values and for the objects and keys of each value.
 func (x *subject) compareIndex(index string, want map[string]*matches, s *scales) *problem {
 	values := x.store.ListIndexFuncValues(index)
 	sorted := slices.Sorted(maps.Keys(want))
@@ -91,7 +91,7 @@ func (x *subject) hold(objects []any) {
 	}
 }
 
-// checkHeld looks whether results that the caller still has were changed since.
+// checkHeld reports results of the last comparison that were changed since.
 func (x *subject) checkHeld() *problem {
 	for i, now := range x.held.objects {
 		if was := x.held.objectsWere[i]; !slices.Equal(now, was) {
@@ -104,5 +104,5 @@ func (x *subject) checkHeld() *problem {
 	return nil
 }
 
-// String names the clause and what was seen.
+// String returns the problem and its clause.
 func (p *problem) String() string { return fmt.Sprintf("%s (%s)", p.text, p.clause) }

@@ -12,21 +12,22 @@ import (
 // history is a generated list of calls.
 type history struct {
 	operations []*operation
-	keys       []string // all that it may use
-	objects    int      // how many it made
+	keys       []string // all keys that it may use
+	objects    int      // the number of objects that it stores or asks with
 }
 
-// compareEvery is how many calls lie between two comparisons of everything.
+// compareEvery is the number of calls between two comparisons of the whole state.
 const compareEvery = 500
 
 // period is a stretch of a history in which some calls come more often than others.
 type period struct {
 	weights [kinds]int
-	// empties says that the period deletes every key there is, and ends with that.
+	// empties says that the period deletes every key, and ends when all are deleted.
 	empties bool
 }
 
-// periods: a store fills, is written to and read, is relisted, and is emptied.
+// periods are, in order: a store fills, is updated, is relisted and updated, is mostly
+// read, and is emptied.
 var periods = []period{
 	{weights: with(1, map[kind]int{opAdd: 60, opUpdate: 15, opDelete: 5, opTransaction: 4, opBookmark: 1, opAddIndexers: 1})},
 	{weights: with(2, map[kind]int{opUpdate: 60, opAdd: 10, opDelete: 10, opDeleteWithObject: 5, opTransaction: 6, opBookmark: 2, opAddIndexers: 1})},
@@ -35,7 +36,8 @@ var periods = []period{
 	{weights: with(1, map[kind]int{opDelete: 40, opDeleteWithObject: 15, opTransaction: 3}), empties: true},
 }
 
-// with adds reads, so many times their common weights, to the weights of writes.
+// with returns the weights of the writes, and of the reads at reads times their common
+// weights.
 func with(reads int, writes map[kind]int) (weights [kinds]int) {
 	common := map[kind]int{
 		opGet: 8, opList: 1, opListKeys: 1, opByIndex: 8, opIndexKeys: 5, opIndex: 5, opListIndexFuncValues: 3,
@@ -50,26 +52,26 @@ func with(reads int, writes map[kind]int) (weights [kinds]int) {
 	return weights
 }
 
-// generator makes a history. It knows no store and no model: it draws keys from
-// ranges, so that a call meets a key that is there more often than not.
+// generator makes a history. It uses neither a store nor a model. It draws keys from
+// ranges, so that a call more often than not meets a key that is there.
 type generator struct {
 	rng     *rand.Rand
 	keys    []string
-	length  int // of the whole history
+	length  int // calls of the whole history
 	made    int // calls so far
 	objects int
 	version int
 
 	period *period
 	left   int     // calls until the period ends
-	span   int     // how many of the keys the period uses
-	doomed []int   // keys still to be deleted, of a period that empties the store
-	recent []write // what was given to stores last, so that values and objects come again
-	next   int     // place in recent
+	span   int     // the period uses the first span keys
+	doomed []int   // keys that a period which empties the store has still to delete
+	recent []write // the last writes, so that values and objects come again
+	next   int     // number of writes that replaced one in recent
 	queued []*operation
 }
 
-// remembered is how many of the last objects calls come back to.
+// remembered is the number of recent writes whose objects and values later calls reuse.
 const remembered = 64
 
 func generate(seed uint64, calls, keys int) history {
@@ -105,7 +107,7 @@ func (g *generator) begin() {
 	g.left = 1 + g.rng.IntN(max(1, g.length/20))
 	if g.period.empties {
 		g.doomed = g.rng.Perm(len(g.keys))
-		g.left = -1 // until none is left
+		g.left = -1 // never 0 before doomed is empty; see victim
 	}
 }
 
@@ -157,7 +159,7 @@ func (g *generator) operation() *operation {
 	return op
 }
 
-// kind draws a call by the weights of the period.
+// kind draws a kind of call by the weights of the period.
 func (g *generator) kind() kind {
 	sum := 0
 	for _, w := range g.period.weights {
@@ -174,7 +176,7 @@ func (g *generator) kind() kind {
 
 func (g *generator) key() string { return g.keys[g.rng.IntN(g.span)] }
 
-// victim is a key to delete: the next of those that must all go, or any.
+// victim returns a key to delete: the next of doomed, or any key if doomed is empty.
 func (g *generator) victim() string {
 	n := len(g.doomed)
 	if n == 0 {
@@ -193,7 +195,7 @@ func (g *generator) newVersion() string {
 	return strconv.Itoa(g.version)
 }
 
-// again is one of the last writes; its object is nil where there is none yet.
+// again returns one of the last writes. Its object is nil if there is none yet.
 func (g *generator) again() write {
 	if len(g.recent) == 0 {
 		return write{}
@@ -201,8 +203,9 @@ func (g *generator) again() write {
 	return g.recent[g.rng.IntN(len(g.recent))]
 }
 
-// write draws an object and its key. One in 30 was there lately: under its own key
-// nothing changes, under another the object is there twice. One in rarity fails.
+// write draws an object and its key. One write in 30 takes a recent object: under its own
+// key nothing changes, under another key the store holds the object twice. The IndexFunc
+// fails on one new object in rarity.
 func (g *generator) write(kind contract.TransactionType, rarity int) write {
 	w := write{kind, g.key(), nil}
 	if g.rng.IntN(30) == 0 {
@@ -225,7 +228,7 @@ func (g *generator) write(kind contract.TransactionType, rarity int) write {
 	return w
 }
 
-// content draws what a Replace is given: nothing, or up to twice the span.
+// content draws the argument of a Replace: nil, an empty map, or up to twice span objects.
 func (g *generator) content() (writes []write, none bool) {
 	switch g.rng.IntN(10) {
 	case 0:
@@ -248,7 +251,7 @@ func (g *generator) content() (writes []write, none bool) {
 	return writes, false
 }
 
-// batch draws a Transaction: of none, of a few writes, of many.
+// batch draws a Transaction of no writes, of a few, or of up to 149.
 func (g *generator) batch() []write {
 	n := g.rng.IntN(8)
 	if g.rng.IntN(6) == 0 {
@@ -281,24 +284,24 @@ func (g *generator) batch() []write {
 			g.poison(w.object, 1)
 		}
 		if g.period.empties && g.left == 0 {
-			break // that was the last key
+			break // that deleted the last key
 		}
 	}
 	return writes
 }
 
-// eligible is how many of the indexes may be there by now: the others come later.
+// eligible returns how many of the indexes may exist by now. The others come later.
 func (g *generator) eligible() int {
 	return min(indexCount, atFirst+g.made*(indexCount-atFirst+1)/max(1, g.length))
 }
 
-// someIndexes draws what AddIndexers is given: names that are taken as well as new ones.
+// someIndexes draws the argument of AddIndexers: names that are taken as well as new ones.
 func (g *generator) someIndexes() []int {
 	return g.rng.Perm(g.eligible())[:[]int{0, 1, 1, 1, 2, 2}[g.rng.IntN(6)]]
 }
 
-// obstacle stores an object that keeps an index from being added, tries to add it,
-// and takes the object away.
+// obstacle returns a write of an object on which the index fails. It queues a call that
+// tries to add the index, and one that deletes the object.
 func (g *generator) obstacle(index int) *operation {
 	bad := &operation{kind: opUpdate, key: g.key(), object: g.object()}
 	bad.object.poison, bad.object.panics = index, g.rng.IntN(2) == 0
@@ -306,12 +309,13 @@ func (g *generator) obstacle(index int) *operation {
 	return bad
 }
 
-// indexAndValue draws what an index is asked: mostly a value that an object had lately.
+// indexAndValue draws an index and a value to ask it for, mostly a value of a recent
+// object.
 func (g *generator) indexAndValue() (index, value string) {
 	if g.rng.IntN(30) == 0 {
 		return unknownIndex, "x"
 	}
-	n := g.rng.IntN(min(indexCount, g.eligible()+1)) // one that is not there yet too
+	n := g.rng.IntN(min(indexCount, g.eligible()+1)) // or an index that is not there yet
 	value = "nowhere"
 	if o := g.again().object; o != nil && len(o.values[n]) > 0 && g.rng.IntN(8) > 0 {
 		value = o.values[n][g.rng.IntN(len(o.values[n]))]
@@ -319,7 +323,7 @@ func (g *generator) indexAndValue() (index, value string) {
 	return indexNames[n], value
 }
 
-// object makes a new one. Nodes come and go: their numbers rise as the history goes on.
+// object makes a new object. Nodes come and go: their numbers rise as the history goes on.
 func (g *generator) object() *object {
 	o := &object{id: g.objects, poison: -1}
 	g.objects++
@@ -342,8 +346,8 @@ func (g *generator) object() *object {
 	return o.dress()
 }
 
-// poison makes an index fail on one object in rarity; 0 is never. Mostly it is an
-// index that is there, else the write would not fail.
+// poison makes an index fail on o, for one object in rarity; 0 is never. It mostly picks an
+// index that is there, since otherwise the write would not fail.
 func (g *generator) poison(o *object, rarity int) {
 	if rarity == 0 || g.rng.IntN(rarity) > 0 {
 		return
@@ -355,7 +359,7 @@ func (g *generator) poison(o *object, rarity int) {
 	o.panics = g.rng.IntN(2) == 0
 }
 
-// writesOnly leaves out what changes nothing, but for the last call.
+// writesOnly leaves out the calls that change nothing, except the last call.
 func writesOnly(ops []*operation) []*operation {
 	last := len(ops) - 1
 	out := slices.DeleteFunc(slices.Clone(ops[:last]), func(op *operation) bool { return !op.kind.changes() })

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A history that does not do what it promises would prove nothing: every call
-// comes, succeeds and fails; stores fill, empty and get every index.
+// A history that does not do what it promises would prove nothing. So every call must come,
+// succeed and fail, and stores must fill, empty and get every index.
 func TestHistoriesAreRich(t *testing.T) {
 	t.Parallel()
 	for _, keys := range []int{100, DefaultKeys} {
@@ -86,7 +86,7 @@ func TestShrink(t *testing.T) {
 			t.Errorf("got %v after %d tries, want %v", got, tries, needed)
 		}
 	}
-	// What is needed in twos only, such as an Add and its Delete.
+	// Elements that are needed in pairs only, such as an Add and its Delete.
 	odd := shrink(list, func(l []int) bool { return len(l)%2 == 0 && slices.Contains(l, 3) })
 	if len(odd) != 2 {
 		t.Errorf("got %v, want two", odd)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// problem is how an answer of a store differs from the model's.
+// problem is a difference between a store's answer and the model's.
 type problem struct {
 	clause string
 	text   string
@@ -17,12 +17,12 @@ func problemf(clause, format string, args ...any) *problem {
 	return &problem{clause, fmt.Sprintf(format, args...)}
 }
 
-// scales weigh what a store returned against what it must return, in time linear in
-// both. One goroutine owns them.
+// scales compare the objects or keys that a store returned with those that it must return,
+// in time linear in both. One goroutine owns them.
 type scales struct {
-	objects []int32        // by the objects' ids; all 0 between two weighings
-	number  map[string]int // of each key that a history may use
-	keys    []int32        // by the keys' numbers; all 0 between two weighings
+	objects []int32        // by the objects' ids; all 0 between two comparisons
+	number  map[string]int // the number of each key that a history may use
+	keys    []int32        // by the keys' numbers; all 0 between two comparisons
 }
 
 func newScales(h history) *scales {
@@ -33,8 +33,7 @@ func newScales(h history) *scales {
 	return s
 }
 
-// weighObjects returns how got differs from want, "" if both hold the same objects
-// as often, in whatever order.
+// weighObjects returns how got differs from want as a multiset, or "" if they are equal.
 func (s *scales) weighObjects(got []any, want []*object) string {
 	for _, o := range want {
 		s.objects[o.id]++
@@ -43,7 +42,7 @@ func (s *scales) weighObjects(got []any, want []*object) string {
 	for _, g := range got {
 		o := objectOf(g)
 		if o == nil || o.stored != g {
-			same = false // a stranger, or a copy
+			same = false // an object of no history, or a copy
 			continue
 		}
 		s.objects[o.id]--
@@ -63,7 +62,7 @@ func (s *scales) weighObjects(got []any, want []*object) string {
 	return difference(texts(got, nameOf), texts(want, (*object).name))
 }
 
-// weighKeys does the same for keys.
+// weighKeys is weighObjects for keys.
 func (s *scales) weighKeys(got, want []string) string {
 	for _, k := range want {
 		s.keys[s.number[k]]++
@@ -85,7 +84,7 @@ func (s *scales) weighKeys(got, want []string) string {
 	return difference(got, want)
 }
 
-// nameOf names an object that a store returned; what is none is told as it is.
+// nameOf names an object that a store returned. Any other value is printed with its type.
 func nameOf(got any) string {
 	o := objectOf(got)
 	switch {
@@ -110,7 +109,8 @@ func texts[T any](of []T, text func(T) string) []string {
 // atMost is how many names a difference lists.
 const atMost = 8
 
-// difference says what is missing and what is too much, each as often as it is.
+// difference describes which elements are missing from got and which are too many, as
+// multisets.
 func difference(got, want []string) string {
 	count := map[string]int{}
 	for _, w := range want {
@@ -148,7 +148,7 @@ func some(names []string) string {
 	return strings.Join(names, " ")
 }
 
-// sameSet compares values, sorted ones with such in any order.
+// sameSet returns how got differs from the sorted values, in any order; "" if it does not.
 func sameSet(got, sorted []string) string {
 	if own := slices.Sorted(slices.Values(got)); !slices.Equal(own, sorted) {
 		return difference(quoted(got), quoted(sorted))
@@ -156,17 +156,18 @@ func sameSet(got, sorted []string) string {
 	return ""
 }
 
-// quoted lets an empty value be seen.
+// quoted quotes the values, so that an empty one can be seen.
 func quoted(values []string) []string {
 	return texts(values, func(v string) string { return fmt.Sprintf("%q", v) })
 }
 
-// overwrite does to a returned slice what its owner may: to all that append reaches.
+// overwrite clears a returned slice up to its capacity, as its owner may: append could
+// write there.
 func overwrite[T any](got []T) {
 	clear(got[:cap(got)])
 }
 
-// ended judges how a call ended: what it panicked with, if it did, and its error.
+// ended judges how a call ended: the value it panicked with, if it did, and its error.
 func ended(op *operation, how outcome, panicked bool, value any, err error) *problem {
 	m := methods[op.kind]
 	switch how {
@@ -190,7 +191,7 @@ func ended(op *operation, how outcome, panicked bool, value any, err error) *pro
 	return nil
 }
 
-// endedAsk is ended for Index, whose IndexFunc may fail on what it is asked with.
+// endedAsk is ended for Index, whose IndexFunc may fail on the object that Index is given.
 func endedAsk(op *operation, how outcome, panicked bool, value any, err error) *problem {
 	_, own := value.(errIndex)
 	switch {
@@ -208,7 +209,7 @@ func endedAsk(op *operation, how outcome, panicked bool, value any, err error) *
 	return ended(op, how, panicked, value, err)
 }
 
-// caught runs f and returns what it panicked with.
+// caught runs f and returns the value it panicked with.
 func caught(f func()) (panicked bool, value any) {
 	panicked = true
 	defer func() {

@@ -16,9 +16,10 @@ import (
 // Store is one of the stores that are compared.
 type Store struct {
 	Name string
-	// New constructs it, empty, with the given indexers; each call gives a store of its own.
+	// New constructs an empty store with the given indexers. Each call returns a store of
+	// its own.
 	New func(contract.Indexers) contract.Store
-	// Waived are the numbers of the clauses that it does not keep, with the reason.
+	// Waived maps the number of each clause that the store does not keep to the reason.
 	Waived map[string]string
 }
 
@@ -26,7 +27,7 @@ func (s Store) waives(clauses ...string) bool {
 	return slices.ContainsFunc(clauses, func(c string) bool { return s.Waived[c] != "" })
 }
 
-// What a Config has where it says nothing.
+// The defaults of a Config.
 const (
 	DefaultCalls    = 50_000
 	DefaultKeys     = 2_000
@@ -34,20 +35,20 @@ const (
 	DefaultReplays  = 2_000_000
 )
 
-// Config says which history is played. The zero value is one of the default sizes
-// with a seed of its own.
+// Config chooses the history. The zero value is a history of the default sizes with a
+// random seed.
 type Config struct {
 	Seed  uint64 // repeats the history of an earlier run of the same sizes; 0 draws one
 	Calls int    // the history's length; 0 means DefaultCalls
-	Keys  int    // the most that there are at once; 0 means DefaultKeys
-	// Patience is how long one call may take, counted as suite.Guard says; 0 means
-	// DefaultPatience. Reducing a history in which one hangs waits for it up to ten times,
-	// a twentieth of Patience each.
+	Keys  int    // the number of keys, thus the most objects at once; 0 means DefaultKeys
+	// Patience is how long one call may take, counted as suite.Guard describes; 0 means
+	// DefaultPatience. The reduction of a history in which a call hangs waits for that call
+	// up to ten times, a twentieth of Patience each.
 	Patience time.Duration
-	// Replays bounds the work of reducing a history that fails: how many calls may be
-	// made for it. 0 means DefaultReplays, which takes some seconds.
+	// Replays bounds the number of calls that the reduction of a failing history may make.
+	// 0 means DefaultReplays, which takes some seconds.
 	Replays int
-	// Logf is told what is left out; nil tells nobody.
+	// Logf receives what is left out for waivers; nil discards it.
 	Logf func(format string, args ...any)
 }
 
@@ -86,8 +87,8 @@ func Run(t *testing.T, stores []Store, cfg Config) {
 	}
 }
 
-// Check does so without testing.T. It returns nil if all stores agree, else a
-// *Failure, or another error where the stores or the Config are no good.
+// Check is Run without testing.T. It returns nil if all stores agree, and a *Failure if
+// not. It returns another error if the stores or the Config are invalid.
 func Check(stores []Store, cfg Config) error {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -106,7 +107,8 @@ func Check(stores []Store, cfg Config) error {
 	return nil
 }
 
-// named reports an error unless the stores can be told apart and made.
+// named returns an error unless every store has a name of its own, a constructor and valid
+// waivers.
 func named(stores []Store) error {
 	seen := map[string]bool{}
 	for i, s := range stores {
@@ -126,7 +128,8 @@ func named(stores []Store) error {
 	return nil
 }
 
-// spared says what a store is spared that waives a clause, and takes part all the same.
+// spared lists the clauses that a store may waive and still take part, and what the history
+// spares it then.
 var spared = map[string]string{
 	"STORE-6":  "what it returns is not overwritten",
 	"STORE-14": "its IndexKeys may come in any order",
@@ -146,13 +149,13 @@ var spared = map[string]string{
 	"STORE-43": "its resource version is not asked",
 }
 
-// concurrent are the clauses that calls made one after the other cannot break.
+// concurrent are the clauses that only concurrent calls can break.
 var concurrent = []string{
 	"STORE-7", "STORE-8", "STORE-9", "STORE-10", "STORE-11", "STORE-12", "STORE-32", "STORE-34", "STORE-35", "STORE-36", "STORE-38", "STORE-44",
 }
 
-// admit leaves out the stores that waive what a history rests on, and says what
-// others are spared.
+// admit leaves out the stores that waive a clause on which every history depends, and logs
+// what the others are spared.
 func admit(stores []Store, logf func(string, ...any)) []Store {
 	var admitted []Store
 	for _, s := range stores {

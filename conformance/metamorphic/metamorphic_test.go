@@ -48,14 +48,14 @@ func TestHealthyStoresAgree(t *testing.T) {
 	})
 }
 
-// Each broken store is found, told apart from the healthy ones, and reduced to at
-// most a handful of calls, and the seed repeats it.
+// Each broken store is found, told apart from the healthy ones, and reduced to at most a
+// handful of calls. The seed repeats the failure.
 func TestBrokenStoresAreReduced(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		bug     string
 		calls   int
-		clauses []string // one of which is named
+		clauses []string // the failure names one of them
 	}{
 		{"old values stay", 3, []string{"STORE-13", "STORE-14", "STORE-15", "STORE-16"}},
 		{"empty sets stay", 3, []string{"STORE-16"}},
@@ -97,7 +97,7 @@ func TestBrokenStoresAreReduced(t *testing.T) {
 	}
 }
 
-// failure is what Check finds.
+// failure returns the Failure that Check finds.
 func failure(t *testing.T, stores []Store, cfg Config) *Failure {
 	t.Helper()
 	err := Check(stores, cfg)
@@ -124,7 +124,7 @@ func TestAHangIsReduced(t *testing.T) {
 	}
 }
 
-// What does not come again is shown by the last calls before it.
+// A failure that does not recur is shown by the last calls before it.
 func TestAFailureThatDoesNotComeAgain(t *testing.T) {
 	t.Parallel()
 	made := 0
@@ -163,7 +163,7 @@ func TestWaiversArePrinted(t *testing.T) {
 	}
 }
 
-// Without its waivers client-go's store is found by each of them that one goroutine can see.
+// Without its waivers client-go's store fails, for each of them that one goroutine can see.
 func TestClientGoNeedsItsWaivers(t *testing.T) {
 	t.Parallel()
 	for clause := range clientGo.Waived {
@@ -176,11 +176,11 @@ func TestClientGoNeedsItsWaivers(t *testing.T) {
 					strict.Waived[c] = reason
 				}
 			}
-			for seed := range uint64(20) { // what is stored keeps an index from being added now and then only
+			for seed := range uint64(20) { // only now and then does a stored object keep an index from being added
 				err := Check([]Store{healthy, strict}, Config{Seed: seed + 1, Calls: 4000, Keys: 50})
 				var f *Failure
-				// What of a failing write client-go does depends on the order of its map of
-				// indexes, so that it need not come again.
+				// How much of a failing write client-go's store does depends on the order
+				// of its map of indexes, so the failure need not recur.
 				if !errors.As(err, &f) || !f.Repeats {
 					continue
 				}

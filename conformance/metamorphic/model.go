@@ -7,8 +7,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// model is the dumb store: what is there is in the map, and every question is
-// answered by looking at all of it.
+// model is the oracle: a map of the objects, and every question is answered by looking at
+// all of them.
 type model struct {
 	items   map[string]*object
 	present [indexCount]bool
@@ -30,23 +30,23 @@ const (
 	returns  outcome = iota
 	errs             // it returns an error
 	errsOn           // it returns the error of the IndexFunc
-	panics           // because an IndexFunc failed
+	panics           // it panics, because an IndexFunc failed
 	passesOn         // it passes on the panic of an IndexFunc
-	anyway           // the contract does not say; no store is given the call
+	anyway           // the contract leaves it open; no store gets the call
 )
 
-// answer is what a call must give. Only the fields of its kind are set.
+// answer is what a call must return. Only the fields of its kind are set.
 type answer struct {
 	how     outcome
-	object  *object   // nil where there is none
+	object  *object   // nil if there is none
 	objects []*object // in any order
 	keys    []string  // sorted
 	values  []string  // sorted
-	version string    // of the store, after the call
+	version string    // the store's resource version after the call
 	all     *state
 }
 
-// apply makes the model do what the call does and returns what it must give.
+// apply applies the call to the model and returns what a store must answer.
 func (m *model) apply(op *operation) answer {
 	a := m.answer(op)
 	a.version = m.version
@@ -90,7 +90,8 @@ func (m *model) answer(op *operation) answer {
 	return answer{}
 }
 
-// refusal is how a write of the object ends where one of the indexes fails on it.
+// refusal returns how a write of the object ends: not by returning if an existing index
+// fails on it.
 func (m *model) refusal(o *object) outcome {
 	switch {
 	case o == nil || o.poison < 0 || !m.present[o.poison]:
@@ -101,8 +102,8 @@ func (m *model) refusal(o *object) outcome {
 	return panics
 }
 
-// refusalOf is how a write of all of them ends. Where several objects fail, it is
-// the store's choice which it meets first.
+// refusalOf returns how a write of all of them ends. If several objects fail, the store
+// chooses which one it meets first.
 func (m *model) refusalOf(writes []write) outcome {
 	all, failing := returns, 0
 	for _, w := range writes {
@@ -120,7 +121,7 @@ func (m *model) refusalOf(writes []write) outcome {
 	return all
 }
 
-// see takes the resource version of an object that has one.
+// see takes over the resource version of an object that has one.
 func (m *model) see(o *object) {
 	if o != nil && o.version != "" {
 		m.version = o.version
@@ -156,8 +157,8 @@ func (m *model) transaction(op *operation) answer {
 	return answer{}
 }
 
-// addIndexers: a name that is taken is an error, and an object on which a new one
-// fails a panic. Which of the two comes first where there are both is left open.
+// addIndexers returns an error for a name that is taken, and panics if a new index fails on
+// an object. If both hold, the contract leaves open which comes first.
 func (m *model) addIndexers(op *operation) answer {
 	taken := slices.ContainsFunc(op.adds, func(n int) bool { return m.present[n] })
 	fails := false
@@ -178,7 +179,7 @@ func (m *model) addIndexers(op *operation) answer {
 	return answer{}
 }
 
-// ask answers what an index is asked.
+// ask answers a read of an index.
 func (m *model) ask(op *operation) answer {
 	n := indexNumber(op.index)
 	known := n >= 0 && m.present[n]
@@ -239,7 +240,7 @@ func (m *model) indexNames() []string {
 	return names
 }
 
-// state is everything that a store can be asked, answered.
+// state holds the answer to every question that a store can be asked.
 type state struct {
 	items   map[string]*object // a copy
 	keys    []string
@@ -248,7 +249,7 @@ type state struct {
 	indexes map[string]map[string]*matches
 }
 
-// matches are what has a value in an index.
+// matches are the objects with one value in an index, and their keys.
 type matches struct {
 	objects []*object
 	keys    []string // sorted

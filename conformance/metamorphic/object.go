@@ -17,34 +17,34 @@ const (
 	namespace = iota // exactly one value of a few
 	node             // one of many that come and go, or none
 	labels           // none, several, or one twice
-	owner            // one that hardly another object has
+	owner            // one that at most two objects have
 	phase            // one of three
-	rare             // mostly none, else one, which may be ""
+	rare             // mostly none, sometimes one, which may be ""
 	indexCount
 )
 
-// atFirst is how many of them a store is made with; the others come later.
+// atFirst is the number of indexes that a store is made with. The others come later.
 const atFirst = 2
 
-// unknownIndex is one that no store ever has.
+// unknownIndex is an index that no store ever has.
 const unknownIndex = "no-such-index"
 
 var indexNames = [indexCount]string{"namespace", "node", "labels", "owner", "phase", "rare"}
 
 func indexNumber(name string) int { return slices.Index(indexNames[:], name) }
 
-// object is what histories store. It carries its own index values, so that what an
-// index must hold can be read off the objects.
+// object is the object that histories store. It carries its own index values, so that the
+// content of every index can be read off the objects.
 type object struct {
-	id     int // no other object of the history has it
+	id     int // unique in the history
 	values [indexCount][]string
 	// version is its resource version, "" for an object without metadata.
 	version string
-	// poison is the index whose function fails on it, -1 for none; panics says that
+	// poison is the index whose function fails on the object, -1 for none. panics says that
 	// it fails by a panic and not by an error.
 	poison int
 	panics bool
-	// stored is what stores are given: the object itself, or one with metadata around it.
+	// stored is the value that stores get: the object itself, or a withMeta around it.
 	stored any
 }
 
@@ -54,7 +54,7 @@ type withMeta struct {
 	object *object
 }
 
-// dress sets what stores are given for o.
+// dress sets o.stored.
 func (o *object) dress() *object {
 	o.stored = o
 	if o.version != "" {
@@ -63,8 +63,8 @@ func (o *object) dress() *object {
 	return o
 }
 
-// objectOf finds the object of what a store returned or an IndexFunc was given; nil
-// for what is none.
+// objectOf returns the object in a value that a store returned or an IndexFunc got; nil if
+// there is none.
 func objectOf(obj any) *object {
 	switch o := obj.(type) {
 	case *object:
@@ -77,10 +77,10 @@ func objectOf(obj any) *object {
 	return nil
 }
 
-// name is how answers name the object.
+// name returns the object's name in answers.
 func (o *object) name() string { return fmt.Sprintf("o%d", o.id) }
 
-// String is how calls give the object: its name and what it has.
+// String returns the object's text in calls: its name, values, version and failing index.
 func (o *object) String() string {
 	if o == nil {
 		return "nil"
@@ -104,14 +104,14 @@ func (o *object) String() string {
 	return o.name() + "{" + strings.Join(has, " ") + "}"
 }
 
-// errIndex is what an IndexFunc fails with, as an error or as a panic.
+// errIndex is the value with which an IndexFunc fails, as an error or as a panic.
 type errIndex struct{ id int }
 
 func (e errIndex) Error() string { return fmt.Sprintf("the IndexFunc fails on o%d", e.id) }
 
 var errStranger = errors.New("the IndexFunc was given what is no object of the history")
 
-// indexers returns a map of its own for each call.
+// indexers returns a new map of the indexers with these numbers.
 func indexers(numbers ...int) contract.Indexers {
 	m := make(contract.Indexers, len(numbers))
 	for _, n := range numbers {

@@ -7,7 +7,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// kind is which call an operation makes.
+// kind is the method that an operation calls.
 type kind int
 
 const (
@@ -30,11 +30,11 @@ const (
 	opGetIndexers
 	opVersion
 	opResync
-	opCompare // no call by itself: everything that can be asked
+	opCompare // no method: asks the store everything
 	kinds
 )
 
-// methods are the names of the calls, with the clause that a wrong answer breaks.
+// methods holds the name of each call and the clause that a wrong answer breaks.
 var methods = [kinds]struct{ name, clause string }{
 	opAdd:                 {"Add", "STORE-2"},
 	opUpdate:              {"Update", "STORE-2"},
@@ -60,16 +60,16 @@ var methods = [kinds]struct{ name, clause string }{
 // changes reports whether the call changes the store.
 func (k kind) changes() bool { return k <= opBookmark }
 
-// operation is one call with its arguments: data, so that any part of a history can
-// be played by itself. What the call must give is for the model to say, when it is played.
+// operation is one call with its arguments. It is data, so that any part of a history can
+// be played by itself. The model computes the right answer when the call is played.
 type operation struct {
 	kind    kind
 	key     string
-	object  *object // stored, or asked with; may be nil for DeleteWithObject
+	object  *object // written, or the argument of Index; may be nil for DeleteWithObject
 	index   string
 	value   string
 	version string  // of Replace and Bookmark
-	writes  []write // of Replace, by different keys, and of Transaction
+	writes  []write // of Replace, each of another key, and of Transaction
 	none    bool    // Replace is given nil
 	adds    []int   // the indexes of AddIndexers
 }
@@ -81,7 +81,7 @@ type write struct {
 	object *object // nil for a deletion by key alone
 }
 
-// String writes the call as Go would, but for the objects.
+// String returns the call in Go's notation, except for the objects.
 func (op *operation) String() string {
 	switch op.kind {
 	case opAdd, opUpdate, opDeleteWithObject:

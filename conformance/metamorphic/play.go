@@ -14,15 +14,15 @@ import (
 type subject struct {
 	Store
 	store contract.Store
-	// The powers, nil where the store lacks them.
+	// The optional interfaces, nil if the store lacks them.
 	batch   contract.Transactor
 	deleter contract.ObjectDeleter
 	version contract.ResourceVersioner
 	held    held
 }
 
-// held are results of the last comparison of everything: later writes must not
-// change what a caller still has.
+// held are slices that the store returned at the last comparison, with copies. Later writes
+// must not change a slice that a caller holds.
 type held struct {
 	objects, objectsWere [][]any
 	keys, keysWere       []string
@@ -46,18 +46,18 @@ func newSubject(s Store) *subject {
 	return out
 }
 
-// dissent is where stores answered otherwise than the model.
+// dissent is a call that some stores answered differently from the model.
 type dissent struct {
-	at       int // of the calls
+	at       int // number of the call
 	names    []string
-	problems []*problem // of each
+	problems []*problem // one for each name
 	hung     bool
 }
 
-// play makes the calls on new stores, one after the other, each on every store, and
-// stops at the first that any of them answers otherwise than the model. It returns
-// nil if all agree. A call that does not return is an answer too, see suite.Guard; its
-// goroutine is left behind.
+// play makes the calls on new stores, each call on every store in turn. It stops at the
+// first call that a store answers differently from the model, and returns nil if all agree.
+// A call that does not return is a wrong answer too, see suite.Guard; its goroutine is left
+// behind.
 func play(h history, stores []Store, patience time.Duration) *dissent {
 	var at atomic.Int64
 	done := make(chan *dissent, 1)
@@ -74,11 +74,12 @@ func play(h history, stores []Store, patience time.Duration) *dissent {
 	return &dissent{call, []string{stores[store].Name}, []*problem{problemf(clause, "does not return: %s", stall)}, true}
 }
 
-// notReturning is the clause of a store that cannot be made.
+// notReturning is the clause of a constructor that hangs.
 const notReturning = "STORE-32"
 
-// perform notes where it is: -1 for the construction of the first store and so on, then
-// 1 for the first call on the first store, 2 for that on the second and so on.
+// perform plays the history and keeps its position in at. -1 is the construction of the
+// first store, -2 of the second, and so on. 1 is the first call on the first store, 2 that
+// call on the second store, and so on.
 func perform(h history, stores []Store, at *atomic.Int64, progress func()) *dissent {
 	m, s := newModel(), newScales(h)
 	subjects := make([]*subject, len(stores))
@@ -124,8 +125,8 @@ func (x *subject) call(op *operation, want answer, s *scales) *problem {
 	return p
 }
 
-// write makes a call that changes the store. One that must fail changes nothing, so
-// a store that waives what it leaves behind is spared it.
+// write makes a call that changes the store. A write that must fail changes nothing. So a
+// store that waives the clause on what such a write leaves behind is spared the call.
 func (x *subject) write(op *operation, want answer) *problem {
 	if want.how == panics || want.how == passesOn {
 		if x.waives("STORE-27", onFailure[op.kind]) || op.kind == opTransaction && x.batch == nil {
@@ -137,7 +138,7 @@ func (x *subject) write(op *operation, want answer) *problem {
 	return ended(op, want.how, panicked, value, err)
 }
 
-// onFailure are the clauses that say what a write whose IndexFunc fails leaves behind.
+// onFailure are the clauses on the state after a write whose IndexFunc fails.
 var onFailure = [kinds]string{
 	opAdd: "STORE-28", opUpdate: "STORE-28", opReplace: "STORE-29", opAddIndexers: "STORE-30", opTransaction: "STORE-39",
 }
@@ -200,14 +201,15 @@ func (x *subject) transaction(writes []write, want answer) {
 	x.bookmark(want.version)
 }
 
-// bookmark keeps the version of a store true that lacks one of the other powers.
+// bookmark sets the version of a store whose last write did not carry it, because the store
+// lacks another optional interface.
 func (x *subject) bookmark(version string) {
 	if x.version != nil {
 		x.version.Bookmark(version)
 	}
 }
 
-// given is what a store is given for an object, or for none.
+// given returns the value that a store gets for an object, nil for none.
 func given(o *object) any {
 	if o == nil {
 		return nil
@@ -215,8 +217,8 @@ func given(o *object) any {
 	return o.stored
 }
 
-// read makes a call that changes nothing and compares what it gives. What is
-// returned is overwritten afterwards: it is the caller's (STORE-6).
+// read makes a call that changes nothing and compares its result. It overwrites a returned
+// slice afterwards: the slice belongs to the caller (STORE-6).
 func (x *subject) read(op *operation, want answer, s *scales) *problem {
 	m := methods[op.kind]
 	var objects []any
@@ -283,7 +285,7 @@ func (x *subject) get(key string, want *object) string {
 	return fmt.Sprintf("gave %s, %v; right is %s, %v", nameOf(got), ok, nameOf(given(want)), want != nil)
 }
 
-// inOrder compares sorted keys.
+// inOrder compares sorted keys, or keys in any order if the store waives STORE-14.
 func (x *subject) inOrder(got, want []string, s *scales) string {
 	if x.waives("STORE-14") {
 		return s.weighKeys(got, want)
@@ -294,7 +296,8 @@ func (x *subject) inOrder(got, want []string, s *scales) string {
 	return difference(got, want)
 }
 
-// getIndexers looks at the names, and spoils the map, which is the caller's (STORE-26).
+// getIndexers compares the names of the indexes. It spoils the returned map, which belongs
+// to the caller (STORE-26).
 func (x *subject) getIndexers(want []string) string {
 	got := x.store.GetIndexers()
 	var has []string

@@ -13,18 +13,19 @@ import (
 type Failure struct {
 	// Config repeats the whole history.
 	Config Config
-	// Stores are those that answer otherwise than the model, Agree those that do not.
+	// Stores are those that disagree with the model, Agree those that agree with it.
 	Stores, Agree []string
-	// Clause is the one that the first of Stores breaks.
+	// Clause is the clause that the first of Stores breaks.
 	Clause contract.Clause
 	// Calls is the reduced history; the last call is the one that is answered wrongly.
 	Calls []string
-	// Answers say of each of Stores how it differs.
+	// Answers describes, for each of Stores, how its answer differs.
 	Answers []string
-	// Repeats is false for a failure that did not come again when the same calls were
-	// made on new stores; then Calls are the last ones before it.
+	// Repeats is false if the failure did not recur when the same calls were made on new
+	// stores. Calls are then the last calls before it.
 	Repeats bool
-	// At and Of are where in the whole history it came.
+	// At is the position of the failing operation in the whole history, from 0, and Of the
+	// number of operations.
 	At, Of int
 }
 
@@ -52,20 +53,22 @@ func (f *Failure) Error() string {
 }
 
 const (
-	// lastCalls is how many calls are shown of a failure that does not come again.
+	// lastCalls is the number of calls shown of a failure that does not recur.
 	lastCalls = 20
-	// hangs is how often a call that does not return is waited for.
+	// hangs is the number of times that the reduction waits for a call that does not
+	// return.
 	hangs = 10
-	// chances is how often a part of a reduced history is played before it counts as
-	// one that does not fail: a fault that every second play shows escapes 16 once in 65,536.
+	// chances is the number of times that a part of a reduced history is played before it
+	// counts as sound. A fault that every second play shows escapes 16 plays once in
+	// 65,536.
 	chances = 16
 )
 
-// explain reduces a history that failed as d says.
+// explain reduces a history that failed with d.
 func explain(h history, stores []Store, cfg Config, d *dissent) *Failure {
 	f := &Failure{Config: cfg, At: d.at, Of: len(h.operations)}
 	ops := h.operations[:d.at+1]
-	var one []Store // the first that disagrees: the model stands for the others
+	var one []Store // the first store that disagrees: the model stands in for the others
 	for _, s := range stores {
 		if s.Name == d.names[0] {
 			one = []Store{s}
@@ -74,7 +77,7 @@ func explain(h history, stores []Store, cfg Config, d *dissent) *Failure {
 	r := &reduction{h: h, stores: one, patience: max(cfg.Patience/20, 20*time.Millisecond), calls: cfg.Replays, hangs: hangs}
 	f.Repeats = r.fails(ops)
 	if !f.Repeats && len(stores) > 1 {
-		r.stores = stores // what one store does may hang on the others
+		r.stores = stores // one store's answer may depend on the others
 		f.Repeats = r.fails(ops)
 	}
 	if f.Repeats {
@@ -83,7 +86,7 @@ func explain(h history, stores []Store, cfg Config, d *dissent) *Failure {
 		}
 		ops = r.reduce(ops)
 		d = r.last
-		// All stores on the reduced history, to tell who agrees.
+		// Play the reduced history on all stores, to tell which agree.
 		h.operations = ops
 		if all := play(h, stores, r.patience); all != nil {
 			d = all
@@ -108,17 +111,17 @@ func explain(h history, stores []Store, cfg Config, d *dissent) *Failure {
 	return f
 }
 
-// reduction tries parts of a history, within its bounds.
+// reduction tries parts of a history, within its bounds on calls and on hangs.
 type reduction struct {
 	h        history
 	stores   []Store
 	patience time.Duration
-	calls    int      // that may still be made
-	hangs    int      // that may still be waited for
+	calls    int      // calls that may still be made
+	hangs    int      // hanging calls that may still be waited for
 	last     *dissent // of the last history that failed
 }
 
-// fails plays the calls on new stores.
+// fails plays the calls on new stores and reports whether a store disagrees.
 func (r *reduction) fails(ops []*operation) bool {
 	if r.calls -= len(ops); r.calls < 0 || r.hangs <= 0 || len(ops) == 0 {
 		return false
@@ -136,8 +139,9 @@ func (r *reduction) fails(ops []*operation) bool {
 	return true
 }
 
-// reduce leaves out calls, then entries of Replaces and Transactions, then what
-// objects have, then calls again, for fewer may be needed now, each tried several times.
+// reduce leaves out calls, then entries of Replaces and Transactions, then values of
+// objects. At last it leaves out calls again, for fewer may be needed now, and tries each
+// part several times.
 func (r *reduction) reduce(ops []*operation) []*operation {
 	ops = shrink(ops, r.fails)
 	for i, op := range ops {
@@ -159,8 +163,9 @@ func (r *reduction) reduce(ops []*operation) []*operation {
 	return shrink(ops, r.failsNowAndThen)
 }
 
-// failsNowAndThen plays the calls several times: what hangs on chance, such as the order of
-// a map, would otherwise keep calls that just happened not to fail when tried without.
+// failsNowAndThen plays the calls several times. A failure that depends on chance, such as
+// the order of a map, may stay away once; fails alone would then keep calls that the
+// failure does not need.
 func (r *reduction) failsNowAndThen(ops []*operation) bool {
 	for range chances {
 		if r.fails(ops) {
@@ -193,7 +198,7 @@ func (r *reduction) simplify(ops []*operation) {
 	}
 }
 
-// objectsOf are the objects of some calls, each once.
+// objectsOf returns the objects of some calls, each once.
 func objectsOf(ops []*operation) []*object {
 	var out []*object
 	add := func(o *object) {
@@ -210,9 +215,9 @@ func objectsOf(ops []*operation) []*object {
 	return out
 }
 
-// shrink leaves out parts of a list as long as what remains fails: halves, quarters
-// and so on down to single elements, of which in the end none can be spared, unless
-// fails gave up. It is the part of Zeller and Hildebrandt's ddmin (2002) that tries complements. A
+// shrink leaves out parts of a list as long as the rest fails: halves, quarters and so on
+// down to single elements. In the end no single element can be left out, unless fails gave
+// up. It is the part of Zeller and Hildebrandt's ddmin (2002) that tries complements. A
 // list of which k elements are needed takes about 2k log2(n) tries, of ever fewer elements.
 func shrink[T any](list []T, fails func([]T) bool) []T {
 	for size := (len(list) + 1) / 2; size >= 1; {

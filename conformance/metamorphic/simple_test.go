@@ -10,8 +10,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// simple is a store of plain maps for one goroutine, healthy unless it is given a
-// bug by name.
+// simple is a store of plain maps for one goroutine. It is healthy unless it is given a bug
+// by name.
 type simple struct {
 	bug      string
 	items    map[string]any
@@ -19,7 +19,7 @@ type simple struct {
 	sets     map[string]map[string]map[string]bool // index -> value -> keys
 	version  string
 	listed   []any           // of the bug "shared slice"
-	fresh    bool            // whether listed is what is there
+	fresh    bool            // whether listed is up to date
 	replaced map[string]bool // of the bug "lost after a relist"
 	hang     chan struct{}   // of the bug "hangs"
 }
@@ -38,7 +38,7 @@ func makeSimple(bug string, ix contract.Indexers) *simple {
 
 var errSimple = errors.New("simple: the index is taken or unknown")
 
-// values computes where an object belongs, and panics if an IndexFunc fails.
+// values returns an object's values in each index, and panics if an IndexFunc fails.
 func (s *simple) values(ix contract.Indexers, obj any) map[string][]string {
 	out := map[string][]string{}
 	if obj == nil {

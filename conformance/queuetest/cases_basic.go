@@ -1,6 +1,6 @@
 package queuetest
 
-// Adding, getting and being done.
+// Add, Get, Done and Len.
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ var basicCases = []suite.Case[env]{
 		w.add("a")
 		w.mustGet("a")
 		w.add("a", "a", "canary")
-		w.mustGet("canary") // and not a: a worker has it
+		w.mustGet("canary") // not a: a worker has it
 		second := w.startGet()
 		w.settle()
 		if second.done() {
@@ -50,7 +50,7 @@ var basicCases = []suite.Case[env]{
 		}
 		w.done("a", "canary")
 		w.add("last")
-		w.mustGet("last") // a was added twice meanwhile and came once
+		w.mustGet("last") // a was added twice while it was processed, and came once
 	}},
 	{Clause: "QUEUE-2", Name: "delayed-while-processed", Why: whyTwice, Run: func(t *suite.T, e env) {
 		w := open(t, e)
@@ -67,7 +67,7 @@ var basicCases = []suite.Case[env]{
 		w := open(t, e)
 		next, in := 0, 0
 		name := func(i int) string { return fmt.Sprint("item", i) }
-		for _, step := range []int{1, -1, 3, -2, 40, -20, 100, -121} { // past the size of any first array
+		for _, step := range []int{1, -1, 3, -2, 40, -20, 100, -121} { // more items than any first array holds
 			for range step {
 				w.add(name(in))
 				in++
@@ -122,7 +122,7 @@ var basicCases = []suite.Case[env]{
 			g := w.startGet()
 			w.settle()
 			item := fmt.Sprint("item", i)
-			w.add(item) // and nothing after it that might wake the worker
+			w.add(item) // no later call could wake the worker
 			w.finish("Get after Add", g.call)
 			w.done(item)
 		}
@@ -185,7 +185,7 @@ var basicCases = []suite.Case[env]{
 		w.awaitLen(1)
 		w.mustGet("b")
 		w.add("b")
-		w.done("a") // b's worker is not a's
+		w.done("a") // must not end the processing of b
 		w.add("canary")
 		w.mustGet("canary")
 		w.done("b")
@@ -205,7 +205,7 @@ var basicCases = []suite.Case[env]{
 		w.add("a")
 		w.mustGet("a")
 		w.add("a")
-		w.done("a") // it is ready again
+		w.done("a") // a is ready again
 		w.awaitLen(1)
 		w.done("a")
 		w.awaitLen(1)

@@ -1,6 +1,6 @@
 package queuetest
 
-// Many goroutines at once, and what is left in memory when they have gone.
+// Many goroutines at once, and the memory that they leave behind.
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ var concurrentCases = []suite.Case[env]{
 			w.advance(w.tick())
 		})
 	}},
-	// controller-runtime#3538: an item was being handed to a worker that had left.
+	// controller-runtime#3538: an item was handed to a worker that had left.
 	{Clause: "QUEUE-12", Name: "busy-workers", Why: whyStuck, Run: func(t *suite.T, e env) {
 		for round := range t.Scale(30) {
 			w := newWorld(t, t, e)
@@ -135,9 +135,9 @@ var concurrentCases = []suite.Case[env]{
 
 const whyKept = "a controller that once held a million keys would keep them for ever"
 
-// wakesAll has workers wait, and as many items become ready: each must get one,
-// though none of them is done meanwhile. Sometimes the workers are still on their
-// way when the items come.
+// wakesAll lets workers wait, and makes as many items ready. Each worker must get one,
+// before any of them calls Done. In half of the rounds the workers may not wait yet when
+// the items come.
 func wakesAll(t *suite.T, e env, bring func(w *world, items []string)) {
 	const workers = 6
 	w := open(t, e)
@@ -164,7 +164,8 @@ func wakesAll(t *suite.T, e env, bring func(w *world, items []string)) {
 	}
 }
 
-// counting is workers that count what they get, until the queue is shut down.
+// counting is a group of workers that count the items they get, until the queue is shut
+// down.
 type counting struct {
 	w       *world
 	working []*call
@@ -191,14 +192,14 @@ func newCounting(w *world, workers int) *counting {
 	return c
 }
 
-// count is how many different items came.
+// count returns the number of different items that the workers got.
 func (c *counting) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.got)
 }
 
-// mustBe asserts that items came in the given number, each once.
+// mustBe asserts that the workers got this number of items, each once.
 func (c *counting) mustBe(items int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -212,11 +213,12 @@ func (c *counting) mustBe(items int) {
 	}
 }
 
-// letsGo takes items through the queue and waits until the collector has them all.
+// letsGo takes items through the queue and waits until the garbage collector has freed them
+// all.
 func letsGo(t *suite.T, e env, add func(w *world, item string), wait func(w *world)) {
 	const items = 40
 	w := open(t, e)
-	w.addAfter("stays", never) // a queue that is never quite empty
+	w.addAfter("stays", never) // keeps the queue from being empty
 	refs := make([]weak.Pointer[byte], items)
 	for i := range refs {
 		refs[i] = addTraceable(i, func(item string) { add(w, item) })
@@ -241,8 +243,9 @@ func letsGo(t *suite.T, e env, add func(w *world, item string), wait func(w *wor
 	runtime.KeepAlive(w.q)
 }
 
-// addTraceable adds an item of a kilobyte, with memory of its own that can be seen
-// to die. (A weak pointer into a string is all that unsafe is for.)
+// addTraceable adds an item of a kilobyte with memory of its own, and returns a weak
+// pointer that shows when it is freed. (unsafe is needed only for a weak pointer into a
+// string.)
 func addTraceable(i int, add func(item string)) weak.Pointer[byte] {
 	item := strings.Repeat(fmt.Sprintf("%8d", i), 128)
 	ref := weak.Make(unsafe.StringData(item))

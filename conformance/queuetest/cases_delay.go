@@ -30,11 +30,11 @@ var delayCases = []suite.Case[env]{
 		}
 		w.advance(w.tick())
 		if first := w.get(); first == "a" && !w.exact() && w.reached(due) {
-			// A queue that reads the clock when it takes an item in may have taken
-			// canary in a tick or more after a, as on a machine that stalls.
+			// A queue that reads the clock when it takes an item in may have taken canary
+			// in a tick or more after a, on a machine that stalls.
 			w.mustGet("canary")
 			return
-		} else if first != "canary" { // whoever looked at the time for canary has looked for a
+		} else if first != "canary" { // a queue that found canary due has looked at a as well
 			t.Fatalf("Get = %q, want \"canary\": its delay is the shorter", first)
 		}
 		w.settle()
@@ -89,7 +89,7 @@ var delayCases = []suite.Case[env]{
 			w.addAfter(fmt.Sprint("item", i), 3)
 		}
 		w.advance(w.ticks(3))
-		// Time moves no more, unless a queue was late to set its timer.
+		// The clock stands still now, unless a queue was late to set its timer.
 		for looks := 0; w.q.Len() == 0; looks++ {
 			if t.HasStalled() {
 				t.Fatalf("%d items are due and none is ready", items)
@@ -182,8 +182,8 @@ var delayCases = []suite.Case[env]{
 	}},
 }
 
-// comesOnce asserts that "a", which was delayed to due and to 60 ticks, comes at
-// due and not again.
+// comesOnce asserts that "a" comes at due and not again. "a" was delayed to due and to 60
+// ticks.
 func comesOnce(w *world, due time.Time) {
 	if !w.takenIn(due) {
 		return
@@ -199,8 +199,8 @@ func comesOnce(w *world, due time.Time) {
 	w.mustGet("canary")
 }
 
-// schedule knows for each delayed item an interval in which its time lies. The
-// interval is a point unless time went on during AddAfter.
+// schedule holds, for each delayed item, an interval that contains the item's time. The
+// interval is a point unless the time advanced during AddAfter.
 type schedule map[string]*interval
 
 type interval struct {
@@ -213,9 +213,9 @@ func (s schedule) add(w *world, item string, ticks int) {
 	s[item] = &interval{ticks, notBefore, w.clock().Now().Add(w.ticks(ticks))}
 }
 
-// takenIn is world's takenIn. A queue may read the clock when it takes an item
-// in (controller-runtime's priority queue does), so in real time an item's time
-// is only known to lie before its delay from now.
+// takenIn is world's takenIn. A queue may read the clock when it takes an item in
+// (controller-runtime's priority queue does). So in real time the latest possible time of
+// an item is its delay from now.
 func (s schedule) takenIn(w *world) bool {
 	if !w.takenIn(s.first()) {
 		return false
@@ -228,7 +228,7 @@ func (s schedule) takenIn(w *world) bool {
 	return true
 }
 
-// first is a time that no item's own is before.
+// first returns the earliest time at which an item can be due.
 func (s schedule) first() (first time.Time) {
 	for _, in := range s {
 		if first.IsZero() || in.notBefore.Before(first) {
@@ -238,8 +238,8 @@ func (s schedule) first() (first time.Time) {
 	return first
 }
 
-// takeAll takes out every item and asserts that each comes once, not early and
-// in the order of the times.
+// takeAll takes out every item and asserts that each comes once, not early, and in the
+// order of the times.
 func (s schedule) takeAll(w *world) {
 	type taken struct {
 		item string
@@ -254,7 +254,7 @@ func (s schedule) takeAll(w *world) {
 		}
 	}))
 	seen := map[string]bool{}
-	var latest taken // of those so far, the one whose time is surely the latest
+	var latest taken // of the items so far, the one with the latest notBefore
 	for _, o := range out {
 		in, known := s[o.item]
 		switch {

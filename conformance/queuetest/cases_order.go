@@ -1,6 +1,6 @@
 package queuetest
 
-// What a queue does with the order and the limiter that it is given.
+// The order and the limiter that a queue is configured with.
 
 import (
 	"slices"
@@ -23,7 +23,7 @@ var orderCases = []suite.Case[env]{
 		o.mustHear(t, "push a", "push b", "push c", "push d", "touch c", "touch b")
 		w.awaitLen(4)
 		w.mustGet("b")
-		w.add("b", "b") // a worker has it: the order hears of it at Done
+		w.add("b", "b") // a worker has it: Done pushes it
 		w.mustGet("c")
 		w.add("d")
 		o.mustHear(t, "pop b", "pop c", "touch d")
@@ -64,9 +64,9 @@ var orderCases = []suite.Case[env]{
 		}{
 			{8 * tick, 3 * tick, 3},
 			{3 * tick, 8 * tick, 3},
-			{4 * tick, 0, 4}, // no After
+			{4 * tick, 0, 4}, // After is not set
 			{4 * tick, -1, 4},
-			{4 * tick, 1, 0}, // in a nanosecond
+			{4 * tick, 1, 0}, // After is a nanosecond
 			{0, 4 * tick, 0},
 		} {
 			l.delay = c.limiter
@@ -101,7 +101,7 @@ func comesAt(w *world, ticks int, add func()) {
 	w.done(want...)
 }
 
-// scripted is a limiter of a delay that the case sets.
+// scripted is a limiter whose delay the case sets.
 type scripted struct {
 	delay time.Duration
 	mu    sync.Mutex
@@ -133,8 +133,8 @@ func (l *scripted) asked(item string) (n int) {
 	return n
 }
 
-// touched is an order in which the item that was touched last is next, and then the
-// oldest. The queue calls it under its lock.
+// touched is an order that returns the last touched item first, and else the oldest. The
+// queue calls it under its lock.
 type touched struct {
 	mu    sync.Mutex
 	items []string
@@ -143,7 +143,7 @@ type touched struct {
 
 func (o *touched) hear(what string) { o.heard = append(o.heard, what) }
 
-// mustHear asserts what the order was told since the last call.
+// mustHear asserts the calls of the order since the last mustHear.
 func (o *touched) mustHear(t *suite.T, want ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,6 +1,6 @@
 package queuetest
 
-// What a queue with priorities adds.
+// The clauses of queues with priorities.
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ const (
 	whyStarve   = "objects of low priority would not be reconciled while others are busy"
 )
 
-// sameInstant adds items, one by one and several by one call, that are due at the same
-// instant, and takes them.
+// sameInstant adds items that are due at the same instant, one by one and several by one
+// call, and takes them.
 func sameInstant(t *suite.T, e env, priorityOf func(i int) int) {
 	r := openReferee(t, e)
 	const n = 60
@@ -56,8 +56,8 @@ var priorityCases = []suite.Case[env]{
 		}
 		r.takeAll()
 	}},
-	// controller-runtime#3363: what a Get was to have was chosen while items were
-	// still being added.
+	// controller-runtime#3363: the queue chose the item for a Get while items were still
+	// being added.
 	{Clause: "QUEUE-31", Name: "added-before-the-get", Why: whyPriority, Run: func(t *suite.T, e env) {
 		r := openReferee(t, e)
 		for round := range t.Scale(100) {
@@ -96,7 +96,7 @@ var priorityCases = []suite.Case[env]{
 			w.mustGetWith(q, "a", p)
 			w.done("a")
 			q.AddWithOpts(contract.AddOptions{}, "a")
-			w.mustGetWith(q, "a", 0) // and not what it had before
+			w.mustGetWith(q, "a", 0) // not its earlier priority
 			w.done("a")
 		}
 	}},
@@ -109,10 +109,10 @@ var priorityCases = []suite.Case[env]{
 	}},
 	{Clause: "QUEUE-33", Name: "raised", Why: whyPriority, Run: func(t *suite.T, e env) {
 		r := openReferee(t, e)
-		r.addReady(-9, "oldest") // or a's age would excuse a
+		r.addReady(-9, "oldest") // else a would be the oldest, and might come for its age
 		r.addReady(1, "a", "b")
 		r.addReady(5, "x", "y")
-		r.raise(5, "a") // behind x and y
+		r.raise(5, "a") // a joins behind x and y
 		r.addReady(5, "z")
 		r.takeAll()
 	}},
@@ -150,7 +150,7 @@ var priorityCases = []suite.Case[env]{
 		w.done("a")
 		w.addAfter("canary", 25)
 		w.advance(w.ticks(26))
-		w.mustGet("canary") // and not a, whose time is over
+		w.mustGet("canary") // not a: its earlier time no longer counts
 	}},
 	{Clause: "QUEUE-34", Name: "at-once-and-later-again", Why: whyEarly, Run: func(t *suite.T, e env) {
 		w, q := openPriority(t, e)
@@ -160,9 +160,9 @@ var priorityCases = []suite.Case[env]{
 		w.done("a")
 		due := w.addAfter("a", 40)
 		w.addAfter("canary", 30)
-		w.advance(w.ticks(31)) // past the first time
+		w.advance(w.ticks(31)) // past a's first time
 		if first := w.get(); first == "a" && !w.exact() && w.reached(due) {
-			return // a machine that stalls: both were due, and taken in late
+			return // the machine stalled: both are due, and were taken in late
 		} else if first != "canary" {
 			t.Fatalf("Get = %q, want \"canary\": its delay is the shorter", first)
 		}
@@ -273,7 +273,7 @@ func openPriority(t *suite.T, e env) (*world, contract.PriorityQueue[string]) {
 	return w, q
 }
 
-// getWith takes out an item, which must come soon.
+// getWith takes out an item, which must be due, with its priority.
 func (w *world) getWith(q contract.PriorityQueue[string]) (item string, priority int) {
 	shutdown := false
 	w.finish("GetWithPriority", start(func() { item, priority, shutdown = q.GetWithPriority() }))
@@ -289,8 +289,8 @@ func (w *world) mustGetWith(q contract.PriorityQueue[string], want string, prior
 	}
 }
 
-// comesOnceWith asserts that "a", which was delayed to due and to 60 ticks, comes
-// at due with the priority, and not again.
+// comesOnceWith asserts that "a" comes at due with the priority, and not again. "a" was
+// delayed to due and to 60 ticks.
 func comesOnceWith(w *world, q contract.PriorityQueue[string], priority int, due time.Time) {
 	if !w.takenIn(due) {
 		return
@@ -298,7 +298,7 @@ func comesOnceWith(w *world, q contract.PriorityQueue[string], priority int, due
 	w.addAfter("between", 40)
 	w.addAfter("canary", 65)
 	w.advance(w.ticks(20))
-	w.mustGetWith(q, "a", priority) // and not what was due between its two times
+	w.mustGetWith(q, "a", priority) // before any item that is due between its two times
 	if !w.reached(due) {
 		w.t.Fatalf("the item came %s before the earlier of its two times", due.Sub(w.clock().Now()))
 	}

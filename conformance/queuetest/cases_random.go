@@ -36,11 +36,11 @@ var randomCases = []suite.Case[env]{
 	}},
 }
 
-// history says which steps a random history has and what is compared.
+// history chooses the steps of a random history and what is compared.
 type history struct {
 	ordered      bool // items come in the model's order, and Len is the model's
 	addProcessed bool // items are added while a worker has them
-	delays       bool // items are delayed, where the timeline is exact
+	delays       bool // items are delayed, if the timeline is exact
 	metered      bool // the metrics are compared with the model's
 }
 
@@ -55,7 +55,7 @@ func randomHistories(t *suite.T, e env, kind history) {
 		w := newWorld(rt, t, e)
 		defer w.close()
 		if shrinking {
-			// Hundreds of shorter histories are tried; each may hang as the first did.
+			// rapid tries hundreds of shorter histories, and each may hang as the first did.
 			w.bound /= 50
 		}
 		passed := false
@@ -66,26 +66,26 @@ func randomHistories(t *suite.T, e env, kind history) {
 	})
 }
 
-// model is the queue as its rules describe it.
+// model is the queue as the clauses describe it.
 type model struct {
 	*world
 	rt   *rapid.T
 	kind history
 
-	ready      []string // what Get may hand out, oldest first
+	ready      []string // the items that Get may return, oldest first
 	dirty      map[string]bool
 	processing map[string]bool
 	due        map[string]time.Time // of items that wait for their time
-	// coming are the items that were delayed and not handed out since. When one's
-	// time has come the queue may take a moment to see it: what an Add does in
-	// between, or to a delay that still runs, is not laid down.
+	// coming holds the items that were delayed and not handed out since. The queue may need
+	// a moment to notice that an item is due. The contract leaves open what an Add does in
+	// that moment, or to a delay that still runs.
 	coming map[string]bool
 
-	meter                       *meter // nil: nothing is counted
+	meter                       *meter // nil if metrics are not compared
 	entered, delayed, got, over int
 }
 
-// tell does what the queue does when item is added.
+// tell does what the queue must do when item is added.
 func (m *model) tell(item string) {
 	if m.dirty[item] {
 		return
@@ -97,7 +97,7 @@ func (m *model) tell(item string) {
 	}
 }
 
-// ripen adds what has come due.
+// ripen adds the items that have come due.
 func (m *model) ripen() {
 	for item, due := range m.due {
 		if m.reached(due) {
@@ -109,7 +109,7 @@ func (m *model) ripen() {
 
 func (m *model) takeOne() {
 	got := m.get()
-	m.ripen() // waiting for Get may have moved the clock
+	m.ripen() // waiting for Get may have advanced the clock
 	i := slices.Index(m.ready, got)
 	if i < 0 || m.kind.ordered && i > 0 {
 		m.rt.Fatalf("Get = %q; ready are %q, oldest first, and workers have %v", got, m.ready, m.processing)
@@ -168,7 +168,7 @@ func (m *model) run() {
 	}
 	m.rt.Repeat(steps)
 
-	// In the end everything must come out.
+	// In the end every item must come out.
 	if len(m.due) > 0 {
 		m.advance(m.ticks(5))
 		m.ripen()
@@ -185,18 +185,19 @@ func (m *model) run() {
 	m.awaitCounts()
 }
 
-// awaitCounts waits until the metrics are the model's.
+// awaitCounts waits until the metrics agree with the model's.
 func (m *model) awaitCounts() {
 	if m.meter == nil {
 		return
 	}
 	m.meter.awaitCounts(m.world, func() map[string]int {
-		m.ripen() // waiting may have moved the clock
+		m.ripen() // waiting may have advanced the clock
 		return map[string]int{adds: m.entered, depth: len(m.dirty), retries: m.delayed, latency: m.got, duration: m.over}
 	})
 }
 
-// withWorkers lists what is processed, sorted, so that a history can be repeated.
+// withWorkers returns the items that are being processed, sorted, so that a history can be
+// repeated.
 func (m *model) withWorkers() []string { return slices.Sorted(maps.Keys(m.processing)) }
 
 func (m *model) finishOne(item string) {
@@ -208,9 +209,9 @@ func (m *model) finishOne(item string) {
 	}
 }
 
-// stress lets producers add few items often while workers take them. Every item
-// has a version that is raised before each Add; a worker notes the version that
-// it sees after Get. In the end the two must be equal.
+// stress lets producers add few items often while workers take them. Each Add first raises
+// the item's version. A worker notes the version that it sees after Get. In the end the two
+// must be equal.
 func stress(t *suite.T, e env, lost func(item string, added, seen int64), twice func(item string)) {
 	const producers, workers, items = 4, 4, 12
 	w := open(t, e)

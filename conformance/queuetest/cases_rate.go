@@ -1,7 +1,7 @@
 package queuetest
 
-// What a rate-limiting queue adds. The limiter is the constructor's, so the
-// cases ask for no particular delay.
+// The clauses of rate-limiting queues. The constructor chooses the limiter, so the cases
+// expect no particular delay.
 
 import (
 	"github.com/informerbench/informerbench/conformance/suite"
@@ -47,7 +47,7 @@ var rateCases = []suite.Case[env]{
 		failOnce(w, q, "b")
 		w.mustCount(q, "a", 4*per)
 		w.mustCount(q, "b", per)
-		w.add("b") // a plain Add is no failure
+		w.add("b") // a plain Add does not count as a failure
 		w.mustGet("b")
 		w.mustCount(q, "b", per)
 	}},
@@ -66,9 +66,9 @@ var rateCases = []suite.Case[env]{
 		per := failOnce(w, q, "a")
 		q.AddRateLimited("a")
 		w.mustAwait(func() bool { return q.NumRequeues("a") == 2*per }, "AddRateLimited is counted")
-		q.Forget("a") // while it waits for its time
+		q.Forget("a") // while a waits for its time
 		w.mustGet("a")
-		q.Forget("a") // while it is processed: no Done
+		q.Forget("a") // while a is processed: Forget is not a Done
 		w.add("a", "canary")
 		w.mustGet("canary")
 		w.done("a")
@@ -85,8 +85,8 @@ func openRateLimiting(t *suite.T, e env) (*world, contract.RateLimitingQueue[str
 	return w, q
 }
 
-// failOnce takes item through one AddRateLimited, Get and Done, and returns how
-// much its count grew: 1, or 0 under a limiter that does not count.
+// failOnce takes item through one AddRateLimited, Get and Done. It returns how much the
+// item's count grew: 1, or 0 under a limiter that does not count.
 func failOnce(w *world, q contract.RateLimitingQueue[string], item string) int {
 	before := q.NumRequeues(item)
 	q.AddRateLimited(item)

@@ -1,6 +1,7 @@
 package queuetest
 
-// The end of a queue: ShutDown, ShutDownWithDrain and what they leave behind.
+// The end of a queue: ShutDown, ShutDownWithDrain and the goroutines that they leave
+// behind.
 
 import (
 	"fmt"
@@ -164,11 +165,11 @@ var shutdownCases = []suite.Case[env]{
 		w := open(t, e)
 		w.add("a", "b")
 		w.mustGet("a")
-		w.add("a") // to be done again
+		w.add("a") // a must be processed again
 		drain := start(w.q.ShutDownWithDrain)
 		w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
 		w.add("late")
-		w.mustGet("b") // from here on one item at least is processed
+		w.mustGet("b") // from here on at least one item is being processed
 		w.done("a")
 		w.mustGet("a")
 		w.done("b")
@@ -286,7 +287,8 @@ func (w *world) mustShuttingDown(want bool) {
 	}
 }
 
-// drainThrice calls ShutDownWithDrain on three goroutines, and between after each start.
+// drainThrice calls ShutDownWithDrain on three goroutines, and calls between after each
+// start.
 func (w *world) drainThrice(between func()) (drains []*call) {
 	for range 3 {
 		drains = append(drains, start(w.q.ShutDownWithDrain))
@@ -313,10 +315,10 @@ func (w *world) use() {
 	}
 }
 
-// leavesNothing makes a queue, does f with it and waits until every goroutine
-// that the queue started has ended. A fake clock stands still meanwhile; a
-// bubble's and the system's go on for less than the ten seconds after which
-// client-go's queues would look at their clock.
+// leavesNothing makes a queue, calls f with it, and waits until every goroutine that the
+// queue started has ended. A fake clock stands still meanwhile. The clocks of bubbles and
+// of the system advance by less than the ten seconds after which client-go's queues would
+// look at their clock.
 func leavesNothing(t *suite.T, e env, f func(*world)) {
 	var w *world
 	queues := newFamily()

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// family is a set of goroutines that are known by a profiler label: what a
-// function starts, and what those start. Unlike a count of all goroutines it is
-// not disturbed by what else the process does.
+// family is a set of goroutines with one profiler label: the goroutines that a function
+// starts, and those that these start. Unlike a count of all goroutines, it does not depend
+// on the rest of the process.
 type family struct{ name string }
 
 const familyLabel = "queuetest-family"
@@ -20,7 +20,7 @@ var families atomic.Int64
 
 func newFamily() family { return family{strconv.FormatInt(families.Add(1), 10)} }
 
-// do calls f on this goroutine, which belongs to the family meanwhile.
+// do calls fn on this goroutine, which belongs to the family meanwhile.
 func (f family) do(fn func()) {
 	pprof.Do(context.Background(), pprof.Labels(familyLabel, f.name), func(context.Context) { fn() })
 }

@@ -36,7 +36,7 @@ func newConfiguredClientGo(cfg contract.QueueConfig) contract.DelayingQueue[stri
 	})
 }
 
-// What client-go v0.37.2 breaks.
+// The clauses that client-go v0.37.2 breaks.
 var clientGoWaivers = []Option{
 	Waive("QUEUE-9", "client-go's Done queues an item that is ready a second time, so two workers may get it"),
 	Waive("QUEUE-18", "client-go's Done wakes one waiter: of several ShutDownWithDrain only one returns"),
@@ -44,7 +44,7 @@ var clientGoWaivers = []Option{
 	Waive("QUEUE-39", "client-go's heap of waiting items does not clear the slot of an entry that left it (util/workqueue/delaying_queue.go, waitForPriorityQueue.Pop)"),
 }
 
-// prioritized gives controller-runtime's queue the contract's name of its options.
+// prioritized is controller-runtime's queue with the contract's type of its options.
 type prioritized struct {
 	priorityqueue.PriorityQueue[string]
 }
@@ -59,7 +59,7 @@ func newPriority(clock.WithTicker) contract.DelayingQueue[string] {
 	})}
 }
 
-// What controller-runtime v0.25.2's priority queue breaks.
+// The clauses that controller-runtime v0.25.2's priority queue breaks.
 var priorityWaivers = []Option{
 	OwnClock(),
 	Waive("QUEUE-4", "the priority queue gives an item that is added while it is processed its place at the Add, not at Done"),

@@ -1,6 +1,6 @@
-// Package queuetest says whether a delaying queue keeps the QUEUE clauses of
-// package contract. A queue that is a rate-limiting queue too is tested as one, and
-// so is a contract.PriorityQueue.
+// Package queuetest tests whether a delaying queue keeps the QUEUE clauses of package
+// contract. If the queue is also a rate-limiting queue or a contract.PriorityQueue, it is
+// tested as one.
 //
 //	func TestMyQueue(t *testing.T) {
 //		queuetest.Run(t, func(c clock.WithTicker) contract.DelayingQueue[string] { return myqueue.New[string](c) })
@@ -8,20 +8,20 @@
 //
 // The same cases run in three kinds of time, see timeline:
 //
-//   - [Run] puts each case into a testing/synctest bubble. Time is virtual
-//     whatever clock the queue reads, and what must not happen is looked for when
-//     every goroutine has come to rest. A queue that leaves a goroutine behind
-//     fails every case.
+//   - [Run] puts each case into a testing/synctest bubble. Time is virtual, whatever clock the
+//     queue reads. A case that looks for an event which must not happen looks when all
+//     goroutines of the bubble wait. A queue that leaves a goroutine behind fails every case.
 //   - [Check] gives the queue a fake clock (k8s.io/utils/clock/testing).
-//   - Check with [OwnClock] uses real time in steps of a few milliseconds, for
-//     queues that read the system's clock whatever they are given.
+//   - Check with [OwnClock] uses real time in steps of a few milliseconds, for queues that
+//     read the system's clock whatever clock they are given.
 //
-// Cases in which a queue must do something wait for it until the case stalls (see
-// suite.Guard), in a bubble for a tenth of the suite's case timeout. A rate-limiting queue should be given a limiter whose
-// first delays are short (some milliseconds, as the default controller's).
+// A case in which the queue must act waits until it acts or the case stalls (see
+// suite.Guard). In a bubble it waits for a tenth of the suite's case timeout, in virtual
+// time. Give a rate-limiting queue a limiter whose first delays are short (some
+// milliseconds, as in the default controller's).
 //
-// A queue whose constructor takes a metrics provider, an order or a limiter is tested with
-// the suite's own, if [NewConfigured] gives that constructor.
+// If [NewConfigured] gives a constructor that takes a metrics provider, an order or a
+// limiter, the queue is tested with the suite's own.
 //
 // A whole Check takes a few seconds.
 package queuetest
@@ -42,17 +42,17 @@ type Option = suite.Option
 // Waive leaves out a clause; the reason is printed wherever the result is.
 func Waive(clause, reason string) Option { return suite.Waive(clause, reason) }
 
-// OwnClock says that the queue reads the system's clock whatever clock it is
-// given. Check then lives in real time; Run does not need to.
+// OwnClock says that the queue reads the system's clock whatever clock it is given. Check
+// then runs in real time. Run does not need the option.
 func OwnClock() Option { return func(c *suite.Config) { c.OwnClock = true } }
 
-// NewConfigured gives the constructor of the same queue with a configuration: for the
+// NewConfigured sets the constructor of the same queue with a configuration. It is for the
 // clauses on metrics and orders, and those on delays that a limiter chooses.
 func NewConfigured(construct func(contract.QueueConfig) contract.DelayingQueue[string]) Option {
 	return func(c *suite.Config) { c.NewConfigured = construct }
 }
 
-// env is what a case gets: the queue's constructor and the time to live in.
+// env holds the queue's constructor and the kind of time for a case.
 type env struct {
 	newQueue    func(clock.WithTicker) contract.DelayingQueue[string]
 	newTimeline func() timeline
@@ -61,7 +61,7 @@ type env struct {
 var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, priorityCases, randomCases, concurrentCases,
 	metricsCases, orderCases, costCases)
 
-// Run tests newQueue's queues, a subtest per case.
+// Run tests newQueue's queues, in a subtest per case.
 func Run(t *testing.T, newQueue func(clock.WithTicker) contract.DelayingQueue[string], opts ...Option) {
 	t.Helper()
 	cfg, err := suite.NewConfig(opts)

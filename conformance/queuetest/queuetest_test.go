@@ -38,8 +38,8 @@ func TestQueuesWithoutLimiterSkipItsClauses(t *testing.T) {
 	}
 }
 
-// late is a queue with a clock of its own that takes one item in some ticks after
-// it was added, as any such queue does on a machine that stalls.
+// late is a queue with a clock of its own. It takes one item in some ticks after the item
+// was added, as any such queue does on a machine that stalls.
 type late struct{ contract.DelayingQueue[string] }
 
 func (q late) AddAfter(item string, d time.Duration) {

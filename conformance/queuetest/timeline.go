@@ -11,23 +11,23 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// timeline is the time in which a queue under test lives. Cases count in ticks
-// and never compare with a length of time of their own.
+// timeline is the time in which a queue under test lives. Cases count in ticks and never
+// use a fixed duration of their own.
 type timeline interface {
-	// clock is what the queue is given, and what now is read from.
+	// clock returns the clock that the queue is given and that cases read.
 	clock() clock.WithTicker
-	// tick is long beside what a queue needs for one step, and short beside the
-	// ten seconds after which client-go's queues look at their clock unasked.
+	// tick is long compared with one step of a queue. It is short compared with the ten
+	// seconds after which client-go's queues look at their clock unasked.
 	tick() time.Duration
 	// advance lets time pass.
 	advance(d time.Duration)
-	// settle gives the other goroutines the chance to do what they can do now. In
-	// a bubble they all come to rest; elsewhere it is a chance and no more, so
-	// cases may use it to catch what must not happen, never to rely on what must.
+	// settle gives the other goroutines the chance to do what they can do now. In a bubble
+	// it returns when they all wait. Elsewhere it only gives them time, so cases may use it
+	// to catch what must not happen, never to rely on what must.
 	settle()
-	// pause is called between two looks at a condition, with how many there were.
-	// It may move time on: a queue that read a fake clock just before it was
-	// stepped has set its timer late by that step.
+	// pause is called between two looks at a condition; looks is the number of looks so
+	// far. It may advance the time: a queue that read a fake clock just before a step has
+	// set its timer late by that step.
 	pause(looks int)
 	// virtual reports whether waiting takes no real time.
 	virtual() bool
@@ -57,11 +57,11 @@ func (b bubble) pause(looks int) {
 	synctest.Wait()
 }
 
-// looksBeforeStep is how often a condition is looked at, over some milliseconds,
-// before a fake clock is moved on.
+// looksBeforeStep is the number of looks at a condition, over some milliseconds, before
+// pause steps a fake clock.
 const looksBeforeStep = 12
 
-// stepped is a fake clock that the case moves.
+// stepped is a fake clock that the case steps.
 type stepped struct{ fake *clocktesting.FakeClock }
 
 func newStepped() timeline {

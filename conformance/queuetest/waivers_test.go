@@ -12,9 +12,9 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// A waiver that is no longer needed hides what it waives. Some of the peers'
-// faults leave goroutines behind for good, so this package's tests cannot be
-// watched by goleak; QUEUE-19 and QUEUE-20 watch the queues themselves.
+// A waiver that is no longer needed hides later faults. Some faults of the peers leave
+// goroutines behind for good, so goleak cannot watch this package's tests. QUEUE-19 and
+// QUEUE-20 watch the queues themselves.
 func TestEveryWaiverIsNeeded(t *testing.T) {
 	for _, peer := range []struct {
 		name     string
@@ -38,7 +38,7 @@ func TestEveryWaiverIsNeeded(t *testing.T) {
 	}
 }
 
-// wantFailure asserts that the clause's cases, and no watchdog, find the mistake.
+// wantFailure asserts that the clause's cases find the mistake, and not a watchdog.
 func wantFailure(t *testing.T, clause string, newQueue func(clock.WithTicker) contract.DelayingQueue[string], opts ...Option) {
 	t.Helper()
 	opts = append(opts, suite.Only(clause), suite.WithCaseTimeout(5*time.Second))

@@ -1,6 +1,6 @@
 package queuetest
 
-// world is one queue in its time, with the steps that cases are made of.
+// world is one queue in its time, with the steps of cases as methods.
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ type world struct {
 	t     reporter
 	owner *suite.T
 	q     contract.DelayingQueue[string]
-	bound time.Duration // of a bubble's time that await waits; elsewhere until the case stalls
+	bound time.Duration // how long await waits in a bubble, in virtual time; elsewhere it waits until the case stalls
 }
 
 // open makes a queue that is shut down when the case ends.
@@ -35,19 +35,19 @@ func open(t *suite.T, e env) *world {
 	return w
 }
 
-// newWorld makes a world of the case whose failures go to t.
+// newWorld makes a world for case c. Its failures go to t.
 func newWorld(t reporter, c *suite.T, e env) *world {
 	tl := e.newTimeline()
 	return &world{timeline: tl, t: t, owner: c, q: e.newQueue(tl.clock()), bound: c.Config().CaseTimeout / 10}
 }
 
-// configured returns e with queues that are made with cfg, on the clock of their world.
-// It skips the case if no constructor of such queues was given.
+// configured returns e with queues that are made with cfg and the clock of their world. It
+// skips the case if no constructor of such queues was given.
 func (e env) configured(t *suite.T, cfg contract.QueueConfig) env {
 	return e.configuredAs(t, cfg, true)
 }
 
-// configuredAs is configured; without onClock the queues are given no clock.
+// configuredAs is configured. If onClock is false, the queues are given no clock.
 func (e env) configuredAs(t *suite.T, cfg contract.QueueConfig, onClock bool) env {
 	construct := t.Config().NewConfigured
 	if construct == nil {
@@ -62,31 +62,31 @@ func (e env) configuredAs(t *suite.T, cfg contract.QueueConfig, onClock bool) en
 	return e
 }
 
-// close shuts the queue down, whatever the case did with it. A ShutDown that
-// panics the second time or does not return is for QUEUE-14 and QUEUE-17 to
-// name: here it must only not hide the case's own result.
+// close shuts the queue down, whatever the case did with it. A ShutDown that panics the
+// second time or does not return breaks QUEUE-14 or QUEUE-17; here it must only not hide
+// the case's own result.
 func (w *world) close() { w.await(start(w.q.ShutDown).done) }
 
-// ticks is a length of time.
+// ticks returns the duration of n ticks.
 func (w *world) ticks(n int) time.Duration { return time.Duration(n) * w.tick() }
 
-// never is a delay in ticks that no case lives to see.
+// never is a delay in ticks that is longer than any case.
 const never = 1_000_000
 
-// reached reports whether it is t or later.
+// reached reports whether the time is t or later.
 func (w *world) reached(t time.Time) bool { return !w.clock().Now().Before(t) }
 
-// addAfter delays item and returns a time that its own is not before.
+// addAfter delays item. The item's time is not before the time that addAfter returns.
 func (w *world) addAfter(item string, ticks int) (notBefore time.Time) {
 	now := w.clock().Now()
 	w.q.AddAfter(item, w.ticks(ticks))
 	return now.Add(w.ticks(ticks))
 }
 
-// takenIn waits until the queue has taken in every AddAfter so far: a queue may
-// pass them to a goroutine of its own, in their order. Nothing may be ready, and
-// no item's time may be before first or within a tick. It reports false if first
-// is reached meanwhile: on a machine that slow the case cannot tell.
+// takenIn waits until the queue has taken in every AddAfter so far: a queue may pass them
+// to a goroutine of its own, in their order. No item may be ready, and no item's time may
+// be before first or within a tick. takenIn returns false if the clock reaches first
+// meanwhile: on a machine that slow the case can decide nothing.
 func (w *world) takenIn(first time.Time) bool {
 	const probe = "taken in"
 	w.addAfter(probe, 1)
@@ -103,7 +103,7 @@ func (w *world) takenIn(first time.Time) bool {
 }
 
 // await waits until cond holds and reports whether it does. In a bubble it waits for
-// w.bound, which costs no real time; elsewhere until the case stalls.
+// w.bound, which costs no real time; elsewhere it waits until the case stalls.
 func (w *world) await(cond func() bool) bool {
 	begin := time.Now()
 	for looks := 0; ; looks++ {
@@ -118,7 +118,7 @@ func (w *world) await(cond func() bool) bool {
 	}
 }
 
-// mustAwait is await, and ends the case if cond never holds.
+// mustAwait is await, but ends the case if cond does not hold.
 func (w *world) mustAwait(cond func() bool, format string, args ...any) {
 	if !w.await(cond) {
 		what := fmt.Sprintf(format, args...)
@@ -161,7 +161,7 @@ func start(f func()) *call {
 	return c
 }
 
-// finish waits for calls to return; what says what they are.
+// finish waits for calls to return. what names them in the failure.
 func (w *world) finish(what string, calls ...*call) {
 	for _, c := range calls {
 		w.mustAwait(c.done, "%s returns", what)
@@ -171,7 +171,7 @@ func (w *world) finish(what string, calls ...*call) {
 	}
 }
 
-// getting is a Get that may take its time.
+// getting is a Get on a goroutine of its own, which may block.
 type getting struct {
 	*call
 	item     string
@@ -184,7 +184,7 @@ func (w *world) startGet() *getting {
 	return g
 }
 
-// get takes out an item, which must come soon.
+// get takes out an item, which must be due.
 func (w *world) get() string {
 	g := w.startGet()
 	w.finish("Get", g.call)
@@ -194,7 +194,7 @@ func (w *world) get() string {
 	return g.item
 }
 
-// mustGet takes out items, which must be these in this order.
+// mustGet takes out items and asserts that they are these, in this order.
 func (w *world) mustGet(want ...string) {
 	for i, item := range want {
 		if got := w.get(); got != item {
@@ -203,7 +203,7 @@ func (w *world) mustGet(want ...string) {
 	}
 }
 
-// mustEnd asserts that nothing is left and Get says so.
+// mustEnd asserts that no item is left and that Get returns shutdown.
 func (w *world) mustEnd() {
 	g := w.startGet()
 	w.finish("Get of a queue that is shut down", g.call)

@@ -13,21 +13,21 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// A goroutine may be interrupted within its List, and AddIndexers and many writes may run
-// before it goes on. A store that frees memory must not free then what the List still needs.
-// So in this case readers outnumber the processors, and a list takes long enough to be
-// interrupted. AddIndexers is quick. The writes after it take all objects from values of the
-// new index, so that the store frees the entries of these values.
+// The scheduler may interrupt a goroutine within its List, and AddIndexers and many writes
+// may run before it goes on. A store that frees memory must not free then what the List
+// still needs. So in this case readers outnumber the processors, and a list takes long
+// enough to be interrupted. AddIndexers is quick. The writes after it take all objects from
+// values of the new index, so that the store frees the entries of these values.
 const (
 	addedObjects = 12000
-	addedMoving  = 200                    // of them have values in the indexes
-	addedShare   = 4                      // of them have one value
-	addedTimes   = 6                      // AddIndexers of one store
+	addedMoving  = 200                    // of the objects have values in the indexes
+	addedShare   = 4                      // of the moving objects share a value
+	addedTimes   = 6                      // calls of AddIndexers on one store
 	addedReaders = 16                     // for each processor
 	addedTime    = 600 * time.Millisecond // at effort 1
 )
 
-// moving is an object that is moved from value to value, if it has any.
+// moving is an object that the writer moves from value to value, if it has any.
 type moving struct {
 	key    int
 	values []string
@@ -72,7 +72,7 @@ func addUnderListers(t *suite.T, newStore NewStore, deadline time.Time) {
 				s.Update(movingKey(n), now[n])
 				t.Progress()
 			}
-			runtime.Gosched() // readers open, and read on beside all that follows
+			runtime.Gosched() // readers begin to read, and read on during all that follows
 			move(0, k)
 			names = append(names, fmt.Sprint("added ", k))
 			if err := s.AddIndexers(contract.Indexers{names[k]: valuesOfMoving}); err != nil {
@@ -113,7 +113,7 @@ func agreeOnMoving(t *suite.T, s contract.Store, name string, now []*moving) {
 		t.Errorf("after AddIndexers under lists the values in %q are %q; want %q", name, values, wanted)
 		return
 	}
-	for n := 0; n < addedMoving; n += addedMoving / 10 { // some: a store may look through all objects
+	for n := 0; n < addedMoving; n += addedMoving / 10 { // not each: a store may look through all objects
 		value := now[n].values[0]
 		objects := want[value]
 		got, err := s.ByIndex(name, value)

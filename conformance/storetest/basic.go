@@ -8,7 +8,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// Objects by key: what Get, List and ListKeys say after Add, Update and Delete.
+// Objects by key: Get, List and ListKeys after Add, Update and Delete.
 var basicCases = []suite.Case[NewStore]{
 	{Clause: "STORE-1", Name: "the-very-object", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers())
@@ -152,7 +152,7 @@ func sliceCase[E comparable](name string, read func(contract.Store) ([]E, error)
 		var zero E
 		slices.Reverse(mine)
 		agree(t, m, s, "after the caller reversed the result")
-		room := mine[:cap(mine)] // what append would write to
+		room := mine[:cap(mine)] // append would write here
 		for n := range room {
 			room[n] = zero
 		}
@@ -160,15 +160,16 @@ func sliceCase[E comparable](name string, read func(contract.Store) ([]E, error)
 	}, Why: "callers sort what they list, and a shared backing array corrupts the cache under everybody"}
 }
 
-// key is the n-th key, in an order that sorting does not change.
+// key returns the n-th key. The keys of n below 1000 differ and sort in the order of n;
+// after that they repeat.
 func key(n int) string {
 	return string([]byte{'k', byte('0' + n/100%10), byte('0' + n/10%10), byte('0' + n%10)})
 }
 
 var manyValues = [][]string{nil, {"x"}, {"x", "y"}, {"y", "y"}, {"z", "x", "y"}}
 
-// at returns the item that is written under the n-th key by write number seq: a
-// pure function, with every shape of index values.
+// at returns the item that write number seq stores under the n-th key. It is a pure
+// function, and its items have every shape of index values.
 func at(n, seq int) *item {
 	i := newItem(key(n), seq, string("abc"[(n+seq/3)%3]), manyValues[(n+2*seq)%len(manyValues)]...)
 	if (n+seq)%2 == 0 {

@@ -5,8 +5,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// callCases: what may be called from where. A violation shows as a call that does
-// not return; the suite's watchdog names the case then.
+// callCases: calls that must work during other calls. A violation shows as a call that does
+// not return; the suite's watchdog then fails the case.
 var callCases = []suite.Case[NewStore]{
 	{Clause: "STORE-32", Name: "index-func-uses-another-store", Run: func(t *suite.T, newStore NewStore) {
 		other := newStore(indexers())

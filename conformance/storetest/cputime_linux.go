@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processorTime returns the time that this thread has run. The caller has locked its
-// goroutine to the thread. Time that other processes or goroutines run is not in it.
+// processorTime returns the processor time of this thread. The caller has locked its
+// goroutine to the thread. The time of other processes and goroutines does not count.
 func processorTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {

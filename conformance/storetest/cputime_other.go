@@ -6,5 +6,6 @@ import "time"
 
 var start = time.Now()
 
-// processorTime returns the time on the clock: the time of one thread is not to be had here.
+// processorTime returns the wall time: the processor time of one thread is not available
+// here.
 func processorTime() time.Duration { return time.Since(start) }

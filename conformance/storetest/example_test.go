@@ -10,8 +10,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// In a test one line is enough: storetest.Run(t, newStore). Check is the same for
-// programs; this one looks at two clauses, of which one is waived.
+// In a test one line is enough: storetest.Run(t, newStore). Check is the same for programs.
+// This example runs two clauses, one of them waived.
 func ExampleCheck() {
 	newStore := func(ix contract.Indexers) contract.Store {
 		return cache.NewThreadSafeStore(ix, cache.Indices{})

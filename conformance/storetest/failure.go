@@ -15,7 +15,7 @@ type failingWrite struct {
 	write func(s contract.Store, bad *item)
 }
 
-// open makes a store, or skips the case if the store lacks the power.
+// open makes a store, or skips the case if the store lacks the optional interface.
 func (w failingWrite) open(t *suite.T, newStore NewStore) contract.Store {
 	s := newStore(indexers())
 	if w.batch {
@@ -44,8 +44,8 @@ var (
 		}
 		_ = s.AddIndexers(contract.Indexers{"bad": fails, "good": indexFunc(one, nil), "good2": indexFunc(many, nil)})
 	}}
-	// The batch has writes of every kind before the one that fails and after it, on
-	// keys that are there, absent, and written twice.
+	// The batch has writes of every kind before the failing one and after it, on keys that
+	// are there, absent, and written twice.
 	failingTransaction = failingWrite{"transaction", true, func(s contract.Store, bad *item) {
 		s.(contract.Transactor).Transaction(
 			update(at(0, 5)), update(at(0, 6)), remove(key(1)), add(at(1, 7)), remove(key(2)), add(at(51, 7)), remove(key(51)), add(at(52, 7)),
@@ -57,7 +57,7 @@ func add(i *item) contract.StoreTransaction { return txn(contract.TransactionTyp
 
 func update(i *item) contract.StoreTransaction { return txn(contract.TransactionTypeUpdate, i.key, i) }
 
-// remove gives no object, as a caller may who knows only the key.
+// remove passes no object, like a caller that knows only the key.
 func remove(key string) contract.StoreTransaction {
 	return txn(contract.TransactionTypeDelete, key, nil)
 }
@@ -66,7 +66,7 @@ func txn(kind contract.TransactionType, key string, obj any) contract.StoreTrans
 	return contract.StoreTransaction{Key: key, Transaction: contract.Transaction{Type: kind, Object: obj}}
 }
 
-// Which item fails, in which index and how.
+// failures calls f for each item that fails, in each index and in each way.
 func failures(f func(how string, bad *item)) {
 	for _, n := range []int{4, 99} { // a key that is there, and one that is not
 		for _, index := range allIndexes {
@@ -78,7 +78,7 @@ func failures(f func(how string, bad *item)) {
 	}
 }
 
-// failureCases: what a failing IndexFunc leaves behind.
+// failureCases: the state after a failing IndexFunc.
 var failureCases = []suite.Case[NewStore]{
 	usableCase(failingAdd),
 	usableCase(failingUpdate),
@@ -124,8 +124,8 @@ func usableCase(w failingWrite) suite.Case[NewStore] {
 			case bad.panics && p != errPoison{bad.name}:
 				t.Fatalf("%s with %s: panic %v; want the IndexFunc's own", w.name, how, p)
 			}
-			// Whatever is there now: each method must return, and a Replace must put
-			// all right. A lock left held hangs here.
+			// The content is open now, but each method must return, and a Replace must
+			// restore order. A lock left held hangs here.
 			s.Get(key(4))
 			s.List()
 			s.ListKeys()
@@ -175,7 +175,7 @@ func unwrittenCase(clause string, w failingWrite) suite.Case[NewStore] {
 					t.Fatalf("%s with %s left the index %q behind", w.name, how, added)
 				}
 			}
-			for n := range 12 { // the old places in the indexes must be found again to be left
+			for n := range 12 { // each write must find the object's old places in the indexes
 				m.items[key(n)] = at(n, 8)
 				s.Update(key(n), m.items[key(n)])
 				agree(t, m, s, "writing after "+w.name+" with "+how)

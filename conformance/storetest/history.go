@@ -129,7 +129,7 @@ var (
 	}}
 )
 
-// historyCases: after every step the store says what the model says.
+// historyCases: after every step the store agrees with the model.
 var historyCases = []suite.Case[NewStore]{
 	historyCase("STORE-2", "objects", allIndexes, (*model).checkObjects, doAdd, doUpdate, doDelete, doReplace),
 	historyCase("STORE-19", "indexes", allIndexes, (*model).check, doAdd, doUpdate, doDelete, doReplace),

@@ -7,7 +7,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// Objects by index, one goroutine.
+// Objects by index, on one goroutine.
 var indexCases = []suite.Case[NewStore]{
 	{Clause: "STORE-13", Name: "by-index", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers())
@@ -151,7 +151,7 @@ var indexCases = []suite.Case[NewStore]{
 	}, Why: "a store that skips an index whose value is the same must still serve the newer object from it"},
 }
 
-// replaceCases: the whole content at once.
+// replaceCases: Replace.
 var replaceCases = []suite.Case[NewStore]{
 	{Clause: "STORE-20", Name: "the-whole-content", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers())
@@ -209,7 +209,7 @@ var replaceCases = []suite.Case[NewStore]{
 	}, Why: "stale values of a dropped object give nil or deleted objects to whoever asks the index"},
 }
 
-// indexerCases: indexers that come later.
+// indexerCases: indexers that AddIndexers adds.
 var indexerCases = []suite.Case[NewStore]{
 	{Clause: "STORE-23", Name: "back-fill", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers(one))
@@ -286,8 +286,8 @@ var indexerCases = []suite.Case[NewStore]{
 		if got := s.GetIndexers(); len(got) != 2 || got[one] == nil || got[maybe] != nil {
 			t.Errorf("the caller's change of the map is seen by GetIndexers: %d indexers", len(got))
 		}
-		// Only a store that passed so far can be asked this: Go ends the process when
-		// one map is written while it is walked.
+		// Only a store that passed so far can be tested for this: Go ends the process when
+		// one map is written while another goroutine iterates over it.
 		together(t, func() {
 			for n := range 50 {
 				if err := s.AddIndexers(contract.Indexers{key(n): indexFunc(one, nil)}); err != nil {

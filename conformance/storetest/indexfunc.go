@@ -11,18 +11,18 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// Clauses STORE-47 to 49: how a store calls IndexFuncs, and what it costs that an object has
-// many index values.
+// Clauses STORE-47 to 49: how a store calls IndexFuncs, and the cost of many index values
+// of one object.
 
 // reusing returns the indexers of all indexes as functions that share one slice: each
-// call overwrites what the call before returned. One goroutine at a time may call them.
+// call overwrites the result of the call before. One goroutine at a time may call them.
 func reusing() contract.Indexers {
 	buffer := make([]string, 16)
 	indexers := contract.Indexers{}
 	for _, index := range allIndexes {
 		indexers[index] = func(obj any) ([]string, error) {
 			for i := range buffer {
-				buffer[i] = "stale" // shows up where a store has kept the slice
+				buffer[i] = "stale" // visible in a store that kept the slice
 			}
 			return buffer[:copy(buffer, obj.(*item).valuesIn(index))], nil
 		}
@@ -30,8 +30,8 @@ func reusing() contract.Indexers {
 	return indexers
 }
 
-// reuseCase fills a store through one writing call. No key is written twice in it:
-// client-go compares the values of the old and the new object in one slice.
+// reuseCase fills a store through one writing call. It writes no key twice: client-go
+// compares the values of the old and the new object in one slice.
 func reuseCase(name string, write func(t *suite.T, s contract.Store, items []*item) *model) suite.Case[NewStore] {
 	return suite.Case[NewStore]{Clause: "STORE-47", Name: name, Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(reusing())
@@ -72,10 +72,10 @@ var reuseCases = []suite.Case[NewStore]{
 	}, Why: "a back-fill that keeps the slices gives every object the values of the last one"},
 }
 
-// turnstile counts the calls of IndexFuncs that found another one under way.
+// turnstile counts the calls of IndexFuncs that began while another was running.
 type turnstile struct {
 	inside, overlaps atomic.Int32
-	memo             int // no lock: the race detector sees calls at once that overlaps missed
+	memo             int // no lock: the race detector sees concurrent calls that overlaps missed
 }
 
 func (c *turnstile) pass() {
@@ -83,7 +83,7 @@ func (c *turnstile) pass() {
 		c.overlaps.Add(1)
 	}
 	c.memo++
-	runtime.Gosched() // another call comes in here if the store lets it
+	runtime.Gosched() // another call can enter here if the store lets it
 	c.inside.Add(-1)
 }
 
@@ -93,11 +93,12 @@ func (c *turnstile) check(t *suite.T) {
 	}
 }
 
-// manyItems is more than any store that works in shares handles in one.
+// manyItems is meant to make a store split its work between goroutines. But crowd has only
+// 1,000 different keys, so the store gets 1,000 objects.
 const manyItems = 20000
 
-// serialCases: no two IndexFuncs at once during writes. Index is not called: client-go
-// runs IndexFuncs of several readers of Index at once.
+// serialCases: no two IndexFuncs run at once during writes. The cases do not call Index:
+// client-go runs the IndexFuncs of several readers of Index at once.
 var serialCases = []suite.Case[NewStore]{
 	{Clause: "STORE-48", Name: "replace", Run: func(t *suite.T, newStore NewStore) {
 		var c turnstile
@@ -183,21 +184,21 @@ const whySerial = "an IndexFunc with a memo map works with client-go: called fro
 const (
 	fewValues  = 100
 	mostValues = 64 * fewValues
-	// slowerThanFew is the largest healthy ratio of two times: n values of one object, and n
-	// values of objects that have fewValues each. Cache misses bring it to about three.
-	// Comparing each value with each brings it to n/fewValues.
+	// slowerThanFew is the largest healthy ratio of two processor times: that of n values
+	// of one object, and that of n values of objects with fewValues each. Cache misses make
+	// it about three. Comparing each value with each makes it n/fewValues.
 	slowerThanFew = 8
-	// noticeable is the shortest processor time for which a step is accused.
+	// noticeable is the shortest processor time for which a step can fail.
 	noticeable = 20 * time.Millisecond
-	// accusations is how often in a row a step must be too slow.
+	// accusations is the number of times in a row that a step must be too slow to fail.
 	accusations = 3
 )
 
-// linearCase runs work for an object of more and more values. Nothing that a store does
-// can be counted through its interface, so the case takes times, and takes them such that
-// a busy machine is not mistaken for a slow store: in processor time, in which what else
-// runs on the machine does not count; beside the same number of values in many objects,
-// measured just before; and three times in a row.
+// linearCase runs work for an object of more and more values. A store's interface has
+// nothing to count, so the case measures times. Three measures keep it from taking a busy
+// machine for a slow store. It measures processor time, which excludes everything else that
+// runs on the machine. It compares with the same number of values in many objects, measured
+// just before. And a step fails only if it is too slow three times in a row.
 func linearCase(name string, work func(t *suite.T, s contract.Store, n int)) suite.Case[NewStore] {
 	return suite.Case[NewStore]{Clause: "STORE-49", Name: name, Run: func(t *suite.T, newStore NewStore) {
 		runtime.LockOSThread()
@@ -225,7 +226,7 @@ func linearCase(name string, work func(t *suite.T, s contract.Store, n int)) sui
 	}, Why: "an object of thousands of index values stops every writer, and with a lock every reader, for seconds"}
 }
 
-// valuesFrom returns n values, of which no other from has any.
+// valuesFrom returns n values. Different from give disjoint values.
 func valuesFrom(from, n int) []string {
 	values := make([]string, n)
 	for i := range values {
@@ -246,8 +247,8 @@ var linearCases = []suite.Case[NewStore]{
 		s.Delete("k")
 		must(t, differs("ListIndexFuncValues", s.ListIndexFuncValues(many), nil))
 	}),
-	// An object that leaves a value gives up its place there to another object, which may
-	// have many values itself.
+	// An object that leaves a value gives its place there to another object, which may have
+	// many values itself.
 	linearCase("two-that-share", func(t *suite.T, s contract.Store, n int) {
 		values, others := valuesFrom(0, n), valuesFrom(n, n)
 		s.Add("k", &item{name: "k", key: "k", many: values})
@@ -274,7 +275,7 @@ var linearCases = []suite.Case[NewStore]{
 	}),
 }
 
-// found reports how many objects have a value, if it is not what is wanted.
+// found returns an error unless want objects have the value.
 func found(s contract.Store, value string, want int) error {
 	list, err := s.ByIndex(many, value)
 	if err == nil && len(list) != want {

@@ -10,11 +10,11 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// scene is one writer's endless work. Its content after write n is known without
-// running it, so what a reader saw can be compared with every instant of its call.
+// scene is the endless work of one writer. The content after write n is known without
+// running it, so a reader's result can be compared with every instant of its call.
 type scene struct {
 	name    string
-	clause  string // the clause that its cases test; "" for each read's own
+	clause  string // the clause of its cases; "" for the clause of each read
 	why     string
 	batch   bool                          // whether it needs a contract.Transactor
 	content func(n int) []*item           // after write n; 0 is before the first
@@ -29,7 +29,7 @@ type read struct {
 	expect func([]*item) []string
 }
 
-// reads are the questions whose answer is more than one object.
+// reads are the questions that return more than one object.
 var reads = []read{
 	{"list", "STORE-7", func(s contract.Store) ([]string, error) { return names(s.List()), nil }, itemNames},
 	{"list-keys", "STORE-8", func(s contract.Store) ([]string, error) { return s.ListKeys(), nil }, itemKeys},
@@ -56,8 +56,8 @@ func readObjects(name, clause string, ask func(contract.Store) ([]any, error), p
 	}, func(items []*item) []string { return itemNames(pick(items)) }}
 }
 
-// own is an index in which every object has a value of its own, which moves with
-// some of its writes.
+// own is an index in which every object has a value of its own. Some writes of the object
+// change the value.
 const own = "own"
 
 func ownValue(i *item) string { return i.key + i.one }
@@ -88,18 +88,18 @@ func instantCases() []suite.Case[NewStore] {
 
 const (
 	sceneReaders = 2
-	sceneReads   = 500                    // of each reader beside a write, at effort 1
+	sceneReads   = 500                    // reads of each reader that overlap a write, at effort 1
 	sceneTime    = 150 * time.Millisecond // at most, at effort 1
-	// mostInstants bounds the work of judging a reader that was not scheduled while
-	// the writer went on; such a read proves nothing either way.
+	// mostInstants bounds the work of judging a reader that did not run while the writer
+	// went on. A read that spans more writes proves nothing either way.
 	mostInstants = 3000
 )
 
-// play runs the writer beside readers and judges each result: it must be the
-// answer for the content after one of the writes from the last that was done when
-// the call began to the last that had begun when it ended.
+// play runs the writer beside readers and judges each result. It must be the answer for the
+// content after one of these writes: from the last write that was done when the call began
+// to the last write that had begun when it ended.
 func (sc scene) play(t *suite.T, newStore NewStore, r read) {
-	// Yielding inside an IndexFunc stretches a write, so that readers meet its middle.
+	// Yielding inside an IndexFunc stretches a write, so that readers run during it.
 	ix := indexersBefore(runtime.Gosched)
 	ix[own] = func(obj any) ([]string, error) {
 		runtime.Gosched()
@@ -143,7 +143,7 @@ func (sc scene) play(t *suite.T, newStore NewStore, r read) {
 				if last > first {
 					beside++
 				}
-				runtime.Gosched() // on one core the writer comes to its turn here
+				runtime.Gosched() // on one core the writer runs here
 			}
 		})
 	}

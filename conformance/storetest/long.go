@@ -11,14 +11,14 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// A read of a scene's 16 objects is over before a writer has done two writes, and
-// touches one chunk or one bucket of whatever the store is made of. Here objects are
-// so many that writes by the dozen go on beside each read, and that a store has them
-// in many pieces. The writer counts, so that at every instant there are numbers in
-// a row: a result shows by itself whether it is one.
+// A read of a scene's 16 objects is over before a writer has done two writes. It touches
+// one chunk or one bucket of the store's structure. The long cases have so many objects
+// that dozens of writes happen during each read, and that a store holds them in many
+// pieces. Each write has a number, and at every instant the numbers of the stored objects
+// are consecutive. So a result shows by itself whether it is one instant.
 const (
 	longObjects = 2000 // even
-	longReads   = 40   // beside writes, at effort 1
+	longReads   = 40   // reads that overlap writes, at effort 1
 )
 
 // numbered is the object that holds write number n.
@@ -26,7 +26,7 @@ type numbered struct{ n int }
 
 func longKey(n int) string { return fmt.Sprintf("k%09d", n) }
 
-// longIndexers: an index of two values, and one in which each object has its own.
+// longIndexers returns an index of two values, and one in which each object has its own.
 func longIndexers() contract.Indexers {
 	return contract.Indexers{
 		"half": func(obj any) ([]string, error) { return []string{strconv.Itoa(obj.(*numbered).n % 2)}, nil },
@@ -34,12 +34,12 @@ func longIndexers() contract.Indexers {
 	}
 }
 
-// longScene is a writer's endless work, from number longObjects on.
+// longScene is the endless work of a writer, from number longObjects on.
 type longScene struct {
 	name  string
 	why   string
-	moves bool // whether keys come and go, so that a read of keys sees the numbers
-	spare int  // how many objects more there may be
+	moves bool // whether keys come and go, so that a read of keys shows the numbers
+	spare int  // the most objects beyond longObjects
 	write func(s contract.Store, n int)
 }
 
@@ -61,7 +61,7 @@ var longScenes = []longScene{
 	},
 }
 
-// longRead asks for numbers of which each is the one before plus step.
+// longRead is a read whose result must be numbers that are step apart.
 type longRead struct {
 	name   string
 	clause string
@@ -118,7 +118,7 @@ func numbersIn(keys []string) ([]int, error) {
 	return out, nil
 }
 
-// longCases asks every long read in every scene in which its answer changes.
+// longCases runs every long read in every scene in which its answer changes.
 func longCases() []suite.Case[NewStore] {
 	var cases []suite.Case[NewStore]
 	for _, sc := range longScenes {
@@ -168,14 +168,14 @@ func (sc longScene) play(t *suite.T, newStore NewStore, r longRead) {
 			if last > first {
 				beside++
 			}
-			// No yield: on one core only the end of its time slice stops a reader in
-			// the middle of a read, and for that it must use the slice up.
+			// No yield: on one core only the end of its time slice stops a reader in the
+			// middle of a read. So the reader must use the slice up.
 		}
 	})
 }
 
-// judge says what is wrong with numbers that were read from when write first was
-// done to when write last had begun.
+// judge returns what is wrong with the numbers of a read that began when write first was
+// done and ended when write last had begun.
 func (sc longScene) judge(got []int, step, first, last int) error {
 	slices.Sort(got)
 	if n := len(got); n < longObjects/step || n > longObjects/step+sc.spare {

@@ -11,15 +11,15 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// The indexes that cases use, named by how many values an object has in them.
+// The indexes of the cases, named by the number of values that an object has in them.
 const (
 	one   = "one"   // exactly one
 	many  = "many"  // none, several, or one twice
 	maybe = "maybe" // one or none
 )
 
-// item is the object that cases store. It carries its own index values, so that
-// what an index must hold can be read off the objects.
+// item is the object that cases store. It carries its own index values, so that the content
+// of every index can be read off the objects.
 type item struct {
 	name   string // key#seq and the values: no two different items share it
 	key    string
@@ -52,7 +52,7 @@ func (i *item) poisoned(index string, panics bool) *item {
 
 func (i *item) String() string { return i.name }
 
-// valuesIn is what the index's function must give.
+// valuesIn returns the right result of the index's function.
 func (i *item) valuesIn(index string) []string {
 	switch {
 	case index == one:
@@ -65,13 +65,13 @@ func (i *item) valuesIn(index string) []string {
 	return nil
 }
 
-// errPoison is what an IndexFunc fails with.
+// errPoison is the value with which an IndexFunc fails, as an error or as a panic.
 type errPoison struct{ item string }
 
 func (e errPoison) Error() string { return "poisoned item " + e.item }
 
-// indexFunc is the function of the named index. before, if not nil, runs at the
-// start of each call.
+// indexFunc returns the function of the named index. before, if not nil, runs at the start
+// of each call.
 func indexFunc(index string, before func()) contract.IndexFunc {
 	return func(obj any) ([]string, error) {
 		if before != nil {
@@ -90,7 +90,7 @@ func indexFunc(index string, before func()) contract.IndexFunc {
 
 var allIndexes = []string{one, many, maybe}
 
-// indexers returns a fresh map of the named indexers; of all, if none is named.
+// indexers returns a new map of the named indexers, or of all if none is named.
 func indexers(names ...string) contract.Indexers { return indexersBefore(nil, names...) }
 
 func indexersBefore(before func(), names ...string) contract.Indexers {
@@ -104,8 +104,8 @@ func indexersBefore(before func(), names ...string) contract.Indexers {
 	return m
 }
 
-// model is the dumb store: what is there is in the map, and every question is
-// answered by looking at all of it.
+// model is the oracle: a map of the items, and every question is answered by looking at all
+// of them.
 type model struct {
 	items   map[string]*item
 	indexes []string
@@ -121,7 +121,7 @@ func newModel(items ...*item) *model {
 
 func (m *model) all() []*item { return slices.Collect(maps.Values(m.items)) }
 
-// asMap is the content as Replace takes it, in a map of its own.
+// asMap returns the content as the argument of Replace, in a new map.
 func (m *model) asMap() map[string]any {
 	out := make(map[string]any, len(m.items))
 	for k, i := range m.items {
@@ -130,7 +130,7 @@ func (m *model) asMap() map[string]any {
 	return out
 }
 
-// checkObjects compares what List, ListKeys and Get say with the model.
+// checkObjects compares the results of List, ListKeys and Get with the model.
 func (m *model) checkObjects(s contract.Store) error {
 	if err := differs("List", names(s.List()), itemNames(m.all())); err != nil {
 		return err
@@ -146,8 +146,8 @@ func (m *model) checkObjects(s contract.Store) error {
 	return nil
 }
 
-// checkIndexes compares every read of every index with the model, for every value
-// that an object has and one that none has, and asks Index with each of probes.
+// checkIndexes compares every read of every index with the model: for each value that an
+// object has, for one that none has, and for Index with each of probes.
 func (m *model) checkIndexes(s contract.Store, probes ...*item) error {
 	for _, index := range m.indexes {
 		values := indexValues(m.all(), index)
@@ -231,7 +231,8 @@ func itemKeys(items []*item) []string {
 	return out
 }
 
-// names tells what a store returned, also what it should never have returned.
+// names returns the names of the objects that a store returned. Any other value is printed
+// with its type.
 func names(objects []any) []string {
 	out := make([]string, len(objects))
 	for n, o := range objects {
@@ -267,7 +268,7 @@ func must(t *suite.T, err error) {
 	}
 }
 
-// panicOf runs f and returns what it panicked with, nil if it did not.
+// panicOf runs f and returns the value it panicked with, nil if it did not panic.
 func panicOf(f func()) (p any) {
 	defer func() { p = recover() }()
 	f()

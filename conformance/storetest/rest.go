@@ -14,12 +14,12 @@ import (
 const (
 	restWriters = 4
 	restRounds  = 12 // each on a store of its own, at effort 1
-	restWrites  = 50 // of each writer, in a round
-	restKeys    = 12 // of each writer, and as many that all share
+	restWrites  = 50 // writes of each writer in a round
+	restKeys    = 12 // keys of each writer, and as many that all share
 )
 
-// restCases: many writers, and what is there when they have ended. A write that is
-// lost shows only if no later one hides it, so rounds are short and many.
+// restCases: the content after many writers have ended. A lost write shows only if no later
+// write hides it, so rounds are short and many.
 var restCases = []suite.Case[NewStore]{
 	{Clause: "STORE-36", Name: "many-writers", Run: func(t *suite.T, newStore NewStore) {
 		rounds(t, func(seeds *rand.Rand) { crowdOfWriters(t, newStore(indexersBefore(runtime.Gosched)), seeds) })
@@ -62,8 +62,9 @@ func rounds(t *suite.T, round func(seeds *rand.Rand)) {
 	}
 }
 
-// crowdOfWriters runs writers with keys of their own and keys that they share,
-// beside the given readers, each called at least once, and compares the rest with the writers' last writes.
+// crowdOfWriters runs writers with keys of their own and shared keys, beside the given
+// readers. Each reader is called at least once. Then it compares the content with the
+// writers' last writes.
 func crowdOfWriters(t *suite.T, s contract.Store, seeds *rand.Rand, readers ...func()) {
 	var writing atomic.Int64
 	writing.Store(restWriters)
@@ -95,8 +96,8 @@ func crowdOfWriters(t *suite.T, s contract.Store, seeds *rand.Rand, readers ...f
 		actors = append(actors, func() {
 			for first := true; first || writing.Load() > 0; first = false {
 				read()
-				// On one core a reader that never yields would be given 10 ms for each
-				// time that a writer yields.
+				// On one core a reader that never yields would run for 10 ms each time that
+				// a writer yields.
 				runtime.Gosched()
 			}
 		})

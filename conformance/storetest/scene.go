@@ -4,7 +4,7 @@ import "github.com/informerbench/informerbench/contract"
 
 const (
 	crew   = 16 // objects of a scene
-	circle = 40 // keys that the window passes over before it comes round
+	circle = 40 // keys through which the window moves before it starts again
 )
 
 // scenes are the ways in which one writer changes the content.
@@ -56,8 +56,8 @@ var scenes = []scene{
 	},
 }
 
-// generation is the content after the n-th Replace: new objects throughout, under
-// keys of which half are those of the generation before.
+// generation returns the content after the n-th Replace. All objects are new; half of the
+// keys are those of the generation before.
 func generation(n int) []*item {
 	items := make([]*item, crew)
 	for j := range items {
@@ -66,12 +66,14 @@ func generation(n int) []*item {
 	return items
 }
 
-// lastWrite is the newest of writes 1 to n that was to key j, in turn; 0 if none.
+// lastWrite returns the newest of writes 1 to n that was to key j, if the writes go to the
+// keys in turn; 0 if none was.
 func lastWrite(n, j int) int {
 	return max(0, n-((n-j)%crew+crew)%crew)
 }
 
-// window is the content when, by turns, the next object comes and the oldest goes.
+// window returns the content after n writes that, in turn, add the next object and delete
+// the oldest.
 func window(n int) []*item {
 	var items []*item
 	for j := n / 2; j < (n+1)/2+crew; j++ {
@@ -80,8 +82,8 @@ func window(n int) []*item {
 	return items
 }
 
-// batch is the content after the n-th Transaction: every object is rewritten, and
-// the last one comes under another key.
+// batch returns the content after the n-th Transaction. Each one rewrites every object, and
+// moves the last object to another key.
 func batch(n int) []*item {
 	items := make([]*item, crew)
 	for j := range items {

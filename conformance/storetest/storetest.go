@@ -1,21 +1,22 @@
-// Package storetest is the conformance suite of contract.Store: the STORE
-// clauses as cases that any implementation runs through one door.
+// Package storetest is the conformance suite of contract.Store: the STORE clauses as cases
+// that any implementation runs by one call.
 //
 //	func TestConformance(t *testing.T) {
 //		storetest.Run(t, func(ix contract.Indexers) contract.Store { return mystore.New(ix) })
 //	}
 //
-// Three kinds of cases: short sequences, one rule each; random histories
-// compared after every step with a plain map (rapid, shrinking); and concurrent
-// runs, judged by what was possible and not by luck. In those, a single writer
-// counts its writes, so each result of a reader must be the whole content after
-// one of the writes that were under way during the call; and histories of several
-// goroutines are checked for linearizability (package linear, with a small part of
-// its budget).
+// There are three kinds of cases:
 //
-// A power that the store lacks (contract.Transactor and the others) is skipped
-// and said so. The constructor must return a store of its own each time; the map
-// that it is given is its to keep.
+//   - short sequences, one rule each;
+//   - random histories, compared with a plain map after every step and shrunk (rapid);
+//   - concurrent runs. A single writer counts its writes. Each result of a reader must be
+//     the whole content after one of the writes that were under way during the call. Package
+//     linear checks histories of several goroutines for linearizability, with a small part of
+//     its budget.
+//
+// Cases for an optional interface that the store lacks (contract.Transactor and the others)
+// are skipped, and the result says so. The constructor must return a store of its own each
+// time, and may keep the map that it is given.
 //
 // Cost: a few seconds of two cores at effort 1; it grows with WithEffort.
 package storetest
@@ -29,8 +30,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// linearHistories is the number of histories of each linear case, at effort 1. A
-// store that is to be trusted with threads runs package linear by itself.
+// linearHistories is the number of histories of each linear case, at effort 1. For a store
+// that threads must be able to trust, run package linear by itself too.
 const linearHistories = 200
 
 // NewStore constructs the store under test, with the given indexers.

@@ -37,7 +37,7 @@ func TestClientGo(t *testing.T) {
 	storetest.Run(t, clientGo, opts...)
 }
 
-// Without its waiver each of the clauses must be named, or the waiver is a lie.
+// Without its waiver the suite must fail each of the clauses, or the waiver is not needed.
 func TestClientGoNeedsItsWaivers(t *testing.T) {
 	failed := failedClauses(t, clientGo)
 	for clause := range clientGoWaivers {

@@ -8,9 +8,9 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// together runs the functions at once, each on a goroutine of its own, and waits
-// for all. A panic in one fails the case instead of ending the process. They may
-// call t.Errorf and not t.Fatalf.
+// together runs the functions at once, each on a goroutine of its own, and waits for all. A
+// panic in one fails the case instead of ending the process. They may call t.Errorf but not
+// t.Fatalf.
 func together(t *suite.T, functions ...func()) {
 	var wg sync.WaitGroup
 	for _, f := range functions {

@@ -8,8 +8,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// transactionCases: a batch of writes in one go. The one instant that it is to
-// single reads is tested by the scenes.
+// transactionCases: a batch of writes. The scenes test that single reads see it as one
+// instant.
 var transactionCases = []suite.Case[NewStore]{
 	{Clause: "STORE-37", Name: "in-order", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers())
@@ -69,7 +69,7 @@ var transactionCases = []suite.Case[NewStore]{
 	{Clause: "STORE-38", Name: "two-writers", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers(one))
 		b := transactor(t, s)
-		// Each batch writes its own number under both keys, and moves both to its value.
+		// Each batch writes its number under both keys, and moves both to its index value.
 		write := func(n int) {
 			value := string("abc"[n%3])
 			b.Transaction(update(newItem("x", n, value)), update(newItem("y", n, value)))
@@ -127,7 +127,7 @@ var transactionCases = []suite.Case[NewStore]{
 	}, Why: "a watch that was cut ends in a tombstone, and the informer would crash on it"},
 }
 
-// unindexable are objects on which an IndexFunc fails, by what they are.
+// unindexable returns objects on which an IndexFunc fails, by their descriptions.
 func unindexable() map[string]any {
 	bad := newItem(key(4), 9, "bad", "bad")
 	return map[string]any{

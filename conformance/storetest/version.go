@@ -29,7 +29,7 @@ func versionCase(clause, name, why string, body func(t *suite.T, s contract.Stor
 	}}
 }
 
-// versionCases: the newest resource version that the store was given.
+// versionCases: the store's resource version.
 var versionCases = []suite.Case[NewStore]{
 	versionCase("STORE-40", "bookmark-replace-and-writes", "an informer tells its handlers how far the cache is; a version too new hides that it is behind",
 		func(_ *suite.T, s contract.Store, is func(want, when string)) {

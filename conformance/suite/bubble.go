@@ -8,22 +8,22 @@ import (
 	"testing/synctest"
 )
 
-// Bubble runs f in a testing/synctest bubble of its own. failed says what f panicked
-// with, or that every goroutine of the bubble waits for ever; left holds the stacks of
-// goroutines that f left behind. Both are "" if all went well.
+// Bubble runs f in a testing/synctest bubble of its own. failed holds the panic of f, or
+// synctest's report that every goroutine of the bubble waits for ever. left holds the
+// stacks of goroutines that f left behind. Both are "" if all went well.
 //
-// A goroutine that waits for a mutex stops the bubble's time and synctest does not
-// call that a deadlock: then Bubble does not return, and [Guard] finds it.
+// A goroutine that waits for a mutex stops the bubble's time, and synctest does not report
+// that as a deadlock. Bubble then does not return, and [Guard] finds the stall.
 //
-// synctest.Test wants a testing.T but looks at nothing in it as long as nothing fails
-// by it, so a new one will do, and bubbles exist outside go test too. f runs on a
-// goroutine of its own because it may end itself (T.Fatalf does).
+// synctest.Test takes a testing.T but does not use it unless a test fails through it. So
+// Bubble passes a new one, and bubbles work outside go test too. f runs on a goroutine of
+// its own because it may end that goroutine (T.Fatalf does).
 func Bubble(f func()) (failed, left string) {
 	var own string
 	over := false
 	defer func() {
 		if p := recover(); p != nil {
-			// The panic is that of a bubble in which goroutines are blocked.
+			// synctest panics if the bubble's goroutines are blocked for ever.
 			var blocked []goroutine
 			all, _ := dump()
 			for _, g := range all {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// goroutine is what a dump of the process says of one goroutine.
+// goroutine is the record of one goroutine in a dump of the process.
 type goroutine struct {
 	id, creator int64  // creator is 0 if the dump names none
 	state       string // such as "chan receive" or "sync.Mutex.Lock"
@@ -16,15 +16,15 @@ type goroutine struct {
 	text        string
 }
 
-// busyStates are those of goroutines that run, could run, or wait for the runtime
+// busyStates are the states of goroutines that run, are runnable, or wait for the runtime
 // itself and not for another goroutine. A state that begins with one of them is busy.
 var busyStates = []string{
 	"running", "runnable", "syscall", "preempted", "copystack", "idle", "dead", "GC ", "garbage collection", "wait for GC", "stopping the world",
 	"flushing proc caches", "debug call",
 }
 
-// waits reports whether the goroutine cannot go on before another one, a timer or the
-// world outside lets it.
+// waits reports whether the goroutine is blocked until another goroutine, a timer or an
+// external event lets it continue.
 func (g goroutine) waits() bool {
 	for _, busy := range busyStates {
 		if strings.HasPrefix(g.state, busy) {
@@ -34,13 +34,14 @@ func (g goroutine) waits() bool {
 	return g.state != "semacquire" || semaphoreLine.MatchString(g.text)
 }
 
-// semaphoreLine is the first function of a goroutine that waits for a semaphore of a
-// package. A goroutine in the state semacquire that is elsewhere waits for the runtime: an
-// allocation that starts a collection, for example, waits while the world is stopped. When
-// many suites stop it for their dumps on a busy machine, that takes seconds.
+// semaphoreLine matches a goroutine whose innermost function is in package sync or in an
+// internal package: it waits for a semaphore of that package. Any other goroutine in the
+// state semacquire waits for the runtime: an allocation that starts a collection, for
+// example, waits while the world is stopped. When many suites stop the world for their
+// dumps on a busy machine, that takes seconds.
 var semaphoreLine = regexp.MustCompile(`^goroutine .*\n(?:sync|internal/[a-z]+)\.`)
 
-// allWait reports whether every member waits; without members nothing is known.
+// allWait reports whether every member waits. Without members it reports false.
 func allWait(members []goroutine) bool {
 	for _, g := range members {
 		if !g.waits() {
@@ -78,8 +79,8 @@ func parseGoroutine(text string) (g goroutine, ok bool) {
 	return g, true
 }
 
-// dump returns the goroutines of the process. whole says that these are all: the text of
-// more than some 100,000 is cut.
+// dump returns the goroutines of the process. whole is false if the dump was cut at 64 MiB,
+// the text of some 100,000 goroutines.
 func dump() (all []goroutine, whole bool) {
 	const most = 64 << 20
 	buf := make([]byte, 256<<10)
@@ -99,7 +100,7 @@ func dump() (all []goroutine, whole bool) {
 	return all, whole
 }
 
-// ownID is the number of the calling goroutine, and ownBubble names its bubble.
+// ownID returns the id of the calling goroutine, and ownBubble the name of its bubble.
 func ownID() int64 { return own().id }
 
 func ownBubble() string { return own().bubble }
@@ -110,10 +111,10 @@ func own() goroutine {
 	return g
 }
 
-// family is the goroutines that were added and those that descend from them. It remembers
-// those that have ended, because their children name them. A goroutine whose parent was
-// born and ended between two looks is missed, unless it was added or is in a bubble of the
-// family. add may be called while another goroutine looks.
+// family is a set of goroutines: those that were added, and their descendants. It remembers
+// goroutines that have ended, because their children name them. It misses a goroutine whose
+// parent was born and ended between two looks, unless the goroutine was added or is in a
+// bubble of the family. add may be called while another goroutine looks.
 type family struct {
 	mu  sync.Mutex
 	ids map[int64]bool
@@ -128,7 +129,8 @@ func (f *family) add(id int64) {
 	f.ids[id] = true
 }
 
-// look returns the goroutines of the family that live, and whether these are all.
+// look returns the live goroutines of the family, and whether the dump that it read was
+// whole.
 func (f *family) look() (members []goroutine, whole bool) {
 	all, whole := dump()
 	f.mu.Lock()

@@ -1,14 +1,14 @@
-// Package suite is the machinery that the conformance packages share: a case is
-// written once, and runs either as a subtest (Run) or without testing.T (Check).
+// Package suite is the machinery that the conformance packages share: a case is written
+// once, and runs either as a subtest (Run) or without testing.T (Check).
 //
-// A case belongs to one clause of package contract. It gets a [T], which has the
-// methods of testing.T that cases need and satisfies rapid.TB, so random
-// histories run inside either front end. A case that panics, waits for ever (a lock
-// left held) or loops for ever fails by the name of its clause, with the stacks of its
-// goroutines, and the next case runs. [Guard] says how that is told from a slow machine.
+// A case belongs to one clause of package contract. It gets a [T], which has the methods of
+// testing.T that cases need and satisfies rapid.TB, so random histories run inside either
+// front end. A case fails if it panics, waits for ever (on a lock left held, for example)
+// or loops for ever. The failure names its clause and prints the stacks of its goroutines,
+// and the next case runs. [Guard] describes how it tells a hang from a slow machine.
 //
-// Cost: a case runs on one goroutine of its own; a case that hangs leaves its
-// goroutines behind, because Go has no way to end them.
+// Cost: a case runs on one goroutine of its own. A case that hangs leaves its goroutines
+// behind, because Go has no way to end them.
 package suite
 
 import (
@@ -26,7 +26,7 @@ import (
 // Case is one check of one clause against an implementation that F constructs.
 type Case[F any] struct {
 	Clause string // number of the clause, such as "STORE-7"
-	Name   string // what is tried, in kebab case; unique within the clause
+	Name   string // the scenario, in kebab case; unique within the clause
 	Why    string // what goes wrong in the field when this is broken; printed on failure
 	Run    func(t *T, newImpl F)
 }
@@ -38,17 +38,17 @@ type Outcome string
 const (
 	Pass   Outcome = "pass"
 	Fail   Outcome = "fail"
-	Skip   Outcome = "skip"   // the implementation lacks the power; Reason says which
+	Skip   Outcome = "skip"   // the case does not apply to the implementation; Reason says why
 	Waived Outcome = "waived" // an option waived the clause; Reason says why
 )
 
-// Result is what one case found.
+// Result is the result of one case.
 type Result struct {
 	Clause  contract.Clause
 	Case    string
 	Outcome Outcome
-	Reason  string // failure text, or why it was skipped or waived
-	Note    string // what the case says of how it went, whatever the outcome; see T.Notef
+	Reason  string // the failure's text, or why the case was skipped or waived
+	Note    string // the lines of T.Notef, whatever the outcome
 	Seed    uint64 // WithSeed(Seed) repeats the case's random choices
 	Elapsed time.Duration
 }
@@ -56,20 +56,21 @@ type Result struct {
 // Failure is the error of one failed case.
 type Failure struct{ Result }
 
-// Error names the clause, the case, what was seen and the seed.
+// Error names the clause, the case, the failure and the seed.
 func (f *Failure) Error() string {
 	return fmt.Sprintf("%s [%s, seed %d]\n%s", f.Clause, f.Case, f.Seed, indent(f.Reason))
 }
 
-// Config is what the options set. Its zero value is the default of every suite.
+// Config holds the settings that options change. Its zero value is the default of every
+// suite.
 type Config struct {
 	// Waived maps the number of a clause to the reason for not testing it.
 	Waived map[string]string
-	// Seed repeats the random choices of an earlier run; 0 takes the process's own.
+	// Seed repeats the random choices of an earlier run; 0 takes the seed of the process.
 	Seed uint64
-	// CaseTimeout bounds the time that a case may use; 0 means a minute. A case that makes
-	// no progress for a tenth of it, six seconds by default, is given up. Both are counted
-	// as Guard says, so that a busy machine accuses no healthy implementation.
+	// CaseTimeout bounds the time of a case; 0 means a minute. The suite gives up a case
+	// that makes no progress for a tenth of it, six seconds by default. Guard counts both
+	// so that a busy machine does not fail a healthy implementation.
 	CaseTimeout time.Duration
 	// Effort scales the number of random histories and the length of stress
 	// runs; 0 means 1.
@@ -83,28 +84,28 @@ type Config struct {
 	// NewTransforming constructs the FIFO that fifotest tests with a transformer;
 	// nil skips the clauses of contract.CapTransform.
 	NewTransforming func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO
-	// Drawings is the directory of the pages that package linear draws violations
-	// in; "" means os.TempDir().
+	// Drawings is the directory for the HTML pages in which package linear draws
+	// violations; "" means os.TempDir().
 	Drawings string
-	// OwnClock says that a queue reads the system's clock whatever clock its
+	// OwnClock says that a queue reads the system's clock and ignores the clock that its
 	// constructor is given (controller-runtime's priority queue does).
 	OwnClock bool
-	// NewConfigured constructs the queue that queuetest tests with metrics, an order and a
-	// limiter of the suite's; nil skips the cases that need one.
+	// NewConfigured constructs the queue that queuetest tests with the suite's own metrics,
+	// order and limiter; nil skips the cases that need one.
 	NewConfigured func(contract.QueueConfig) contract.DelayingQueue[string]
-	// Granularity is what delaytest expects times to be rounded up to; 0 means that they
-	// are kept exactly.
+	// Granularity is the duration to which the heap under delaytest rounds times up; 0
+	// means that it keeps times exactly.
 	Granularity time.Duration
-	// DelaySteps reads how many steps the operations of a delay heap have taken, and
-	// DelayBound is the most that one of them may take on average while so many wait;
-	// nil skips the clause of contract.CapCountedWork.
+	// DelaySteps returns the number of steps that the operations of a delay heap have
+	// taken. DelayBound returns the largest average number of steps per operation while
+	// waiting items wait. nil skips the clause of contract.CapCountedWork.
 	DelaySteps func(contract.DelayHeap[string]) uint64
 	DelayBound func(waiting int) float64
-	// Histories is how many random histories informertest plays; 0 means 300, scaled by
-	// the effort.
+	// Histories is the number of random histories that informertest plays; 0 means 300,
+	// scaled by the effort.
 	Histories int
-	// MutationDetecting constructs the informer that informertest tests for reports of
-	// changed objects; nil skips the clause of contract.CapMutationDetection.
+	// MutationDetecting constructs the informer whose reports of changed objects
+	// informertest tests; nil skips the clause of contract.CapMutationDetection.
 	MutationDetecting func(found func(message string)) contract.NewInformer
 	// Only restricts the run to these clauses; empty means all.
 	Only []string
@@ -112,7 +113,7 @@ type Config struct {
 	wrongOptions []error
 }
 
-// Refuse makes NewConfig return an error: an option was given what makes no sense.
+// Refuse makes NewConfig return err. An option calls it if its argument makes no sense.
 func (c *Config) Refuse(err error) { c.wrongOptions = append(c.wrongOptions, err) }
 
 // Option changes a suite's Config.
@@ -145,7 +146,7 @@ func WithEffort(factor float64) Option { return func(c *Config) { c.Effort = fac
 // WithObserver calls f with each result as it comes.
 func WithObserver(f func(Result)) Option { return func(c *Config) { c.Observe = f } }
 
-// WithCaseTimeout bounds one case, and its patience with calls that do not return; see
+// WithCaseTimeout bounds the time of one case and of its calls that do not return; see
 // Config.CaseTimeout.
 func WithCaseTimeout(d time.Duration) Option { return func(c *Config) { c.CaseTimeout = d } }
 
@@ -161,8 +162,8 @@ func Only(clauses ...string) Option {
 	}
 }
 
-// processSeed is the seed of every run that asks for none: one for the whole
-// process, because rapid's seed is a flag of the process.
+// processSeed is the seed of every run without WithSeed. The whole process has one, because
+// rapid's seed is a flag of the process.
 var processSeed = rand.Uint64N(1<<53-1) + 1
 
 // patience is how long a case may go without progress.
@@ -212,11 +213,11 @@ func Check[F any](cases []Case[F], newImpl F, cfg Config) error {
 	return errors.Join(failures...)
 }
 
-// UntilCaught repeats check, at most 30 times, until it returns an error. It is for
-// tests that a suite catches a mistake which only some schedules of the goroutines
-// or some random choices show: one run may miss it, and that is no failure of the
-// suite. Each repetition is given a seed of its own, far from the others: informertest's
-// histories have the seeds that follow.
+// UntilCaught repeats check, at most 30 times, until it returns an error. It is for tests
+// that a suite catches a mistake that only some schedules of the goroutines or some random
+// choices show. One run may miss such a mistake, and that is no fault of the suite. The
+// seeds of the repetitions are 1<<20 apart, because informertest's histories use the seeds
+// that follow a run's own.
 func UntilCaught(check func(seed Option) error) (err error) {
 	for i := range uint64(30) {
 		if err = check(WithSeed(processSeed + i<<20)); err != nil {
@@ -226,8 +227,8 @@ func UntilCaught(check func(seed Option) error) (err error) {
 	return err
 }
 
-// Run runs the cases as subtests named clause/case. around, if not nil, wraps each
-// case: queuetest passes a bubble, so that time is the bubble's.
+// Run runs the cases as subtests named clause/case. around, if not nil, wraps each case:
+// queuetest passes InBubble, which makes time virtual.
 func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around Around) {
 	t.Helper()
 	for i, c := range cases {
@@ -253,11 +254,11 @@ func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around Aro
 	}
 }
 
-// Around runs a case, which is f, in surroundings that it makes.
+// Around runs f, the body of a case, in an environment that it sets up.
 type Around func(t *T, f func())
 
-// InBubble runs each case in a testing/synctest bubble. What the bubble finds, such as
-// a goroutine that is left behind, fails the case.
+// InBubble runs each case in a testing/synctest bubble. A panic, a deadlock of the bubble
+// and a goroutine that is left behind each fail the case.
 func InBubble(t *T, f func()) {
 	failed, left := Bubble(f)
 	switch {
@@ -279,7 +280,7 @@ func report(cfg Config, r Result) {
 	}
 }
 
-// plan says what is to be done with case number i: run it, or why not.
+// plan decides whether to run case number i. If not, r says why.
 func plan[F any](c Case[F], i int, cfg Config) (r Result, run bool) {
 	clause, err := contract.LookupClause(c.Clause)
 	r = Result{Clause: clause, Case: c.Name, Seed: cfg.Seed}

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// check runs one case and returns its results and Check's error.
+// check runs one case and returns its results and the error of Check.
 func check(run func(t *T, broken bool), broken bool, opts ...Option) ([]Result, error) {
 	var results []Result
 	cfg, err := NewConfig(append(opts, WithObserver(func(r Result) { results = append(results, r) })))

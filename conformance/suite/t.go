@@ -17,9 +17,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// T is what a case is given: the part of testing.T that cases need. It
-// satisfies rapid.TB. Errorf and Logf may be called by any goroutine; FailNow,
-// Fatalf and Skipf only by the case's own.
+// T is the part of testing.T that cases need. It satisfies rapid.TB. Any goroutine may call
+// Errorf and Logf; only the case's own goroutine may call FailNow, Fatalf and Skipf.
 type T struct {
 	name  string
 	cfg   Config
@@ -38,34 +37,34 @@ var _ rapid.TB = (*T)(nil)
 
 func newT(name string, cfg Config) *T { return &T{name: name, cfg: cfg} }
 
-// Config is what the suite's options set.
+// Config returns the settings that the suite's options made.
 func (t *T) Config() Config { return t.cfg }
 
-// Rand is the case's own source of random choices: the same seed and the same
-// case give the same choices.
+// Rand returns the case's own source of random choices: the same seed and the same case
+// give the same choices.
 func (t *T) Rand() *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(t.name))
 	return rand.New(rand.NewPCG(t.cfg.Seed, h.Sum64()))
 }
 
-// Scale multiplies n by the configured effort; it is never below 1.
+// Scale returns n times the configured effort, at least 1.
 func (t *T) Scale(n int) int { return max(1, int(float64(n)*t.cfg.Effort)) }
 
-// Name is clause/case.
+// Name returns "clause/case".
 func (t *T) Name() string { return t.name }
 
-// Helper is there for rapid.TB.
+// Helper does nothing; rapid.TB requires it.
 func (t *T) Helper() {}
 
-// Logf adds a line to what is printed if the case fails.
+// Logf adds a line to the text that is printed if the case fails.
 func (t *T) Logf(format string, args ...any) { t.write(fmt.Sprintf(format, args...)) }
 
-// Log is Logf with the defaults' format.
+// Log is Logf with fmt.Sprintln's format.
 func (t *T) Log(args ...any) { t.write(fmt.Sprintln(args...)) }
 
-// Notef adds a line to what the case says of how it went (Result.Note), such as how
-// much it looked at; unlike Logf's it is kept if the case passes.
+// Notef adds a line to Result.Note, such as the number of histories that the case tried.
+// Unlike Logf's lines, notes are kept if the case passes.
 func (t *T) Notef(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,7 +74,7 @@ func (t *T) Notef(format string, args ...any) {
 // Errorf marks the case failed and goes on.
 func (t *T) Errorf(format string, args ...any) { t.write(fmt.Sprintf(format, args...)); t.Fail() }
 
-// Error is Errorf with the defaults' format.
+// Error is Errorf with fmt.Sprintln's format.
 func (t *T) Error(args ...any) { t.write(fmt.Sprintln(args...)); t.Fail() }
 
 // Fatalf marks the case failed and ends it.
@@ -102,10 +101,10 @@ func (t *T) Failed() bool {
 }
 
 // Skipf ends the case as not applicable. The reason is printed, unless the case fails after
-// all, such as by a goroutine that is left behind.
+// all, for example because it leaves a goroutine behind.
 func (t *T) Skipf(format string, args ...any) { t.skip(fmt.Sprintf(format, args...)) }
 
-// Skip is Skipf with the defaults' format.
+// Skip is Skipf with fmt.Sprint's format.
 func (t *T) Skip(args ...any) { t.skip(fmt.Sprint(args...)) }
 
 // SkipNow ends the case as not applicable.
@@ -118,14 +117,14 @@ func (t *T) skip(reason string) {
 	runtime.Goexit()
 }
 
-// Cleanup calls f when the case has ended, the last one given first.
+// Cleanup calls f when the case has ended. The last function added runs first.
 func (t *T) Cleanup(f func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.mu.cleanups = append(t.mu.cleanups, f)
 }
 
-// Progress notes that the case has got further; see Watch.Progress.
+// Progress notes that the case has advanced; see Watch.Progress.
 func (t *T) Progress() { t.watch.Progress() }
 
 // Join makes the calling goroutine one of the case's; see Watch.Join.
@@ -134,7 +133,7 @@ func (t *T) Join() { t.watch.Join() }
 // Patience is how long the case may go without progress.
 func (t *T) Patience() time.Duration { return t.watch.Patience() }
 
-// Stalled is closed when the case is found not to get further; see Watch.Stalled.
+// Stalled returns a channel that is closed when the case has stalled; see Watch.Stalled.
 func (t *T) Stalled() <-chan struct{} { return t.watch.Stalled() }
 
 // HasStalled reports whether Stalled is closed. Goroutines in bubbles poll it.
@@ -147,8 +146,9 @@ func (t *T) HasStalled() bool {
 	}
 }
 
-// Eventually waits until cond holds, calling nudge (if not nil) between looks. It is for
-// what another goroutine must bring about; it fails the case by what if the case stalls.
+// Eventually polls cond until it holds, and calls nudge (if not nil) between polls. It is
+// for conditions that another goroutine must bring about. If the case stalls, Eventually
+// fails it; what names the condition in the text.
 func (t *T) Eventually(cond func() bool, nudge func(), what string) {
 	for wait := 10 * time.Microsecond; !cond(); wait = min(2*wait, 5*time.Millisecond) {
 		if t.HasStalled() {
@@ -162,9 +162,9 @@ func (t *T) Eventually(cond func() bool, nudge func(), what string) {
 	t.Progress()
 }
 
-// Random runs prop on many random inputs with the suite's seed and shrinks what
-// fails to a short history. Suites with different seeds or efforts must not run
-// at once in one process: rapid is configured by flags of the process.
+// Random runs prop on many random inputs with the suite's seed, and shrinks an input that
+// fails to a short history. Suites with different seeds or efforts must not run at once in
+// one process, because rapid is configured by flags of the process.
 func (t *T) Random(prop func(*rapid.T)) {
 	outsideTests.Do(readyFlags)
 	err := errors.Join(
@@ -182,8 +182,8 @@ func (t *T) Random(prop func(*rapid.T)) {
 	rapid.Check(t, func(rt *rapid.T) {
 		t.Progress()
 		// A history that stalled is not shrunk: each shorter one would stall as long. The
-		// Goexit replaces the panic by which rapid ends a history, so its text is lost; that of
-		// the stall says where it was.
+		// Goexit replaces the panic by which rapid ends a history, so rapid's text is lost.
+		// The text of the stall says where the history was.
 		defer func() {
 			if t.HasStalled() {
 				t.FailNow()
@@ -208,7 +208,7 @@ var (
 	flagMu       sync.Mutex
 )
 
-// setFlag writes a flag only where it changes, so that suites that agree can
+// setFlag writes a flag only if its value changes, so that suites with the same values can
 // run side by side.
 func setFlag(name, value string) error {
 	flagMu.Lock()

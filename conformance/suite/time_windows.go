@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// processTime is the processor time that this process has used.
+// processTime returns the processor time that this process has used.
 func processTime() time.Duration {
 	self, err := syscall.GetCurrentProcess()
 	if err != nil {
@@ -18,7 +18,7 @@ func processTime() time.Duration {
 	return length(kernel) + length(user)
 }
 
-// length is a Filetime that counts from nothing: units of 100 ns.
+// length converts a Filetime that holds a duration, in units of 100 ns.
 func length(t syscall.Filetime) time.Duration {
 	return time.Duration(int64(t.HighDateTime)<<32|int64(t.LowDateTime)) * 100
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Watch tells the goroutines of a guarded function whether they have stalled. Any
+// Watch tells the goroutines of a guarded function whether the function has stalled. Any
 // goroutine may call its methods.
 type Watch struct {
 	patience time.Duration
@@ -18,34 +18,36 @@ type Watch struct {
 	stalled  chan struct{}
 }
 
-// Join makes the calling goroutine one of the guarded function's. Call it first on a
-// goroutine whose parent may end at once: Guard would not know whose child it is. It takes
-// some microseconds.
+// Join makes the calling goroutine one of the guarded function's. A goroutine whose parent
+// may end at once must call it first: Guard could not tell whose child it is. It takes some
+// microseconds.
 func (w *Watch) Join() { w.members.add(ownID()) }
 
-// Progress notes that the function has got further. Call it in loops that the function
-// itself bounds, and never in one that ends only when an implementation says so: such
-// a loop would look busy for ever.
+// Progress notes that the function has advanced. Call it in loops that the function itself
+// bounds, and never in a loop that only the implementation under test can end: such a loop
+// would look busy for ever.
 func (w *Watch) Progress() { w.steps.Add(1) }
 
-// Stalled is closed when the function is found not to get further. A goroutine of the
-// function that waits for something waits for Stalled too, and then gives up. A
-// goroutine in a synctest bubble must poll it, because it is not the bubble's.
+// Stalled returns a channel that is closed when Guard finds the function stalled. A
+// goroutine of the function that waits for something must also wait for Stalled, and then
+// give up. A goroutine in a synctest bubble must poll the channel, which belongs to no
+// bubble.
 func (w *Watch) Stalled() <-chan struct{} { return w.stalled }
 
 // Patience is how long the function may go without progress; see Guard.
 func (w *Watch) Patience() time.Duration { return w.patience }
 
-// Stall says why Guard gave a function up.
+// Stall describes why Guard gave up a function.
 type Stall struct {
-	After    time.Duration // the time charged without progress, or in all
-	Overtime bool          // it made progress, but used up its whole bound
-	Waiting  bool          // at the last look every goroutine of it waited
-	Returned bool          // it returned once it was told; else its goroutines go on
-	Stacks   string        // of its goroutines, cut to what a person reads
+	After    time.Duration // the time charged without progress; with Overtime, in all
+	Overtime bool          // the function made progress, but used up its whole bound
+	Waiting  bool          // at the last look every goroutine of the function waited
+	Returned bool          // it returned after Stalled was closed; else its goroutines go on
+	Stacks   string        // of at most mostTold of its goroutines
 }
 
-// StillRunning begins the text of a stall that did not end when it was told.
+// StillRunning begins the text of a stall by overtime, and of a stall whose function did
+// not return after Stalled was closed.
 const StillRunning = "still running after"
 
 func (s *Stall) String() string {
@@ -64,29 +66,29 @@ func (s *Stall) String() string {
 }
 
 // Guard runs f on a goroutine of its own. It returns nil when f returns or ends its
-// goroutine. If f makes no progress for patience, or takes longer than bound (0: no
-// bound), Guard closes Stalled, gives f a moment to end by itself, and returns what it saw.
-// Go cannot end a goroutine, so those of a function that goes on are left behind.
+// goroutine. If f makes no progress for patience, or takes longer than bound (0: no bound),
+// Guard closes Stalled, gives f a grace period to end by itself, and returns a Stall. Go
+// cannot end a goroutine, so the goroutines of an f that does not return are left behind.
 //
-// Patience is not wall-clock time, because a healthy function on a busy machine may
-// not run for seconds. Guard looks at the function's goroutines (f's own and
-// those that called Join, those that they started, and the rest of their synctest bubbles)
-// several times in patience, and charges each interval as follows:
+// Patience is not wall-clock time, because a healthy function on a busy machine may not run
+// for seconds. Guard looks at the function's goroutines several times in patience. These
+// are f's own, those that called Join, those that they started, and the rest of their
+// synctest bubbles. Guard charges each interval between looks as follows:
 //
-//   - If every goroutine waits (for a lock, a channel, a timer), the interval counts
-//     whole. A goroutine that wants to run and gets no processor is runnable and does
-//     not wait, so a busy machine cannot cause this.
-//   - Otherwise the interval counts as the processor time that one runnable goroutine of
-//     this process got: the process's own, divided by its running and runnable
-//     goroutines. A function that loops for ever uses that time up; a starved one does not.
+//   - If every goroutine waits (for a lock, a channel, a timer), the whole interval counts.
+//     A goroutine that wants to run and gets no processor is runnable and does not wait, so a
+//     busy machine cannot cause this.
+//   - Otherwise Guard counts the processor time that one runnable goroutine of this process
+//     got: the process's own, divided by the number of its running and runnable goroutines. A
+//     function that loops for ever uses that time up; a starved one does not.
 //
-// An interval counts at most twice its nominal length, so that a process that was
-// stopped meanwhile is charged nothing for it. Guard itself must run in real time,
-// outside any bubble.
+// An interval counts at most twice its nominal length, so a process that was stopped
+// meanwhile is not charged for the stop. Guard itself must run in real time, outside any
+// bubble.
 //
-// A look stops the process for some ten microseconds for each of its goroutines: 0.1 s
-// for 10,000. So the time to the next look is ten times as long as the look took, up to a
-// quarter of patience. No look is taken while f calls Progress often enough.
+// A look stops the process for some ten microseconds for each of its goroutines: 0.1 s for
+// 10,000. So the time to the next look is ten times as long as the look took, up to a
+// quarter of patience. Guard takes no look while f calls Progress often enough.
 func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
 	w := &Watch{patience: patience, stalled: make(chan struct{})}
 	done := make(chan struct{})
@@ -141,8 +143,8 @@ func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
 			s.After = total
 		}
 		close(w.stalled)
-		// The moment is counted as patience is, because a starved function is slow to return,
-		// but is never longer than ten times its length.
+		// The grace period is counted as patience is, because a starved function is slow to
+		// return. In wall-clock time it is at most ten times as long.
 		grace := max(patience/4, minGrace)
 		for end := time.Now().Add(10 * grace); grace > 0 && time.Now().Before(end); {
 			timer.Reset(interval)
@@ -162,10 +164,10 @@ func Guard(patience, bound time.Duration, f func(w *Watch)) *Stall {
 	}
 }
 
-// minGrace is the least time that a stalled function gets to return.
+// minGrace is the shortest grace period of a stalled function.
 const minGrace = 50 * time.Millisecond
 
-// meter measures how much time passed, and how much of it a goroutine was given.
+// meter measures the time that passed, and the processor time that one goroutine got of it.
 type meter struct {
 	at      time.Time
 	cpu     time.Duration
@@ -179,8 +181,8 @@ func newMeter() *meter {
 	}}
 }
 
-// read returns the wall time since the last read, at most limit, and the share of one
-// goroutine that wanted to run all the time.
+// read returns the wall time since the last read, at most limit. share is the processor
+// time that a goroutine got in it if it was runnable all the time.
 func (m *meter) read(limit time.Duration) (wall, share time.Duration) {
 	at, cpu := time.Now(), processTime()
 	metrics.Read(m.samples)
@@ -189,18 +191,18 @@ func (m *meter) read(limit time.Duration) (wall, share time.Duration) {
 		want += s.Value.Uint64()
 	}
 	wall = min(at.Sub(m.at), limit)
-	// The goroutine that reads is one of those that run.
+	// The calling goroutine is one of those that run, and is not counted.
 	share = min(wall, (cpu-m.cpu)/time.Duration(max(1, int(want)-1)))
 	m.at, m.cpu = at, cpu
 	return wall, share
 }
 
-// mostTold bounds the text of a stall.
+// mostTold is the most stacks in the text of a stall.
 const mostTold = 8
 
-// tell returns the goroutines' stacks. Those that run come first: they are what a
-// function that loops for ever is doing. Those that wait durably come last: synctest
-// would have woken or accused them if another one did not stop the bubble.
+// tell returns the goroutines' stacks. Running goroutines come first: they show the loop of
+// a function that loops for ever. Goroutines that wait durably come last: synctest would
+// have woken or reported them if another goroutine did not stop the bubble.
 func tell(members []goroutine) string {
 	var ranks [3][]string
 	for _, g := range members {

@@ -63,8 +63,8 @@ func (s *stuck) onChild() {
 	wg.Wait()
 }
 
-// A case that stops, in a bubble or outside, fails with the stacks of its own
-// goroutines, and the next one runs.
+// A case that stalls, in a bubble or outside, fails with the stacks of its own goroutines,
+// and the next case runs.
 func TestACaseThatStopsIsAccused(t *testing.T) {
 	for _, around := range []struct {
 		name string
@@ -120,7 +120,7 @@ func TestACaseThatStopsIsAccused(t *testing.T) {
 
 func standBy(end chan struct{}) { <-end }
 
-// A goroutine that polls in vain is no progress either.
+// A goroutine that polls in vain makes no progress either.
 func TestPollingIsWaiting(t *testing.T) {
 	s := newStuck(t)
 	stall := Guard(quick, 0, func(*Watch) { s.inSleep() })
@@ -129,7 +129,7 @@ func TestPollingIsWaiting(t *testing.T) {
 	}
 }
 
-// A case that learns of its stall may still end by itself. The stall then says that it returned.
+// A case that sees its stall may still end by itself. The Stall then says that it returned.
 func TestTheStalledMayEnd(t *testing.T) {
 	t.Parallel()
 	stall := Guard(quick, 0, func(w *Watch) { <-w.Stalled() })
@@ -188,7 +188,7 @@ func TestStarvedIsNotStalled(t *testing.T) {
 	}
 }
 
-// synctest finds a bubble whose goroutines all wait for each other by itself.
+// synctest itself finds a bubble whose goroutines all wait for each other.
 func TestBubbleThatWaitsForItself(t *testing.T) {
 	failed, left := Bubble(func() { <-make(chan struct{}) })
 	if !strings.Contains(failed, "deadlock") || left == "" {
@@ -200,7 +200,8 @@ func TestBubbleThatWaitsForItself(t *testing.T) {
 	}
 }
 
-// A function whose goroutine has not begun to run has no family yet, and not all others.
+// A function whose goroutine has not begun to run has no family yet. An empty family must
+// not match every goroutine.
 func TestAFamilyBeginsWithItsRoot(t *testing.T) {
 	t.Parallel()
 	var kin family

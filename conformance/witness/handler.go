@@ -10,12 +10,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Handler is an event handler for objects of any type that judges what it is told. An
-// update that changes nothing is legal: a resync and a list after a 410 bring them. It
-// stores every object that it was told last, as pointers into the informer's store.
+// Handler is an event handler that judges its calls, for objects of any type. An update
+// that changes nothing is legal: a resync and a list after a 410 bring such updates. The
+// handler keeps the last object of each key, as a pointer into the informer's store.
 //
-// Its methods may be called by any number of goroutines, those of
-// cache.ResourceEventHandler by one at a time, which it checks.
+// Any number of goroutines may call its methods. But the methods of
+// cache.ResourceEventHandler must be called one at a time, which the handler checks.
 type Handler struct {
 	calling atomic.Int32
 
@@ -30,10 +30,10 @@ type Handler struct {
 
 var _ cache.ResourceEventHandler = (*Handler)(nil)
 
-// mostProblems bounds what is kept: the first ones tell the most.
+// mostProblems is the number of problems kept: the first ones tell the most.
 const mostProblems = 20
 
-// NewHandler returns a handler that was told nothing yet.
+// NewHandler returns a handler that has had no call.
 func NewHandler() *Handler {
 	h := &Handler{}
 	h.mu.view = NewView(func(a, b metav1.Object) bool { return a == b || equality.Semantic.DeepEqual(a, b) })
@@ -96,7 +96,7 @@ func (h *Handler) keepLocked(p Problem) {
 	h.mu.problems = append(h.mu.problems, p)
 }
 
-// Objects returns the state that the handler was told: the object told last, by key.
+// Objects returns the last object that the handler was told, by key.
 func (h *Handler) Objects() map[string]metav1.Object {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -110,7 +110,7 @@ func (h *Handler) Calls(kind Kind) int {
 	return h.mu.calls[kind]
 }
 
-// Problems returns the breaches so far: the first 20, and how many more there are.
+// Problems returns the first 20 problems, and how many more there are.
 func (h *Handler) Problems() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,13 +1,13 @@
-// Package witness judges what an event handler of an informer is told: whether the
-// calls are a legal history of the objects, one call after the other.
+// Package witness judges the calls that an informer makes to an event handler: whether they
+// are a legal history of the objects, one call after the other.
 //
-// A [View] is the rules alone; a [Handler] is a cache.ResourceEventHandler that
-// applies them and keeps what it finds. Neither needs to know the server's state, so both
-// serve in a program that runs against a real API server. Each problem names its clause of
+// A [View] holds the rules alone. A [Handler] is a cache.ResourceEventHandler that applies
+// them and keeps the problems that it finds. Neither needs the server's state, so both work
+// in a program that runs against a real API server. Each problem names its clause of
 // package contract. Package informertest adds rules that need the source's history.
 //
-// A call costs one lookup and one write of a map, and a View keeps one entry for each
-// live object.
+// A call costs one lookup and one write of a map. A View keeps one entry for each live
+// object.
 package witness
 
 import (
@@ -30,8 +30,8 @@ const (
 	Tombstone Kind = "tombstone" // OnDelete with a DeletedFinalStateUnknown
 )
 
-// Call is one call of a handler. New is the deleted object, if it was a deletion; Old
-// is that of an update only.
+// Call is one call of a handler. For a deletion New is the deleted object. Only updates
+// have an Old.
 type Call[T metav1.Object] struct {
 	Kind     Kind
 	Key      string
@@ -45,20 +45,20 @@ type Problem struct {
 
 func (p Problem) String() string { return p.Clause + ": " + p.Text }
 
-// View is the state that a handler knows from the calls so far. One goroutine may use
-// it at a time.
+// View is the state that a handler knows from its calls so far. One goroutine may use it at
+// a time.
 type View[T metav1.Object] struct {
 	same    func(a, b T) bool
 	objects map[string]T
 }
 
-// NewView returns an empty view. same tells whether two objects are equal; it decides
-// whether the old object of an update is the one that was given before.
+// NewView returns an empty view. same reports whether two objects are equal. By it the view
+// decides whether the old object of an update is the one that the handler was told last.
 func NewView[T metav1.Object](same func(a, b T) bool) *View[T] {
 	return &View[T]{same: same, objects: map[string]T{}}
 }
 
-// Tell advances the view by a call and returns what is wrong with the call.
+// Tell advances the view by a call and returns the clauses that the call breaks.
 func (v *View[T]) Tell(c Call[T]) (problems []Problem) {
 	problem := func(clause, format string, args ...any) {
 		problems = append(problems, Problem{clause, fmt.Sprintf(format, args...)})
@@ -86,11 +86,11 @@ func (v *View[T]) Tell(c Call[T]) (problems []Problem) {
 	return problems
 }
 
-// Objects returns a copy of the state: the object told last, by key.
+// Objects returns a copy of the state: the last object that the handler was told, by key.
 func (v *View[T]) Objects() map[string]T { return maps.Clone(v.objects) }
 
-// Compare returns how the versions of two states differ, by key in order: got is what a
-// store or a handler has, want what the server has. Empty means equal.
+// Compare returns how the versions of two states differ, in the order of the keys. got is
+// the state of a store or a handler, want that of the server. An empty result means equal.
 func Compare[G, W metav1.Object](got map[string]G, want map[string]W) (differences []string) {
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		switch w, ok := want[key]; {
@@ -108,7 +108,7 @@ func Compare[G, W metav1.Object](got map[string]G, want map[string]W) (differenc
 	return differences
 }
 
-// Version is an object's resourceVersion as a number, 0 if it is none.
+// Version returns an object's resourceVersion as a number, 0 if it is none.
 func Version(obj metav1.Object) uint64 {
 	v, err := strconv.ParseUint(obj.GetResourceVersion(), 10, 64)
 	if err != nil {

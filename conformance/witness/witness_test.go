@@ -17,7 +17,7 @@ func pod(name, version string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, ResourceVersion: version}}
 }
 
-// Each history has the clauses that it breaks, in order.
+// Each history names the clauses that it breaks, in order.
 func TestHistories(t *testing.T) {
 	a1, a2, a3 := pod("a", "1"), pod("a", "2"), pod("a", "3")
 	tomb := func(key string, obj any) any { return cache.DeletedFinalStateUnknown{Key: key, Obj: obj} }

@@ -1,9 +1,10 @@
-// Package fifomodel is the simple model of each class of FIFO: what waits is a
-// list, and every question is answered by looking through all of it. fifotest
-// compares FIFOs with it step by step; the FIFOs of package mutants are the model
-// under a lock, with one mistake each.
+// Package fifomodel is a simple model of each class of FIFO: the waiting deltas are a list,
+// and every question is answered by looking through all of it. fifotest compares FIFOs with
+// it step by step. The FIFOs of package mutants are the model under a lock, with one
+// mistake each.
 //
-// A Model is for one goroutine. Every call takes time in what waits and is known.
+// One goroutine may use a Model. The cost of a call grows with the number of waiting deltas
+// and known objects.
 package fifomodel
 
 import (
@@ -12,34 +13,34 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// Group is what comes out in one Pop. Only class Coalescing looks at its key.
+// Group is the result of one Pop. Only class Coalescing uses its key.
 type Group struct {
 	Key    string
 	Deltas contract.Deltas
 }
 
-// Newest is the delta that was added last.
+// Newest returns the delta that was added last.
 func (g Group) Newest() contract.Delta { return g.Deltas[len(g.Deltas)-1] }
 
-// Model is what a FIFO of a class holds.
+// Model is the content of a FIFO of a class.
 type Model struct {
 	Class contract.FIFOClass
 	// Known is the consumer's store; nil: nothing is known.
 	Known contract.KeyListerGetter
-	// Key gives the key of an object that is no tombstone. It must not fail: what
-	// has no key never reaches the model.
+	// Key returns the key of an object that is no tombstone. It must not fail: objects
+	// without a key never reach the model.
 	Key     func(obj any) string
 	Waiting []Group // in the order in which they come out
 
 	Populated bool // a producing method other than Resync was called
-	Left      int  // of what the first Replace left waiting
+	Left      int  // deltas of the first Replace that still wait
 }
 
-// Synced is what HasSynced must say.
+// Synced returns the right result of HasSynced.
 func (m *Model) Synced() bool { return m.Populated && m.Left == 0 }
 
-// Populate notes that something was produced; only the first call counts. left is
-// what now waits of an initial list, 0 if the call was no Replace.
+// Populate notes a producing call; only the first one counts. left is the number of deltas
+// of an initial list that now wait, 0 if the call was no Replace.
 func (m *Model) Populate(left int) {
 	if !m.Populated {
 		m.Populated, m.Left = true, left
@@ -51,7 +52,7 @@ func (m *Model) Find(key string) int {
 	return slices.IndexFunc(m.Waiting, func(g Group) bool { return g.Key == key })
 }
 
-// KeyOf is the key of an object or of a tombstone.
+// KeyOf returns the key of an object or of a tombstone.
 func (m *Model) KeyOf(obj any) string {
 	if tombstone, ok := obj.(contract.DeletedFinalStateUnknown); ok {
 		return tombstone.Key
@@ -65,8 +66,8 @@ func IsTombstone(d contract.Delta) bool {
 	return ok
 }
 
-// Enqueue adds d to what waits. The Deltas of a group are never written to again
-// once they are there: whoever holds them may go on reading.
+// Enqueue adds d to the waiting groups. It never writes to the Deltas that a group already
+// has: a caller that holds them may go on reading.
 func (m *Model) Enqueue(d contract.Delta, key string) {
 	i := m.Find(key)
 	if m.Class != contract.Coalescing || i < 0 {
@@ -92,7 +93,7 @@ func (m *Model) Knows(key string) bool {
 	return exists || err != nil
 }
 
-// Event is Add, Update or Delete.
+// Event models Add, Update or Delete.
 func (m *Model) Event(kind contract.DeltaType, obj any) {
 	m.Populate(0)
 	key := m.KeyOf(obj)
@@ -102,7 +103,7 @@ func (m *Model) Event(kind contract.DeltaType, obj any) {
 	m.Enqueue(contract.Delta{Type: kind, Object: obj}, key)
 }
 
-// Replace is the FIFO's. The list becomes the model's.
+// Replace models the FIFO's Replace. The model keeps list.
 func (m *Model) Replace(list []any, resourceVersion string) {
 	switch m.Class {
 	case contract.Coalescing:
@@ -117,14 +118,15 @@ func (m *Model) Replace(list []any, resourceVersion string) {
 	m.Populate(len(m.Waiting))
 }
 
-// Replaced is the first half of a Replace: the listed objects.
+// Replaced is the first half of a Replace: it queues the listed objects.
 func (m *Model) Replaced(list []any) {
 	for _, obj := range list {
 		m.Enqueue(contract.Delta{Type: contract.Replaced, Object: obj}, m.KeyOf(obj))
 	}
 }
 
-// ImpliedDeletions is the other half: what waits or is known and is not listed.
+// ImpliedDeletions is the other half: it deletes objects that wait or are known, and are
+// not listed.
 func (m *Model) ImpliedDeletions(list []any) {
 	listed := map[string]bool{}
 	for _, obj := range list {
@@ -165,7 +167,8 @@ func deletion(key string, obj any) contract.Delta {
 	return contract.Delta{Type: contract.Deleted, Object: contract.DeletedFinalStateUnknown{Key: key, Obj: obj}}
 }
 
-// lookUp finds a known object; nil and false if there is none or the look-up fails.
+// lookUp finds a known object. It returns nil and false if there is none or if the look-up
+// fails.
 func (m *Model) lookUp(key string) (any, bool) {
 	obj, exists, err := m.Known.GetByKey(key)
 	if err != nil || !exists {
@@ -174,7 +177,7 @@ func (m *Model) lookUp(key string) (any, bool) {
 	return obj, true
 }
 
-// Resync is the FIFO's.
+// Resync models the FIFO's Resync.
 func (m *Model) Resync() {
 	switch {
 	case m.Class == contract.InOrderAtomic:
@@ -195,21 +198,21 @@ func (m *Model) Sync(key string) {
 	}
 }
 
-// AddIfNotPresent is the keyed queue's.
+// AddIfNotPresent models the keyed queue's AddIfNotPresent.
 func (m *Model) AddIfNotPresent(deltas contract.Deltas) {
 	m.Populate(0)
 	m.PutBack(m.KeyOf(deltas.Newest().Object), deltas)
 }
 
-// PutBack queues what was popped, unless something newer waits.
+// PutBack queues popped deltas, unless newer ones wait under their key.
 func (m *Model) PutBack(key string, deltas contract.Deltas) {
 	if m.Find(key) < 0 {
 		m.Waiting = append(m.Waiting, Group{key, deltas})
 	}
 }
 
-// Pop takes the first group and says whether it is of the initial list. Something
-// must wait.
+// Pop takes the first group and reports whether it belongs to the initial list. A group
+// must be waiting.
 func (m *Model) Pop() (g Group, isInitial bool) {
 	g, isInitial = m.Waiting[0], !m.Synced()
 	m.Waiting[0] = Group{} // the model keeps FIFO-24 too

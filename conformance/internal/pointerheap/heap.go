@@ -1,8 +1,8 @@
-// Package pointerheap is the heap that the suite of heaps is tried with and that
-// the broken heaps of package mutants are made of: the standard library's
-// container/heap of pointers and a map, as client-go's delaying queue has it.
+// Package pointerheap is a sound heap, made as in client-go's delaying queue: the standard
+// library's container/heap of pointers, and a map. The tests of the heaps' suite use it,
+// and the broken heaps of package mutants are made of it.
 //
-// Its inner parts are exported because breaking them is what it is for.
+// Its inner parts are exported so that mutants can break them.
 package pointerheap
 
 import (
@@ -18,7 +18,7 @@ var _ contract.DelayHeap[string] = (*Heap)(nil)
 // Heap is a sound contract.DelayHeap.
 type Heap struct {
 	Order Order
-	Known map[string]*Waiting // by item; a key is there while the item waits
+	Known map[string]*Waiting // by item; an item is in it while it waits
 
 	fullest int // the most items since Trim gave memory back
 }
@@ -73,7 +73,7 @@ func (h *Heap) PopReady(now time.Time) (string, bool) {
 	return w.Item, true
 }
 
-// Trim gives memory back when few items of many are left.
+// Trim gives memory back when few of many items are left.
 func (h *Heap) Trim() {
 	if h.fullest < 1000 || len(h.Order) > h.fullest/4 {
 		return
@@ -84,8 +84,8 @@ func (h *Heap) Trim() {
 	h.Known, h.fullest = known, len(h.Order)
 }
 
-// TakeReady takes the earliest item out of Order, and leaves it in Known; nil if
-// none is ready.
+// TakeReady takes the earliest item out of Order, and leaves it in Known. It returns nil if
+// no item is ready.
 func (h *Heap) TakeReady(now time.Time) *Waiting {
 	if len(h.Order) == 0 || h.Order[0].ReadyAt.After(now) {
 		return nil
