@@ -84,6 +84,8 @@ func wrongWrites() []Mutant {
 			func(s base) contract.Store { return replaceInTwo{s} }),
 		store("replace merges", "Replace adds the given items and drops none", "STORE-20",
 			func(s base) contract.Store { return merging{s} }),
+		store("replace of many by few keeps one", "a Replace of more than 500 objects by fewer than 100 misses one of the old ones", "STORE-20",
+			func(s base) contract.Store { return keepsOneOfMany{s} }),
 		store("update as delete and add", "an Update takes the key out and puts it in again, under two locks", "STORE-9 STORE-11 STORE-12 STORE-34",
 			func(s base) contract.Store { return updateInTwo{s} }).real(inFabric8, "7265"),
 		store("updates wait for a flush", "an Update is applied when the next one comes", "STORE-34",

@@ -86,6 +86,21 @@ func (s *sweeps) Delete(key string) {
 	s.mu.deleted = nil
 }
 
+type keepsOneOfMany struct{ base }
+
+func (s keepsOneOfMany) Replace(items map[string]any, rv string) {
+	old := s.ListKeys()
+	if len(old) <= 500 || len(items) >= 100 {
+		s.base.Replace(items, rv)
+		return
+	}
+	kept, _ := s.Get(old[0])
+	s.base.Replace(items, rv)
+	if _, replaced := items[old[0]]; !replaced {
+		s.Add(old[0], kept)
+	}
+}
+
 type replaceInTwo struct{ base }
 
 func (s replaceInTwo) Replace(items map[string]any, rv string) {

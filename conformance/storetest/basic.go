@@ -160,9 +160,11 @@ func sliceCase[E comparable](name string, read func(contract.Store) ([]E, error)
 	}, Why: "callers sort what they list, and a shared backing array corrupts the cache under everybody"}
 }
 
-// key returns the n-th key. The keys of n below 1000 differ and sort in the order of n;
-// after that they repeat.
+// key returns the n-th key. All keys differ; those of n below 1000 sort in the order of n.
 func key(n int) string {
+	if n > 999 {
+		return fmt.Sprint("k", n)
+	}
 	return string([]byte{'k', byte('0' + n/100%10), byte('0' + n/10%10), byte('0' + n%10)})
 }
 

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/informerbench/informerbench/conformance/suite"
@@ -163,6 +164,25 @@ var replaceCases = []suite.Case[NewStore]{
 			t.Errorf("Get of a key that Replace dropped gave %v", got)
 		}
 	}, Why: "a relist that leaves what is gone keeps ghosts for ever"},
+	{Clause: "STORE-20", Name: "from-many-to-few-and-back", Run: func(t *suite.T, newStore NewStore) {
+		s := newStore(indexers())
+		for seq, n := range []int{700, 60, 9000, 5, 300} { // beyond 4,096 a store may split the work
+			t.Progress()
+			m := newModel()
+			for i := range n {
+				object := at(i+n/2, seq) // some keys are new, some are not
+				m.items[object.key] = object
+			}
+			s.Replace(m.asMap(), fmt.Sprint(seq))
+			after := fmt.Sprintf("after Replace number %d, with %d objects", seq+1, n)
+			if got := s.ListKeys(); len(got) != n {
+				t.Fatalf("%s, ListKeys gives %d keys", after, len(got))
+			}
+			if n < 1000 { // agree asks for each object's values in each index
+				agree(t, m, s, after)
+			}
+		}
+	}, Why: "a relist after most objects were deleted keeps one of them for ever"},
 	{Clause: "STORE-20", Name: "writes-after", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers())
 		m := newModel(crowd(5)...)

@@ -93,9 +93,9 @@ func (c *turnstile) check(t *suite.T) {
 	}
 }
 
-// manyItems is meant to make a store split its work between goroutines. But crowd has only
-// 1,000 different keys, so the store gets 1,000 objects.
-const manyItems = 20000
+// manyItems is enough for a store to split its work between goroutines: lockfree gives each
+// at least 4,096 objects.
+const manyItems = 20_000
 
 // serialCases: no two IndexFuncs run at once during writes. The cases do not call Index:
 // client-go runs the IndexFuncs of several readers of Index at once.
