@@ -103,9 +103,9 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { v.write.made++ },
 		func(v *view) { v.core.values.changed = []*entry{{}} },
 	},
-	rulePatience: {func(v *view) { v.unsettled = v.patience + 1 }},
-	ruleVersion:  {func(v *view) { v.version.newest.Store(&version{v.core.committed.Load(), "7"}) }},
-	rulePos:      {func(v *view) { present(v, 0).pos = present(v, 1).pos }},
+	rulePatience:        {func(v *view) { v.unsettled = v.patience + 1 }},
+	ruleResourceVersion: {func(v *view) { v.resourceVersion.newest.Store(&resourceVersion{v.core.committed.Load(), "7"}) }},
+	rulePos:             {func(v *view) { present(v, 0).pos = present(v, 1).pos }},
 	rulePosting: {
 		func(v *view) { present(v, 0).postings()[0].pos++ },
 		func(v *view) { p := present(v, 0).postings(); p[1] = p[0] },

@@ -255,11 +255,11 @@ func (s *Store) LastStoreSyncResourceVersion() string {
 	explore.Point("read.view")
 	v := s.view.Load()
 	explore.Point("version.newest")
-	newest := v.version.newest.Load()
+	newest := v.resourceVersion.newest.Load()
 	explore.Point("version.look")
 	if newest.seq > v.committed.Load() {
 		explore.Point("version.committed")
-		newest = v.version.committed.Load() // the write of newest was under way
+		newest = v.resourceVersion.committed.Load() // the write of newest was under way
 	}
 	return newest.value
 }

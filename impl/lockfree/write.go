@@ -20,7 +20,9 @@ type core struct {
 	values  values // of keys
 	objects array
 
-	version struct{ newest, committed atomic.Pointer[version] }
+	resourceVersion struct {
+		newest, committed atomic.Pointer[resourceVersion]
+	}
 
 	buckets []*bucket // by id
 	freeIDs []uint32
@@ -54,8 +56,8 @@ type waiting struct {
 
 func (w *waiting) len() int { return len(w.updated) + len(w.changed) + len(w.emptied) }
 
-// version is the resource version that a write set.
-type version struct {
+// resourceVersion is the resource version that a write set.
+type resourceVersion struct {
 	seq   uint64
 	value string
 }
@@ -69,8 +71,8 @@ func newCore() *core {
 	c.objects.copies = &copies{}
 	c.committed.Store(firstSeq)
 	c.write.seq = firstSeq
-	c.setVersion("")
-	c.version.committed.Store(c.version.newest.Load())
+	c.setResourceVersion("")
+	c.resourceVersion.committed.Store(c.resourceVersion.newest.Load())
 	return c
 }
 
@@ -142,10 +144,10 @@ func (c *core) remove(w *write, key string) {
 	c.keys.died(hash, part, w.seq)
 }
 
-// setVersion is part of the write under way.
-func (c *core) setVersion(value string) {
+// setResourceVersion is part of the write under way.
+func (c *core) setResourceVersion(value string) {
 	explore.Point("version.newest")
-	c.version.newest.Store(&version{c.write.seq, value})
+	c.resourceVersion.newest.Store(&resourceVersion{c.write.seq, value})
 }
 
 // commit ends the write under way. In builds that ask for it, it looks for broken
@@ -161,9 +163,9 @@ func (c *core) commit() {
 	explore.Point("commit")
 	c.committed.Store(w.seq)
 	c.values.settle()
-	if v := c.version.newest.Load(); v.seq == w.seq {
+	if v := c.resourceVersion.newest.Load(); v.seq == w.seq {
 		explore.Point("version.committed")
-		c.version.committed.Store(v)
+		c.resourceVersion.committed.Store(v)
 	}
 	c.waiting.updated = append(c.waiting.updated, w.updated...)
 	c.waiting.changed = append(c.waiting.changed, w.changed...)

@@ -13,7 +13,7 @@ func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 // panics, with nothing written, if an IndexFunc fails (STORE-27, STORE-28).
 // O(indexes). It waits for other writers only.
 func (s *Store) Update(key string, obj any) {
-	version, known := indexing.VersionOf(obj)
+	rv, known := indexing.VersionOf(obj)
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
@@ -21,7 +21,7 @@ func (s *Store) Update(key string, obj any) {
 	v.addValues(&w.values, key, obj)
 	v.put(w, key, obj, v.indexes, &w.values)
 	if known {
-		v.setVersion(version)
+		v.setResourceVersion(rv)
 	}
 	v.commit()
 }
@@ -42,14 +42,14 @@ func (s *Store) Delete(key string) { s.DeleteWithObject(key, nil) }
 // obj, the object in its last state; obj may be nil. O(indexes). It waits for other
 // writers only.
 func (s *Store) DeleteWithObject(key string, obj any) {
-	version, known := indexing.VersionOf(obj)
+	rv, known := indexing.VersionOf(obj)
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	w := v.begin()
 	v.remove(w, key)
 	if known {
-		v.setVersion(version)
+		v.setResourceVersion(rv)
 	}
 	v.commit()
 }
@@ -62,7 +62,7 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	if len(txns) == 0 {
 		return
 	}
-	version, known := indexing.VersionOf(txns[len(txns)-1].Object)
+	rv, known := indexing.VersionOf(txns[len(txns)-1].Object)
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
@@ -80,7 +80,7 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 		}
 	}
 	if known {
-		v.setVersion(version)
+		v.setResourceVersion(rv)
 	}
 	v.commit()
 }
@@ -145,6 +145,6 @@ func (s *Store) Bookmark(rv string) {
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	v.begin()
-	v.setVersion(rv)
+	v.setResourceVersion(rv)
 	v.commit()
 }
