@@ -23,36 +23,36 @@ const checkedPerWrite = 32
 type rule string
 
 const (
-	ruleUsed            rule = "used stands right above the last cell that is not nil, at n or higher"
-	ruleLength          rule = "the first n cells hold records, and those from n on hold nothing"
-	ruleChain           rule = "stand-ins in a cell go back in time, none is newer than the committed write, and each stands for a true record"
-	ruleSpare           rule = "a stand-in that is kept for use is in no cell, leads nowhere while free, and is kept once"
-	rulePlace           rule = "a cell with a stand-in waits, once, and no other cell"
-	rulePlaceGone       rule = "no cell waits in an array that the store has given up"
-	ruleVersions        rule = "the versions of a record go back in time, and none is newer than the committed write"
-	ruleUpdated         rule = "a record with a past waits, once, and no other record"
-	ruleEmptied         rule = "an empty bucket waits, once, and a bucket that waits knows it"
-	ruleWrite           rule = "a write that is committed leaves nothing to do in its own lists"
-	rulePatience        rule = "things with a past are looked at before they are more than patience allows"
-	ruleResourceVersion rule = "the committed resource version is the newest one"
-	rulePos             rule = "the record of a key that is present knows its cell"
-	rulePosting         rule = "a posting leads to a cell of a bucket that holds its record, one posting to each bucket"
-	rulePostings        rule = "the cells of all buckets are as many as the postings, and an absent key has none"
-	ruleBucket          rule = "a bucket is found under its value and its id, and is of an index that the store has"
-	ruleValues          rule = "the values of an index are its buckets that are not empty"
-	ruleFreeID          rule = "a bucket's id is free exactly if no bucket has it, and free once"
-	ruleDirectory       rule = "the directory leads to a part from every hash of the part"
-	ruleSearch          rule = "a search finds every entry of a table"
-	ruleCounts          rule = "a part counts its entries and the live ones, and has one left free"
-	ruleLive            rule = "the keys that are present are as many as the objects"
-	ruleSettled         rule = "the value in a settled entry is the newest object, and in an unsettled one it keeps nothing alive"
-	ruleCopy            rule = "a copy of a block that counts holds the newest objects of the block"
+	ruleUsed             rule = "used stands right above the last cell that is not nil, at n or higher"
+	ruleLength           rule = "the first n cells hold records, and those from n on hold nothing"
+	ruleChain            rule = "stand-ins in a cell go back in time, none is newer than the committed write, and each stands for a true record"
+	ruleSpare            rule = "a stand-in that is kept for use is in no cell, leads nowhere while free, and is kept once"
+	rulePlace            rule = "a cell with a stand-in waits, once, and no other cell"
+	rulePlaceGone        rule = "no cell waits in an array that the store has given up"
+	ruleVersions         rule = "the versions of a record go back in time, and none is newer than the committed write"
+	ruleUpdated          rule = "a record with a past waits, once, and no other record"
+	ruleEmptied          rule = "an empty bucket waits, once, and a bucket that waits knows it"
+	ruleWrite            rule = "a write that is committed leaves nothing to do in its own lists"
+	ruleReclaimThreshold rule = "things with a past are looked at before they are more than patience allows"
+	ruleResourceVersion  rule = "the committed resource version is the newest one"
+	rulePos              rule = "the record of a key that is present knows its cell"
+	rulePosting          rule = "a posting leads to a cell of a bucket that holds its record, one posting to each bucket"
+	rulePostings         rule = "the cells of all buckets are as many as the postings, and an absent key has none"
+	ruleBucket           rule = "a bucket is found under its value and its id, and is of an index that the store has"
+	ruleValues           rule = "the values of an index are its buckets that are not empty"
+	ruleFreeID           rule = "a bucket's id is free exactly if no bucket has it, and free once"
+	ruleDirectory        rule = "the directory leads to a part from every hash of the part"
+	ruleSearch           rule = "a search finds every entry of a table"
+	ruleCounts           rule = "a part counts its entries and the live ones, and has one left free"
+	ruleLive             rule = "the keys that are present are as many as the objects"
+	ruleSettled          rule = "the value in a settled entry is the newest object, and in an unsettled one it keeps nothing alive"
+	ruleCopy             rule = "a copy of a block that counts holds the newest objects of the block"
 )
 
 // rules are all of them, for the test that breaks each.
 var rules = []rule{
 	ruleUsed, ruleLength, ruleChain, ruleSpare, rulePlace, rulePlaceGone, ruleVersions, ruleUpdated, ruleEmptied, ruleWrite,
-	rulePatience, ruleResourceVersion, rulePos, rulePosting, rulePostings, ruleBucket, ruleValues, ruleFreeID, ruleDirectory,
+	ruleReclaimThreshold, ruleResourceVersion, rulePos, rulePosting, rulePostings, ruleBucket, ruleValues, ruleFreeID, ruleDirectory,
 	ruleSearch, ruleCounts, ruleLive, ruleSettled, ruleCopy,
 }
 
@@ -163,8 +163,8 @@ func (k *checker) lists() {
 	if w.waiting.len() != 0 || w.made != 0 || len(k.view.values.changed) != 0 {
 		k.broken(ruleWrite, "%d things wait, %d were made", w.waiting.len(), w.made)
 	}
-	if k.unsettled > k.patience {
-		k.broken(rulePatience, "%d, and %d are allowed", k.unsettled, k.patience)
+	if k.sinceReclaim > k.reclaimThreshold {
+		k.broken(ruleReclaimThreshold, "%d, and %d are allowed", k.sinceReclaim, k.reclaimThreshold)
 	}
 	newest := k.resourceVersion.newest.Load()
 	if newest != k.resourceVersion.committed.Load() || newest.seq > k.committed {

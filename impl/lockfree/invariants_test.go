@@ -103,9 +103,9 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { v.write.made++ },
 		func(v *view) { v.core.values.changed = []*entry{{}} },
 	},
-	rulePatience:        {func(v *view) { v.unsettled = v.patience + 1 }},
-	ruleResourceVersion: {func(v *view) { v.resourceVersion.newest.Store(&resourceVersion{v.core.committed.Load(), "7"}) }},
-	rulePos:             {func(v *view) { present(v, 0).pos = present(v, 1).pos }},
+	ruleReclaimThreshold: {func(v *view) { v.sinceReclaim = v.reclaimThreshold + 1 }},
+	ruleResourceVersion:  {func(v *view) { v.resourceVersion.newest.Store(&resourceVersion{v.core.committed.Load(), "7"}) }},
+	rulePos:              {func(v *view) { present(v, 0).pos = present(v, 1).pos }},
 	rulePosting: {
 		func(v *view) { present(v, 0).postings()[0].pos++ },
 		func(v *view) { p := present(v, 0).postings(); p[1] = p[0] },
@@ -255,7 +255,7 @@ func TestABreachEndsInAPanic(t *testing.T) {
 		for i := range objects {
 			s.Add(fmt.Sprint(i), &thing{0, "g"})
 		}
-		s.view.Load().patience = -1
+		s.view.Load().reclaimThreshold = -1
 		writes, broken := 0, any(nil)
 		for ; broken == nil && writes <= 2*objects/checkedPerWrite+1; writes++ {
 			func() {
@@ -263,7 +263,7 @@ func TestABreachEndsInAPanic(t *testing.T) {
 				s.Bookmark("8")
 			}()
 		}
-		if !strings.Contains(fmt.Sprint(broken), string(rulePatience)) {
+		if !strings.Contains(fmt.Sprint(broken), string(ruleReclaimThreshold)) {
 			t.Errorf("%d objects: after %d writes: %v", objects, writes, broken)
 		}
 		if reflect.TypeOf(broken) != reflect.TypeOf("") {

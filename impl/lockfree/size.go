@@ -17,9 +17,9 @@ const minShare = 4096
 // minSlots is the smallest number of slots in the first block.
 const minSlots = 4
 
-// minPatience is the smallest number of versions and stand-ins between two looks at
+// minReclaimThreshold is the smallest number of versions and stand-ins between two looks at
 // the slots beside an open snapshot.
-const minPatience = 64
+const minReclaimThreshold = 64
 
 // hashOf spreads keys over a table.
 func hashOf(seed maphash.Seed, key string) uint64 { return explore.Hash(seed, key) }

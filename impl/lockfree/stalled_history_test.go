@@ -262,7 +262,7 @@ func (h *history) play(t *rapid.T, s step) {
 	case "List": // twice makes copies
 		h.s.List()
 	case "look": // the next write that leaves a past goes over what waits
-		v.patience = v.unsettled
+		v.reclaimThreshold = v.sinceReclaim
 	default:
 		h.read(v, s)
 	}

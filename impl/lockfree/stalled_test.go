@@ -153,7 +153,7 @@ func TestWhatPassesBesideAStalledReaderDoesNotWait(t *testing.T) {
 			for i := range 20000 {
 				pass(s, i)
 			}
-			if waiting := v.waiting.len(); waiting > 10*minPatience {
+			if waiting := v.waiting.len(); waiting > 10*minReclaimThreshold {
 				t.Errorf("%d things wait for the reader", waiting)
 			}
 			slot.leave(0)

@@ -32,10 +32,10 @@ type core struct {
 	// What waits for open snapshots to close. It is looked at when none is open, and
 	// when patience things with a past have been made since the last time: as many as
 	// things waited then, so that the writes in between pay for the look.
-	waiting   waiting
-	unsettled int // nodes and stand-ins with a past, made since the last look
-	patience  int
-	open      []uint64 // room for the open snapshots
+	waiting          waiting
+	sinceReclaim     int // nodes and stand-ins with a past, made since the last look
+	reclaimThreshold int
+	open             []uint64 // room for the open snapshots
 }
 
 // write is one write under way: its number, and what it leaves to clean up.
@@ -65,7 +65,7 @@ type resourceVersion struct {
 const firstSeq = 1 // the number of an empty store
 
 func newCore() *core {
-	c := &core{readers: newReaders(), patience: minPatience}
+	c := &core{readers: newReaders(), reclaimThreshold: minReclaimThreshold}
 	c.keys.init()
 	c.keys.values = &c.values
 	c.objects.copies = &copies{}
@@ -170,20 +170,20 @@ func (c *core) commit() {
 	c.waiting.updated = append(c.waiting.updated, w.updated...)
 	c.waiting.changed = append(c.waiting.changed, w.changed...)
 	c.waiting.emptied = append(c.waiting.emptied, w.emptied...)
-	c.unsettled += w.made
+	c.sinceReclaim += w.made
 	w.made = 0
 	w.values.Empty()
 	w.updated, w.changed, w.emptied = emptied(w.updated), emptied(w.changed), emptied(w.emptied)
 
 	switch {
 	case c.waiting.len() == 0:
-		c.unsettled = 0
+		c.sinceReclaim = 0
 	case c.readers.idle():
 		w.spares.recycle()
 		c.settle(nil)
 	default:
 		w.spares.forget()
-		if c.unsettled > c.patience {
+		if c.sinceReclaim > c.reclaimThreshold {
 			c.open = c.readers.open(c.open[:0], c.committed.Load())
 			c.settle(c.open)
 		}
@@ -196,8 +196,8 @@ func (c *core) settle(open []uint64) {
 	w.updated = drop(w.updated, func(r *record) bool { return !r.prune(open) })
 	w.changed = drop(w.changed, func(p place) bool { return p.settle(&c.write, open) })
 	w.emptied = drop(w.emptied, func(b *bucket) bool { return b.settle(c) }) // after its cells
-	c.unsettled = 0
-	c.patience = max(minPatience, w.len())
+	c.sinceReclaim = 0
+	c.reclaimThreshold = max(minReclaimThreshold, w.len())
 }
 
 // drop returns s without the elements that are done.
