@@ -122,12 +122,12 @@ func (c *core) leave(w *write, rec *record, i int) {
 	}
 }
 
-// settle takes b out of its table if b is empty and no cell of its array is in use. It
+// reclaim takes b out of its table if b is empty and no cell of its array is in use. It
 // reports false if b must wait on.
 //
 // The cells decide, not the time between the bucket's first write and its last. A cell
 // may wait for a snapshot that is older than the bucket: AddIndexers puts records with a
-// past into new buckets, and place.settle keeps what a snapshot of that past may see.
+// past into new buckets, and place.reclaim keeps what a snapshot of that past may see.
 //
 // In an empty bucket a cell is nil, or a stand-in for nothing that waits. trim keeps used
 // above the last cell that is not nil. So used is 0 exactly when every cell is nil, and
@@ -141,7 +141,7 @@ func (c *core) leave(w *write, rec *record, i int) {
 //   - A reader that found b and whose snapshot sees no object in it. It loads the blocks
 //     once, and finds none, or cells that are nil.
 //   - A later reader finds the absence that the bucket's record leads to from now on.
-func (b *bucket) settle(c *core) bool {
+func (b *bucket) reclaim(c *core) bool {
 	if b.objects.n > 0 {
 		b.waiting = false
 		return true

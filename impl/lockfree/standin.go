@@ -53,10 +53,10 @@ type place struct {
 	pos   uint32
 }
 
-// settle ends the time of a stand-in: when no open snapshot is older than it, or none saw
+// reclaim ends the time of a stand-in: when no open snapshot is older than it, or none saw
 // anything there, the cell gets the record itself, or nothing. It reports false if it must wait,
 // and drops then what the snapshots do not see.
-func (p place) settle(w *write, open []uint64) bool {
+func (p place) reclaim(w *write, open []uint64) bool {
 	a := p.array
 	c := a.cell(p.pos)
 	s := c.Load().standIn

@@ -166,7 +166,7 @@ func TestArray(t *testing.T) {
 			open = append(open, s.seq)
 		}
 		for p := range waiting {
-			if p.settle(w, open) {
+			if p.reclaim(w, open) {
 				delete(waiting, p)
 			}
 		}

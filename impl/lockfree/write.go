@@ -180,22 +180,22 @@ func (c *core) commit() {
 		c.sinceReclaim = 0
 	case c.readers.idle():
 		w.spares.recycle()
-		c.settle(nil)
+		c.reclaim(nil)
 	default:
 		w.spares.forget()
 		if c.sinceReclaim > c.reclaimThreshold {
 			c.open = c.readers.open(c.open[:0], c.committed.Load())
-			c.settle(c.open)
+			c.reclaim(c.open)
 		}
 	}
 }
 
-// settle cleans up what is seen by none of the open snapshots.
-func (c *core) settle(open []uint64) {
+// reclaim cleans up what is seen by none of the open snapshots.
+func (c *core) reclaim(open []uint64) {
 	w := &c.waiting
 	w.updated = drop(w.updated, func(r *record) bool { return !r.prune(open) })
-	w.changed = drop(w.changed, func(p place) bool { return p.settle(&c.write, open) })
-	w.emptied = drop(w.emptied, func(b *bucket) bool { return b.settle(c) }) // after its cells
+	w.changed = drop(w.changed, func(p place) bool { return p.reclaim(&c.write, open) })
+	w.emptied = drop(w.emptied, func(b *bucket) bool { return b.reclaim(c) }) // after its cells
 	c.sinceReclaim = 0
 	c.reclaimThreshold = max(minReclaimThreshold, w.len())
 }
