@@ -86,7 +86,7 @@ func (c *core) bucket(w *write, x *index, value string) *bucket {
 	if born {
 		b = &bucket{index: x, id: c.newBucketID()}
 		b.key = value
-		b.newest.Store(&node{obj: b, seq: w.seq})
+		b.newest.Store(&version{obj: b, seq: w.seq})
 		c.buckets[b.id] = b
 		if e == nil {
 			x.buckets.insert(hash, &b.record, part, w.seq)
@@ -153,7 +153,7 @@ func (b *bucket) reclaim(c *core) bool {
 	hash := t.hash(b.key)
 	part, _ := t.find(hash, b.key)
 	explore.Point("bucket.absent")
-	b.newest.Store(&node{obj: absence{}, seq: c.committed.Load()})
+	b.newest.Store(&version{obj: absence{}, seq: c.committed.Load()})
 	explore.Point("bucket.blocks")
 	t.died(hash, part, c.committed.Load()+1) // no tombstone of a bucket need stay
 	// The table keeps the bucket's record until it copies that part.

@@ -118,7 +118,7 @@ var plants = map[rule][]func(v *view){
 	ruleBucket: {
 		func(v *view) { full(v).id++ },
 		func(v *view) { full(v).index = newIndex("foreign", nil, 0) },
-		func(v *view) { b := full(v); b.newest.Store(&node{obj: absence{}, seq: 1}) },
+		func(v *view) { b := full(v); b.newest.Store(&version{obj: absence{}, seq: 1}) },
 	},
 	ruleValues: {
 		func(v *view) { full(v).pos++ },
@@ -153,7 +153,7 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { p, _ := v.core.entry("7"); p.live++ },
 		func(v *view) { p, _ := v.core.entry("7"); p.used-- },
 	},
-	ruleLive: {func(v *view) { present(v, 0).newest.Store(&node{obj: absence{}, seq: 1}) }},
+	ruleLive: {func(v *view) { present(v, 0).newest.Store(&version{obj: absence{}, seq: 1}) }},
 	ruleSettled: {
 		func(v *view) { _, e := v.core.entry("7"); e.value.Store(&thing{}) },
 		func(v *view) { _, e := v.core.entry("7"); e.hash.Store(e.hash.Load() | unsettled) },

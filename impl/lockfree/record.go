@@ -13,7 +13,7 @@ import (
 // readers load newest, and read key and standIn, which never change; the rest is the
 // writer's. It fills a cache line.
 type record struct {
-	newest  atomic.Pointer[node]
+	newest  atomic.Pointer[version]
 	standIn *standIn // of which this is a part; nil in a true record
 	key     string
 	pos     uint32 // in the store's array; of an indexed value, in its index's
@@ -24,24 +24,24 @@ type record struct {
 	more   *postings
 }
 
-// node is one version of one object. Once the write with its number is committed, only prev
+// version is one version of one object. Once the write with its number is committed, only prev
 // changes: it is led past what nobody sees. Before, readers look at no more than seq and prev.
-type node struct {
+type version struct {
 	obj  any
 	seq  uint64
-	prev atomic.Pointer[node] // the version before, as long as a snapshot may see it
+	prev atomic.Pointer[version] // the version before, as long as a snapshot may see it
 }
 
 // absence is the object of a node that says that there is none: of a tombstone.
 type absence struct{}
 
-func (n *node) absent() bool {
+func (n *version) absent() bool {
 	_, is := n.obj.(absence)
 	return is
 }
 
 // version returns the version that snapshot seq sees; nil, or a tombstone, if it sees none.
-func (r *record) version(seq uint64) *node {
+func (r *record) version(seq uint64) *version {
 	explore.Point("version.newest")
 	n := r.newest.Load()
 	for n != nil && n.seq > seq {
@@ -73,7 +73,7 @@ func (r *record) oldest() (seq uint64) {
 func (r *record) isNew() bool { return r.newest.Load().prev.Load() == nil }
 
 // update makes n, of write w, the newest version of r.
-func (r *record) update(w *write, n *node) {
+func (r *record) update(w *write, n *version) {
 	former := r.newest.Load()
 	if past := former.prev.Load(); past != nil || !former.absent() {
 		n.prev.Store(former)

@@ -223,7 +223,7 @@ func (f *filling) makeRecords(from, to int) {
 		f.hashes[i] = f.view.keys.hash(f.keys[i])
 		f.counts[f.hashes[i]>>(64-f.depth)].Add(1)
 		rec := &record{key: f.keys[i], pos: uint32(i)}
-		rec.newest.Store(&node{obj: f.objs[i], seq: seq})
+		rec.newest.Store(&version{obj: f.objs[i], seq: seq})
 		f.recs[i] = rec
 		f.view.objects.cell(rec.pos).Store(rec)
 	}

@@ -110,7 +110,7 @@ func (s *Store) Get(key string) (item any, exists bool) {
 // before n was loaded, that is the newest committed one, and the Get is linearized at this
 // look at the committed number: a version is not cut before the one after it is committed.
 // Otherwise it is linearized at its first look, or where n was committed.
-func (c *core) look(n *node) (item any, exists bool) {
+func (c *core) look(n *version) (item any, exists bool) {
 	explore.Point("look.committed")
 	if n.seq > c.committed.Load() {
 		explore.Point("look.prev")

@@ -162,7 +162,7 @@ func (p *part) insert(hash uint64, rec *record) *entry {
 func (t *table) rebuild(p *part, hash, writing uint64) {
 	keep, upper := 0, 0
 	bit := uint64(1) << (63 - p.depth)
-	kept := func(n *node) bool { return !n.absent() || n.seq == writing }
+	kept := func(n *version) bool { return !n.absent() || n.seq == writing }
 	for i := range p.entries {
 		if h := p.entries[i].hash.Load() &^ unsettled; h != 0 && kept(p.entries[i].rec.Load().newest.Load()) {
 			keep++

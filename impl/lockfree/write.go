@@ -90,7 +90,7 @@ func (c *core) put(w *write, key string, obj any, indexes []*index, values *inde
 	part, e := c.keys.find(hash, key)
 	if e == nil {
 		rec := &record{key: key}
-		rec.newest.Store(&node{obj: obj, seq: w.seq})
+		rec.newest.Store(&version{obj: obj, seq: w.seq})
 		rec.pos = c.objects.push(w, rec, true)
 		c.reindex(w, rec, indexes, values)
 		c.keys.insert(hash, rec, part, w.seq)
@@ -119,7 +119,7 @@ func (c *core) update(w *write, e *entry, rec *record, obj any) (revived bool) {
 		return revived
 	}
 	c.values.unsettle(e)
-	rec.update(w, &node{obj: obj, seq: w.seq})
+	rec.update(w, &version{obj: obj, seq: w.seq})
 	return revived
 }
 
