@@ -37,7 +37,7 @@ type bucket struct {
 	objects array
 	index   *index
 	id      uint32
-	waiting bool // whether the bucket is in a list of emptied buckets
+	retired bool // whether the bucket is in a list of emptied buckets
 }
 
 // bucketOf finds the bucket of a value, for a reader with a snapshot: one that the
@@ -116,8 +116,8 @@ func (c *core) leave(w *write, rec *record, i int) {
 	if moved := b.index.values.remove(w, b.pos); moved != nil {
 		moved.pos = b.pos
 	}
-	if !b.waiting {
-		b.waiting = true
+	if !b.retired {
+		b.retired = true
 		w.emptied = append(w.emptied, b)
 	}
 }
@@ -143,7 +143,7 @@ func (c *core) leave(w *write, rec *record, i int) {
 //   - A later reader finds the absence that the bucket's record leads to from now on.
 func (b *bucket) reclaim(c *core) bool {
 	if b.objects.n > 0 {
-		b.waiting = false
+		b.retired = false
 		return true
 	}
 	if b.objects.used.Load() > 0 {

@@ -81,7 +81,7 @@ func (v *view) checkSome() {
 	k := &v.checker
 	k.credit += checkedPerWrite
 	// The postings of the last check count what objects of many index values cost.
-	if n := int(v.objects.n); k.credit >= n+max(n*len(v.indexes), k.postings)+v.waiting.len() {
+	if n := int(v.objects.n); k.credit >= n+max(n*len(v.indexes), k.postings)+v.retireList.len() {
 		v.checkAll()
 	}
 }
@@ -117,8 +117,8 @@ func (v *view) breaches() []string {
 	if entered != k.postings {
 		k.broken(rulePostings, "%d cells and %d postings", entered, k.postings)
 	}
-	if k.standIns != len(v.waiting.changed) {
-		k.broken(rulePlace, "%d cells have a stand-in and %d wait", k.standIns, len(v.waiting.changed))
+	if k.standIns != len(v.retireList.changed) {
+		k.broken(rulePlace, "%d cells have a stand-in and %d wait", k.standIns, len(v.retireList.changed))
 	}
 	return k.breaches
 }
@@ -160,8 +160,8 @@ func (k *checker) begin(v *view) {
 // lists checks what waits, and what is kept for use, and notes it for the rest.
 func (k *checker) lists() {
 	w := &k.view.write
-	if w.waiting.len() != 0 || w.made != 0 || len(k.view.values.changed) != 0 {
-		k.broken(ruleWrite, "%d things wait, %d were made", w.waiting.len(), w.made)
+	if w.retireList.len() != 0 || w.made != 0 || len(k.view.values.changed) != 0 {
+		k.broken(ruleWrite, "%d things wait, %d were made", w.retireList.len(), w.made)
 	}
 	if k.sinceReclaim > k.reclaimThreshold {
 		k.broken(ruleReclaimThreshold, "%d, and %d are allowed", k.sinceReclaim, k.reclaimThreshold)
@@ -171,7 +171,7 @@ func (k *checker) lists() {
 		k.broken(ruleResourceVersion, "%q of write %d", newest.value, newest.seq)
 	}
 
-	for _, p := range k.waiting.changed {
+	for _, p := range k.retireList.changed {
 		if _, known := k.arrays[p.array]; !known {
 			k.broken(rulePlaceGone, "cell %d", p.pos)
 			continue
@@ -187,16 +187,16 @@ func (k *checker) lists() {
 		}
 		k.places[p] = struct{}{}
 	}
-	for _, r := range k.waiting.updated {
+	for _, r := range k.retireList.updated {
 		_, twice := k.updated[r]
 		if r.newest.Load().prev.Load() == nil || twice {
 			k.broken(ruleUpdated, "%q has no past, or waits twice", r.key)
 		}
 		k.updated[r] = struct{}{}
 	}
-	for _, b := range k.waiting.emptied {
+	for _, b := range k.retireList.emptied {
 		_, twice := k.emptied[b]
-		if !b.waiting || twice {
+		if !b.retired || twice {
 			k.broken(ruleEmptied, "%q does not know, or waits twice", b.key)
 		}
 		k.emptied[b] = struct{}{}

@@ -152,7 +152,7 @@ func (k *checker) bucket(id uint32, b *bucket) {
 		}
 	}
 	_, listed := k.emptied[b]
-	if b.waiting != listed || b.objects.n == 0 && !b.waiting {
+	if b.retired != listed || b.objects.n == 0 && !b.retired {
 		k.broken(ruleEmptied, "%q of %s", b.key, x.name)
 	}
 	_, free := k.ids[id]

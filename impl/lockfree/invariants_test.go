@@ -76,30 +76,30 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { s := &standIn{}; v.write.spares.retired = []*standIn{s, s} },
 	},
 	rulePlace: {
-		func(v *view) { v.waiting.changed = v.waiting.changed[1:] },
-		func(v *view) { v.waiting.changed = append(v.waiting.changed, v.waiting.changed[0]) },
-		func(v *view) { v.waiting.changed = append(v.waiting.changed, place{&v.objects, direct(v)}) },
-		func(v *view) { p := v.waiting.changed[0]; p.array.cell(p.pos).Store(changed(v).of) },
+		func(v *view) { v.retireList.changed = v.retireList.changed[1:] },
+		func(v *view) { v.retireList.changed = append(v.retireList.changed, v.retireList.changed[0]) },
+		func(v *view) { v.retireList.changed = append(v.retireList.changed, place{&v.objects, direct(v)}) },
+		func(v *view) { p := v.retireList.changed[0]; p.array.cell(p.pos).Store(changed(v).of) },
 	},
 	rulePlaceGone: {
 		func(v *view) { v.buckets[bucketThatWaits(v).id] = nil },
 	},
 	ruleVersions: {
-		func(v *view) { v.waiting.updated[0].newest.Load().seq = v.core.committed.Load() + 1 },
-		func(v *view) { n := v.waiting.updated[0].newest.Load(); n.prev.Store(n) },
+		func(v *view) { v.retireList.updated[0].newest.Load().seq = v.core.committed.Load() + 1 },
+		func(v *view) { n := v.retireList.updated[0].newest.Load(); n.prev.Store(n) },
 	},
 	ruleUpdated: {
-		func(v *view) { v.waiting.updated = v.waiting.updated[1:] },
-		func(v *view) { v.waiting.updated = append(v.waiting.updated, v.waiting.updated[0]) },
-		func(v *view) { v.waiting.updated[0].newest.Load().prev.Store(nil) },
+		func(v *view) { v.retireList.updated = v.retireList.updated[1:] },
+		func(v *view) { v.retireList.updated = append(v.retireList.updated, v.retireList.updated[0]) },
+		func(v *view) { v.retireList.updated[0].newest.Load().prev.Store(nil) },
 	},
 	ruleEmptied: {
-		func(v *view) { v.waiting.emptied = nil },
-		func(v *view) { v.waiting.emptied = append(v.waiting.emptied, v.waiting.emptied[0]) },
-		func(v *view) { v.waiting.emptied[0].waiting = false },
+		func(v *view) { v.retireList.emptied = nil },
+		func(v *view) { v.retireList.emptied = append(v.retireList.emptied, v.retireList.emptied[0]) },
+		func(v *view) { v.retireList.emptied[0].retired = false },
 	},
 	ruleWrite: {
-		func(v *view) { v.write.emptied = v.waiting.emptied },
+		func(v *view) { v.write.emptied = v.retireList.emptied },
 		func(v *view) { v.write.made++ },
 		func(v *view) { v.core.values.changed = []*entry{{}} },
 	},
@@ -167,7 +167,7 @@ var plants = map[rule][]func(v *view){
 
 // changed returns the stand-in of the first cell that waits in the array of all objects.
 func changed(v *view) *standIn {
-	for _, p := range v.waiting.changed {
+	for _, p := range v.retireList.changed {
 		if s := p.array.cell(p.pos).Load().standIn; p.array == &v.objects && s.of != nil {
 			return s
 		}
@@ -201,8 +201,8 @@ func full(v *view) *bucket { return v.indexes[0].bucketOf("g1") }
 
 // bucketThatWaits returns an empty bucket of which a cell waits.
 func bucketThatWaits(v *view) *bucket {
-	for _, b := range v.waiting.emptied {
-		for _, p := range v.waiting.changed {
+	for _, b := range v.retireList.emptied {
+		for _, p := range v.retireList.changed {
 			if p.array == &b.objects {
 				return b
 			}

@@ -345,7 +345,7 @@ func playHistory(t *rapid.T) {
 	h.s.Bookmark("last")
 	v := h.s.view.Load()
 	past, standIns, _ := kept(h.s)
-	if waiting := v.waiting.len(); past+standIns+waiting > 0 {
+	if waiting := v.retireList.len(); past+standIns+waiting > 0 {
 		t.Fatalf("%d past versions and %d stand-ins are kept without a reader, and %d things wait", past, standIns, waiting)
 	}
 }

@@ -153,7 +153,7 @@ func TestWhatPassesBesideAStalledReaderDoesNotWait(t *testing.T) {
 			for i := range 20000 {
 				pass(s, i)
 			}
-			if waiting := v.waiting.len(); waiting > 10*minReclaimThreshold {
+			if waiting := v.retireList.len(); waiting > 10*minReclaimThreshold {
 				t.Errorf("%d things wait for the reader", waiting)
 			}
 			slot.leave(0)
@@ -248,7 +248,7 @@ func wantNothingKept(t *testing.T, s *Store) {
 	if values := len(s.ListIndexFuncValues("group")); past != 0 || standIns != 0 || buckets != values {
 		t.Fatalf("%d nodes of the past, %d stand-ins and %d buckets for %d values are kept; want none, and as many", past, standIns, buckets, values)
 	}
-	if n := v.waiting.len(); n != 0 {
+	if n := v.retireList.len(); n != 0 {
 		t.Fatalf("%d things wait to be cleaned up", n)
 	}
 }

@@ -32,7 +32,7 @@ type core struct {
 	// What waits for open snapshots to close. It is looked at when none is open, and
 	// when patience things with a past have been made since the last time: as many as
 	// things waited then, so that the writes in between pay for the look.
-	waiting          waiting
+	retireList       retireList
 	sinceReclaim     int // nodes and stand-ins with a past, made since the last look
 	reclaimThreshold int
 	open             []uint64 // room for the open snapshots
@@ -43,18 +43,18 @@ type write struct {
 	seq    uint64
 	values indexing.Values // of the objects that it stores
 	made   int             // nodes and stand-ins with a past
-	waiting
+	retireList
 	spares spares
 }
 
-// waiting is what has a past that open snapshots may see, each thing once.
-type waiting struct {
+// retireList is what has a past that open snapshots may see, each thing once.
+type retireList struct {
 	updated []*record // with a version before the newest
 	changed []place   // cells with a stand-in
 	emptied []*bucket
 }
 
-func (w *waiting) len() int { return len(w.updated) + len(w.changed) + len(w.emptied) }
+func (w *retireList) len() int { return len(w.updated) + len(w.changed) + len(w.emptied) }
 
 // resourceVersion is the resource version that a write set.
 type resourceVersion struct {
@@ -167,16 +167,16 @@ func (c *core) commit() {
 		explore.Point("version.committed")
 		c.resourceVersion.committed.Store(v)
 	}
-	c.waiting.updated = append(c.waiting.updated, w.updated...)
-	c.waiting.changed = append(c.waiting.changed, w.changed...)
-	c.waiting.emptied = append(c.waiting.emptied, w.emptied...)
+	c.retireList.updated = append(c.retireList.updated, w.updated...)
+	c.retireList.changed = append(c.retireList.changed, w.changed...)
+	c.retireList.emptied = append(c.retireList.emptied, w.emptied...)
 	c.sinceReclaim += w.made
 	w.made = 0
 	w.values.Empty()
 	w.updated, w.changed, w.emptied = emptied(w.updated), emptied(w.changed), emptied(w.emptied)
 
 	switch {
-	case c.waiting.len() == 0:
+	case c.retireList.len() == 0:
 		c.sinceReclaim = 0
 	case c.readers.idle():
 		w.spares.recycle()
@@ -192,7 +192,7 @@ func (c *core) commit() {
 
 // reclaim cleans up what is seen by none of the open snapshots.
 func (c *core) reclaim(open []uint64) {
-	w := &c.waiting
+	w := &c.retireList
 	w.updated = drop(w.updated, func(r *record) bool { return !r.prune(open) })
 	w.changed = drop(w.changed, func(p place) bool { return p.reclaim(&c.write, open) })
 	w.emptied = drop(w.emptied, func(b *bucket) bool { return b.reclaim(c) }) // after its cells
