@@ -160,7 +160,7 @@ func (k *checker) begin(v *view) {
 // lists checks what waits, and what is kept for use, and notes it for the rest.
 func (k *checker) lists() {
 	w := &k.view.write
-	if w.retireList.len() != 0 || w.made != 0 || len(k.view.values.changed) != 0 {
+	if w.retireList.len() != 0 || w.made != 0 || len(k.view.entryValues.changed) != 0 {
 		k.broken(ruleWrite, "%d things wait, %d were made", w.retireList.len(), w.made)
 	}
 	if k.sinceReclaim > k.reclaimThreshold {

@@ -77,7 +77,7 @@ func (k *checker) key(e *entry, r *record) {
 	newest, value := r.newest.Load(), e.value.Load()
 	switch {
 	case e.hash.Load()&unsettled != 0:
-		if value != nil && value != k.core.values.gone {
+		if value != nil && value != k.core.entryValues.gone {
 			k.broken(ruleSettled, "%q is not settled", e.key)
 		}
 	case value == nil || !same(value, newest.obj):

@@ -101,7 +101,7 @@ var plants = map[rule][]func(v *view){
 	ruleWrite: {
 		func(v *view) { v.write.emptied = v.retireList.emptied },
 		func(v *view) { v.write.made++ },
-		func(v *view) { v.core.values.changed = []*entry{{}} },
+		func(v *view) { v.core.entryValues.changed = []*entry{{}} },
 	},
 	ruleReclaimThreshold: {func(v *view) { v.sinceReclaim = v.reclaimThreshold + 1 }},
 	ruleResourceVersion:  {func(v *view) { v.resourceVersion.newest.Store(&resourceVersion{v.core.committed.Load(), "7"}) }},

@@ -94,7 +94,7 @@ func (v *view) fill(items map[string]any) {
 	f.dir = newDirectory(f.depth)
 	for key, obj := range explore.Ordered(items) {
 		f.keys, f.objs = append(f.keys, key), append(f.objs, obj)
-		v.values.learn(obj)
+		v.entryValues.learn(obj)
 	}
 	workers := max(1, min(runtime.GOMAXPROCS(0), n/minShare))
 	f.shares = make([]share, workers)
@@ -239,7 +239,7 @@ func (f *filling) enterTable(i int) {
 	for i, hash := range f.hashes {
 		f.breathe(i)
 		if p := int(hash >> (64 - f.depth)); p >= from && p < to {
-			f.view.values.set(f.dir.parts[p].insert(hash, f.recs[i]))
+			f.view.entryValues.set(f.dir.parts[p].insert(hash, f.recs[i]))
 		}
 	}
 }

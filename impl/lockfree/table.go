@@ -17,9 +17,9 @@ import (
 // A reader that still searches a part that was copied meanwhile sees the table as it
 // was at that moment, which lies within its call.
 type table struct {
-	seed   maphash.Seed
-	dir    atomic.Pointer[directory]
-	values *values // the objects, entry by entry; nil where none are kept
+	seed        maphash.Seed
+	dir         atomic.Pointer[directory]
+	entryValues *entryValues // the objects, entry by entry; nil where none are kept
 }
 
 // directory maps the upper depth bits of a hash to parts. It is never changed, but
@@ -56,7 +56,7 @@ type part struct {
 type entry struct {
 	hash  atomic.Uint64 // with the bit unsettled where value is not to be read: in an index always
 	key   string
-	value atomic.Value // see values
+	value atomic.Value // see entryValues
 	rec   atomic.Pointer[record]
 }
 
@@ -123,7 +123,7 @@ func (t *table) insert(hash uint64, rec *record, p *part, writing uint64) {
 		t.rebuild(p, hash, writing)
 		p = t.dir.Load().part(hash)
 	}
-	t.values.note(p.insert(hash, rec))
+	t.entryValues.note(p.insert(hash, rec))
 }
 
 // died is called when the key with this hash, which lies in p, became absent.
@@ -194,9 +194,9 @@ func (t *table) rebuild(p *part, hash, writing uint64) {
 			half = halves[len(halves)-1]
 		}
 		if e := half.insert(h, rec); n.seq == writing {
-			t.values.note(e)
+			t.entryValues.note(e)
 		} else {
-			t.values.set(e)
+			t.entryValues.set(e)
 		}
 	}
 	explore.Point("rebuild.dir")

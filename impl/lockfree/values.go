@@ -6,7 +6,7 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// values keeps in the entries of a table, beside the records, the objects themselves, so
+// entryValues keeps in the entries of a table, beside the records, the objects themselves, so
 // that a Get need not wait for record and node, which lie elsewhere in memory. All of it is
 // the writer's, or constant while several goroutines fill a core; readers load an
 // entry's value while it is settled.
@@ -35,7 +35,7 @@ import (
 // an entry with this value, only the next copy of its part does: so a Get that has loaded
 // it finds that out by (3), and Gets of a name that was deleted and came again go by the
 // node until then.
-type values struct {
+type entryValues struct {
 	kind    reflect.Type
 	gone    any
 	changed []*entry // by the write under way
@@ -45,14 +45,14 @@ type values struct {
 const unsettled = 1
 
 // learn makes the type of obj the one of the table, if it has none.
-func (v *values) learn(obj any) {
+func (v *entryValues) learn(obj any) {
 	if kind := reflect.TypeOf(obj); v.kind == nil && kind != nil && kind.Kind() == reflect.Pointer {
 		v.kind, v.gone = kind, reflect.Zero(kind).Interface()
 	}
 }
 
 // unsettle is a write's step 1 for an entry that there is.
-func (v *values) unsettle(e *entry) {
+func (v *entryValues) unsettle(e *entry) {
 	if v != nil {
 		explore.Point("unsettle.hash")
 		e.hash.Store(e.hash.Load() | unsettled)
@@ -61,14 +61,14 @@ func (v *values) unsettle(e *entry) {
 }
 
 // note has e settled when the write under way is committed.
-func (v *values) note(e *entry) {
+func (v *entryValues) note(e *entry) {
 	if v != nil {
 		v.changed = append(v.changed, e)
 	}
 }
 
 // settle is steps 3 and 4.
-func (v *values) settle() {
+func (v *entryValues) settle() {
 	for _, e := range v.changed {
 		v.learn(e.rec.Load().newest.Load().obj)
 		v.set(e)
@@ -77,7 +77,7 @@ func (v *values) settle() {
 }
 
 // set settles e, whose node is committed, if it can.
-func (v *values) set(e *entry) {
+func (v *entryValues) set(e *entry) {
 	if v == nil {
 		return
 	}

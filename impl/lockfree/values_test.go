@@ -169,7 +169,7 @@ func TestDeletingEverythingAtOnceIsLinear(t *testing.T) {
 	for i := range n {
 		v.remove(w, fmt.Sprint(i))
 	}
-	if noted := len(v.values.changed); noted > 3*n {
+	if noted := len(v.entryValues.changed); noted > 3*n {
 		t.Errorf("%d deletions noted %d entries", n, noted)
 	}
 	v.commit()

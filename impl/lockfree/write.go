@@ -15,10 +15,10 @@ type core struct {
 	committed atomic.Uint64
 	_         [56]byte // what readers load only does not share its cache line
 
-	readers *readers
-	keys    table
-	values  values // of keys
-	objects array
+	readers     *readers
+	keys        table
+	entryValues entryValues // of keys
+	objects     array
 
 	resourceVersion struct {
 		newest, committed atomic.Pointer[resourceVersion]
@@ -40,9 +40,9 @@ type core struct {
 
 // write is one write under way: its number, and what it leaves to clean up.
 type write struct {
-	seq    uint64
-	values indexing.Values // of the objects that it stores
-	made   int             // nodes and stand-ins with a past
+	seq         uint64
+	indexValues indexing.Values // of the objects that it stores
+	made        int             // nodes and stand-ins with a past
 	retireList
 	spares spares
 }
@@ -67,7 +67,7 @@ const firstSeq = 1 // the number of an empty store
 func newCore() *core {
 	c := &core{readers: newReaders(), reclaimThreshold: minReclaimThreshold}
 	c.keys.init()
-	c.keys.values = &c.values
+	c.keys.entryValues = &c.entryValues
 	c.objects.copies = &copies{}
 	c.committed.Store(firstSeq)
 	c.write.seq = firstSeq
@@ -80,7 +80,7 @@ func newCore() *core {
 func (c *core) begin() *write {
 	w := &c.write
 	w.seq = c.committed.Load() + 1
-	w.values.Empty()
+	w.indexValues.Empty()
 	return w
 }
 
@@ -118,7 +118,7 @@ func (c *core) update(w *write, e *entry, rec *record, obj any) (revived bool) {
 		former.obj = obj
 		return revived
 	}
-	c.values.unsettle(e)
+	c.entryValues.unsettle(e)
 	rec.update(w, &version{obj: obj, seq: w.seq})
 	return revived
 }
@@ -162,7 +162,7 @@ func (c *core) commit() {
 	w := &c.write
 	explore.Point("commit")
 	c.committed.Store(w.seq)
-	c.values.settle()
+	c.entryValues.settle()
 	if v := c.resourceVersion.newest.Load(); v.seq == w.seq {
 		explore.Point("version.committed")
 		c.resourceVersion.committed.Store(v)
@@ -172,7 +172,7 @@ func (c *core) commit() {
 	c.retireList.emptied = append(c.retireList.emptied, w.emptied...)
 	c.sinceReclaim += w.made
 	w.made = 0
-	w.values.Empty()
+	w.indexValues.Empty()
 	w.updated, w.changed, w.emptied = emptied(w.updated), emptied(w.changed), emptied(w.emptied)
 
 	switch {

@@ -18,8 +18,8 @@ func (s *Store) Update(key string, obj any) {
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	w := v.begin()
-	v.addValues(&w.values, key, obj)
-	v.put(w, key, obj, v.indexes, &w.values)
+	v.addValues(&w.indexValues, key, obj)
+	v.put(w, key, obj, v.indexes, &w.indexValues)
 	if known {
 		v.setResourceVersion(rv)
 	}
@@ -68,12 +68,12 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	v := s.view.Load()
 	w := v.begin()
 	for _, t := range txns {
-		v.addValues(&w.values, t.Key, indexing.Stored(t))
+		v.addValues(&w.indexValues, t.Key, indexing.Stored(t))
 	}
 	for i, t := range txns {
 		switch t.Type {
 		case contract.TransactionTypeAdd, contract.TransactionTypeUpdate:
-			values := w.values.Object(i, len(v.indexes))
+			values := w.indexValues.Object(i, len(v.indexes))
 			v.put(w, t.Key, t.Object, v.indexes, &values)
 		case contract.TransactionTypeDelete:
 			v.remove(w, t.Key)
