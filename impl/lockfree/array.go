@@ -77,7 +77,7 @@ func roomFor[E any](a *array) []E {
 	n := int(a.used.Load())
 	room := make([]E, 0, n+n/64)
 	if n >= yieldEvery {
-		runtime.Gosched() // see slot.leave
+		runtime.Gosched() // see slot.release
 	}
 	return room
 }

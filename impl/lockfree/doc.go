@@ -63,7 +63,7 @@
 //
 //	Add, Update, Delete, Transaction, Bookmark   core.commit: the store to committed
 //	Replace, AddIndexers                         the store to Store.view
-//	List, ListKeys, Index, IndexKeys, ByIndex,   readers.enter: the load of committed, or the
+//	List, ListKeys, Index, IndexKeys, ByIndex,   readers.acquire: the load of committed, or the
 //	ListIndexFuncValues                          writer's, where the writer chose for the reader
 //	Get                                          the first look at an entry, settled or free, or the
 //	                                             setting of its value after that (values.go); else as

@@ -39,12 +39,12 @@ func slotsAlone(name string, commits int, visits ...int) explore.Program {
 			threads = append(threads, func() {
 				for range times {
 					explore.Point("call")
-					slot, seq := r.enter(&committed)
+					slot, seq := r.acquire(&committed)
 					explore.Point("read")
 					if floor > seq && failed == nil {
 						failed = fmt.Errorf("a reader of snapshot %d is inside, and versions before %d are gone", seq, floor)
 					}
-					slot.leave(0)
+					slot.release(0)
 				}
 			})
 		}

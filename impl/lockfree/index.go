@@ -67,8 +67,8 @@ func (c *core) isIn(x *index, value string, rec *record) bool {
 	})
 }
 
-// enter puts rec in the bucket of value, in which it is not. For asIs see push.
-func (c *core) enter(w *write, x *index, value string, rec *record, asIs bool) {
+// addToBucket puts rec in the bucket of value, in which it is not. For asIs see push.
+func (c *core) addToBucket(w *write, x *index, value string, rec *record, asIs bool) {
 	b := c.bucket(w, x, value)
 	rec.addPosting(posting{b.id, b.objects.push(w, rec, asIs)})
 }
@@ -102,8 +102,8 @@ func (c *core) bucket(w *write, x *index, value string) *bucket {
 	return b
 }
 
-// leave takes the object with the given record out of its i-th bucket.
-func (c *core) leave(w *write, rec *record, i int) {
+// removeFromBucket takes the object with the given record out of its i-th bucket.
+func (c *core) removeFromBucket(w *write, rec *record, i int) {
 	p := rec.postings()[i]
 	rec.dropPosting(i)
 	b := c.buckets[p.bucket]
@@ -187,7 +187,7 @@ func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing
 		if slices.Contains(values.List(b.index.ordinal), b.key) {
 			i++
 		} else {
-			c.leave(w, rec, i)
+			c.removeFromBucket(w, rec, i)
 		}
 	}
 	if given == len(rec.postings()) {
@@ -196,7 +196,7 @@ func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing
 	for i, x := range indexes {
 		for _, value := range values.List(i) {
 			if !c.isIn(x, value, rec) {
-				c.enter(w, x, value, rec, rec.isNew())
+				c.addToBucket(w, x, value, rec, rec.isNew())
 			}
 		}
 	}
@@ -210,13 +210,13 @@ func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *inde
 		if wanted.Take(b.index.ordinal, b.key) {
 			i++
 		} else {
-			c.leave(w, rec, i)
+			c.removeFromBucket(w, rec, i)
 		}
 	}
 	for i, x := range indexes {
 		for _, value := range values.List(i) {
 			if wanted.Take(i, value) {
-				c.enter(w, x, value, rec, rec.isNew())
+				c.addToBucket(w, x, value, rec, rec.isNew())
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func worn(t *testing.T) *view {
 	write(1, 1) // and spares
 	write(1, 2)
 	v := s.view.Load()
-	v.readers.enter(&v.committed)
+	v.readers.acquire(&v.committed)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for i := range 30 {
 		write(rnd.IntN(60), i)

@@ -76,10 +76,10 @@ func newReaders() *readers {
 	return &readers{block: block{slots: make([]slot, n)}}
 }
 
-// enter opens a snapshot: it returns its slot, which the caller must leave, and the
+// acquire opens a snapshot: it returns its slot, which the caller must leave, and the
 // sequence number of a write that was the newest committed one at some moment during
 // the call. It never waits: a slot that another reader takes first is passed over.
-func (r *readers) enter(committed *atomic.Uint64) (*slot, uint64) {
+func (r *readers) acquire(committed *atomic.Uint64) (*slot, uint64) {
 	start := explore.Uint32()
 	for b, k := &r.block, uint32(0); ; b, k = b.next(), k+1 {
 		mask := uint32(len(b.slots) - 1)
@@ -166,8 +166,8 @@ func yield(i int) {
 	}
 }
 
-// leave closes the snapshot in which read objects were read.
-func (s *slot) leave(read int) {
+// release closes the snapshot in which read objects were read.
+func (s *slot) release(read int) {
 	explore.Point("leave.slot")
 	s.state.Store(slotFree)
 	if read > 0 && (read >= yieldEvery || explore.Uint32()%yieldEvery < uint32(read)) {

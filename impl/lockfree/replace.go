@@ -105,7 +105,7 @@ func (v *view) fill(items map[string]any) {
 
 	f.indexAndStore()
 	f.makeBuckets()
-	f.each(f.enterBuckets)
+	f.each(f.fillBuckets)
 }
 
 // indexAndStore calls the IndexFuncs on this goroutine. Beside it, and then on it as well,
@@ -116,7 +116,7 @@ func (f *filling) indexAndStore() {
 	records := newParts((n+recordsPart-1)/recordsPart, func(i int) {
 		f.makeRecords(i*recordsPart, min((i+1)*recordsPart, n))
 	})
-	table := newParts(len(f.shares), f.enterTable)
+	table := newParts(len(f.shares), f.fillTable)
 	store := func() {
 		records.do()
 		table.do() // its sizes are known when all records are
@@ -166,9 +166,9 @@ func (f *filling) each(step func(i int)) {
 	all.do()
 }
 
-// breathe lets other goroutines run now and then, who would wait for up to 10 ms
+// yield lets other goroutines run now and then, who would wait for up to 10 ms
 // otherwise when every processor has a share to do.
-func (f *filling) breathe(i int) {
+func (f *filling) yield(i int) {
 	if len(f.shares) > 1 && i%256 == 0 {
 		runtime.Gosched()
 	}
@@ -182,7 +182,7 @@ func (f *filling) group(s *share) {
 		g.of, g.ends = make([]uint32, 0, s.to-s.from), make([]uint32, 0, s.to-s.from)
 	}
 	for i := s.from; i < s.to; i++ {
-		f.breathe(i)
+		f.yield(i)
 		for x, index := range f.view.indexes {
 			s.indexes[x].add(index.valuesOf(f.keys[i], f.objs[i]))
 		}
@@ -219,7 +219,7 @@ const recordsPart = 1024
 func (f *filling) makeRecords(from, to int) {
 	seq := f.view.write.seq
 	for i := from; i < to; i++ {
-		f.breathe(i)
+		f.yield(i)
 		f.hashes[i] = f.view.keys.hash(f.keys[i])
 		f.counts[f.hashes[i]>>(64-f.depth)].Add(1)
 		rec := &record{key: f.keys[i], pos: uint32(i)}
@@ -229,15 +229,15 @@ func (f *filling) makeRecords(from, to int) {
 	}
 }
 
-// enterTable makes one of as many ranges of the table's parts as there are shares, and
+// fillTable makes one of as many ranges of the table's parts as there are shares, and
 // puts the records in them that belong there.
-func (f *filling) enterTable(i int) {
+func (f *filling) fillTable(i int) {
 	from, to := i*len(f.dir.parts)/len(f.shares), (i+1)*len(f.dir.parts)/len(f.shares)
 	for p := from; p < to; p++ {
 		f.dir.set(p, newPart(f.depth, int(f.counts[p].Load())*5/6)) // to three quarters; full is four fifths
 	}
 	for i, hash := range f.hashes {
-		f.breathe(i)
+		f.yield(i)
 		if p := int(hash >> (64 - f.depth)); p >= from && p < to {
 			f.view.entryValues.set(f.dir.parts[p].insert(hash, f.recs[i]))
 		}
@@ -270,11 +270,11 @@ func (a *array) grow(n uint32) {
 	a.used.Store(n)
 }
 
-// enterBuckets points cells of the buckets to the records of a share.
-func (f *filling) enterBuckets(i int) {
+// fillBuckets points cells of the buckets to the records of a share.
+func (f *filling) fillBuckets(i int) {
 	s := &f.shares[i]
 	for i := s.from; i < s.to; i++ {
-		f.breathe(i)
+		f.yield(i)
 		rec := f.recs[i]
 		for x := range s.indexes {
 			g := &s.indexes[x]

@@ -318,13 +318,13 @@ func (h *history) read(v *view, s step) {
 		}
 	case s.kind == "close":
 		i := s.n % len(h.snapshots)
-		h.snapshots[i].slot.leave(0)
+		h.snapshots[i].slot.release(0)
 		h.snapshots = slices.Delete(h.snapshots, i, i+1)
 	}
 }
 
 func (h *history) open(v *view) {
-	sl, seq := v.readers.enter(&v.committed)
+	sl, seq := v.readers.acquire(&v.committed)
 	h.snapshots = append(h.snapshots, &historySnapshot{view: v, slot: sl, seq: seq})
 }
 
@@ -340,7 +340,7 @@ func playHistory(t *rapid.T) {
 		}
 	}
 	for _, open := range h.snapshots {
-		open.slot.leave(0)
+		open.slot.release(0)
 	}
 	h.s.Bookmark("last")
 	v := h.s.view.Load()

@@ -100,7 +100,7 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
-	slot, seq := v.readers.enter(&v.committed)
+	slot, seq := v.readers.acquire(&v.committed)
 	all, group := sorted(v.objects.objects(nil, seq)), sorted(v.indexes[0].bucketOf("g3").list(seq))
 	values := v.indexes[0].values.keys(nil, seq)
 	most := 0
@@ -125,7 +125,7 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	if !slices.Equal(values, v.indexes[0].values.keys(nil, seq)) {
 		t.Error("the snapshot of the index values changed")
 	}
-	slot.leave(0)
+	slot.release(0)
 	s.Add("last", thing{})
 	wantNothingKept(t, s)
 	t.Logf("at most %d nodes and stand-ins are kept for a snapshot of %d objects, in 40,000 writes; the bound is %d", most, things, bound)
@@ -149,14 +149,14 @@ func TestWhatPassesBesideAStalledReaderDoesNotWait(t *testing.T) {
 			t.Parallel()
 			s := filled()
 			v := s.view.Load()
-			slot, _ := v.readers.enter(&v.committed)
+			slot, _ := v.readers.acquire(&v.committed)
 			for i := range 20000 {
 				pass(s, i)
 			}
 			if waiting := v.retireList.len(); waiting > 10*minReclaimThreshold {
 				t.Errorf("%d things wait for the reader", waiting)
 			}
-			slot.leave(0)
+			slot.release(0)
 			s.Add("last", thing{})
 			wantNothingKept(t, s)
 		})
@@ -178,7 +178,7 @@ func TestAReaderStoppedBeforeItsSnapshotIsGivenOne(t *testing.T) {
 	if slot.state.Load() < slotBase {
 		t.Error("the slot was given no snapshot")
 	}
-	slot.leave(0)
+	slot.release(0)
 	s.Add("last", thing{})
 	wantNothingKept(t, s)
 }
@@ -200,7 +200,7 @@ func TestAGetBesideAStalledReaderNeverGoesBackTooFar(t *testing.T) {
 	}
 	write(0)
 	v := s.view.Load()
-	slot, _ := v.readers.enter(&v.committed)
+	slot, _ := v.readers.acquire(&v.committed)
 	const n = 3000
 	var written atomic.Int64
 	var wg sync.WaitGroup
@@ -220,7 +220,7 @@ func TestAGetBesideAStalledReaderNeverGoesBackTooFar(t *testing.T) {
 		written.Store(int64(i))
 	}
 	wg.Wait()
-	slot.leave(0)
+	slot.release(0)
 }
 
 // Without readers a write leaves nothing behind.
@@ -275,13 +275,13 @@ func TestNobodyWaits(t *testing.T) {
 	s.writer.Unlock()
 
 	v := s.view.Load()
-	slot, _ := v.readers.enter(&v.committed)
+	slot, _ := v.readers.acquire(&v.committed)
 	churn(s, 100, rand.New(rand.NewPCG(7, 8)))
 	s.Replace(map[string]any{"k": thing{}}, "1")
 	if err := s.AddIndexers(contract.Indexers{"other": byGroup}); err != nil {
 		t.Error(err)
 	}
-	slot.leave(0)
+	slot.release(0)
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -293,7 +293,7 @@ func TestMoreReadersThanSlots(t *testing.T) {
 	v := s.view.Load()
 	seen := map[*slot]bool{}
 	for i := range 500 {
-		sl, seq := v.readers.enter(&v.committed)
+		sl, seq := v.readers.acquire(&v.committed)
 		if seen[sl] {
 			t.Fatal("two snapshots have one slot")
 		}
@@ -304,7 +304,7 @@ func TestMoreReadersThanSlots(t *testing.T) {
 		s.Update("1", thing{i, "g1"})
 	}
 	for sl := range seen {
-		sl.leave(0)
+		sl.release(0)
 	}
 	if !v.readers.idle() {
 		t.Error("snapshots are open after the last was left")

@@ -135,9 +135,9 @@ func (s *Store) List() []any {
 	explore.Point("read.view")
 	v := s.view.Load()
 	room := roomFor[any](&v.objects)
-	slot, seq := v.readers.enter(&v.committed)
+	slot, seq := v.readers.acquire(&v.committed)
 	list := v.objects.objects(room, seq)
-	slot.leave(len(list))
+	slot.release(len(list))
 	return list
 }
 
@@ -147,9 +147,9 @@ func (s *Store) ListKeys() []string {
 	explore.Point("read.view")
 	v := s.view.Load()
 	room := roomFor[string](&v.objects)
-	slot, seq := v.readers.enter(&v.committed)
+	slot, seq := v.readers.acquire(&v.committed)
 	keys := v.objects.keys(room, seq)
-	slot.leave(len(keys))
+	slot.release(len(keys))
 	return keys
 }
 
@@ -163,9 +163,9 @@ func (s *Store) ByIndex(indexName, indexedValue string) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	slot, seq := v.readers.enter(&v.committed)
+	slot, seq := v.readers.acquire(&v.committed)
 	list := x.bucketOf(indexedValue).list(seq)
-	slot.leave(len(list))
+	slot.release(len(list))
 	return list, nil
 }
 
@@ -185,7 +185,7 @@ func (s *Store) Index(indexName string, obj any) ([]any, error) {
 	if len(values) == 1 {
 		return s.ByIndex(indexName, values[0])
 	}
-	slot, seq := v.readers.enter(&v.committed)
+	slot, seq := v.readers.acquire(&v.committed)
 	list := []any{}
 	seen := map[*record]bool{}
 	for _, value := range values {
@@ -200,7 +200,7 @@ func (s *Store) Index(indexName string, obj any) ([]any, error) {
 			}
 		}
 	}
-	slot.leave(len(list))
+	slot.release(len(list))
 	return list, nil
 }
 
@@ -213,12 +213,12 @@ func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	slot, seq := v.readers.enter(&v.committed)
+	slot, seq := v.readers.acquire(&v.committed)
 	keys := []string{}
 	if b := x.bucketOf(indexedValue); b != nil {
 		keys = b.objects.keys(nil, seq)
 	}
-	slot.leave(len(keys))
+	slot.release(len(keys))
 	slices.Sort(keys)
 	return keys, nil
 }
@@ -232,9 +232,9 @@ func (s *Store) ListIndexFuncValues(indexName string) []string {
 	if err != nil {
 		return []string{}
 	}
-	slot, seq := v.readers.enter(&v.committed)
+	slot, seq := v.readers.acquire(&v.committed)
 	values := x.values.keys(nil, seq)
-	slot.leave(len(values))
+	slot.release(len(values))
 	return values
 }
 

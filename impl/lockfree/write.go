@@ -135,7 +135,7 @@ func (c *core) remove(w *write, key string) {
 		return
 	}
 	for n := len(rec.postings()); n > 0; n-- {
-		c.leave(w, rec, n-1)
+		c.removeFromBucket(w, rec, n-1)
 	}
 	if moved := c.objects.remove(w, rec.pos); moved != nil {
 		moved.pos = rec.pos
