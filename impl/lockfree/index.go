@@ -37,11 +37,11 @@ type bucket struct {
 	objects array
 	index   *index
 	id      uint32
-	retired bool // whether the bucket is in a list of emptied buckets
+	retired bool // whether the bucket is in a retire list
 }
 
-// bucketOf finds the bucket of a value, for a reader with a snapshot: one that the
-// snapshot sees objects in is found.
+// bucketOf finds the bucket of a value for a reader with a snapshot. It finds every bucket
+// in which the snapshot sees an object.
 func (x *index) bucketOf(value string) *bucket {
 	if _, e := x.buckets.find(x.buckets.hash(value), value); e != nil {
 		explore.Point("bucketOf.rec")
@@ -73,8 +73,8 @@ func (c *core) addToBucket(w *write, x *index, value string, rec *record, asIs b
 	rec.addPosting(posting{b.id, b.objects.push(w, rec, asIs)})
 }
 
-// bucket returns the bucket of a value, to which the caller adds an object: it is one
-// of the index's values from now on.
+// bucket returns the bucket of a value, to which the caller then adds an object. From now
+// on the value is one of the index's values.
 func (c *core) bucket(w *write, x *index, value string) *bucket {
 	hash := x.buckets.hash(value)
 	part, e := x.buckets.find(hash, value)
@@ -123,18 +123,18 @@ func (c *core) removeFromBucket(w *write, rec *record, i int) {
 }
 
 // reclaim takes b out of its table if b is empty and no cell of its array is in use. It
-// reports false if b must wait on.
+// reports false if b must stay on the retire list.
 //
 // The cells decide, not the time between the bucket's first write and its last. A cell
 // may wait for a snapshot that is older than the bucket: AddIndexers puts records with a
 // past into new buckets, and place.reclaim keeps what a snapshot of that past may see.
 //
-// In an empty bucket a cell is nil, or a stand-in for nothing that waits. trim keeps used
-// above the last cell that is not nil. So used is 0 exactly when every cell is nil, and
-// from then on only these can reach the array:
+// In an empty bucket a cell is nil, or points to a stand-in for nothing. A cell with a
+// stand-in is on the retire list. trim keeps used above the last cell that is not nil. So
+// used is 0 exactly when every cell is nil, and from then on only these can reach the array:
 //
-//   - The writer, through a place: none is left, since a place names a cell that waits.
-//     Through a posting: none is left, since the bucket is empty.
+//   - The writer, through a place: none is left, since a place names a cell on the retire
+//     list. Through a posting: none is left, since the bucket is empty.
 //   - A reader whose snapshot sees an object in b: none is open, since the stand-in in the
 //     cell of that object would wait for it. For the same reason no open snapshot sees b
 //     among the values of the index: one write changes both.
@@ -155,7 +155,7 @@ func (b *bucket) reclaim(c *core) bool {
 	explore.Point("bucket.absent")
 	b.newest.Store(&version{obj: absence{}, seq: c.committed.Load()})
 	explore.Point("bucket.blocks")
-	t.died(hash, part, c.committed.Load()+1) // no tombstone of a bucket need stay
+	t.died(hash, part, c.committed.Load()+1) // a later number, so a rebuild keeps no tombstone of a bucket
 	// The table keeps the bucket's record until it copies that part.
 	b.objects.blocks.Store(nil)
 	c.buckets[b.id] = nil
@@ -173,9 +173,8 @@ func (c *core) newBucketID() uint32 {
 	return uint32(len(c.buckets) - 1)
 }
 
-// reindex makes the object of rec, which has these values in the indexes now, be found
-// under them and under no others. Where they are what they were it writes nothing.
-// O(values), old and new.
+// reindex moves rec into the buckets of values, the new values of its object, and out of
+// all others. It writes nothing for a value that stays. O(values), old and new.
 func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing.Values) {
 	given := values.Count()
 	if max(given, len(rec.postings())) > indexing.Few {

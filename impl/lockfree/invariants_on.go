@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Under the race detector or with -tags invariants each write ends with a look at the
-// whole store: what must hold between two writes, whoever reads (pebble's
-// internal/invariants is the model). A breach panics: the write that made it is the last
-// one on the stack, or one of the few before.
+// Under the race detector or with -tags invariants each write ends with a check of the
+// whole store: of the invariants that hold between two writes, whatever readers do
+// (pebble's internal/invariants is the model). A breach panics. The write that made it is
+// the one on the stack, or one of the few before.
 //
-// A look costs O(objects*(1+indexes)), and more where objects have many values in an index.
-// A store that has outgrown checkedPerWrite is looked at after as many writes as make up for
-// its objects: each write pays for checkedPerWrite objects on average. AddIndexers and
-// Replace, which go over all objects themselves, are checked each time.
+// A check costs O(objects*(1+indexes)), and more where objects have many values in an index.
+// A store of more than checkedPerWrite objects is not checked after each write: each write
+// pays for checkedPerWrite objects on average. AddIndexers and Replace, which go over all
+// objects themselves, are checked each time.
 
 const checkedPerWrite = 32
 
-// rule is one thing that must hold.
+// rule is one invariant.
 type rule string
 
 const (
@@ -49,15 +49,15 @@ const (
 	ruleCopy             rule = "a copy of a block that counts holds the newest objects of the block"
 )
 
-// rules are all of them, for the test that breaks each.
+// rules lists all invariants, for the test that breaks each.
 var rules = []rule{
 	ruleUsed, ruleLength, ruleChain, ruleSpare, rulePlace, rulePlaceGone, ruleVersions, ruleUpdated, ruleEmptied, ruleWrite,
 	ruleReclaimThreshold, ruleResourceVersion, rulePos, rulePosting, rulePostings, ruleBucket, ruleValues, ruleFreeID, ruleDirectory,
 	ruleSearch, ruleCounts, ruleLive, ruleSettled, ruleCopy,
 }
 
-// checker looks at a view between two writes. It belongs to the writer, and keeps its room
-// for the next time, so that tests may count allocations.
+// checker checks a view between two writes. It belongs to the writer, and reuses its maps,
+// so that tests may count allocations.
 type checker struct {
 	credit int
 	*view
@@ -65,28 +65,28 @@ type checker struct {
 	breaches  []string
 
 	arrays   map[*array]struct{} // of the store
-	places   map[place]struct{}  // what waits
+	places   map[place]struct{}  // these three are the retire list
 	updated  map[*record]struct{}
 	emptied  map[*bucket]struct{}
 	spares   map[*standIn]struct{}
-	ids      map[uint32]struct{} // that are free
-	last     map[uint32]*record  // of a bucket's id: the last record with a posting of it
-	standIns int                 // cells that hold one
+	ids      map[uint32]struct{} // free bucket ids
+	last     map[uint32]*record  // by bucket id: the last record with a posting in the bucket
+	standIns int                 // cells that point to one
 	postings int
 	filled   int // buckets of an index that are not empty
 }
 
-// checkSome is the end of a write of a few objects.
+// checkSome ends a write of a few objects: it checks the store if it has credit for that.
 func (v *view) checkSome() {
 	k := &v.checker
 	k.credit += checkedPerWrite
-	// The postings of the last check count what objects of many index values cost.
+	// k.postings, of the last check, accounts for objects of many index values.
 	if n := int(v.objects.n); k.credit >= n+max(n*len(v.indexes), k.postings)+v.retireList.len() {
 		v.checkAll()
 	}
 }
 
-// checkAll is the end of a write of everything.
+// checkAll checks the store and panics on a breach. Replace and AddIndexers end with it.
 func (v *view) checkAll() {
 	v.checker.credit = 0
 	if breaches := v.breaches(); len(breaches) > 0 {
@@ -94,7 +94,7 @@ func (v *view) checkAll() {
 	}
 }
 
-// breaches returns what does not hold. It reads what only the writer may read.
+// breaches returns the rules that do not hold. Writer only.
 func (v *view) breaches() []string {
 	k := &v.checker
 	k.begin(v)
@@ -157,7 +157,7 @@ func (k *checker) begin(v *view) {
 	}
 }
 
-// lists checks what waits, and what is kept for use, and notes it for the rest.
+// lists checks the retire list, the spares and the free ids, and notes them for later checks.
 func (k *checker) lists() {
 	w := &k.view.write
 	if w.retireList.len() != 0 || w.made != 0 || len(k.view.entryValues.changed) != 0 {

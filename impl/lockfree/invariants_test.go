@@ -54,7 +54,7 @@ func worn(t *testing.T) *view {
 
 func byPointedGroup(obj any) ([]string, error) { return []string{obj.(*thing).group}, nil }
 
-// plants are breaches of the rules, one or more of each.
+// plants are functions that break a rule, one or more for each.
 var plants = map[rule][]func(v *view){
 	ruleUsed: {
 		func(v *view) { v.objects.used.Store(v.objects.n - 1) },
@@ -165,7 +165,8 @@ var plants = map[rule][]func(v *view){
 	},
 }
 
-// changed returns the stand-in of the first cell that waits in the array of all objects.
+// changed returns the stand-in of the first cell of the array of all objects that is on the
+// retire list and not empty.
 func changed(v *view) *standIn {
 	for _, p := range v.retireList.changed {
 		if s := p.array.cell(p.pos).Load().standIn; p.array == &v.objects && s.of != nil {
@@ -199,7 +200,7 @@ func present(v *view, i int) *record { return v.core.record([]string{"7", "8"}[i
 
 func full(v *view) *bucket { return v.indexes[0].bucketOf("g1") }
 
-// bucketThatWaits returns an empty bucket of which a cell waits.
+// bucketThatWaits returns an empty bucket with a cell on the retire list.
 func bucketThatWaits(v *view) *bucket {
 	for _, b := range v.retireList.emptied {
 		for _, p := range v.retireList.changed {
@@ -220,7 +221,7 @@ func copied(v *view) *blockCopy {
 	panic("no block is copied")
 }
 
-// Each rule is broken by hand in a store that keeps all of them, and the breach is named.
+// The test breaks each rule in a store that keeps all of them. The checker names the breach.
 func TestBrokenInvariantsAreReported(t *testing.T) {
 	t.Parallel()
 	for _, r := range rules {

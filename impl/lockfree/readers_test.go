@@ -69,7 +69,7 @@ func TestAQuietWriteLooksAtFewSlots(t *testing.T) {
 }
 
 // While one snapshot of a crowd is left, in whatever block, the writer remembers its slot,
-// and the blocks that nobody uses any more are not looked at.
+// and does not look at the blocks beyond.
 func TestTheLastOfACrowd(t *testing.T) {
 	t.Parallel()
 	for _, last := range []int{0, 1, 30, 999} {

@@ -8,8 +8,9 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// With -tags degraded the rare paths are the common ones: blocks of two, a hash
-// that tells few keys apart, shares of two objects, early looks at the slots, and slots for few readers.
+// With -tags degraded the rare paths are the common ones: blocks of two cells, a hash of
+// four values, shares of two objects, early looks at the slots, and no more slots in the
+// first block than GOMAXPROCS asks for.
 const (
 	blockShift          = 1
 	minShare            = 2

@@ -48,7 +48,7 @@ func churn(s *Store, n int, rnd *rand.Rand) {
 	}
 }
 
-// kept counts what cells lead to: the nodes of the past, and the stand-ins; and the buckets.
+// kept counts the past versions and the stand-ins that cells lead to, and the buckets.
 func kept(s *Store) (past, standIns, buckets int) {
 	v := s.view.Load()
 	seen := map[*record]bool{}
@@ -131,7 +131,8 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	t.Logf("at most %d nodes and stand-ins are kept for a snapshot of %d objects, in 40,000 writes; the bound is %d", most, things, bound)
 }
 
-// What came after a stalled reader's snapshot and is gone again waits for nobody.
+// Objects and index values that came after a stalled reader's snapshot and are gone again
+// do not wait for that reader.
 func TestWhatPassesBesideAStalledReaderDoesNotWait(t *testing.T) {
 	t.Parallel()
 	for name, pass := range map[string]func(s *Store, i int){
@@ -163,8 +164,8 @@ func TestWhatPassesBesideAStalledReaderDoesNotWait(t *testing.T) {
 	}
 }
 
-// A reader that is stopped between announcing itself and taking its snapshot must not
-// keep every version since: the writer takes the snapshot for it.
+// A reader that is stopped between taking its slot and loading its snapshot must not keep
+// every later version: the writer gives it a snapshot.
 func TestAReaderStoppedBeforeItsSnapshotIsGivenOne(t *testing.T) {
 	t.Parallel()
 	s := filled()
@@ -183,16 +184,17 @@ func TestAReaderStoppedBeforeItsSnapshotIsGivenOne(t *testing.T) {
 	wantNothingKept(t, s)
 }
 
-// A Get that finds a write under way, and is interrupted before it goes back to the
-// version before, does not go back too far: a stalled reader's snapshot leaves only what
-// it sees of the past. Getters outnumber the processors, so that they are interrupted.
+// A Get that finds a write under way may be interrupted before it goes back to the version
+// before. It must not go back too far: beside a stalled reader, only the versions that its
+// snapshot sees are left of the past. Getters outnumber the processors, so that they are
+// interrupted.
 func TestAGetBesideAStalledReaderNeverGoesBackTooFar(t *testing.T) {
 	t.Parallel()
 	s := New(nil)
 	const others = 100 // written with k, so that each write looks at the slots
 	txns := make([]contract.StoreTransaction, 1+others)
 	write := func(i int) {
-		for j := range txns { // no pointers: each Get goes by the node
+		for j := range txns { // no pointers: each Get goes by the version
 			txns[j] = contract.StoreTransaction{Key: fmt.Sprint("other", j), Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: i}}
 		}
 		txns[0].Key = "k"
@@ -253,8 +255,7 @@ func wantNothingKept(t *testing.T, s *Store) {
 	}
 }
 
-// Reads come through while a write is under way for ever, and writes while a
-// snapshot is open for ever.
+// Reads return while the writers' mutex is held, and writes while a snapshot is open.
 func TestNobodyWaits(t *testing.T) {
 	t.Parallel()
 	s := filled()
@@ -286,7 +287,7 @@ func TestNobodyWaits(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// More readers than slots find room, and each its own.
+// Readers beyond the first block's slots get slots too, each its own.
 func TestMoreReadersThanSlots(t *testing.T) {
 	t.Parallel()
 	s := filled()
@@ -336,8 +337,8 @@ func TestAWriteTouchesFewCells(t *testing.T) {
 	}
 }
 
-// A list makes copies of what did not change since the list before, and a write drops
-// those of the blocks that it changes: they would keep replaced objects alive.
+// A list makes copies of the blocks that did not change since the list before. A write
+// drops the copies of the blocks that it changes: they would keep replaced objects alive.
 func TestCopiesAreDropped(t *testing.T) {
 	t.Parallel()
 	s := filled()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A stand-in that was taken from its cell is used again when nobody can hold it, and
-// left alone where somebody may.
+// A stand-in that was taken from its cell is used again when no reader can hold it, and
+// not where one may.
 func TestStandInsAreUsedAgainUnlessRead(t *testing.T) {
 	t.Parallel()
 	s := filled()

@@ -85,7 +85,7 @@ func TestTable(t *testing.T) {
 }
 
 // A tombstone of the write under way survives a rebuild of its part: it leads readers
-// to the node before.
+// to the version before.
 func TestTombstoneOfTheWriteUnderWaySurvives(t *testing.T) {
 	t.Parallel()
 	var tbl table
@@ -116,7 +116,7 @@ func TestArray(t *testing.T) {
 	w := &newCore().write
 	rnd := rand.New(rand.NewPCG(3, 4))
 	waiting := map[place]bool{}
-	// What lies in the array outlives the snapshots here: nothing is pruned.
+	// The test prunes no versions: they outlive the snapshots.
 	replace := func(pos int, obj any) {
 		if rec := a.cell(uint32(pos)).Load().at(w.seq); rec.newest.Load().seq != w.seq {
 			rec.update(w, &version{obj: obj, seq: w.seq})

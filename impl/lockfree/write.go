@@ -9,11 +9,11 @@ import (
 )
 
 // core is the content of a store between two Replaces: an array and a table of the
-// objects, and the number of the newest committed write. Readers load what is atomic;
+// objects, and the number of the newest committed write. Readers load the atomic fields;
 // everything else belongs to the writer, who holds the store's lock.
 type core struct {
 	committed atomic.Uint64
-	_         [56]byte // what readers load only does not share its cache line
+	_         [56]byte // the fields below, which readers load, do not share its cache line
 
 	readers     *readers
 	keys        table
@@ -29,12 +29,12 @@ type core struct {
 	write   write
 	checker checker // of invariants; empty in normal builds
 
-	// What waits for open snapshots to close. It is looked at when none is open, and
-	// when patience things with a past have been made since the last time: as many as
-	// things waited then, so that the writes in between pay for the look.
+	// retireList waits for open snapshots to close. It is reclaimed when none is open, or
+	// when sinceReclaim exceeds reclaimThreshold. The threshold is the length of the list
+	// after the last reclaim, so the writes in between pay for the next one.
 	retireList       retireList
-	sinceReclaim     int // nodes and stand-ins with a past, made since the last look
-	reclaimThreshold int
+	sinceReclaim     int      // versions and stand-ins with a past, made since the last reclaim
+	reclaimThreshold int      // at least minReclaimThreshold
 	open             []uint64 // room for the open snapshots
 }
 
@@ -42,12 +42,13 @@ type core struct {
 type write struct {
 	seq         uint64
 	indexValues indexing.Values // of the objects that it stores
-	made        int             // nodes and stand-ins with a past
+	made        int             // versions and stand-ins with a past
 	retireList
 	spares spares
 }
 
-// retireList is what has a past that open snapshots may see, each thing once.
+// retireList holds the records, cells and buckets with a past that open snapshots may see,
+// each once.
 type retireList struct {
 	updated []*record // with a version before the newest
 	changed []place   // cells with a stand-in
@@ -56,7 +57,7 @@ type retireList struct {
 
 func (w *retireList) len() int { return len(w.updated) + len(w.changed) + len(w.emptied) }
 
-// resourceVersion is the resource version that a write set.
+// resourceVersion is the resource version that write seq has set.
 type resourceVersion struct {
 	seq   uint64
 	value string
@@ -76,7 +77,8 @@ func newCore() *core {
 	return c
 }
 
-// begin starts a write. An IndexFunc that panics before anything is touched ends it.
+// begin starts a write. If an IndexFunc then panics, before anything is touched, the write
+// is over, and the next begin uses its number.
 func (c *core) begin() *write {
 	w := &c.write
 	w.seq = c.committed.Load() + 1
@@ -112,8 +114,8 @@ func (c *core) update(w *write, e *entry, rec *record, obj any) (revived bool) {
 	former := rec.newest.Load()
 	revived = former.absent()
 	if former.seq == w.seq {
-		// A reader may have found the node and see it committed later, so it must say
-		// then what the whole write says.
+		// A reader may have found this version already and see it committed later. It must
+		// then hold the object that the whole write leaves.
 		explore.Point("update.obj")
 		former.obj = obj
 		return revived
@@ -144,14 +146,14 @@ func (c *core) remove(w *write, key string) {
 	c.keys.died(hash, part, w.seq)
 }
 
-// setResourceVersion is part of the write under way.
+// setResourceVersion sets the resource version, as part of the write under way.
 func (c *core) setResourceVersion(value string) {
 	explore.Point("version.newest")
 	c.resourceVersion.newest.Store(&resourceVersion{c.write.seq, value})
 }
 
-// commit ends the write under way. In builds that ask for it, it looks for broken
-// invariants.
+// commit ends the write under way. Builds with the race detector or -tags invariants then
+// check the invariants.
 func (v *view) commit() {
 	v.core.commit()
 	v.checkSome()
@@ -190,7 +192,7 @@ func (c *core) commit() {
 	}
 }
 
-// reclaim cleans up what is seen by none of the open snapshots.
+// reclaim takes off the retire list what none of the open snapshots sees.
 func (c *core) reclaim(open []uint64) {
 	w := &c.retireList
 	w.updated = drop(w.updated, func(r *record) bool { return !r.prune(open) })
@@ -208,8 +210,8 @@ func drop[T any](s []T, done func(T) bool) []T {
 	return s
 }
 
-// emptied returns s without elements, for reuse: little room for the next write, and
-// nothing kept alive.
+// emptied returns s without elements, for reuse by the next write. It keeps no element
+// alive, and no room for more than 1,024.
 func emptied[T any](s []T) []T {
 	const most = 1024
 	if cap(s) > most {

@@ -85,7 +85,7 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	v.commit()
 }
 
-// AddIndexers adds indexes and fills them with what is stored, at one instant. It
+// AddIndexers adds indexes and fills them with the stored objects, at one instant. It
 // returns an error, with nothing added, if the store has an index of one of the
 // names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers)),
 // for which other writers wait; readers do not.
@@ -98,8 +98,8 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 			return indexing.ErrTaken(name)
 		}
 	}
-	// All values are computed before a record is touched: records are shared with the
-	// indexes that stand.
+	// All values are computed before a record is touched: the existing indexes share the
+	// records.
 	var added []*index
 	var values []indexing.Values
 	for name, compute := range explore.Ordered(newIndexers) {
@@ -115,7 +115,7 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 	return nil
 }
 
-// valuesOfAll computes the values of what is stored, in the order of the array.
+// valuesOfAll computes the values of all stored objects, in the order of the array.
 func (v *view) valuesOfAll(x *index) indexing.Values {
 	all := indexing.MakeValues(int(v.objects.n))
 	for _, r := range v.objects.records(v.committed.Load()) {
@@ -125,9 +125,9 @@ func (v *view) valuesOfAll(x *index) indexing.Values {
 }
 
 // withFilled returns v with one more index, of what is stored, which has these
-// values. The index is of the newest committed write: who loads the view that has it
-// opens a snapshot of that write or of a later one. An older snapshot keeps versions of the
-// records all the same, so cells of the index may wait for a snapshot that does not read them.
+// values. The index is as of the newest committed write: a reader that loads the new view
+// opens a snapshot of that write or of a later one. An older snapshot still keeps versions
+// of the records, so cells of the index may wait for a snapshot that does not read them.
 func (v *view) withFilled(x *index, values indexing.Values) *view {
 	w := &v.write
 	w.seq = v.committed.Load()
