@@ -254,7 +254,7 @@ func (s *Store) indexKeys(number int, value string) []string {
 	return keys
 }
 
-// nobody is the bucket of a value that no object has.
+// nobody is the empty bucket that stands for a value that no object has.
 var nobody = &bucket{objects: []any{}, records: []*record{}}
 
 func (s *Store) bucketLocked(number int, value string) *bucket {
