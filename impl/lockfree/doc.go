@@ -70,8 +70,9 @@
 //  4. write.go, table.go: put hashes the key and searches the table for its entry.
 //  5. A new key: array.go pushes a new record, index.go adds it to its buckets, and table.go
 //     inserts the entry. Go on with step 8.
-//  6. A known key: values.go unsettles the entry, record.go links the new version before the
-//     former one, and copies.go drops the copy of the block. A deleted key is pushed again.
+//  6. A known key: values.go unsettles the entry, record.go links the new version to the
+//     former one and makes it the newest, and copies.go drops the copy of the block. If the
+//     key was deleted, array.go pushes its record again.
 //  7. index.go: reindex removes the record from the buckets of values that it lost and adds
 //     it to those of new values. The cells get stand-ins (array.go, standin.go).
 //  8. write.go: setResourceVersion, if the object has metadata.
