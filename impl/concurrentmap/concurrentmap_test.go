@@ -53,8 +53,8 @@ func TestNilObject(t *testing.T) {
 	})
 }
 
-// What List keeps although it takes no lock: no key twice, every key that is there
-// throughout, and after Replace nothing of what was before.
+// List takes no lock. It still lists no key twice, lists every key that is stored
+// throughout, and after Replace nothing of the former content.
 func TestListBesideWriters(t *testing.T) {
 	t.Parallel()
 	eachMap(t, func(t *testing.T, newStore func(contract.Indexers) *concurrentmap.Store) {

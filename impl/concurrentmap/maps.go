@@ -8,9 +8,9 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// objectMap is what the store needs of a concurrent map. Load and Range run beside
-// writes; writes come one at a time, because the store locks around them. Range
-// visits no key twice, and each that is there throughout.
+// objectMap has the methods that the store needs of a concurrent map. Load and Range run
+// beside writes. Writes come one at a time, because the store locks around them. Range
+// visits no key twice, and visits each key that is stored throughout.
 type objectMap interface {
 	Load(key string) (obj any, exists bool)
 	Store(key string, obj any)

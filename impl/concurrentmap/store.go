@@ -12,14 +12,14 @@ import (
 	"github.com/informerbench/informerbench/impl/internal/indexing"
 )
 
-// Store is a contract.Store, but for the clauses that the package names, and has
+// Store is a contract.Store, except for the clauses that the package comment names, and has
 // every optional power: it has the methods of cache.ThreadSafeStoreWithTransaction.
 // All methods may be called by any number of goroutines at once. An IndexFunc must
 // not call the store that it indexes.
 type Store struct {
 	newMap func(size int) objectMap
-	// content is replaced by Replace, with the lock held: that is its instant for the
-	// readers without a lock.
+	// content is replaced by Replace, with the lock held. For readers without a lock, that
+	// store is the instant of the Replace.
 	content atomic.Pointer[content]
 
 	// writing is held by each write that calls IndexFuncs: they are called one at a time
@@ -34,8 +34,8 @@ type Store struct {
 	}
 }
 
-// content is the objects; size is how many, for lists to ask for memory at once. It
-// may be wrong beside writers.
+// content is the objects, and their number, size, by which lists allocate their result.
+// size may be out of date beside writers.
 type content struct {
 	objects objectMap
 	size    atomic.Int64
@@ -61,8 +61,8 @@ func newStore(indexers contract.Indexers, newMap func(size int) objectMap) *Stor
 	return s
 }
 
-// grown returns indexes and after them, filled from what each yields, those that
-// set has more. It panics, with nothing touched, if an IndexFunc fails.
+// grown returns indexes and, after them, the further indexes of set, filled with the objects
+// that each yields. It panics, with nothing touched, if an IndexFunc fails.
 func grown(indexes []postings, set *indexing.Set, each func(visit func(key string, obj any) bool)) []postings {
 	known := len(indexes)
 	indexes = slices.Clone(indexes)
@@ -102,8 +102,8 @@ func (p postings) drop(value, key string) {
 	}
 }
 
-// writeLocked carries out a planned write. Get sees it as soon as it is in the
-// content, readers of an index when the lock is free.
+// writeLocked carries out a planned write. Get sees it as soon as the map has it; readers of
+// an index see it once the lock is released.
 func (s *Store) writeLocked(key string, obj any, deletes bool, moves indexing.Values) {
 	c := s.content.Load()
 	_, existed := c.objects.Load(key)
@@ -120,7 +120,7 @@ func (s *Store) writeLocked(key string, obj any, deletes bool, moves indexing.Va
 	for number, index := range s.mu.postings {
 		m := moves.Move(number)
 		m.Diff(func(value string) { index.drop(value, key) }, func(string) {})
-		for _, value := range m.To { // also where it stays: the object is another
+		for _, value := range m.To { // also where the key stays: the object has changed
 			index.put(value, key, obj)
 		}
 	}
@@ -213,7 +213,7 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	s.tookLocked(resourceVersion, true)
 }
 
-// AddIndexers adds indexes and fills them with what is stored, at one instant. It
+// AddIndexers adds indexes and fills them with the stored objects, at one instant. It
 // returns an error, with nothing added, if the store has an index of one of the
 // names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers))
 // under the write lock.
@@ -245,8 +245,8 @@ func (s *Store) Resync() error { return nil }
 func (s *Store) Get(key string) (item any, exists bool) { return s.content.Load().objects.Load(key) }
 
 // List returns all objects, in no order, in a slice that is the caller's, without a
-// lock. Beside writers it is no single instant: an object that is written meanwhile
-// may be in it or not, in its old state or its new, whatever of others is. O(n).
+// lock. Beside writers it is no single instant: an object that is written meanwhile may be
+// listed or not, in its old state or its new, independently of other objects. O(n).
 func (s *Store) List() []any {
 	c := s.content.Load()
 	list := make([]any, 0, c.size.Load())
@@ -258,7 +258,7 @@ func (s *Store) List() []any {
 }
 
 // ListKeys returns all keys, in no order, in a slice that is the caller's, without a
-// lock. Beside writers it is no single instant, as List is not. O(n).
+// lock. Like List, it sees no single instant beside writers. O(n).
 func (s *Store) ListKeys() []string {
 	c := s.content.Load()
 	keys := make([]string, 0, c.size.Load())

@@ -8,7 +8,7 @@ import (
 	"github.com/informerbench/informerbench/impl/internal/indexing"
 )
 
-// degree is the trees': a node has 15 to 31 items.
+// degree is the degree of the B-trees: a node other than the root has 15 to 31 items.
 const degree = 16
 
 // object is an item of the tree of objects.
@@ -51,7 +51,7 @@ func (st *state) get(key string) (item any, exists bool) {
 	return o.value, exists
 }
 
-// keysOf calls visit with the keys that have the value, in their order.
+// keysOf calls visit with the keys that have the value, in ascending order.
 func (st *state) keysOf(number int, value string, visit func(key string)) {
 	st.indexes[number].AscendGreaterOrEqual(posting{value: value}, func(p posting) bool {
 		if p.value != value {
@@ -78,7 +78,7 @@ func (st *state) valuesOf(number int) []string {
 	return values
 }
 
-// trees are what a writer changes.
+// trees are the writer's own trees.
 type trees struct {
 	objects *objectTree
 	indexes []*indexTree
@@ -107,8 +107,8 @@ func (t *trees) apply(changes []indexing.Change) (changed []bool) {
 	return changed
 }
 
-// grown returns indexes and after them, filled from objects, those that set has
-// more. It panics, with nothing touched, if an IndexFunc fails.
+// grown returns indexes and, after them, the further indexes of set, filled from objects.
+// It panics, with nothing touched, if an IndexFunc fails.
 func grown(indexes []*indexTree, objects *objectTree, set *indexing.Set) []*indexTree {
 	known := len(indexes)
 	indexes = slices.Clone(indexes)

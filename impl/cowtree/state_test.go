@@ -39,7 +39,7 @@ func (in instant) check() error {
 	return nil
 }
 
-// What is published never changes, whatever is written after it.
+// A published state never changes, whatever is written after it.
 func TestPublishedStatesStay(t *testing.T) {
 	t.Parallel()
 	words := func(obj any) ([]string, error) { return strings.Fields(obj.(string)), nil }

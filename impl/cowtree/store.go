@@ -15,14 +15,14 @@ import (
 // cache.ThreadSafeStoreWithTransaction. All methods may be called by any number
 // of goroutines at once. An IndexFunc must not write to the store that it indexes.
 type Store struct {
-	// current is published by the writer that has mu, and loaded by everybody. What
-	// it points to is never changed.
+	// current is stored by the writer that holds mu, and loaded by every reader. The state
+	// that it points to never changes.
 	current atomic.Pointer[state]
 
 	mu struct {
 		sync.Mutex
-		// trees are the writer's alone: what is published are clones of them. A clone
-		// shares all nodes, which neither of the two changes from then on.
+		// trees are the writer's alone: it publishes clones of them. A clone shares all
+		// nodes, and neither tree changes a shared node.
 		trees trees
 	}
 }
@@ -45,7 +45,7 @@ func New(indexers contract.Indexers) *Store {
 	return s
 }
 
-// publishAllLocked publishes clones of all trees of the writer's.
+// publishAllLocked publishes clones of all of the writer's trees.
 func (s *Store) publishAllLocked(set *indexing.Set, version string) {
 	next := &state{objects: s.mu.trees.objects.Clone(), set: set, version: version}
 	for _, index := range s.mu.trees.indexes {
@@ -54,8 +54,8 @@ func (s *Store) publishAllLocked(set *indexing.Set, version string) {
 	s.current.Store(next)
 }
 
-// writeLocked carries out planned writes and publishes the trees that they changed;
-// of the others what is published stays.
+// writeLocked carries out planned writes and publishes clones of the object tree and of the
+// index trees that they changed. The published clones of the other trees stay.
 func (s *Store) writeLocked(changes []indexing.Change, version string, known bool) {
 	changed := s.mu.trees.apply(changes)
 	next := *s.current.Load()
@@ -147,7 +147,7 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	s.publishAllLocked(set, resourceVersion)
 }
 
-// AddIndexers adds indexes and fills them with what is stored, at one instant. It
+// AddIndexers adds indexes and fills them with the stored objects, at one instant. It
 // returns an error, with nothing added, if the store has an index of one of the
 // names, and panics, with nothing added, if an IndexFunc fails. O(n*log n) for each
 // index, while other writers wait and readers do not.

@@ -14,7 +14,7 @@ func Example() {
 	s.Add("2", "bee")
 	s.Add("3", "ape")
 
-	// What is deleted gives its place to the last one: the order is nobody's.
+	// Removal swaps the last object into the hole, so the list has no order.
 	s.Delete("1")
 	fmt.Println(s.List())
 	keys, err := s.IndexKeys("letter", "a")

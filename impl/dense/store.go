@@ -19,11 +19,11 @@ type Store struct {
 	// computing is held by a write that calls IndexFuncs: they are called one at a time
 	// (STORE-48), while readers go on. It is locked before mu.
 	computing sync.Mutex
-	// indexes is replaced, by a larger set, with computing and the write lock held: who
-	// holds a lock sees the set that the table has.
+	// indexes is replaced, by a larger set, with computing and the write lock held: the
+	// holder of either lock sees the set that the table has.
 	indexes atomic.Pointer[indexing.Set]
-	// size is how many objects there were last, for lists to ask for memory before
-	// they take the lock. It may be wrong at any time.
+	// size is the number of objects after the last write. Lists allocate by it before they
+	// take the lock. It may be out of date at any time.
 	size atomic.Int64
 
 	mu struct {
@@ -109,7 +109,7 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 
 // Replace makes items the whole content of the store, at one instant; nil stands
 // for an empty map. It panics, with nothing changed, if an IndexFunc fails.
-// O(n*indexes), for which other writers wait and readers do not.
+// O(n*indexes), for which AddIndexers and writes that store objects wait; readers do not.
 func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	s.computing.Lock()
 	defer s.computing.Unlock()
@@ -126,7 +126,7 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	s.wroteLocked(resourceVersion, true)
 }
 
-// wroteLocked ends a write.
+// wroteLocked ends a write: it notes the size and, if known, the resource version.
 func (s *Store) wroteLocked(version string, known bool) {
 	s.size.Store(int64(len(s.mu.table.keys)))
 	if known {
@@ -134,7 +134,7 @@ func (s *Store) wroteLocked(version string, known bool) {
 	}
 }
 
-// AddIndexers adds indexes and fills them with what is stored, at one instant. It
+// AddIndexers adds indexes and fills them with the stored objects, at one instant. It
 // returns an error, with nothing added, if the store has an index of one of the
 // names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers))
 // under the write lock.
@@ -254,7 +254,7 @@ func (s *Store) indexKeys(number int, value string) []string {
 	return keys
 }
 
-// nobody is the bucket of a value that no object has.
+// nobody is the empty bucket that stands for a value that no object has.
 var nobody = &bucket{objects: []any{}, records: []*record{}}
 
 func (s *Store) bucketLocked(number int, value string) *bucket {

@@ -2,7 +2,7 @@ package dense
 
 import "github.com/informerbench/informerbench/impl/internal/indexing"
 
-// table is the whole content. The store's lock guards it; Replace builds another.
+// table holds all objects and indexes. The store's lock guards it; Replace builds another.
 type table struct {
 	objects []any
 	keys    []string // parallel to objects
@@ -10,8 +10,8 @@ type table struct {
 	indexes []map[string]*bucket // by the number of the index
 }
 
-// record is what is known of one key. It says where its object stands, and each of
-// those places leads back to it: objects[at], and bucket.records[place.at].
+// record is the object of one key and its places: objects[at], and bucket.records[place.At]
+// for each index value, which leads back to the record.
 type record struct {
 	object any
 	at     int
@@ -62,8 +62,8 @@ func (t *table) store(key string, obj any, values indexing.Values) {
 	t.move(r, values)
 }
 
-// move takes r's object into the buckets of its new values, out of those that are
-// none of them, and renews it where it stays.
+// move puts r's object into the buckets of its new values, removes it from all others, and
+// replaces the object where it stays.
 func (t *table) move(r *record, values indexing.Values) {
 	r.places.Move(values,
 		func(p place) { p.Bucket.objects[p.At] = r.object },
@@ -71,8 +71,8 @@ func (t *table) move(r *record, values indexing.Values) {
 		func(index int, value string) place { return t.enter(r, index, value) })
 }
 
-// enter puts r's object at the end of a bucket and returns its place there, which is
-// for the caller to remember.
+// enter puts r's object at the end of a bucket and returns its place there, which the
+// caller must remember.
 func (t *table) enter(r *record, number int, value string) place {
 	b := t.indexes[number][value]
 	if b == nil {
@@ -83,8 +83,8 @@ func (t *table) enter(r *record, number int, value string) place {
 	return place{Bucket: b, At: len(b.records) - 1}
 }
 
-// leave empties a place of a bucket and moves the bucket's last object there. The
-// record that had the place still names it: that is for the caller to mend.
+// leave removes an object from a bucket and swaps the bucket's last object into the hole.
+// The removed object's record still names the place: the caller must correct that.
 func (t *table) leave(p place) {
 	b := p.Bucket
 	last := len(b.records) - 1
@@ -115,8 +115,8 @@ func (t *table) remove(key string) {
 	t.objects, t.keys = shorten(t.objects), shorten(t.keys)
 }
 
-// lengthen is append, but that a small slice grows by half and not to the double: of
-// values there are many, and of objects for each few.
+// lengthen is append, but a small slice grows by half and does not double: an index has
+// many values with few objects each.
 func lengthen[E any](list []E, e E) []E {
 	if n := len(list); n == cap(list) && n < smallRoom {
 		list = append(make([]E, 0, n+n/2+1), list...)
@@ -127,7 +127,7 @@ func lengthen[E any](list []E, e E) []E {
 // smallRoom is the capacity up to which giving room back is not worth a copy.
 const smallRoom = 64
 
-// shorten takes the last element off, and gives half of the room back once three
+// shorten removes the last element. It gives half of the room back once more than three
 // quarters of it are empty.
 func shorten[E any](list []E) []E {
 	last := len(list) - 1
@@ -139,7 +139,7 @@ func shorten[E any](list []E) []E {
 	return list
 }
 
-// extend adds the indexes that set has more than the table, and fills them. It
+// extend adds the indexes of set that the table does not have yet, and fills them. It
 // panics, with nothing touched, if an IndexFunc fails.
 func (t *table) extend(set *indexing.Set) {
 	known := len(t.indexes)

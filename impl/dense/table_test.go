@@ -42,8 +42,8 @@ func (t *table) verify() error {
 	return nil
 }
 
-// What is deleted gives its place to another object: after thousands of random
-// writes each record must still know its places.
+// Removal moves another object into the hole: after thousands of random writes each record
+// must still know its places.
 func TestPlacesStayTrue(t *testing.T) {
 	t.Parallel()
 	words := func(obj any) ([]string, error) { return strings.Fields(obj.(string)), nil }

@@ -38,7 +38,7 @@ func TestAnIndexAddedBesideAStalledReader(t *testing.T) {
 			t.Parallel()
 			s := filled()
 			v := s.view.Load()
-			slot, seq := v.readers.enter(&v.committed)
+			slot, seq := v.readers.acquire(&v.committed)
 			all, group := sorted(v.objects.objects(nil, seq)), sorted(v.indexes[0].bucketOf("g3").list(seq))
 
 			s.Update("1", thing{1, "g1"})
@@ -50,7 +50,7 @@ func TestAnIndexAddedBesideAStalledReader(t *testing.T) {
 			if !slices.Equal(all, sorted(v.objects.objects(nil, seq))) || !slices.Equal(group, sorted(v.indexes[0].bucketOf("g3").list(seq))) {
 				t.Error("the snapshot before AddIndexers changed")
 			}
-			slot.leave(0)
+			slot.release(0)
 			s.Update("last", thing{})
 			past, standIns, buckets := kept(s)
 			if values := len(s.ListIndexFuncValues("group")) + len(s.ListIndexFuncValues("added")); past+standIns > 0 || buckets != values {

@@ -16,27 +16,27 @@ const (
 // cell is one place of an array. It points to
 //
 //   - the record of the object that lies there, if the object has lain there as far
-//     back as any open snapshot goes, or none of them sees it elsewhere in the array. A
-//     snapshot that is older than an index reads none of its arrays;
+//     back as any open snapshot goes, or if no open snapshot sees it elsewhere in the
+//     array. A snapshot that is older than an index reads none of that index's arrays;
 //   - otherwise a stand-in, which says since when the object lies there, and what the
 //     cell pointed to before.
 //
-// A snapshot goes back to the record that lay there at its time, and from its newest
-// node to the first that is not newer. So a write that leaves an object where it is
-// changes no cell.
+// A reader goes back to the record that lay in the cell at its snapshot, and from the
+// record's newest version to the first that is not newer than the snapshot. So a write
+// that leaves an object where it is changes no cell.
 type cell = atomic.Pointer[record]
 
-// array is a dense sequence of objects: for every snapshot there is a length below
-// which it sees an object in each cell, and none from there on. Readers call length,
-// objects, keys, records; everything else is the writer's.
+// array is a dense sequence of objects: every snapshot has a length, below which it sees
+// an object in each cell, and none from there on. Readers call length, objects, keys and
+// records; everything else is the writer's.
 //
-// The cells lie in blocks of blockSize; a lone first block is smaller, and doubles. A
-// block or a row of blocks that was replaced does not change any more, and whoever
-// reads it has a snapshot from before.
+// The cells lie in blocks of blockSize. An array of one block starts smaller, and doubles.
+// A block or a list of blocks that was replaced does not change any more. A reader that
+// still reads it has a snapshot from before.
 type array struct {
 	blocks atomic.Pointer[[][]cell]
 	copies *copies       // of the objects, block by block; nil where none are kept
-	used   atomic.Uint32 // no open snapshot sees anything from here on
+	used   atomic.Uint32 // no open snapshot sees an object in this cell or a later one
 	n      uint32        // the length, for the writer
 }
 
@@ -49,7 +49,7 @@ func (a *array) length(seq uint64) (blocks [][]cell, n int) {
 	}
 	blocks = *p
 	explore.Point("array.used")
-	// After the blocks were loaded there may have come more cells, of later writes.
+	// Later writes may have added cells since the blocks were loaded.
 	n = min(int(a.used.Load()), capacity(blocks))
 	for n > 0 && !recordAt(blocks, n-1, seq).seen(seq) {
 		n--
@@ -70,14 +70,14 @@ func capacity(blocks [][]cell) int {
 	return len(blocks) << blockShift
 }
 
-// roomFor makes room for all that lies in a, and some that come meanwhile. A reader
-// calls it before it opens its snapshot: the garbage collection that making room brings
-// takes most of a list's time (docs/stores.md), for which no version should be kept.
+// roomFor allocates room for all objects of a, and for some that are added meanwhile. A
+// reader calls it before it opens its snapshot. The garbage collection that the allocation
+// brings takes most of a list's time (docs/stores.md), and no version should be kept for it.
 func roomFor[E any](a *array) []E {
 	n := int(a.used.Load())
 	room := make([]E, 0, n+n/64)
 	if n >= yieldEvery {
-		runtime.Gosched() // see slot.leave
+		runtime.Gosched() // see slot.release
 	}
 	return room
 }
@@ -129,7 +129,7 @@ func (a *array) keys(room []string, seq uint64) []string {
 	return keys
 }
 
-// records returns the records of what snapshot seq sees.
+// records returns the records of the objects that snapshot seq sees.
 func (a *array) records(seq uint64) []*record {
 	blocks, n := a.length(seq)
 	records := make([]*record, n)
@@ -143,7 +143,7 @@ func (a *array) cell(pos uint32) *cell {
 	return &(*a.blocks.Load())[pos>>blockShift][pos&blockMask]
 }
 
-// push puts rec behind the last one and returns its position. asIs says that it needs
+// push puts rec behind the last record and returns its position. asIs says that rec needs
 // no stand-in: every snapshot that will read the cell, and sees the object, sees it in
 // this array.
 func (a *array) push(w *write, rec *record, asIs bool) uint32 {
@@ -165,7 +165,7 @@ func (a *array) push(w *write, rec *record, asIs bool) uint32 {
 }
 
 // remove takes out the object at pos and puts the last one in its place. It returns
-// the record that moved, nil if none did. Both ends are of one write, so no snapshot
+// the record that moved, nil if none did. One write changes both cells, so no snapshot
 // sees an object twice or not at all.
 func (a *array) remove(w *write, pos uint32) (moved *record) {
 	a.n--
@@ -184,11 +184,11 @@ func (a *array) remove(w *write, pos uint32) (moved *record) {
 }
 
 // standIn puts a stand-in for rec, nil for nothing, in a cell that held something else
-// so far, and has it settled later.
+// so far, and notes the cell for the retire list.
 func (a *array) standIn(w *write, pos uint32, rec *record) {
 	c := a.cell(pos)
 	before := c.Load()
-	if before == nil || before.standIn == nil { // else it waits already
+	if before == nil || before.standIn == nil { // else the cell is noted already
 		w.changed = append(w.changed, place{a, pos})
 	}
 	explore.Point("standIn.cell")
@@ -224,7 +224,7 @@ func (a *array) reserve(n int) {
 	for capacity(blocks) < n {
 		blocks = append(blocks, make([]cell, blockSize))
 	}
-	more := blocks // so that blocks need not be on the heap when there is room
+	more := blocks // a copy, so that blocks itself need not escape to the heap when there is room
 	explore.Point("reserve.blocks")
 	a.blocks.Store(&more)
 }
@@ -235,7 +235,7 @@ func moveCells(to, from []cell) {
 	}
 }
 
-// trim gives up the cells at the end in which no snapshot sees anything.
+// trim gives up the cells at the end in which no snapshot sees an object.
 func (a *array) trim() {
 	used := a.used.Load()
 	for used > 0 && a.cell(used-1).Load() == nil {

@@ -7,22 +7,23 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// copies keeps copies of the objects of an array, block by block, so that a list of
-// what has not changed for a while is copied from memory that lies side by side,
-// and does not follow a pointer for each object. Readers make them, and writers drop
-// them: a copy keeps no object alive that was replaced.
+// copies keeps copies of the objects of an array, block by block. A list of blocks that
+// have not changed for a while copies contiguous memory, and does not follow a pointer for
+// each object. Readers make the copies, and writers drop them: a copy keeps no replaced
+// object alive.
 type copies struct {
 	blocks atomic.Pointer[[]*blockCopy]
 }
 
-// blockCopy is what is known of one block.
+// blockCopy is the copy of one block, if there is one, and says when the block changed.
 type blockCopy struct {
-	// touched is the newest write that changed the block. It is stored before that
-	// write is committed, so a reader who finds a number of at most its snapshot's there knows
-	// that the block is, for the snapshot, as that write left it.
+	// touched is the number of the newest write that changed the block. It is stored before
+	// that write is committed. So if touched is at most a reader's snapshot, the block is,
+	// for that snapshot, as write touched left it.
 	touched atomic.Uint64
-	// seen is touched, plus one, as a reader found it who read cell by cell. The next
-	// who finds the same makes a copy: a block that changes all the time is not copied.
+	// seen is the value of touched, plus one, that the last reader found who read cell by
+	// cell. The next reader that finds the same touched makes a copy: so a block that
+	// changes all the time is not copied.
 	seen atomic.Uint64
 	copy atomic.Pointer[objectsAt]
 }
@@ -58,8 +59,8 @@ func (c *copies) read(part []any, i int, block []cell, seq uint64) {
 	made := &objectsAt{touched, slices.Clone(part)}
 	explore.Point("copies.publish")
 	b.copy.Store(made)
-	// Either the next writer finds the copy and drops it, or it is found here that a
-	// writer came before.
+	// Either the next writer finds the copy and drops it, or this reader finds here that a
+	// writer came first.
 	explore.Point("copies.again")
 	if b.touched.Load() != touched {
 		explore.Point("copies.withdraw")
@@ -68,7 +69,7 @@ func (c *copies) read(part []any, i int, block []cell, seq uint64) {
 }
 
 // touch drops the copy of the block in which pos lies. The writer calls it before it
-// commits a change of what lies there.
+// commits a change of the object there.
 func (c *copies) touch(w *write, pos uint32) {
 	if c == nil {
 		return

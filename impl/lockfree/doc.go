@@ -1,21 +1,21 @@
-// Package lockfree is a store whose readers take no lock and wait for nobody, and
-// whose writer never waits for readers: the answer of this project to
-// kubernetes#130767. Every STORE clause holds, without a waiver.
+// Package lockfree is a store whose readers take no lock and never wait, and whose
+// writer never waits for readers. It is this project's answer to kubernetes#130767. It
+// keeps every STORE clause, without a waiver.
 //
 // # Where things are
 //
 //	Store ── view ─┬─ core ─┬─ committed   the number of the newest finished write
-//	(1 pointer)    │        ├─ readers     slots in which open snapshots are announced
+//	(1 pointer)    │        ├─ readers     the snapshot slots: open snapshots are announced here
 //	               │        ├─ keys        hash table: key ──> object and record of the key
-//	               │        └─ objects     array of cells: the records of all, densely
+//	               │        └─ objects     array of cells: the records of all objects, densely
 //	               └─ indexes ─┬─ buckets  hash table: value ──> bucket, an array of cells
 //	                           └─ values   array of cells: the values that objects have
 //
-// A record is what there is of a key. It leads to the nodes: a node is one version of the
-// object, stamped with the number of the write that made it and linked to the version
-// before, as in any multiversion store (Reed 1978; Bernstein and Goodman 1983). The table
-// and the arrays point to the record, so an update that leaves the object where it is
-// makes a node and points the record to it, whatever the number of indexes.
+// Each key has one record, which leads to the versions of its object. A version is stamped
+// with the number of the write that made it and linked to the version before, as in any
+// multiversion store (Reed 1978; Bernstein and Goodman 1983). The table and the arrays
+// point to the record. So an update that leaves the object where it is makes one version
+// and points the record to it, whatever the number of indexes.
 //
 //	table    ... key a ───┐                ... key b ──┐
 //	all      cells [ 0 ]──┤         [ 1 ]──────────────┤
@@ -23,51 +23,74 @@
 //	                      ▼                            ▼                        │
 //	records               a                            b  <─────────────────────┘
 //	                      │ newest                     │ newest
-//	nodes              write 9                      write 4
+//	versions           write 9                      write 4
 //	                      │ prev
 //	                   write 5        (kept while a snapshot of 5 to 8 is open)
 //
-// A reader (1) takes a slot, (2) loads committed: that is its snapshot s, (3) goes
-// through the cells and takes of each record the newest node with a number of at most s, (4)
-// frees the slot. A write of number w, one at a time under a mutex that no reader takes, (1)
-// points records to new nodes and cells to records, (2) stores w in committed, at which
-// moment all of it becomes visible, (3) looks at the slots and cuts the versions that no
-// open snapshot sees. A reader is in its slot before it loads committed, and a writer looks at the
-// slots after it has stored it: so either the writer sees the reader, or the reader sees
+// A reader (1) takes a snapshot slot, (2) loads committed, which is its snapshot s, (3) goes
+// through the cells and reads each record's newest version with a number of at most s, (4)
+// frees the slot.
+//
+// Writes are one at a time, under a mutex that no reader takes. Write w (1) points records
+// to new versions and cells to records, (2) stores w in committed, which makes all of it
+// visible at once, (3) looks at the slots and reclaims the versions that no open snapshot
+// sees. A reader takes its slot before it loads committed, and a writer looks at the slots
+// after it has stored committed. So either the writer sees the reader, or the reader sees
 // the write (readers.go).
 //
-// What is taken out of an array is replaced by its last record. Where a cell gets another
-// record than it had, it points for a while to a stand-in, which leads to it and is stamped
-// with this write and linked to what the cell had before. Both cells change in
-// the same write, so no snapshot sees an object twice or misses one. A stand-in gives
-// way to the record itself as soon as no snapshot is older, and is used again once all
-// slots were seen free after that (standin.go; the quiescent states of Fraser 2004, where
-// the writer finds one at once, and the garbage collector where not). A bucket that became
-// empty goes when none of its cells is in use any more (index.go). The record
-// knows the object's places, and thereby its former index values: IndexFuncs run on new
-// objects only, under the writers' mutex: one at a time (STORE-48).
+// Removal swaps the array's last record into the hole. A cell that gets another record
+// points to a stand-in for a while. The stand-in leads to that record, is stamped with this
+// write, and is linked to what the cell pointed to before. Both cells change in the same
+// write, so no snapshot sees an object twice or misses one. The record itself takes the
+// stand-in's place as soon as no open snapshot is older. The stand-in is used again once
+// all slots were seen free after that (standin.go). That is a quiescent state (Fraser 2004);
+// if the writer does not find one at once, it leaves the stand-in to the garbage collector.
+// An empty bucket is removed when none of its cells is in use any more (index.go). A record
+// knows the object's places, and thereby its former index values. So IndexFuncs run on new
+// objects only, one at a time, under the writers' mutex (STORE-48).
 //
-// Lists of everything would follow two pointers for each object. So readers keep copies of
-// the objects, by blocks of 256 cells, where a list found the same as the one before;
-// a write drops the copies of the blocks that it changes (copies.go).
+// A List would follow two pointers for each object. So readers keep copies of the objects,
+// in blocks of 256 cells, where a list found a block unchanged since the list before. A
+// write drops the copies of the blocks that it changes (copies.go).
 //
 // A Get is one look into the table, where the newest committed object stands beside its
-// key. It goes on to the node if a write of the key is under way, and where the key was
-// deleted, or had an object of another type, since its part of the table was made
-// (values.go).
+// key. Get goes on to the version in three cases (values.go): a write of the key is under
+// way, or since its part of the table was made the key was deleted, or had an object of
+// another type.
 //
 // Replace fills another core beside the first and exchanges one pointer. AddIndexers
 // publishes a view of the same core with more indexes.
+//
+// # The life of an Update
+//
+//  1. writers.go: Update reads the object's resource version and locks Store.writer.
+//  2. write.go: begin numbers the write, one above committed.
+//  3. writers.go: addValues runs the IndexFuncs. If one fails, Update panics here, with
+//     nothing touched.
+//  4. write.go, table.go: put hashes the key and searches the table for its entry.
+//  5. A new key: array.go pushes a new record, index.go adds it to its buckets, and table.go
+//     inserts the entry. Go on with step 8.
+//  6. A known key: values.go unsettles the entry, record.go links the new version to the
+//     former one and makes it the newest, and copies.go drops the copy of the block. If the
+//     key was deleted, array.go pushes its record again.
+//  7. index.go: reindex removes the record from the buckets of values that it lost and adds
+//     it to those of new values. The cells get stand-ins (array.go, standin.go).
+//  8. write.go: setResourceVersion, if the object has metadata.
+//  9. write.go: commit stores the number in committed. The write is visible from here on.
+//  10. values.go: settle sets the values of the entries for Get.
+//  11. write.go: what the write replaced goes to the retire list. If readers.go finds no
+//     open snapshot, or the reclaim threshold is passed, reclaim goes through that list
+//     (record.go, standin.go, index.go).
 //
 // # Linearization points
 //
 //	Add, Update, Delete, Transaction, Bookmark   core.commit: the store to committed
 //	Replace, AddIndexers                         the store to Store.view
-//	List, ListKeys, Index, IndexKeys, ByIndex,   readers.enter: the load of committed, or the
+//	List, ListKeys, Index, IndexKeys, ByIndex,   readers.acquire: the load of committed, or the
 //	ListIndexFuncValues                          writer's, where the writer chose for the reader
 //	Get                                          the first look at an entry, settled or free, or the
 //	                                             setting of its value after that (values.go); else as
-//	LastStoreSyncResourceVersion                 the load of committed after that of the node
+//	LastStoreSyncResourceVersion                 the load of committed after that of the newest version
 //	GetIndexers                                  the load of Store.view
 //
 // A reader that loaded the view before a Replace and committed after it reads the old
@@ -78,32 +101,39 @@
 //
 // About 205 bytes per object with two indexes of one value each (client-go: about 160),
 // and 16 more once everything was listed twice (docs/stores.md). An open snapshot keeps at
-// most one old version of each object that it sees, and for each cell that changed hands
-// since two stand-ins, however long it is open and however many writes come: what two
-// snapshots do not see in between is dropped. Between two looks at the slots the writes
-// leave more of them, at most as many as are kept anyway, or 64. A reader stalls in a
-// snapshot only where its goroutine is not run: no code of the caller runs inside. A
-// reader that is stopped after it announced itself and before it has a snapshot is given
-// one by the writer.
+// most one old version of each object that it sees, and two stand-ins for each cell that
+// changed hands since. That holds however long it is open and however many writes come:
+// versions between two snapshots that neither sees are dropped. Between two looks at the
+// slots, writes add more versions and stand-ins: at most as many as are kept anyway, or 64.
+// A reader stalls in a snapshot only where its goroutine is not run: no code of the caller
+// runs inside. A reader may be stopped after it announced itself and before it has a
+// snapshot. The writer then gives it one.
 //
 // # Invariants
 //
-// Under the race detector and with -tags invariants the writer looks at the whole store
-// after its writes, and panics if records and cells do not lead to each other, a count is
-// wrong, or something waits that no list knows (invariants_on.go has the rules). Each write
-// pays for 32 objects of such a look, so a large store is looked at after many writes. Normal
-// builds contain none of it.
+// Under the race detector and with -tags invariants the writer checks the whole store
+// after its writes. It panics if records and cells do not lead to each other, a count is
+// wrong, or something with a past is missing from the retire list (invariants_on.go has the
+// rules). Each write pays for checking 32 objects, so a large store is checked once in many
+// writes. Normal builds contain none of it.
 //
 // # Costs
 //
-// For n objects and i indexes. Get: O(1), a table lookup. List, ListKeys: O(n). ByIndex:
-// O(matches). Update: one node of 32 bytes, and O(i) to see that the index values are what
-// they were; where one changes, three short-lived stand-ins; Delete: two for each array. A
-// write is O(1) on average. A look at the slots goes over 2*GOMAXPROCS of them, at least 4;
-// over more only while more snapshots are open, and once after that. A write's longest
-// stops: the first look at the slots after a reader was long inside goes through what waited
-// for that; a part of a table is copied, at most 1,024 entries of 48 bytes; a block of 256
-// cells, or the directory of the blocks or of the table, of which there is one entry for 256
-// or about 500 objects. Replace: O(n*i), beside readers; other writers wait for it. An
-// object of many values costs O(values).
+// For n objects and i indexes.
+//
+//   - Get: O(1), a table lookup. List, ListKeys: O(n). ByIndex: O(matches).
+//   - Update: one version of 32 bytes, and O(i) to compare the index values with the former
+//     ones. Each value that changes costs three short-lived stand-ins. Delete: two for each
+//     array. A write is O(1) on average. An object of many values costs O(values).
+//   - A look at the slots: 2*GOMAXPROCS of them, rounded up to a power of two, at least 4.
+//     It covers more only while more snapshots are open, and once after that.
+//   - Replace: O(n*i), beside readers; other writers wait for it.
+//
+// A write's longest stops:
+//
+//   - the first look at the slots after a long snapshot goes through all that waited for it;
+//   - a full part of a table is copied: at most 1,024 entries of 48 bytes;
+//   - a block of 256 cells is made or copied;
+//   - a directory is copied: of the blocks, with one entry for 256 objects, or of the table,
+//     with one for about 500.
 package lockfree

@@ -10,8 +10,8 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// slotsAlone is the protocol between readers and the writer without a store around it:
-// its programs are short enough for more preemptions. The first block has one slot.
+// slotsAlone is the protocol between readers and the writer, without a store around it.
+// Such programs are short enough to explore more preemptions. The first block has one slot.
 func slotsAlone(name string, commits int, visits ...int) explore.Program {
 	return explore.Program{Name: name, New: func() ([]func(), func() error) {
 		var (
@@ -39,12 +39,12 @@ func slotsAlone(name string, commits int, visits ...int) explore.Program {
 			threads = append(threads, func() {
 				for range times {
 					explore.Point("call")
-					slot, seq := r.enter(&committed)
+					slot, seq := r.acquire(&committed)
 					explore.Point("read")
 					if floor > seq && failed == nil {
 						failed = fmt.Errorf("a reader of snapshot %d is inside, and versions before %d are gone", seq, floor)
 					}
-					slot.leave(0)
+					slot.release(0)
 				}
 			})
 		}
@@ -52,7 +52,8 @@ func slotsAlone(name string, commits int, visits ...int) explore.Program {
 	}}
 }
 
-// slotPrograms: with two visits of each reader a later block is in use, is not, and is again.
+// slotPrograms are programs of readers' visits. With two visits of each reader a later block
+// is in use, then free, then in use again.
 func slotPrograms() []explore.Program {
 	return []explore.Program{
 		slotsAlone("slots: a reader", 2, 2),
@@ -62,7 +63,7 @@ func slotPrograms() []explore.Program {
 	}
 }
 
-// TestExploreInterleavingsOfSlots: no version goes that a reader inside sees.
+// TestExploreInterleavingsOfSlots: no version is dropped that an open snapshot sees.
 func TestExploreInterleavingsOfSlots(t *testing.T) {
 	explore.Suite{Programs: slotPrograms(), Share: 0.2}.Check(t)
 }

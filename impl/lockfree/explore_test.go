@@ -18,12 +18,12 @@ func newStore(ix contract.Indexers) contract.Store { return lockfree.New(ix) }
 // put under stress.
 var scripts = []string{
 	// AddIndexers beside an open snapshot; objects then move to other values. The repeated
-	// writes make the store look at its slots.
+	// writes make the writer look at the slots.
 	"one: add a:x/x => list | update a:x/x; addindexers many; tx *4 a:y/y a:x/x a:y/y",
 	// An update beside Gets of the same key.
 	"one: add a:x => update a:y; update a:x | get a; get a",
 	"one: add a:x => update a:y | update a:z | get a; get a",
-	// Objects of two types: the entry's value is emptied, and Get goes by the node.
+	// Objects of two types: the entry's value is emptied, and Get goes by the version.
 	"one: add a:x => update a:x!; update a:x | get a; get a",
 	"one: add a:x => update a:y | list; get a",
 	// Deleted and there again.
@@ -34,7 +34,7 @@ var scripts = []string{
 	"one: add a:x; add b:x => tx a:y b:y | list | byindex one x",
 	"one: add a:x; add b:x => tx a:y b-; tx b:x a:x | byindex one x; byindex one y",
 	"one: add a:x => tx a- a:y a- | get a; list",
-	// Buckets that die and are born.
+	// Buckets that are removed and made again.
 	"one: add a:x => update a:y; update a:x | byindex one x; values one",
 	"one: add a:x; add b:x => delete a; delete b; add a:x | byindex one x | values one",
 	"one: add a:x => update a:y; update a:x; update a:y | index one a:x; indexkeys one y",
@@ -55,7 +55,7 @@ var scripts = []string{
 	"one: add a:x; add b:y; list; list => update a:y | list | list",
 	"one: add a:x; add b:y; list => update a:y; update b:y | list; list | list",
 	"one: add a:x; list; list => update a:y | list | list; list; list",
-	// Versions that a snapshot keeps beside many writes: the store looks at its slots.
+	// Versions that a snapshot keeps beside many writes: the writer looks at the slots.
 	"one: add a:x => list | update a:y; tx *12 b:y b:x; update a:x; get a",
 	"one: add a:x; add b:x => list; get a | delete b; tx *12 a:y a:x; add b:y",
 	// Stand-ins that are used again.
@@ -65,8 +65,8 @@ var scripts = []string{
 	// Resource versions.
 	"one: add a:x => update a:y; bookmark | version; version",
 	"one: add a:x => deletewith a:x | bookmark | version; get a",
-	// Readers beside each other, in slots that are taken; with -tags degraded one of them
-	// finds no slot in the first block.
+	// Readers side by side, which find slots taken; with -tags degraded one of them finds no
+	// free slot in the first block.
 	"one: add a:x => update a:y; update a:x | list | keys | list",
 	"one: add a:x => update a:y; tx *4 a:x a:y | list; get a | list | keys",
 	"one: add a:x => update a:y; delete a | list | keys | byindex one x",
@@ -89,5 +89,5 @@ func suite(t *testing.T, texts []string) explore.Suite {
 }
 
 // TestExploreInterleavings explores the programs, and random ones. docs/explorer.md says how to
-// replay what it prints.
+// replay a failure that it prints.
 func TestExploreInterleavings(t *testing.T) { suite(t, scripts).Check(t) }

@@ -37,11 +37,11 @@ type bucket struct {
 	objects array
 	index   *index
 	id      uint32
-	waiting bool // whether the bucket is in a list of emptied buckets
+	retired bool // whether the bucket is in a retire list
 }
 
-// bucketOf finds the bucket of a value, for a reader with a snapshot: one that the
-// snapshot sees objects in is found.
+// bucketOf finds the bucket of a value for a reader with a snapshot. It finds every bucket
+// in which the snapshot sees an object.
 func (x *index) bucketOf(value string) *bucket {
 	if _, e := x.buckets.find(x.buckets.hash(value), value); e != nil {
 		explore.Point("bucketOf.rec")
@@ -67,14 +67,14 @@ func (c *core) isIn(x *index, value string, rec *record) bool {
 	})
 }
 
-// enter puts rec in the bucket of value, in which it is not. For asIs see push.
-func (c *core) enter(w *write, x *index, value string, rec *record, asIs bool) {
+// addToBucket puts rec in the bucket of value, in which it is not. For asIs see push.
+func (c *core) addToBucket(w *write, x *index, value string, rec *record, asIs bool) {
 	b := c.bucket(w, x, value)
 	rec.addPosting(posting{b.id, b.objects.push(w, rec, asIs)})
 }
 
-// bucket returns the bucket of a value, to which the caller adds an object: it is one
-// of the index's values from now on.
+// bucket returns the bucket of a value, to which the caller then adds an object. From now
+// on the value is one of the index's values.
 func (c *core) bucket(w *write, x *index, value string) *bucket {
 	hash := x.buckets.hash(value)
 	part, e := x.buckets.find(hash, value)
@@ -86,7 +86,7 @@ func (c *core) bucket(w *write, x *index, value string) *bucket {
 	if born {
 		b = &bucket{index: x, id: c.newBucketID()}
 		b.key = value
-		b.newest.Store(&node{obj: b, seq: w.seq})
+		b.newest.Store(&version{obj: b, seq: w.seq})
 		c.buckets[b.id] = b
 		if e == nil {
 			x.buckets.insert(hash, &b.record, part, w.seq)
@@ -102,8 +102,8 @@ func (c *core) bucket(w *write, x *index, value string) *bucket {
 	return b
 }
 
-// leave takes the object with the given record out of its i-th bucket.
-func (c *core) leave(w *write, rec *record, i int) {
+// removeFromBucket takes the object with the given record out of its i-th bucket.
+func (c *core) removeFromBucket(w *write, rec *record, i int) {
 	p := rec.postings()[i]
 	rec.dropPosting(i)
 	b := c.buckets[p.bucket]
@@ -116,34 +116,34 @@ func (c *core) leave(w *write, rec *record, i int) {
 	if moved := b.index.values.remove(w, b.pos); moved != nil {
 		moved.pos = b.pos
 	}
-	if !b.waiting {
-		b.waiting = true
+	if !b.retired {
+		b.retired = true
 		w.emptied = append(w.emptied, b)
 	}
 }
 
-// settle takes b out of its table if b is empty and no cell of its array is in use. It
-// reports false if b must wait on.
+// reclaim takes b out of its table if b is empty and no cell of its array is in use. It
+// reports false if b must stay on the retire list.
 //
 // The cells decide, not the time between the bucket's first write and its last. A cell
 // may wait for a snapshot that is older than the bucket: AddIndexers puts records with a
-// past into new buckets, and place.settle keeps what a snapshot of that past may see.
+// past into new buckets, and place.reclaim keeps what a snapshot of that past may see.
 //
-// In an empty bucket a cell is nil, or a stand-in for nothing that waits. trim keeps used
-// above the last cell that is not nil. So used is 0 exactly when every cell is nil, and
-// from then on only these can reach the array:
+// In an empty bucket a cell is nil, or points to a stand-in for nothing. A cell with a
+// stand-in is on the retire list. trim keeps used above the last cell that is not nil. So
+// used is 0 exactly when every cell is nil, and from then on only these can reach the array:
 //
-//   - The writer, through a place: none is left, since a place names a cell that waits.
-//     Through a posting: none is left, since the bucket is empty.
+//   - The writer, through a place: none is left, since a place names a cell on the retire
+//     list. Through a posting: none is left, since the bucket is empty.
 //   - A reader whose snapshot sees an object in b: none is open, since the stand-in in the
 //     cell of that object would wait for it. For the same reason no open snapshot sees b
 //     among the values of the index: one write changes both.
 //   - A reader that found b and whose snapshot sees no object in it. It loads the blocks
 //     once, and finds none, or cells that are nil.
 //   - A later reader finds the absence that the bucket's record leads to from now on.
-func (b *bucket) settle(c *core) bool {
+func (b *bucket) reclaim(c *core) bool {
 	if b.objects.n > 0 {
-		b.waiting = false
+		b.retired = false
 		return true
 	}
 	if b.objects.used.Load() > 0 {
@@ -153,9 +153,9 @@ func (b *bucket) settle(c *core) bool {
 	hash := t.hash(b.key)
 	part, _ := t.find(hash, b.key)
 	explore.Point("bucket.absent")
-	b.newest.Store(&node{obj: absence{}, seq: c.committed.Load()})
+	b.newest.Store(&version{obj: absence{}, seq: c.committed.Load()})
 	explore.Point("bucket.blocks")
-	t.died(hash, part, c.committed.Load()+1) // no tombstone of a bucket need stay
+	t.died(hash, part, c.committed.Load()+1) // a later number, so a rebuild keeps no tombstone of a bucket
 	// The table keeps the bucket's record until it copies that part.
 	b.objects.blocks.Store(nil)
 	c.buckets[b.id] = nil
@@ -173,9 +173,8 @@ func (c *core) newBucketID() uint32 {
 	return uint32(len(c.buckets) - 1)
 }
 
-// reindex makes the object of rec, which has these values in the indexes now, be found
-// under them and under no others. Where they are what they were it writes nothing.
-// O(values), old and new.
+// reindex moves rec into the buckets of values, the new values of its object, and out of
+// all others. It writes nothing for a value that stays. O(values), old and new.
 func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing.Values) {
 	given := values.Count()
 	if max(given, len(rec.postings())) > indexing.Few {
@@ -187,7 +186,7 @@ func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing
 		if slices.Contains(values.List(b.index.ordinal), b.key) {
 			i++
 		} else {
-			c.leave(w, rec, i)
+			c.removeFromBucket(w, rec, i)
 		}
 	}
 	if given == len(rec.postings()) {
@@ -196,7 +195,7 @@ func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing
 	for i, x := range indexes {
 		for _, value := range values.List(i) {
 			if !c.isIn(x, value, rec) {
-				c.enter(w, x, value, rec, rec.isNew())
+				c.addToBucket(w, x, value, rec, rec.isNew())
 			}
 		}
 	}
@@ -210,13 +209,13 @@ func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *inde
 		if wanted.Take(b.index.ordinal, b.key) {
 			i++
 		} else {
-			c.leave(w, rec, i)
+			c.removeFromBucket(w, rec, i)
 		}
 	}
 	for i, x := range indexes {
 		for _, value := range values.List(i) {
 			if wanted.Take(i, value) {
-				c.enter(w, x, value, rec, rec.isNew())
+				c.addToBucket(w, x, value, rec, rec.isNew())
 			}
 		}
 	}

@@ -4,7 +4,7 @@ package lockfree
 
 import "reflect"
 
-// What must hold of arrays, cells, records and copies.
+// The invariants of arrays, cells, records and copies.
 
 // now returns the record that the writer has in a cell, nil for nothing.
 func (a *array) now(pos uint32) *record {
@@ -54,7 +54,7 @@ func (k *checker) array(a *array, name string) {
 	}
 }
 
-// chain checks what a cell leads to.
+// chain checks the stand-ins and the record that a cell leads to.
 func (k *checker) chain(r *record, name string, pos uint32) {
 	for limit := k.committed + 1; r != nil && r.standIn != nil; r = r.standIn.before.Load() {
 		s := r.standIn
@@ -97,7 +97,7 @@ func (k *checker) record(r *record) {
 	}
 }
 
-// copies checks those of the array of all objects. Readers make and drop some meanwhile.
+// copies checks the copies of the array of all objects. Readers make and drop some meanwhile.
 func (k *checker) copies() {
 	a := &k.objects
 	blocks := a.copies.blocks.Load()
@@ -125,8 +125,8 @@ func (k *checker) copies() {
 	}
 }
 
-// same reports whether a and b are one object. Only pointers tell: other objects of one
-// type pass for one, since Go cannot compare all of them.
+// same reports whether a and b are one object. It compares pointers only: any two other
+// objects of one type count as the same, since Go cannot compare all of them.
 func same(a, b any) bool {
 	kind := reflect.TypeOf(a)
 	return kind == reflect.TypeOf(b) && (kind == nil || kind.Kind() != reflect.Pointer || a == b)

@@ -2,7 +2,7 @@
 
 package lockfree
 
-// Nothing is checked, and nothing kept for it, where the store is measured or used.
+// Builds in which the store is measured or used check nothing and keep nothing for checks.
 
 type checker struct{}
 

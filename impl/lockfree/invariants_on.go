@@ -7,57 +7,57 @@ import (
 	"strings"
 )
 
-// Under the race detector or with -tags invariants each write ends with a look at the
-// whole store: what must hold between two writes, whoever reads (pebble's
-// internal/invariants is the model). A breach panics: the write that made it is the last
-// one on the stack, or one of the few before.
+// Under the race detector or with -tags invariants each write ends with a check of the
+// whole store: of the invariants that hold between two writes, whatever readers do
+// (pebble's internal/invariants is the model). A breach panics. The write that made it is
+// the one on the stack, or one of the few before.
 //
-// A look costs O(objects*(1+indexes)), and more where objects have many values in an index.
-// A store that has outgrown checkedPerWrite is looked at after as many writes as make up for
-// its objects: each write pays for checkedPerWrite objects on average. AddIndexers and
-// Replace, which go over all objects themselves, are checked each time.
+// A check costs O(objects*(1+indexes)), and more where objects have many values in an index.
+// A store of more than checkedPerWrite objects is not checked after each write: each write
+// pays for checkedPerWrite objects on average. AddIndexers and Replace, which go over all
+// objects themselves, are checked each time.
 
 const checkedPerWrite = 32
 
-// rule is one thing that must hold.
+// rule is one invariant.
 type rule string
 
 const (
-	ruleUsed      rule = "used stands right above the last cell that is not nil, at n or higher"
-	ruleLength    rule = "the first n cells hold records, and those from n on hold nothing"
-	ruleChain     rule = "stand-ins in a cell go back in time, none is newer than the committed write, and each stands for a true record"
-	ruleSpare     rule = "a stand-in that is kept for use is in no cell, leads nowhere while free, and is kept once"
-	rulePlace     rule = "a cell with a stand-in waits, once, and no other cell"
-	rulePlaceGone rule = "no cell waits in an array that the store has given up"
-	ruleVersions  rule = "the versions of a record go back in time, and none is newer than the committed write"
-	ruleUpdated   rule = "a record with a past waits, once, and no other record"
-	ruleEmptied   rule = "an empty bucket waits, once, and a bucket that waits knows it"
-	ruleWrite     rule = "a write that is committed leaves nothing to do in its own lists"
-	rulePatience  rule = "things with a past are looked at before they are more than patience allows"
-	ruleVersion   rule = "the committed resource version is the newest one"
-	rulePos       rule = "the record of a key that is present knows its cell"
-	rulePosting   rule = "a posting leads to a cell of a bucket that holds its record, one posting to each bucket"
-	rulePostings  rule = "the cells of all buckets are as many as the postings, and an absent key has none"
-	ruleBucket    rule = "a bucket is found under its value and its id, and is of an index that the store has"
-	ruleValues    rule = "the values of an index are its buckets that are not empty"
-	ruleFreeID    rule = "a bucket's id is free exactly if no bucket has it, and free once"
-	ruleDirectory rule = "the directory leads to a part from every hash of the part"
-	ruleSearch    rule = "a search finds every entry of a table"
-	ruleCounts    rule = "a part counts its entries and the live ones, and has one left free"
-	ruleLive      rule = "the keys that are present are as many as the objects"
-	ruleSettled   rule = "the value in a settled entry is the newest object, and in an unsettled one it keeps nothing alive"
-	ruleCopy      rule = "a copy of a block that counts holds the newest objects of the block"
+	ruleUsed             rule = "used stands right above the last cell that is not nil, at n or higher"
+	ruleLength           rule = "the first n cells hold records, and those from n on hold nothing"
+	ruleChain            rule = "stand-ins in a cell go back in time, none is newer than the committed write, and each stands for a true record"
+	ruleSpare            rule = "a stand-in that is kept for use is in no cell, leads nowhere while free, and is kept once"
+	rulePlace            rule = "a cell with a stand-in waits, once, and no other cell"
+	rulePlaceGone        rule = "no cell waits in an array that the store has given up"
+	ruleVersions         rule = "the versions of a record go back in time, and none is newer than the committed write"
+	ruleUpdated          rule = "a record with a past waits, once, and no other record"
+	ruleEmptied          rule = "an empty bucket waits, once, and a bucket that waits knows it"
+	ruleWrite            rule = "a write that is committed leaves nothing to do in its own lists"
+	ruleReclaimThreshold rule = "things with a past are looked at before they are more than patience allows"
+	ruleResourceVersion  rule = "the committed resource version is the newest one"
+	rulePos              rule = "the record of a key that is present knows its cell"
+	rulePosting          rule = "a posting leads to a cell of a bucket that holds its record, one posting to each bucket"
+	rulePostings         rule = "the cells of all buckets are as many as the postings, and an absent key has none"
+	ruleBucket           rule = "a bucket is found under its value and its id, and is of an index that the store has"
+	ruleValues           rule = "the values of an index are its buckets that are not empty"
+	ruleFreeID           rule = "a bucket's id is free exactly if no bucket has it, and free once"
+	ruleDirectory        rule = "the directory leads to a part from every hash of the part"
+	ruleSearch           rule = "a search finds every entry of a table"
+	ruleCounts           rule = "a part counts its entries and the live ones, and has one left free"
+	ruleLive             rule = "the keys that are present are as many as the objects"
+	ruleSettled          rule = "the value in a settled entry is the newest object, and in an unsettled one it keeps nothing alive"
+	ruleCopy             rule = "a copy of a block that counts holds the newest objects of the block"
 )
 
-// rules are all of them, for the test that breaks each.
+// rules lists all invariants, for the test that breaks each.
 var rules = []rule{
 	ruleUsed, ruleLength, ruleChain, ruleSpare, rulePlace, rulePlaceGone, ruleVersions, ruleUpdated, ruleEmptied, ruleWrite,
-	rulePatience, ruleVersion, rulePos, rulePosting, rulePostings, ruleBucket, ruleValues, ruleFreeID, ruleDirectory,
+	ruleReclaimThreshold, ruleResourceVersion, rulePos, rulePosting, rulePostings, ruleBucket, ruleValues, ruleFreeID, ruleDirectory,
 	ruleSearch, ruleCounts, ruleLive, ruleSettled, ruleCopy,
 }
 
-// checker looks at a view between two writes. It belongs to the writer, and keeps its room
-// for the next time, so that tests may count allocations.
+// checker checks a view between two writes. It belongs to the writer, and reuses its maps,
+// so that tests may count allocations.
 type checker struct {
 	credit int
 	*view
@@ -65,28 +65,28 @@ type checker struct {
 	breaches  []string
 
 	arrays   map[*array]struct{} // of the store
-	places   map[place]struct{}  // what waits
+	places   map[place]struct{}  // these three are the retire list
 	updated  map[*record]struct{}
 	emptied  map[*bucket]struct{}
 	spares   map[*standIn]struct{}
-	ids      map[uint32]struct{} // that are free
-	last     map[uint32]*record  // of a bucket's id: the last record with a posting of it
-	standIns int                 // cells that hold one
+	ids      map[uint32]struct{} // free bucket ids
+	last     map[uint32]*record  // by bucket id: the last record with a posting in the bucket
+	standIns int                 // cells that point to one
 	postings int
 	filled   int // buckets of an index that are not empty
 }
 
-// checkSome is the end of a write of a few objects.
+// checkSome ends a write of a few objects: it checks the store if it has credit for that.
 func (v *view) checkSome() {
 	k := &v.checker
 	k.credit += checkedPerWrite
-	// The postings of the last check count what objects of many index values cost.
-	if n := int(v.objects.n); k.credit >= n+max(n*len(v.indexes), k.postings)+v.waiting.len() {
+	// k.postings, of the last check, accounts for objects of many index values.
+	if n := int(v.objects.n); k.credit >= n+max(n*len(v.indexes), k.postings)+v.retireList.len() {
 		v.checkAll()
 	}
 }
 
-// checkAll is the end of a write of everything.
+// checkAll checks the store and panics on a breach. Replace and AddIndexers end with it.
 func (v *view) checkAll() {
 	v.checker.credit = 0
 	if breaches := v.breaches(); len(breaches) > 0 {
@@ -94,7 +94,7 @@ func (v *view) checkAll() {
 	}
 }
 
-// breaches returns what does not hold. It reads what only the writer may read.
+// breaches returns the rules that do not hold. Writer only.
 func (v *view) breaches() []string {
 	k := &v.checker
 	k.begin(v)
@@ -117,8 +117,8 @@ func (v *view) breaches() []string {
 	if entered != k.postings {
 		k.broken(rulePostings, "%d cells and %d postings", entered, k.postings)
 	}
-	if k.standIns != len(v.waiting.changed) {
-		k.broken(rulePlace, "%d cells have a stand-in and %d wait", k.standIns, len(v.waiting.changed))
+	if k.standIns != len(v.retireList.changed) {
+		k.broken(rulePlace, "%d cells have a stand-in and %d wait", k.standIns, len(v.retireList.changed))
 	}
 	return k.breaches
 }
@@ -157,21 +157,21 @@ func (k *checker) begin(v *view) {
 	}
 }
 
-// lists checks what waits, and what is kept for use, and notes it for the rest.
+// lists checks the retire list, the spares and the free ids, and notes them for later checks.
 func (k *checker) lists() {
 	w := &k.view.write
-	if w.waiting.len() != 0 || w.made != 0 || len(k.view.values.changed) != 0 {
-		k.broken(ruleWrite, "%d things wait, %d were made", w.waiting.len(), w.made)
+	if w.retireList.len() != 0 || w.made != 0 || len(k.view.entryValues.changed) != 0 {
+		k.broken(ruleWrite, "%d things wait, %d were made", w.retireList.len(), w.made)
 	}
-	if k.unsettled > k.patience {
-		k.broken(rulePatience, "%d, and %d are allowed", k.unsettled, k.patience)
+	if k.sinceReclaim > k.reclaimThreshold {
+		k.broken(ruleReclaimThreshold, "%d, and %d are allowed", k.sinceReclaim, k.reclaimThreshold)
 	}
-	newest := k.version.newest.Load()
-	if newest != k.version.committed.Load() || newest.seq > k.committed {
-		k.broken(ruleVersion, "%q of write %d", newest.value, newest.seq)
+	newest := k.resourceVersion.newest.Load()
+	if newest != k.resourceVersion.committed.Load() || newest.seq > k.committed {
+		k.broken(ruleResourceVersion, "%q of write %d", newest.value, newest.seq)
 	}
 
-	for _, p := range k.waiting.changed {
+	for _, p := range k.retireList.changed {
 		if _, known := k.arrays[p.array]; !known {
 			k.broken(rulePlaceGone, "cell %d", p.pos)
 			continue
@@ -187,16 +187,16 @@ func (k *checker) lists() {
 		}
 		k.places[p] = struct{}{}
 	}
-	for _, r := range k.waiting.updated {
+	for _, r := range k.retireList.updated {
 		_, twice := k.updated[r]
 		if r.newest.Load().prev.Load() == nil || twice {
 			k.broken(ruleUpdated, "%q has no past, or waits twice", r.key)
 		}
 		k.updated[r] = struct{}{}
 	}
-	for _, b := range k.waiting.emptied {
+	for _, b := range k.retireList.emptied {
 		_, twice := k.emptied[b]
-		if !b.waiting || twice {
+		if !b.retired || twice {
 			k.broken(ruleEmptied, "%q does not know, or waits twice", b.key)
 		}
 		k.emptied[b] = struct{}{}

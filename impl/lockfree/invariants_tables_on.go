@@ -2,10 +2,10 @@
 
 package lockfree
 
-// What must hold of tables, keys, indexes and buckets.
+// The invariants of tables, keys, indexes and buckets.
 
-// table checks t, which is that of index x, or that of the keys if x is nil. It returns how
-// many entries are live.
+// table checks t, the table of index x, or of the keys if x is nil. It returns the number
+// of live entries.
 func (k *checker) table(t *table, x *index) (live int) {
 	name := "keys"
 	if x != nil {
@@ -71,13 +71,13 @@ func (k *checker) keys() {
 	}
 }
 
-// key checks what the table and the record of a key know.
+// key checks a key's entry and record, and that the record knows its cell.
 func (k *checker) key(e *entry, r *record) {
 	k.record(r)
 	newest, value := r.newest.Load(), e.value.Load()
 	switch {
 	case e.hash.Load()&unsettled != 0:
-		if value != nil && value != k.core.values.gone {
+		if value != nil && value != k.core.entryValues.gone {
 			k.broken(ruleSettled, "%q is not settled", e.key)
 		}
 	case value == nil || !same(value, newest.obj):
@@ -121,7 +121,7 @@ func (k *checker) index(x *index) {
 	}
 }
 
-// value checks what the table of an index knows of a value.
+// value checks that the table of an index leads from a value to its bucket.
 func (k *checker) value(x *index, r *record) {
 	n := r.newest.Load()
 	if n.absent() {
@@ -152,7 +152,7 @@ func (k *checker) bucket(id uint32, b *bucket) {
 		}
 	}
 	_, listed := k.emptied[b]
-	if b.waiting != listed || b.objects.n == 0 && !b.waiting {
+	if b.retired != listed || b.objects.n == 0 && !b.retired {
 		k.broken(ruleEmptied, "%q of %s", b.key, x.name)
 	}
 	_, free := k.ids[id]

@@ -34,7 +34,7 @@ func worn(t *testing.T) *view {
 	write(1, 1) // and spares
 	write(1, 2)
 	v := s.view.Load()
-	v.readers.enter(&v.committed)
+	v.readers.acquire(&v.committed)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for i := range 30 {
 		write(rnd.IntN(60), i)
@@ -54,7 +54,7 @@ func worn(t *testing.T) *view {
 
 func byPointedGroup(obj any) ([]string, error) { return []string{obj.(*thing).group}, nil }
 
-// plants are breaches of the rules, one or more of each.
+// plants are functions that break a rule, one or more for each.
 var plants = map[rule][]func(v *view){
 	ruleUsed: {
 		func(v *view) { v.objects.used.Store(v.objects.n - 1) },
@@ -76,36 +76,36 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { s := &standIn{}; v.write.spares.retired = []*standIn{s, s} },
 	},
 	rulePlace: {
-		func(v *view) { v.waiting.changed = v.waiting.changed[1:] },
-		func(v *view) { v.waiting.changed = append(v.waiting.changed, v.waiting.changed[0]) },
-		func(v *view) { v.waiting.changed = append(v.waiting.changed, place{&v.objects, direct(v)}) },
-		func(v *view) { p := v.waiting.changed[0]; p.array.cell(p.pos).Store(changed(v).of) },
+		func(v *view) { v.retireList.changed = v.retireList.changed[1:] },
+		func(v *view) { v.retireList.changed = append(v.retireList.changed, v.retireList.changed[0]) },
+		func(v *view) { v.retireList.changed = append(v.retireList.changed, place{&v.objects, direct(v)}) },
+		func(v *view) { p := v.retireList.changed[0]; p.array.cell(p.pos).Store(changed(v).of) },
 	},
 	rulePlaceGone: {
 		func(v *view) { v.buckets[bucketThatWaits(v).id] = nil },
 	},
 	ruleVersions: {
-		func(v *view) { v.waiting.updated[0].newest.Load().seq = v.core.committed.Load() + 1 },
-		func(v *view) { n := v.waiting.updated[0].newest.Load(); n.prev.Store(n) },
+		func(v *view) { v.retireList.updated[0].newest.Load().seq = v.core.committed.Load() + 1 },
+		func(v *view) { n := v.retireList.updated[0].newest.Load(); n.prev.Store(n) },
 	},
 	ruleUpdated: {
-		func(v *view) { v.waiting.updated = v.waiting.updated[1:] },
-		func(v *view) { v.waiting.updated = append(v.waiting.updated, v.waiting.updated[0]) },
-		func(v *view) { v.waiting.updated[0].newest.Load().prev.Store(nil) },
+		func(v *view) { v.retireList.updated = v.retireList.updated[1:] },
+		func(v *view) { v.retireList.updated = append(v.retireList.updated, v.retireList.updated[0]) },
+		func(v *view) { v.retireList.updated[0].newest.Load().prev.Store(nil) },
 	},
 	ruleEmptied: {
-		func(v *view) { v.waiting.emptied = nil },
-		func(v *view) { v.waiting.emptied = append(v.waiting.emptied, v.waiting.emptied[0]) },
-		func(v *view) { v.waiting.emptied[0].waiting = false },
+		func(v *view) { v.retireList.emptied = nil },
+		func(v *view) { v.retireList.emptied = append(v.retireList.emptied, v.retireList.emptied[0]) },
+		func(v *view) { v.retireList.emptied[0].retired = false },
 	},
 	ruleWrite: {
-		func(v *view) { v.write.emptied = v.waiting.emptied },
+		func(v *view) { v.write.emptied = v.retireList.emptied },
 		func(v *view) { v.write.made++ },
-		func(v *view) { v.core.values.changed = []*entry{{}} },
+		func(v *view) { v.core.entryValues.changed = []*entry{{}} },
 	},
-	rulePatience: {func(v *view) { v.unsettled = v.patience + 1 }},
-	ruleVersion:  {func(v *view) { v.version.newest.Store(&version{v.core.committed.Load(), "7"}) }},
-	rulePos:      {func(v *view) { present(v, 0).pos = present(v, 1).pos }},
+	ruleReclaimThreshold: {func(v *view) { v.sinceReclaim = v.reclaimThreshold + 1 }},
+	ruleResourceVersion:  {func(v *view) { v.resourceVersion.newest.Store(&resourceVersion{v.core.committed.Load(), "7"}) }},
+	rulePos:              {func(v *view) { present(v, 0).pos = present(v, 1).pos }},
 	rulePosting: {
 		func(v *view) { present(v, 0).postings()[0].pos++ },
 		func(v *view) { p := present(v, 0).postings(); p[1] = p[0] },
@@ -118,7 +118,7 @@ var plants = map[rule][]func(v *view){
 	ruleBucket: {
 		func(v *view) { full(v).id++ },
 		func(v *view) { full(v).index = newIndex("foreign", nil, 0) },
-		func(v *view) { b := full(v); b.newest.Store(&node{obj: absence{}, seq: 1}) },
+		func(v *view) { b := full(v); b.newest.Store(&version{obj: absence{}, seq: 1}) },
 	},
 	ruleValues: {
 		func(v *view) { full(v).pos++ },
@@ -153,7 +153,7 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { p, _ := v.core.entry("7"); p.live++ },
 		func(v *view) { p, _ := v.core.entry("7"); p.used-- },
 	},
-	ruleLive: {func(v *view) { present(v, 0).newest.Store(&node{obj: absence{}, seq: 1}) }},
+	ruleLive: {func(v *view) { present(v, 0).newest.Store(&version{obj: absence{}, seq: 1}) }},
 	ruleSettled: {
 		func(v *view) { _, e := v.core.entry("7"); e.value.Store(&thing{}) },
 		func(v *view) { _, e := v.core.entry("7"); e.hash.Store(e.hash.Load() | unsettled) },
@@ -165,9 +165,10 @@ var plants = map[rule][]func(v *view){
 	},
 }
 
-// changed returns the stand-in of the first cell that waits in the array of all objects.
+// changed returns the stand-in of the first cell of the array of all objects that is on the
+// retire list and not empty.
 func changed(v *view) *standIn {
-	for _, p := range v.waiting.changed {
+	for _, p := range v.retireList.changed {
 		if s := p.array.cell(p.pos).Load().standIn; p.array == &v.objects && s.of != nil {
 			return s
 		}
@@ -199,10 +200,10 @@ func present(v *view, i int) *record { return v.core.record([]string{"7", "8"}[i
 
 func full(v *view) *bucket { return v.indexes[0].bucketOf("g1") }
 
-// bucketThatWaits returns an empty bucket of which a cell waits.
+// bucketThatWaits returns an empty bucket with a cell on the retire list.
 func bucketThatWaits(v *view) *bucket {
-	for _, b := range v.waiting.emptied {
-		for _, p := range v.waiting.changed {
+	for _, b := range v.retireList.emptied {
+		for _, p := range v.retireList.changed {
 			if p.array == &b.objects {
 				return b
 			}
@@ -220,7 +221,7 @@ func copied(v *view) *blockCopy {
 	panic("no block is copied")
 }
 
-// Each rule is broken by hand in a store that keeps all of them, and the breach is named.
+// The test breaks each rule in a store that keeps all of them. The checker names the breach.
 func TestBrokenInvariantsAreReported(t *testing.T) {
 	t.Parallel()
 	for _, r := range rules {
@@ -255,7 +256,7 @@ func TestABreachEndsInAPanic(t *testing.T) {
 		for i := range objects {
 			s.Add(fmt.Sprint(i), &thing{0, "g"})
 		}
-		s.view.Load().patience = -1
+		s.view.Load().reclaimThreshold = -1
 		writes, broken := 0, any(nil)
 		for ; broken == nil && writes <= 2*objects/checkedPerWrite+1; writes++ {
 			func() {
@@ -263,7 +264,7 @@ func TestABreachEndsInAPanic(t *testing.T) {
 				s.Bookmark("8")
 			}()
 		}
-		if !strings.Contains(fmt.Sprint(broken), string(rulePatience)) {
+		if !strings.Contains(fmt.Sprint(broken), string(ruleReclaimThreshold)) {
 			t.Errorf("%d objects: after %d writes: %v", objects, writes, broken)
 		}
 		if reflect.TypeOf(broken) != reflect.TypeOf("") {

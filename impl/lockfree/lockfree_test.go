@@ -85,7 +85,7 @@ func TestReplaceOfMany(t *testing.T) {
 			}
 		}
 	}
-	// What came by Replace is changed like any other.
+	// Objects that came by Replace can be deleted like any other.
 	for i := range n {
 		s.Delete(fmt.Sprint(i))
 	}
@@ -128,8 +128,8 @@ func TestNilObject(t *testing.T) {
 	}
 }
 
-// What a read or a write allocates is what the package promises: the result, or a
-// node and a resource version.
+// A read allocates its result only; a write a version and a resource version, as the
+// package promises.
 func TestAllocations(t *testing.T) {
 	s := lockfree.New(contract.Indexers{"namespace": cache.MetaNamespaceIndexFunc})
 	for i := range 100 {

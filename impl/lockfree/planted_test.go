@@ -8,7 +8,7 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// faults are mistakes that a change of the store could bring, each in one step of its
+// faults are mistakes that a change of the store could introduce, each in one step of its
 // protocol.
 var faults = []explore.Fault{
 	{Name: "a bucket that goes before its cells", File: "index.go", Edits: [][2]string{{

@@ -13,31 +13,30 @@ import (
 //
 //	free --1--> pending --2--> snapshot --3--> free
 //
-// Steps 1 and 3 are the reader's. Step 2 is the reader's or the writer's, whoever
-// comes first: a reader that stands still between 1 and 2 is given the snapshot
-// that the writer has just committed, so that it cannot keep every later version
-// alive until it goes on.
+// The reader takes steps 1 and 3. Step 2 is taken by the reader or the writer, whichever
+// comes first. The writer gives a reader that is stopped between 1 and 2 the snapshot that
+// it has just committed. Else that reader would keep every later version alive until it ran
+// again.
 const (
 	slotFree    = 0
 	slotPending = 1
 	slotBase    = 2
 )
 
-// slot announces one open snapshot. It fills a cache line, so that readers on
-// different processors do not take it from each other.
+// slot announces one open snapshot. It fills a cache line, so that readers on different
+// processors do not contend for one (false sharing).
 type slot struct {
 	state atomic.Uint64
 	_     [56]byte
 }
 
-// readers is where open snapshots are announced: a first block of slots, and more blocks
-// for when more readers are inside at once. A block that was appended stays for good. The
-// writer looks only at blocks 0 to deepest.
+// readers holds the snapshot slots: a first block of them, and more blocks for when more
+// snapshots are open at once. A block that was appended stays for good. The writer looks
+// only at blocks 0 to deepest.
 //
-// A reader announces itself before it loads the committed number; the writer
-// commits before it looks at the slots. Go's atomics are sequentially consistent, so
-// either the writer sees the slot taken, or the reader sees the writer's commit and
-// needs nothing older:
+// A reader takes a slot before it loads the committed number; the writer commits before it
+// looks at the slots. Go's atomics are sequentially consistent. So either the writer sees
+// the slot taken, or the reader sees the writer's commit and needs no older version:
 //
 //	reader  R1 take a slot of block k    writer  W1 store committed
 //	        R2 deepest is k or more:             W2 load deepest
@@ -52,11 +51,11 @@ type slot struct {
 // found the slot taken and raised deepest again. So W2 loads k or more.
 type readers struct {
 	block // the first one, whose number is 0
-	// deepest is the number of the last block that the writer looks at. Readers raise it,
-	// and only those that find the blocks before full; the writer lowers it.
+	// deepest is the number of the last block that the writer looks at. A reader that finds
+	// all blocks up to deepest full raises it; the writer lowers it.
 	deepest atomic.Uint32
-	// busy is the slot in a later block that was taken when the writer looked last. As long
-	// as it is, one look tells the writer that a snapshot is open. Writer only.
+	// busy is a slot in a later block that was taken when the writer last looked. While it
+	// stays taken, one load tells the writer that a snapshot is open. Writer only.
 	busy *slot
 }
 
@@ -66,8 +65,8 @@ type block struct {
 	more  atomic.Pointer[block]
 }
 
-// newReaders returns slots for the readers that can run at once, and some that were
-// interrupted while inside.
+// newReaders returns slots for the readers that can run at once, and for some more that
+// were descheduled with a snapshot open.
 func newReaders() *readers {
 	n := minSlots
 	for n < 2*runtime.GOMAXPROCS(0) {
@@ -76,10 +75,10 @@ func newReaders() *readers {
 	return &readers{block: block{slots: make([]slot, n)}}
 }
 
-// enter opens a snapshot: it returns its slot, which the caller must leave, and the
-// sequence number of a write that was the newest committed one at some moment during
-// the call. It never waits: a slot that another reader takes first is passed over.
-func (r *readers) enter(committed *atomic.Uint64) (*slot, uint64) {
+// acquire opens a snapshot. It returns the slot, which the caller must release, and the
+// number of a write that was the newest committed one at some moment during the call. It
+// never waits: it passes over a slot that another reader takes first.
+func (r *readers) acquire(committed *atomic.Uint64) (*slot, uint64) {
 	start := explore.Uint32()
 	for b, k := &r.block, uint32(0); ; b, k = b.next(), k+1 {
 		mask := uint32(len(b.slots) - 1)
@@ -112,7 +111,8 @@ func (b *block) next() *block {
 	return b.more.Load()
 }
 
-// raise makes the writer look at block k too, in which the caller has taken a slot: R2.
+// raise makes the writer look at block k too. It is step R2, after the caller has taken a
+// slot there.
 func (r *readers) raise(k uint32) {
 	explore.Point("raise.load")
 	for d := r.deepest.Load(); d < k; d = r.deepest.Load() {
@@ -166,8 +166,8 @@ func yield(i int) {
 	}
 }
 
-// leave closes the snapshot in which read objects were read.
-func (s *slot) leave(read int) {
+// release closes the snapshot. read is the number of objects that were read in it.
+func (s *slot) release(read int) {
 	explore.Point("leave.slot")
 	s.state.Store(slotFree)
 	if read > 0 && (read >= yieldEvery || explore.Uint32()%yieldEvery < uint32(read)) {
@@ -176,7 +176,8 @@ func (s *slot) leave(read int) {
 }
 
 // idle reports whether no snapshot is open. Writer only, after a commit. Cost: the slots of
-// the first block; after a time with more readers, once those of the blocks that they used.
+// the first block. The first call after more readers have left also looks at the blocks
+// that they used.
 func (r *readers) idle() bool {
 	if r.busy != nil {
 		if r.busy.state.Load() != slotFree {

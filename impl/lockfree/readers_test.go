@@ -24,7 +24,7 @@ func slotsOf(r *readers) (all []*slot) {
 }
 
 // lookedAt counts the slots that idle looks at: it takes one slot at a time, and counts those
-// that change idle's answer. It sets the slots by hand, because enter would raise deepest.
+// that change idle's answer. It sets the slots by hand, because acquire would raise deepest.
 func lookedAt(r *readers) (n int) {
 	for _, sl := range slotsOf(r) {
 		sl.state.Store(slotPending)
@@ -37,10 +37,10 @@ func lookedAt(r *readers) (n int) {
 	return n
 }
 
-// enterMany opens n snapshots.
-func enterMany(v *view, n int) (open []*slot) {
+// acquireMany opens n snapshots.
+func acquireMany(v *view, n int) (open []*slot) {
 	for range n {
-		sl, _ := v.readers.enter(&v.committed)
+		sl, _ := v.readers.acquire(&v.committed)
 		open = append(open, sl)
 	}
 	return open
@@ -56,8 +56,8 @@ func TestAQuietWriteLooksAtFewSlots(t *testing.T) {
 		t.Fatalf("a write looks at %d slots before anybody came; want the %d of the first block", before, first)
 	}
 	for range 3 {
-		for _, sl := range enterMany(v, 1000) {
-			sl.leave(0)
+		for _, sl := range acquireMany(v, 1000) {
+			sl.release(0)
 		}
 		s.Update("1", thing{1, "g2"})
 		s.Update("1", thing{1, "g1"})
@@ -69,7 +69,7 @@ func TestAQuietWriteLooksAtFewSlots(t *testing.T) {
 }
 
 // While one snapshot of a crowd is left, in whatever block, the writer remembers its slot,
-// and the blocks that nobody uses any more are not looked at.
+// and does not look at the blocks beyond.
 func TestTheLastOfACrowd(t *testing.T) {
 	t.Parallel()
 	for _, last := range []int{0, 1, 30, 999} {
@@ -77,10 +77,10 @@ func TestTheLastOfACrowd(t *testing.T) {
 		v := s.view.Load()
 		all := sorted(s.List())
 		seq := v.committed.Load()
-		crowd := enterMany(v, 1000)
+		crowd := acquireMany(v, 1000)
 		for i, sl := range crowd {
 			if i != last {
-				sl.leave(0)
+				sl.release(0)
 			}
 		}
 		churn(s, 500, rand.New(rand.NewPCG(9, 10)))
@@ -108,8 +108,8 @@ func TestABlockIsNotGivenUpUnderAReader(t *testing.T) {
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
-	for _, sl := range enterMany(v, 100) {
-		sl.leave(0)
+	for _, sl := range acquireMany(v, 100) {
+		sl.release(0)
 	}
 	deepest := v.readers.deepest.Load()
 	if deepest < 2 {
@@ -180,14 +180,14 @@ func TestSnapshotsHoldWhileBlocksAreGivenUp(t *testing.T) {
 	for range bursts {
 		for range crowd {
 			readers.Go(func() {
-				slot, seq := v.readers.enter(&v.committed)
+				slot, seq := v.readers.acquire(&v.committed)
 				for range 3 {
 					runtime.Gosched()
 					if got := sum(seq); got != 0 {
 						t.Errorf("a snapshot has the sum %d; want 0", got)
 					}
 				}
-				slot.leave(0)
+				slot.release(0)
 			})
 		}
 		readers.Wait()

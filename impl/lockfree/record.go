@@ -8,40 +8,41 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// record is what there is of a key: its versions, and where in the arrays its object
-// lies. Table and arrays point to it, the table until it drops what was deleted. Of it,
-// readers load newest, and read key and standIn, which never change; the rest is the
-// writer's. It fills a cache line.
+// record holds the versions of a key's object, and where in the arrays the object lies.
+// The table and the arrays point to it. The table keeps the record of a deleted key until
+// its part is rebuilt. Readers load newest, and read key and standIn, which never change;
+// all other fields are the writer's. A record fills a cache line.
 type record struct {
-	newest  atomic.Pointer[node]
-	standIn *standIn // of which this is a part; nil in a true record
+	newest  atomic.Pointer[version]
+	standIn *standIn // the stand-in that this record is embedded in; nil in a true record
 	key     string
-	pos     uint32 // in the store's array; of an indexed value, in its index's
-	// The places in the buckets of the indexes: the first few here, all of them in
-	// more when they are too many. Most objects have one value in each of two indexes.
+	pos     uint32 // in the store's array; in a bucket's record, in its index's array of values
+	// The places in the buckets of the indexes: in few, or all of them in more if few is
+	// too short. Most objects have one value in each of two indexes.
 	fewLen uint32
 	few    [2]posting
 	more   *postings
 }
 
-// node is one version of one object. Once the write with its number is committed, only prev
-// changes: it is led past what nobody sees. Before, readers look at no more than seq and prev.
-type node struct {
+// version is one version of one object. Once the write with its number is committed, only
+// prev changes: it is led past versions that no open snapshot sees. Before that, readers
+// look at seq and prev only.
+type version struct {
 	obj  any
 	seq  uint64
-	prev atomic.Pointer[node] // the version before, as long as a snapshot may see it
+	prev atomic.Pointer[version] // the version before, as long as a snapshot may see it
 }
 
-// absence is the object of a node that says that there is none: of a tombstone.
+// absence is the object of a tombstone, the version that says that the key is deleted.
 type absence struct{}
 
-func (n *node) absent() bool {
+func (n *version) absent() bool {
 	_, is := n.obj.(absence)
 	return is
 }
 
 // version returns the version that snapshot seq sees; nil, or a tombstone, if it sees none.
-func (r *record) version(seq uint64) *node {
+func (r *record) version(seq uint64) *version {
 	explore.Point("version.newest")
 	n := r.newest.Load()
 	for n != nil && n.seq > seq {
@@ -68,17 +69,17 @@ func (r *record) oldest() (seq uint64) {
 	return seq
 }
 
-// isNew reports, to the write that made the newest version, whether no snapshot before
-// it can see another.
+// isNew reports whether no version is linked before the newest. The write that made the
+// newest then knows that no earlier snapshot sees another.
 func (r *record) isNew() bool { return r.newest.Load().prev.Load() == nil }
 
 // update makes n, of write w, the newest version of r.
-func (r *record) update(w *write, n *node) {
+func (r *record) update(w *write, n *version) {
 	former := r.newest.Load()
 	if past := former.prev.Load(); past != nil || !former.absent() {
 		n.prev.Store(former)
 		w.made++
-		if past == nil { // else r waits already
+		if past == nil { // else r is on the retire list already
 			w.updated = append(w.updated, r)
 		}
 	}
@@ -87,10 +88,11 @@ func (r *record) update(w *write, n *node) {
 }
 
 // prune drops the versions before the newest that none of the open snapshots sees, and
-// reports whether one is left. Cost: the versions there were.
+// reports whether one is left. Cost: O(versions of r).
 func (r *record) prune(open []uint64) (left bool) {
-	// A version was what there is from its own number to that of the one after it. If
-	// that one is gone, no snapshot was open between the two, and none will be.
+	// A version is seen by the snapshots from its own number up to that of the next version.
+	// If the next one was dropped, no snapshot was open between its number and that of the
+	// version after it, and none will be.
 	n := r.newest.Load()
 	for v := n.prev.Load(); v != nil; v = v.prev.Load() {
 		if anyWithin(open, v.seq, n.seq) {
@@ -110,7 +112,7 @@ type posting struct {
 	pos    uint32
 }
 
-// postings is the places of an object that has more of them than a record has room for.
+// postings holds the places of an object that has more of them than fit into few.
 type postings struct {
 	list []posting
 	at   map[uint32]int // positions in list, by bucket id; made by the first postingIn of a long list

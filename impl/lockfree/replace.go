@@ -11,16 +11,16 @@ import (
 
 // Replace makes items the whole content of the store, at one instant, and takes the
 // map over; nil stands for an empty one. It panics, with nothing changed, if an
-// IndexFunc fails. O(n*indexes): the IndexFuncs one after the other on the caller's
-// goroutine, and beside them, on all other processors, what needs no index values. Other
-// writers wait for it; readers do not.
+// IndexFunc fails. O(n*indexes): the IndexFuncs run one after the other on the caller's
+// goroutine. Other goroutines, one for each other processor at most, meanwhile do the work
+// that needs no index values. Other writers wait for Replace; readers do not.
 func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load().over(newCore())
 	v.begin()
 	v.fill(items)
-	v.setVersion(resourceVersion)
+	v.setResourceVersion(resourceVersion)
 	v.commit()
 	explore.Point("view")
 	s.view.Store(v)
@@ -36,10 +36,10 @@ func (v *view) over(c *core) *view {
 	return empty
 }
 
-// filling is the content that a core is filled with at once, while nobody else sees
-// the core. Sizes are counted before anything is made, so nothing grows. Most of the
-// time goes into waiting for memory, in which the objects lie scattered, so goroutines
-// wait side by side, one for each share:
+// filling is the content that Replace fills a core with, before any reader sees the core.
+// Sizes are counted before anything is made, so nothing grows. Most of the time goes into
+// cache misses, since the objects lie scattered in memory. So goroutines work side by side,
+// one for each share:
 //
 //	caller   calls the IndexFuncs and groups the objects, then helps the others  | fill the
 //	others   make the records, their cells in the array, and the hash table      | buckets
@@ -61,25 +61,25 @@ type share struct {
 	indexes  []grouped // by ordinal
 }
 
-// grouped is the values that a share's objects have in one index.
+// grouped holds the values that a share's objects have in one index.
 type grouped struct {
 	numbers map[string]uint32 // of the groups
 	groups  []group
 	of      []uint32 // the group of each value of each object
-	ends    []uint32 // where in of the values of an object end
+	ends    []uint32 // for each object, the index in of at which its values end
 }
 
-// group is the objects of a share that have one value.
+// group counts the objects of a share that have one value.
 type group struct {
 	value string
 	n     uint32
-	last  uint32 // the number of the object that came last, from 1 up, within the share
-	// bucket is where they go to; next is the place of the next one.
+	last  uint32 // the number, from 1 up within the share, of the object that was added last
+	// bucket is where the objects go; next is the position of the next one.
 	bucket *bucket
 	next   uint32
 }
 
-// fill puts items in an empty core that nobody else sees yet.
+// fill puts items in an empty core that no reader sees yet.
 func (v *view) fill(items map[string]any) {
 	n := len(items)
 	if n == 0 {
@@ -94,7 +94,7 @@ func (v *view) fill(items map[string]any) {
 	f.dir = newDirectory(f.depth)
 	for key, obj := range explore.Ordered(items) {
 		f.keys, f.objs = append(f.keys, key), append(f.objs, obj)
-		v.values.learn(obj)
+		v.entryValues.learn(obj)
 	}
 	workers := max(1, min(runtime.GOMAXPROCS(0), n/minShare))
 	f.shares = make([]share, workers)
@@ -105,21 +105,21 @@ func (v *view) fill(items map[string]any) {
 
 	f.indexAndStore()
 	f.makeBuckets()
-	f.each(f.enterBuckets)
+	f.each(f.fillBuckets)
 }
 
-// indexAndStore calls the IndexFuncs on this goroutine. Beside it, and then on it as well,
-// records are made and entered in array and table. If an IndexFunc panics it waits for the
-// other goroutines, so that none works on when Replace has ended.
+// indexAndStore calls the IndexFuncs on this goroutine. Meanwhile other goroutines make the
+// records and put them in array and table; this one then helps them. If an IndexFunc panics,
+// indexAndStore waits for the other goroutines, so that none still works when Replace ends.
 func (f *filling) indexAndStore() {
 	n := len(f.keys)
 	records := newParts((n+recordsPart-1)/recordsPart, func(i int) {
 		f.makeRecords(i*recordsPart, min((i+1)*recordsPart, n))
 	})
-	table := newParts(len(f.shares), f.enterTable)
+	table := newParts(len(f.shares), f.fillTable)
 	store := func() {
 		records.do()
-		table.do() // its sizes are known when all records are
+		table.do() // the parts' sizes are known once all records are made
 	}
 	var others sync.WaitGroup
 	defer others.Wait()
@@ -133,7 +133,7 @@ func (f *filling) indexAndStore() {
 	f.view.keys.dir.Store(f.dir)
 }
 
-// parts is work that goroutines share, part by part: whoever is ready takes the next one.
+// parts is work that goroutines share, part by part: a goroutine that is free takes the next.
 type parts struct {
 	n    int
 	next atomic.Int64
@@ -148,7 +148,7 @@ func newParts(n int, part func(i int)) *parts {
 }
 
 // do does parts until none is left, and returns when all are done. Parts call no IndexFunc,
-// so only a bug of this package panics in one; no goroutine recovers from it.
+// so only a bug of this package can panic in one, and no goroutine recovers from that.
 func (p *parts) do() {
 	for i := int(p.next.Add(1)) - 1; i < p.n; i = int(p.next.Add(1)) - 1 {
 		p.part(i)
@@ -166,9 +166,9 @@ func (f *filling) each(step func(i int)) {
 	all.do()
 }
 
-// breathe lets other goroutines run now and then, who would wait for up to 10 ms
-// otherwise when every processor has a share to do.
-func (f *filling) breathe(i int) {
+// yield calls Gosched at each 256th object. Else other goroutines would wait for up to 10 ms
+// when every processor has a share to do.
+func (f *filling) yield(i int) {
 	if len(f.shares) > 1 && i%256 == 0 {
 		runtime.Gosched()
 	}
@@ -182,15 +182,15 @@ func (f *filling) group(s *share) {
 		g.of, g.ends = make([]uint32, 0, s.to-s.from), make([]uint32, 0, s.to-s.from)
 	}
 	for i := s.from; i < s.to; i++ {
-		f.breathe(i)
+		f.yield(i)
 		for x, index := range f.view.indexes {
 			s.indexes[x].add(index.valuesOf(f.keys[i], f.objs[i]))
 		}
 	}
 }
 
-// add puts the next object in the groups of its values. values may be the IndexFunc's own,
-// and have one twice.
+// add puts the next object in the groups of its values. values may be the IndexFunc's own
+// slice, and have a value twice.
 func (g *grouped) add(values []string) {
 	object := uint32(len(g.ends)) + 1
 	for _, value := range values {
@@ -219,27 +219,27 @@ const recordsPart = 1024
 func (f *filling) makeRecords(from, to int) {
 	seq := f.view.write.seq
 	for i := from; i < to; i++ {
-		f.breathe(i)
+		f.yield(i)
 		f.hashes[i] = f.view.keys.hash(f.keys[i])
 		f.counts[f.hashes[i]>>(64-f.depth)].Add(1)
 		rec := &record{key: f.keys[i], pos: uint32(i)}
-		rec.newest.Store(&node{obj: f.objs[i], seq: seq})
+		rec.newest.Store(&version{obj: f.objs[i], seq: seq})
 		f.recs[i] = rec
 		f.view.objects.cell(rec.pos).Store(rec)
 	}
 }
 
-// enterTable makes one of as many ranges of the table's parts as there are shares, and
-// puts the records in them that belong there.
-func (f *filling) enterTable(i int) {
+// fillTable makes the i-th range of the table's parts, of as many ranges as there are
+// shares, and puts the records that belong there into them.
+func (f *filling) fillTable(i int) {
 	from, to := i*len(f.dir.parts)/len(f.shares), (i+1)*len(f.dir.parts)/len(f.shares)
 	for p := from; p < to; p++ {
-		f.dir.set(p, newPart(f.depth, int(f.counts[p].Load())*5/6)) // to three quarters; full is four fifths
+		f.dir.set(p, newPart(f.depth, int(f.counts[p].Load())*5/6)) // three quarters full; full is four fifths
 	}
 	for i, hash := range f.hashes {
-		f.breathe(i)
+		f.yield(i)
 		if p := int(hash >> (64 - f.depth)); p >= from && p < to {
-			f.view.values.set(f.dir.parts[p].insert(hash, f.recs[i]))
+			f.view.entryValues.set(f.dir.parts[p].insert(hash, f.recs[i]))
 		}
 	}
 }
@@ -263,18 +263,18 @@ func (f *filling) makeBuckets() {
 	}
 }
 
-// grow makes an empty array one of n cells, which the caller fills.
+// grow gives an empty array n cells, which the caller fills.
 func (a *array) grow(n uint32) {
 	a.reserve(int(n))
 	a.n = n
 	a.used.Store(n)
 }
 
-// enterBuckets points cells of the buckets to the records of a share.
-func (f *filling) enterBuckets(i int) {
+// fillBuckets points cells of the buckets to the records of a share.
+func (f *filling) fillBuckets(i int) {
 	s := &f.shares[i]
 	for i := s.from; i < s.to; i++ {
-		f.breathe(i)
+		f.yield(i)
 		rec := f.recs[i]
 		for x := range s.indexes {
 			g := &s.indexes[x]

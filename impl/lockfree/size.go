@@ -8,7 +8,7 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// blockShift is the binary logarithm of how many cells a full block has.
+// blockShift is the binary logarithm of the number of cells in a full block.
 const blockShift = 8
 
 // minShare is the smallest number of objects worth a goroutine in Replace.
@@ -17,9 +17,9 @@ const minShare = 4096
 // minSlots is the smallest number of slots in the first block.
 const minSlots = 4
 
-// minPatience is the smallest number of versions and stand-ins between two looks at
-// the slots beside an open snapshot.
-const minPatience = 64
+// minReclaimThreshold is the smallest reclaimThreshold: the number of versions and stand-ins
+// that writes make beside an open snapshot before they reclaim again.
+const minReclaimThreshold = 64
 
-// hashOf spreads keys over a table.
+// hashOf returns the hash of a key in a table.
 func hashOf(seed maphash.Seed, key string) uint64 { return explore.Hash(seed, key) }

@@ -64,7 +64,7 @@ func (h *history) compare(t *rapid.T) {
 	}
 }
 
-// reading is all that a snapshot gives.
+// reading is everything that can be read at a snapshot.
 type reading struct {
 	objects []any
 	keys    []string

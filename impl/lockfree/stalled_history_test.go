@@ -88,7 +88,7 @@ type instant struct {
 	seq  uint64
 }
 
-// historySnapshot is one that is open, or about to be.
+// historySnapshot is a snapshot that is open or pending.
 type historySnapshot struct {
 	view    *view
 	slot    *slot
@@ -96,14 +96,14 @@ type historySnapshot struct {
 	pending bool // announced, without a number as yet
 }
 
-// history is a store, the plain map beside it, and what is open.
+// history is a store, the plain map beside it, and the open snapshots.
 type history struct {
 	s         *Store
 	now       content
 	version   string
 	contents  map[instant]content
 	snapshots []*historySnapshot
-	former    *view // loaded by a reader that has not come further
+	former    *view // loaded by a reader that has not taken a slot yet
 	numbers   int
 }
 
@@ -124,7 +124,7 @@ func (h *history) note() {
 	h.contents[instant{v.core, v.committed.Load()}] = h.now
 }
 
-// step is one thing that happens. What its numbers mean depends on kind.
+// step is one call of the store, or one step of a reader. The meaning of n depends on kind.
 type step struct {
 	kind    string
 	n       int
@@ -261,8 +261,8 @@ func (h *history) play(t *rapid.T, s step) {
 		h.write(t, false, h.now, func() { h.s.Bookmark(h.version) })
 	case "List": // twice makes copies
 		h.s.List()
-	case "look": // the next write that leaves a past goes over what waits
-		v.patience = v.unsettled
+	case "look": // the next write that leaves a past goes over the retire list
+		v.reclaimThreshold = v.sinceReclaim
 	default:
 		h.read(v, s)
 	}
@@ -290,7 +290,7 @@ func (h *history) addIndexers(t *rapid.T, v *view, n int) {
 	})
 }
 
-// read does what readers do around a snapshot.
+// read does one step of a reader: it loads the view, or opens or closes a snapshot.
 func (h *history) read(v *view, s step) {
 	room := len(h.snapshots) < mostSnapshots
 	switch {
@@ -318,13 +318,13 @@ func (h *history) read(v *view, s step) {
 		}
 	case s.kind == "close":
 		i := s.n % len(h.snapshots)
-		h.snapshots[i].slot.leave(0)
+		h.snapshots[i].slot.release(0)
 		h.snapshots = slices.Delete(h.snapshots, i, i+1)
 	}
 }
 
 func (h *history) open(v *view) {
-	sl, seq := v.readers.enter(&v.committed)
+	sl, seq := v.readers.acquire(&v.committed)
 	h.snapshots = append(h.snapshots, &historySnapshot{view: v, slot: sl, seq: seq})
 }
 
@@ -340,12 +340,12 @@ func playHistory(t *rapid.T) {
 		}
 	}
 	for _, open := range h.snapshots {
-		open.slot.leave(0)
+		open.slot.release(0)
 	}
 	h.s.Bookmark("last")
 	v := h.s.view.Load()
 	past, standIns, _ := kept(h.s)
-	if waiting := v.waiting.len(); past+standIns+waiting > 0 {
+	if waiting := v.retireList.len(); past+standIns+waiting > 0 {
 		t.Fatalf("%d past versions and %d stand-ins are kept without a reader, and %d things wait", past, standIns, waiting)
 	}
 }
@@ -360,5 +360,5 @@ func TestHistoriesBesideStalledReaders(t *testing.T) {
 	}
 }
 
-// go test -fuzz plays histories that reach new code, for as long as it is told to.
+// go test -fuzz plays histories that reach new code, for the time given by -fuzztime.
 func FuzzHistoriesBesideStalledReaders(f *testing.F) { f.Fuzz(rapid.MakeFuzz(playHistory)) }

@@ -48,7 +48,7 @@ func churn(s *Store, n int, rnd *rand.Rand) {
 	}
 }
 
-// kept counts what cells lead to: the nodes of the past, and the stand-ins; and the buckets.
+// kept counts the past versions and the stand-ins that cells lead to, and the buckets.
 func kept(s *Store) (past, standIns, buckets int) {
 	v := s.view.Load()
 	seen := map[*record]bool{}
@@ -100,7 +100,7 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
-	slot, seq := v.readers.enter(&v.committed)
+	slot, seq := v.readers.acquire(&v.committed)
 	all, group := sorted(v.objects.objects(nil, seq)), sorted(v.indexes[0].bucketOf("g3").list(seq))
 	values := v.indexes[0].values.keys(nil, seq)
 	most := 0
@@ -125,13 +125,14 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	if !slices.Equal(values, v.indexes[0].values.keys(nil, seq)) {
 		t.Error("the snapshot of the index values changed")
 	}
-	slot.leave(0)
+	slot.release(0)
 	s.Add("last", thing{})
 	wantNothingKept(t, s)
 	t.Logf("at most %d nodes and stand-ins are kept for a snapshot of %d objects, in 40,000 writes; the bound is %d", most, things, bound)
 }
 
-// What came after a stalled reader's snapshot and is gone again waits for nobody.
+// Objects and index values that came after a stalled reader's snapshot and are gone again
+// do not wait for that reader.
 func TestWhatPassesBesideAStalledReaderDoesNotWait(t *testing.T) {
 	t.Parallel()
 	for name, pass := range map[string]func(s *Store, i int){
@@ -149,22 +150,22 @@ func TestWhatPassesBesideAStalledReaderDoesNotWait(t *testing.T) {
 			t.Parallel()
 			s := filled()
 			v := s.view.Load()
-			slot, _ := v.readers.enter(&v.committed)
+			slot, _ := v.readers.acquire(&v.committed)
 			for i := range 20000 {
 				pass(s, i)
 			}
-			if waiting := v.waiting.len(); waiting > 10*minPatience {
+			if waiting := v.retireList.len(); waiting > 10*minReclaimThreshold {
 				t.Errorf("%d things wait for the reader", waiting)
 			}
-			slot.leave(0)
+			slot.release(0)
 			s.Add("last", thing{})
 			wantNothingKept(t, s)
 		})
 	}
 }
 
-// A reader that is stopped between announcing itself and taking its snapshot must not
-// keep every version since: the writer takes the snapshot for it.
+// A reader that is stopped between taking its slot and loading its snapshot must not keep
+// every later version: the writer gives it a snapshot.
 func TestAReaderStoppedBeforeItsSnapshotIsGivenOne(t *testing.T) {
 	t.Parallel()
 	s := filled()
@@ -178,21 +179,22 @@ func TestAReaderStoppedBeforeItsSnapshotIsGivenOne(t *testing.T) {
 	if slot.state.Load() < slotBase {
 		t.Error("the slot was given no snapshot")
 	}
-	slot.leave(0)
+	slot.release(0)
 	s.Add("last", thing{})
 	wantNothingKept(t, s)
 }
 
-// A Get that finds a write under way, and is interrupted before it goes back to the
-// version before, does not go back too far: a stalled reader's snapshot leaves only what
-// it sees of the past. Getters outnumber the processors, so that they are interrupted.
+// A Get that finds a write under way may be interrupted before it goes back to the version
+// before. It must not go back too far: beside a stalled reader, only the versions that its
+// snapshot sees are left of the past. Getters outnumber the processors, so that they are
+// interrupted.
 func TestAGetBesideAStalledReaderNeverGoesBackTooFar(t *testing.T) {
 	t.Parallel()
 	s := New(nil)
 	const others = 100 // written with k, so that each write looks at the slots
 	txns := make([]contract.StoreTransaction, 1+others)
 	write := func(i int) {
-		for j := range txns { // no pointers: each Get goes by the node
+		for j := range txns { // no pointers: each Get goes by the version
 			txns[j] = contract.StoreTransaction{Key: fmt.Sprint("other", j), Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: i}}
 		}
 		txns[0].Key = "k"
@@ -200,7 +202,7 @@ func TestAGetBesideAStalledReaderNeverGoesBackTooFar(t *testing.T) {
 	}
 	write(0)
 	v := s.view.Load()
-	slot, _ := v.readers.enter(&v.committed)
+	slot, _ := v.readers.acquire(&v.committed)
 	const n = 3000
 	var written atomic.Int64
 	var wg sync.WaitGroup
@@ -220,7 +222,7 @@ func TestAGetBesideAStalledReaderNeverGoesBackTooFar(t *testing.T) {
 		written.Store(int64(i))
 	}
 	wg.Wait()
-	slot.leave(0)
+	slot.release(0)
 }
 
 // Without readers a write leaves nothing behind.
@@ -248,13 +250,12 @@ func wantNothingKept(t *testing.T, s *Store) {
 	if values := len(s.ListIndexFuncValues("group")); past != 0 || standIns != 0 || buckets != values {
 		t.Fatalf("%d nodes of the past, %d stand-ins and %d buckets for %d values are kept; want none, and as many", past, standIns, buckets, values)
 	}
-	if n := v.waiting.len(); n != 0 {
+	if n := v.retireList.len(); n != 0 {
 		t.Fatalf("%d things wait to be cleaned up", n)
 	}
 }
 
-// Reads come through while a write is under way for ever, and writes while a
-// snapshot is open for ever.
+// Reads return while the writers' mutex is held, and writes while a snapshot is open.
 func TestNobodyWaits(t *testing.T) {
 	t.Parallel()
 	s := filled()
@@ -275,25 +276,25 @@ func TestNobodyWaits(t *testing.T) {
 	s.writer.Unlock()
 
 	v := s.view.Load()
-	slot, _ := v.readers.enter(&v.committed)
+	slot, _ := v.readers.acquire(&v.committed)
 	churn(s, 100, rand.New(rand.NewPCG(7, 8)))
 	s.Replace(map[string]any{"k": thing{}}, "1")
 	if err := s.AddIndexers(contract.Indexers{"other": byGroup}); err != nil {
 		t.Error(err)
 	}
-	slot.leave(0)
+	slot.release(0)
 }
 
 func second[T any](_ T, err error) error { return err }
 
-// More readers than slots find room, and each its own.
+// Readers beyond the first block's slots get slots too, each its own.
 func TestMoreReadersThanSlots(t *testing.T) {
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
 	seen := map[*slot]bool{}
 	for i := range 500 {
-		sl, seq := v.readers.enter(&v.committed)
+		sl, seq := v.readers.acquire(&v.committed)
 		if seen[sl] {
 			t.Fatal("two snapshots have one slot")
 		}
@@ -304,7 +305,7 @@ func TestMoreReadersThanSlots(t *testing.T) {
 		s.Update("1", thing{i, "g1"})
 	}
 	for sl := range seen {
-		sl.leave(0)
+		sl.release(0)
 	}
 	if !v.readers.idle() {
 		t.Error("snapshots are open after the last was left")
@@ -336,8 +337,8 @@ func TestAWriteTouchesFewCells(t *testing.T) {
 	}
 }
 
-// A list makes copies of what did not change since the list before, and a write drops
-// those of the blocks that it changes: they would keep replaced objects alive.
+// A list makes copies of the blocks that did not change since the list before. A write
+// drops the copies of the blocks that it changes: they would keep replaced objects alive.
 func TestCopiesAreDropped(t *testing.T) {
 	t.Parallel()
 	s := filled()

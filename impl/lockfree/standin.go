@@ -6,11 +6,11 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// What stands in cells that another object lies in than before: how long, and what
-// becomes of it.
+// Stand-ins: what a cell points to after its object has changed, how long, and how it is
+// used again.
 
-// standIn says that a record lies in a cell since write seq, and that before, it was
-// another, or none. What cells point to is its first part.
+// standIn says that a record lies in a cell since write seq, and that another record, or
+// none, lay there before. Cells point to its first field, the embedded record.
 type standIn struct {
 	record
 	seq    uint64
@@ -18,8 +18,8 @@ type standIn struct {
 	before atomic.Pointer[record]
 }
 
-// at returns the record that lies, for snapshot seq, in a cell that points to r; nil
-// if it is none.
+// at returns the record that snapshot seq sees in a cell that points to r; nil if it sees
+// none.
 func (r *record) at(seq uint64) *record {
 	for r != nil && r.standIn != nil {
 		s := r.standIn
@@ -33,13 +33,13 @@ func (r *record) at(seq uint64) *record {
 	return r
 }
 
-// standIn returns what a cell points to in which rec lies from this write on, nil for
-// nothing, and that pointed to before so far.
+// standIn makes a stand-in for a cell that pointed to before, and in which rec lies from
+// this write on, nil for nothing. It returns the record that the cell must point to.
 func (w *write) standIn(rec, before *record) *record {
 	w.made++
 	s := w.spares.take()
 	s.seq, s.of = w.seq, rec
-	// No snapshot sees what lay there within this write only.
+	// No snapshot sees a record that lay there only within this write.
 	for before != nil && before.standIn != nil && before.standIn.seq == w.seq {
 		before = before.standIn.before.Load()
 	}
@@ -53,10 +53,11 @@ type place struct {
 	pos   uint32
 }
 
-// settle ends the time of a stand-in: when no open snapshot is older than it, or none saw
-// anything there, the cell gets the record itself, or nothing. It reports false if it must wait,
-// and drops then what the snapshots do not see.
-func (p place) settle(w *write, open []uint64) bool {
+// reclaim replaces a stand-in by the record that it stands for, or by nothing. That is
+// possible when no open snapshot is older, or when none of them saw anything in the cell
+// and the cell is empty now. Else reclaim drops what the snapshots do not see, and reports
+// false: the place must stay on the retire list.
+func (p place) reclaim(w *write, open []uint64) bool {
 	a := p.array
 	c := a.cell(p.pos)
 	s := c.Load().standIn
@@ -77,8 +78,8 @@ func (p place) settle(w *write, open []uint64) bool {
 	return true
 }
 
-// prune drops what lay in the cell when none of the open snapshots looked. Cost: the
-// stand-ins there were.
+// prune drops the records that lay in the cell at times that no open snapshot sees. Cost:
+// O(stand-ins of the cell), and the versions of the record at their end.
 func (s *standIn) prune(open []uint64) {
 	for r := s.before.Load(); r != nil; {
 		since, before := r.oldest(), (*record)(nil)
@@ -98,18 +99,18 @@ func (s *standIn) prune(open []uint64) {
 	s.before.Store(nil)
 }
 
-// spares are stand-ins to be used again, so that a write that moves an object makes
-// nothing but the object's node where no reader is about. Only its cell leads to a
-// stand-in that is taken from it, and readers go through cells only while they are in a slot. So a
-// stand-in that was taken from its cell is out of reach when all slots have been
-// seen free once more: who comes after that finds the cell without it.
+// spares are stand-ins to be used again. So where no reader is about, a write that moves an
+// object allocates only the object's version. Only its cell leads to a stand-in that is
+// retired, and readers go through cells only while they hold a slot. So a stand-in that was
+// taken from its cell is out of reach once all slots have been seen free after that: later
+// readers find the cell without it.
 type spares struct {
 	free    []*standIn
 	retired []*standIn // taken from their cells after the slots were last seen free
 }
 
-// mostSpares is more than a write of one object needs, but for one of dozens of values.
-// What a larger write leaves over goes to the garbage collector.
+// mostSpares is more than a write of one object needs, unless it has dozens of values. The
+// garbage collector takes what a larger write leaves over.
 const mostSpares = 64
 
 func (s *spares) take() *standIn {
@@ -124,8 +125,8 @@ func (s *spares) take() *standIn {
 	return taken
 }
 
-// retire gives a stand-in that was taken from its cell up for use. Its past is cut: no
-// open snapshot is older than it.
+// retire keeps a stand-in that was taken from its cell for later use. It cuts the
+// stand-in's past: no open snapshot is older.
 func (s *spares) retire(old *standIn) {
 	if len(s.retired) < mostSpares {
 		explore.Point("retire.before")
@@ -134,7 +135,8 @@ func (s *spares) retire(old *standIn) {
 	}
 }
 
-// recycle is called when all slots were seen free, before anything more is retired.
+// recycle frees the retired stand-ins for use. Call it when all slots were seen free, before
+// the next retire.
 func (s *spares) recycle() {
 	for _, old := range s.retired {
 		explore.Point("recycle.of")
@@ -146,8 +148,8 @@ func (s *spares) recycle() {
 	s.forget()
 }
 
-// forget leaves what was retired to the garbage collector: with a slot taken, nobody
-// knows who reads it, and it must not keep objects alive until somebody does.
+// forget leaves the retired stand-ins to the garbage collector. With a slot taken, a reader
+// may still hold them, and they must not keep objects alive until all slots are free.
 func (s *spares) forget() {
 	clear(s.retired)
 	s.retired = s.retired[:0]

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A stand-in that was taken from its cell is used again when nobody can hold it, and
-// left alone where somebody may.
+// A stand-in that was taken from its cell is used again when no reader can hold it, and
+// not where one may.
 func TestStandInsAreUsedAgainUnlessRead(t *testing.T) {
 	t.Parallel()
 	s := filled()
@@ -37,11 +37,11 @@ func TestStandInsAreUsedAgainUnlessRead(t *testing.T) {
 
 	// A reader who came before the slots were looked at may have found them in the cells.
 	held := slices.Clone(spares.retired)
-	slot, _ := v.readers.enter(&v.committed)
+	slot, _ := v.readers.acquire(&v.committed)
 	wasSeq := held[0].seq
 	move("g4")
 	move("g5")
-	slot.leave(0)
+	slot.release(0)
 	move("g6")
 	move("g7")
 	for _, n := range held {

@@ -8,23 +8,23 @@ import (
 )
 
 // table is a hash table from keys to records that one writer fills and any number of
-// readers search, without waiting: extendible hashing (Fagin, Nievergelt, Pippenger
-// and Strong 1979). The upper bits of a hash choose a part through a directory, the
-// lower ones a place in it, from which entries are searched one by one. A part that is full is
-// copied to a larger one, or to two; so the longest stop of a write is bounded,
-// however many keys there are.
+// readers search, without waiting. It is extendible hashing (Fagin, Nievergelt, Pippenger
+// and Strong 1979): the upper bits of a hash choose a part through a directory. The lower
+// bits choose a place in the part, from which the search is linear. A full part is copied
+// to a larger one, or split into two. So the longest stop of a write is bounded, however
+// many keys there are.
 //
 // A reader that still searches a part that was copied meanwhile sees the table as it
 // was at that moment, which lies within its call.
 type table struct {
-	seed   maphash.Seed
-	dir    atomic.Pointer[directory]
-	values *values // the objects, entry by entry; nil where none are kept
+	seed        maphash.Seed
+	dir         atomic.Pointer[directory]
+	entryValues *entryValues // the objects, entry by entry; nil where none are kept
 }
 
 // directory maps the upper depth bits of a hash to parts. It is never changed, but
-// replaced: parts has one element per value of these bits, and entries those of the
-// parts, which spares a Get a step.
+// replaced. parts has one element per value of these bits. entries has each part's
+// entries, which spares a Get one pointer.
 type directory struct {
 	depth   int
 	entries [][]entry
@@ -45,18 +45,18 @@ type part struct {
 	born    uint64 // the write that made it, if a rebuild did
 
 	used int // entries with a key; writer only
-	live int // of these, without tombstones; writer only
+	live int // entries with a key that is not deleted; writer only
 }
 
-// entry is one place in a part. hash is zero as long as it is free, and is set after
-// key and record, so who sees it sees them. An entry that has a key is that key's for good.
+// entry is one place in a part. hash is zero while the entry is free. It is set after key
+// and rec, so a reader that sees the hash sees both. An entry never changes its key.
 //
-// What a Get costs is its waits for memory. With the key at hand it need not wait for
-// the record to compare it, and with the value at hand not for record and node at all.
+// A Get's cost is its cache misses. The key in the entry saves a miss on the record, and
+// the value in the entry saves those on record and version.
 type entry struct {
-	hash  atomic.Uint64 // with the bit unsettled where value is not to be read: in an index always
+	hash  atomic.Uint64 // with the bit unsettled where value must not be read: in an index always
 	key   string
-	value atomic.Value // see values
+	value atomic.Value // see entryValues
 	rec   atomic.Pointer[record]
 }
 
@@ -73,7 +73,7 @@ func (t *table) init() {
 	t.dir.Store(dir)
 }
 
-// newPart returns a part for live keys and about as many more as a half.
+// newPart returns a part with 8/5 as many entries as there are live keys.
 func newPart(depth, live int) *part {
 	return &part{depth: depth, entries: make([]entry, max(smallestPart, live*8/5))}
 }
@@ -89,14 +89,14 @@ func (t *table) hash(key string) uint64 {
 
 func (d *directory) part(hash uint64) *part { return d.parts[hash>>(64-d.depth)] }
 
-// home is where the search for a hash begins in a part's entries: the lower half of
-// it, spread over them by a multiplication, so that a part may have any size.
+// home returns where the search for a hash begins in a part's entries. A multiplication
+// spreads the lower 32 bits of the hash over the entries, so a part may have any size.
 func home(entries []entry, hash uint64) int {
 	return int(uint64(uint32(hash)) * uint64(len(entries)) >> 32)
 }
 
 // find returns the entry of key, nil if there is none, and the part in which it is or
-// would be. Any goroutine may call it; what of a part changes is the writer's.
+// would be. Any goroutine may call it; only the writer may read used and live of the part.
 func (t *table) find(hash uint64, key string) (*part, *entry) {
 	explore.Point("find.dir")
 	p := t.dir.Load().part(hash)
@@ -123,13 +123,13 @@ func (t *table) insert(hash uint64, rec *record, p *part, writing uint64) {
 		t.rebuild(p, hash, writing)
 		p = t.dir.Load().part(hash)
 	}
-	t.values.note(p.insert(hash, rec))
+	t.entryValues.note(p.insert(hash, rec))
 }
 
-// died is called when the key with this hash, which lies in p, became absent.
+// died notes that the key with this hash, which lies in p, was deleted.
 func (t *table) died(hash uint64, p *part, writing uint64) {
 	p.live--
-	// Once in a write: the tombstones that it makes itself would be kept.
+	// Once in a write: a rebuild keeps the tombstones of the write under way.
 	if len(p.entries) > smallestPart && p.live < p.used/8 && p.born != writing {
 		t.rebuild(p, hash, writing)
 	}
@@ -156,13 +156,13 @@ func (p *part) insert(hash uint64, rec *record) *entry {
 	return e
 }
 
-// rebuild replaces p, in which hash lies, by a part without old tombstones, or by two
-// where that would be too large. A tombstone of the write under way stays: until it
+// rebuild replaces p, in which hash lies, by a part without old tombstones, or by two parts
+// if one would be too large. A tombstone of the write under way stays: until that write
 // is committed, readers find the version before through it.
 func (t *table) rebuild(p *part, hash, writing uint64) {
 	keep, upper := 0, 0
 	bit := uint64(1) << (63 - p.depth)
-	kept := func(n *node) bool { return !n.absent() || n.seq == writing }
+	kept := func(n *version) bool { return !n.absent() || n.seq == writing }
 	for i := range p.entries {
 		if h := p.entries[i].hash.Load() &^ unsettled; h != 0 && kept(p.entries[i].rec.Load().newest.Load()) {
 			keep++
@@ -172,7 +172,7 @@ func (t *table) rebuild(p *part, hash, writing uint64) {
 		}
 	}
 	halves := []*part{newPart(p.depth, keep)}
-	// Hashes of which nearly all fall into one half would be split without end.
+	// If nearly all hashes fell into one half, splits would never end.
 	if keep*8/5 > largestPart && min(upper, keep-upper) > keep/8 {
 		halves = []*part{newPart(p.depth+1, keep-upper), newPart(p.depth+1, upper)}
 	}
@@ -194,23 +194,23 @@ func (t *table) rebuild(p *part, hash, writing uint64) {
 			half = halves[len(halves)-1]
 		}
 		if e := half.insert(h, rec); n.seq == writing {
-			t.values.note(e)
+			t.entryValues.note(e)
 		} else {
-			t.values.set(e)
+			t.entryValues.set(e)
 		}
 	}
 	explore.Point("rebuild.dir")
 	t.dir.Store(t.dir.Load().with(p, hash, halves))
 }
 
-// with returns a directory in which parts stand for p.
+// with returns a directory in which parts, one or two, replace p.
 func (d *directory) with(p *part, hash uint64, parts []*part) *directory {
 	depth := max(d.depth, parts[0].depth)
 	next := newDirectory(depth)
 	for i := range next.parts {
 		next.set(i, d.parts[i>>(depth-d.depth)])
 	}
-	// p has all values of the upper bits that begin with its own.
+	// p stands at all values of the upper depth bits that begin with its own p.depth bits.
 	first := 0
 	if p.depth > 0 {
 		first = int(hash>>(64-p.depth)) << (depth - p.depth)

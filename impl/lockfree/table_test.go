@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func newest(t *table, key string) *node {
+func newest(t *table, key string) *version {
 	if _, e := t.find(t.hash(key), key); e != nil {
 		return e.rec.Load().newest.Load()
 	}
@@ -14,7 +14,7 @@ func newest(t *table, key string) *node {
 }
 
 // set makes n the newest version of key.
-func set(t *table, key string, n *node) {
+func set(t *table, key string, n *version) {
 	hash := t.hash(key)
 	p, e := t.find(hash, key)
 	if e == nil {
@@ -46,7 +46,7 @@ func TestTable(t *testing.T) {
 	for phase, adds := range []int{10, 5, 1, 9, 2} { // of ten writes
 		for range 3 * keys {
 			seq++
-			key, n := fmt.Sprint(rnd.IntN(keys)), &node{seq: seq}
+			key, n := fmt.Sprint(rnd.IntN(keys)), &version{seq: seq}
 			if rnd.IntN(10) < adds {
 				model[key] = seq
 			} else {
@@ -85,18 +85,18 @@ func TestTable(t *testing.T) {
 }
 
 // A tombstone of the write under way survives a rebuild of its part: it leads readers
-// to the node before.
+// to the version before.
 func TestTombstoneOfTheWriteUnderWaySurvives(t *testing.T) {
 	t.Parallel()
 	var tbl table
 	tbl.init()
-	before := &node{seq: 1}
+	before := &version{seq: 1}
 	set(&tbl, "k", before)
-	dead := &node{obj: absence{}, seq: 2}
+	dead := &version{obj: absence{}, seq: 2}
 	dead.prev.Store(before)
 	set(&tbl, "k", dead)
 	for i := range 5000 {
-		set(&tbl, fmt.Sprint(i), &node{seq: 2})
+		set(&tbl, fmt.Sprint(i), &version{seq: 2})
 	}
 	if n := newest(&tbl, "k"); n != dead {
 		t.Errorf("the tombstone is gone: %+v", n)
@@ -116,10 +116,10 @@ func TestArray(t *testing.T) {
 	w := &newCore().write
 	rnd := rand.New(rand.NewPCG(3, 4))
 	waiting := map[place]bool{}
-	// What lies in the array outlives the snapshots here: nothing is pruned.
+	// The test prunes no versions: they outlive the snapshots.
 	replace := func(pos int, obj any) {
 		if rec := a.cell(uint32(pos)).Load().at(w.seq); rec.newest.Load().seq != w.seq {
-			rec.update(w, &node{obj: obj, seq: w.seq})
+			rec.update(w, &version{obj: obj, seq: w.seq})
 			model[pos] = obj
 		}
 	}
@@ -133,7 +133,7 @@ func TestArray(t *testing.T) {
 			switch k := rnd.IntN(10); {
 			case k < grow:
 				rec := &record{}
-				rec.newest.Store(&node{obj: i, seq: w.seq})
+				rec.newest.Store(&version{obj: i, seq: w.seq})
 				a.push(w, rec, true)
 				model = append(model, i)
 			case len(model) == 0:
@@ -166,7 +166,7 @@ func TestArray(t *testing.T) {
 			open = append(open, s.seq)
 		}
 		for p := range waiting {
-			if p.settle(w, open) {
+			if p.reclaim(w, open) {
 				delete(waiting, p)
 			}
 		}

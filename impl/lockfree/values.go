@@ -6,36 +6,38 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// values keeps in the entries of a table, beside the records, the objects themselves, so
-// that a Get need not wait for record and node, which lie elsewhere in memory. All of it is
-// the writer's, or constant while several goroutines fill a core; readers load an
-// entry's value while it is settled.
+// entryValues keeps the objects themselves in the entries of a table, beside the records.
+// So a Get does not wait for record and version, which lie elsewhere in memory. All fields
+// are the writer's, or constant while several goroutines fill a core. Readers load an
+// entry's value while the entry is settled.
 //
-// The value of a settled entry is the object of the newest committed node of its key. A
-// write, of which there is one at a time,
+// The value of a settled entry is the object of the newest committed version of its key.
+// Writes are one at a time. A write
 //
 //	(1) unsettles the entries of what it changes,
 //	(2) is committed,
 //	(3) sets the values of these entries, also where it moved them to another part,
 //	(4) and settles them.
 //
-// A Get (1) sees that the entry is settled, (2) loads the value, (3) sees that the entry
-// is settled; otherwise it looks at the node. The value it returns was there when it
-// did (1), and it is linearized there; or a write has set it since then, and the Get is
-// linearized where that write did (3), before which it was committed and after which no
-// other has begun yet. In a part that was replaced since the Get found it, an entry has
-// what was there when it was replaced, or what the write that replaced it has committed
-// since: the Get is linearized at either moment, and both lie within it. For a core that
+// A Get (1) sees that the entry is settled, (2) loads the value, (3) sees again that the
+// entry is settled; otherwise it looks at the version. If the value was there at the Get's
+// step (1), the Get is linearized there. Else a write has set the value since, and the Get
+// is linearized at that write's step (3): the write was committed before, and no other has
+// begun yet.
+//
+// The part may have been replaced since the Get found it. Its entry then has the value at
+// the moment of the replacement, or what the write that replaced the part has committed
+// since. The Get is linearized at either moment, and both lie within it. For a core that
 // was replaced see the package's comment.
 //
-// An atomic.Value takes objects of one type, and it can not be emptied. So a table
-// settles objects of one type only, that of the first pointer it holds: nearly all
-// stores hold nothing else. The value of what is deleted, or gives way to another type,
-// becomes gone, the nil of that type, which keeps nothing alive. No later write settles
-// an entry with this value, only the next copy of its part does: so a Get that has loaded
-// it finds that out by (3), and Gets of a name that was deleted and came again go by the
-// node until then.
-type values struct {
+// An atomic.Value takes objects of one type, and cannot be emptied. So a table settles
+// objects of one type only, that of the first pointer it holds: nearly all stores hold
+// nothing else. When a key is deleted, or gets an object of another type, its value becomes
+// gone, the nil of that type, which keeps nothing alive. No later write settles an entry
+// with this value; only the next copy of its part does. So a Get that has loaded gone finds
+// at (3) that the entry is not settled. Until that copy, Gets of a key that was deleted and
+// added again go by the version.
+type entryValues struct {
 	kind    reflect.Type
 	gone    any
 	changed []*entry // by the write under way
@@ -45,14 +47,14 @@ type values struct {
 const unsettled = 1
 
 // learn makes the type of obj the one of the table, if it has none.
-func (v *values) learn(obj any) {
+func (v *entryValues) learn(obj any) {
 	if kind := reflect.TypeOf(obj); v.kind == nil && kind != nil && kind.Kind() == reflect.Pointer {
 		v.kind, v.gone = kind, reflect.Zero(kind).Interface()
 	}
 }
 
-// unsettle is a write's step 1 for an entry that there is.
-func (v *values) unsettle(e *entry) {
+// unsettle is a write's step 1, for an entry that exists already.
+func (v *entryValues) unsettle(e *entry) {
 	if v != nil {
 		explore.Point("unsettle.hash")
 		e.hash.Store(e.hash.Load() | unsettled)
@@ -60,15 +62,15 @@ func (v *values) unsettle(e *entry) {
 	}
 }
 
-// note has e settled when the write under way is committed.
-func (v *values) note(e *entry) {
+// note remembers e, to be settled when the write under way is committed.
+func (v *entryValues) note(e *entry) {
 	if v != nil {
 		v.changed = append(v.changed, e)
 	}
 }
 
-// settle is steps 3 and 4.
-func (v *values) settle() {
+// settle is a write's steps 3 and 4.
+func (v *entryValues) settle() {
 	for _, e := range v.changed {
 		v.learn(e.rec.Load().newest.Load().obj)
 		v.set(e)
@@ -76,8 +78,9 @@ func (v *values) settle() {
 	v.changed = emptied(v.changed)
 }
 
-// set settles e, whose node is committed, if it can.
-func (v *values) set(e *entry) {
+// set settles e, whose newest version is committed, if the object has the table's type and
+// the value is not gone.
+func (v *entryValues) set(e *entry) {
 	if v == nil {
 		return
 	}

@@ -19,7 +19,7 @@ type apple struct {
 type pear struct{ n int }
 
 // Objects of any type, and no object at all, against a map: those of the table's type
-// are settled, the others found through their nodes.
+// are settled, the others found through their versions.
 func TestGetFindsObjectsOfAllTypes(t *testing.T) {
 	t.Parallel()
 	for _, first := range []any{&apple{}, apple{}, 7, "text", (*apple)(nil), nil} {
@@ -74,8 +74,8 @@ func storeOf(n int) *Store {
 	return s
 }
 
-// Objects of one type are settled however they came, but for what was deleted before,
-// until its part is copied.
+// Objects of one type are settled however they came, except under a key that was deleted
+// before, until its part is copied.
 func TestObjectsAreSettled(t *testing.T) {
 	t.Parallel()
 	const n = 3000
@@ -122,7 +122,7 @@ func (s *Store) settled() (n int) {
 	return n
 }
 
-// What was deleted, or gave way to an object of another type, is kept by no entry.
+// An entry does not keep an object that was deleted or replaced by one of another type.
 func TestEntriesForgetObjects(t *testing.T) {
 	t.Parallel()
 	const n = 100
@@ -159,7 +159,7 @@ func TestEntriesForgetObjects(t *testing.T) {
 }
 
 // A Transaction that deletes everything copies each part of the table once, not at each
-// deletion: what it notes is bounded by what it writes.
+// deletion. So the entries that it notes are at most three times its writes.
 func TestDeletingEverythingAtOnceIsLinear(t *testing.T) {
 	t.Parallel()
 	const n = 20000
@@ -169,7 +169,7 @@ func TestDeletingEverythingAtOnceIsLinear(t *testing.T) {
 	for i := range n {
 		v.remove(w, fmt.Sprint(i))
 	}
-	if noted := len(v.values.changed); noted > 3*n {
+	if noted := len(v.entryValues.changed); noted > 3*n {
 		t.Errorf("%d deletions noted %d entries", n, noted)
 	}
 	v.commit()

@@ -9,53 +9,56 @@ import (
 )
 
 // core is the content of a store between two Replaces: an array and a table of the
-// objects, and the number of the newest committed write. Readers load what is atomic;
+// objects, and the number of the newest committed write. Readers load the atomic fields;
 // everything else belongs to the writer, who holds the store's lock.
 type core struct {
 	committed atomic.Uint64
-	_         [56]byte // what readers load only does not share its cache line
+	_         [56]byte // the fields below, which readers load, do not share its cache line
 
-	readers *readers
-	keys    table
-	values  values // of keys
-	objects array
+	readers     *readers
+	keys        table
+	entryValues entryValues // of keys
+	objects     array
 
-	version struct{ newest, committed atomic.Pointer[version] }
+	resourceVersion struct {
+		newest, committed atomic.Pointer[resourceVersion]
+	}
 
 	buckets []*bucket // by id
 	freeIDs []uint32
 	write   write
 	checker checker // of invariants; empty in normal builds
 
-	// What waits for open snapshots to close. It is looked at when none is open, and
-	// when patience things with a past have been made since the last time: as many as
-	// things waited then, so that the writes in between pay for the look.
-	waiting   waiting
-	unsettled int // nodes and stand-ins with a past, made since the last look
-	patience  int
-	open      []uint64 // room for the open snapshots
+	// retireList waits for open snapshots to close. It is reclaimed when none is open, or
+	// when sinceReclaim exceeds reclaimThreshold. The threshold is the length of the list
+	// after the last reclaim, so the writes in between pay for the next one.
+	retireList       retireList
+	sinceReclaim     int      // versions and stand-ins with a past, made since the last reclaim
+	reclaimThreshold int      // at least minReclaimThreshold
+	open             []uint64 // room for the open snapshots
 }
 
 // write is one write under way: its number, and what it leaves to clean up.
 type write struct {
-	seq    uint64
-	values indexing.Values // of the objects that it stores
-	made   int             // nodes and stand-ins with a past
-	waiting
+	seq         uint64
+	indexValues indexing.Values // of the objects that it stores
+	made        int             // versions and stand-ins with a past
+	retireList
 	spares spares
 }
 
-// waiting is what has a past that open snapshots may see, each thing once.
-type waiting struct {
+// retireList holds the records, cells and buckets with a past that open snapshots may see,
+// each once.
+type retireList struct {
 	updated []*record // with a version before the newest
 	changed []place   // cells with a stand-in
 	emptied []*bucket
 }
 
-func (w *waiting) len() int { return len(w.updated) + len(w.changed) + len(w.emptied) }
+func (w *retireList) len() int { return len(w.updated) + len(w.changed) + len(w.emptied) }
 
-// version is the resource version that a write set.
-type version struct {
+// resourceVersion is the resource version that write seq has set.
+type resourceVersion struct {
 	seq   uint64
 	value string
 }
@@ -63,22 +66,23 @@ type version struct {
 const firstSeq = 1 // the number of an empty store
 
 func newCore() *core {
-	c := &core{readers: newReaders(), patience: minPatience}
+	c := &core{readers: newReaders(), reclaimThreshold: minReclaimThreshold}
 	c.keys.init()
-	c.keys.values = &c.values
+	c.keys.entryValues = &c.entryValues
 	c.objects.copies = &copies{}
 	c.committed.Store(firstSeq)
 	c.write.seq = firstSeq
-	c.setVersion("")
-	c.version.committed.Store(c.version.newest.Load())
+	c.setResourceVersion("")
+	c.resourceVersion.committed.Store(c.resourceVersion.newest.Load())
 	return c
 }
 
-// begin starts a write. An IndexFunc that panics before anything is touched ends it.
+// begin starts a write. If an IndexFunc then panics, before anything is touched, the write
+// is over, and the next begin uses its number.
 func (c *core) begin() *write {
 	w := &c.write
 	w.seq = c.committed.Load() + 1
-	w.values.Empty()
+	w.indexValues.Empty()
 	return w
 }
 
@@ -88,7 +92,7 @@ func (c *core) put(w *write, key string, obj any, indexes []*index, values *inde
 	part, e := c.keys.find(hash, key)
 	if e == nil {
 		rec := &record{key: key}
-		rec.newest.Store(&node{obj: obj, seq: w.seq})
+		rec.newest.Store(&version{obj: obj, seq: w.seq})
 		rec.pos = c.objects.push(w, rec, true)
 		c.reindex(w, rec, indexes, values)
 		c.keys.insert(hash, rec, part, w.seq)
@@ -110,14 +114,14 @@ func (c *core) update(w *write, e *entry, rec *record, obj any) (revived bool) {
 	former := rec.newest.Load()
 	revived = former.absent()
 	if former.seq == w.seq {
-		// A reader may have found the node and see it committed later, so it must say
-		// then what the whole write says.
+		// A reader may have found this version already and see it committed later. It must
+		// then hold the object that the whole write leaves.
 		explore.Point("update.obj")
 		former.obj = obj
 		return revived
 	}
-	c.values.unsettle(e)
-	rec.update(w, &node{obj: obj, seq: w.seq})
+	c.entryValues.unsettle(e)
+	rec.update(w, &version{obj: obj, seq: w.seq})
 	return revived
 }
 
@@ -133,7 +137,7 @@ func (c *core) remove(w *write, key string) {
 		return
 	}
 	for n := len(rec.postings()); n > 0; n-- {
-		c.leave(w, rec, n-1)
+		c.removeFromBucket(w, rec, n-1)
 	}
 	if moved := c.objects.remove(w, rec.pos); moved != nil {
 		moved.pos = rec.pos
@@ -142,14 +146,14 @@ func (c *core) remove(w *write, key string) {
 	c.keys.died(hash, part, w.seq)
 }
 
-// setVersion is part of the write under way.
-func (c *core) setVersion(value string) {
+// setResourceVersion sets the resource version, as part of the write under way.
+func (c *core) setResourceVersion(value string) {
 	explore.Point("version.newest")
-	c.version.newest.Store(&version{c.write.seq, value})
+	c.resourceVersion.newest.Store(&resourceVersion{c.write.seq, value})
 }
 
-// commit ends the write under way. In builds that ask for it, it looks for broken
-// invariants.
+// commit ends the write under way. Builds with the race detector or -tags invariants then
+// check the invariants.
 func (v *view) commit() {
 	v.core.commit()
 	v.checkSome()
@@ -160,42 +164,42 @@ func (c *core) commit() {
 	w := &c.write
 	explore.Point("commit")
 	c.committed.Store(w.seq)
-	c.values.settle()
-	if v := c.version.newest.Load(); v.seq == w.seq {
+	c.entryValues.settle()
+	if v := c.resourceVersion.newest.Load(); v.seq == w.seq {
 		explore.Point("version.committed")
-		c.version.committed.Store(v)
+		c.resourceVersion.committed.Store(v)
 	}
-	c.waiting.updated = append(c.waiting.updated, w.updated...)
-	c.waiting.changed = append(c.waiting.changed, w.changed...)
-	c.waiting.emptied = append(c.waiting.emptied, w.emptied...)
-	c.unsettled += w.made
+	c.retireList.updated = append(c.retireList.updated, w.updated...)
+	c.retireList.changed = append(c.retireList.changed, w.changed...)
+	c.retireList.emptied = append(c.retireList.emptied, w.emptied...)
+	c.sinceReclaim += w.made
 	w.made = 0
-	w.values.Empty()
+	w.indexValues.Empty()
 	w.updated, w.changed, w.emptied = emptied(w.updated), emptied(w.changed), emptied(w.emptied)
 
 	switch {
-	case c.waiting.len() == 0:
-		c.unsettled = 0
+	case c.retireList.len() == 0:
+		c.sinceReclaim = 0
 	case c.readers.idle():
 		w.spares.recycle()
-		c.settle(nil)
+		c.reclaim(nil)
 	default:
 		w.spares.forget()
-		if c.unsettled > c.patience {
+		if c.sinceReclaim > c.reclaimThreshold {
 			c.open = c.readers.open(c.open[:0], c.committed.Load())
-			c.settle(c.open)
+			c.reclaim(c.open)
 		}
 	}
 }
 
-// settle cleans up what is seen by none of the open snapshots.
-func (c *core) settle(open []uint64) {
-	w := &c.waiting
+// reclaim takes off the retire list what none of the open snapshots sees.
+func (c *core) reclaim(open []uint64) {
+	w := &c.retireList
 	w.updated = drop(w.updated, func(r *record) bool { return !r.prune(open) })
-	w.changed = drop(w.changed, func(p place) bool { return p.settle(&c.write, open) })
-	w.emptied = drop(w.emptied, func(b *bucket) bool { return b.settle(c) }) // after its cells
-	c.unsettled = 0
-	c.patience = max(minPatience, w.len())
+	w.changed = drop(w.changed, func(p place) bool { return p.reclaim(&c.write, open) })
+	w.emptied = drop(w.emptied, func(b *bucket) bool { return b.reclaim(c) }) // after its cells
+	c.sinceReclaim = 0
+	c.reclaimThreshold = max(minReclaimThreshold, w.len())
 }
 
 // drop returns s without the elements that are done.
@@ -206,8 +210,8 @@ func drop[T any](s []T, done func(T) bool) []T {
 	return s
 }
 
-// emptied returns s without elements, for reuse: little room for the next write, and
-// nothing kept alive.
+// emptied returns s without elements, for reuse by the next write. It keeps no element
+// alive, and no room for more than 1,024.
 func emptied[T any](s []T) []T {
 	const most = 1024
 	if cap(s) > most {

@@ -13,15 +13,15 @@ func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 // panics, with nothing written, if an IndexFunc fails (STORE-27, STORE-28).
 // O(indexes). It waits for other writers only.
 func (s *Store) Update(key string, obj any) {
-	version, known := indexing.VersionOf(obj)
+	rv, known := indexing.VersionOf(obj)
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	w := v.begin()
-	v.addValues(&w.values, key, obj)
-	v.put(w, key, obj, v.indexes, &w.values)
+	v.addValues(&w.indexValues, key, obj)
+	v.put(w, key, obj, v.indexes, &w.indexValues)
 	if known {
-		v.setVersion(version)
+		v.setResourceVersion(rv)
 	}
 	v.commit()
 }
@@ -42,14 +42,14 @@ func (s *Store) Delete(key string) { s.DeleteWithObject(key, nil) }
 // obj, the object in its last state; obj may be nil. O(indexes). It waits for other
 // writers only.
 func (s *Store) DeleteWithObject(key string, obj any) {
-	version, known := indexing.VersionOf(obj)
+	rv, known := indexing.VersionOf(obj)
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	w := v.begin()
 	v.remove(w, key)
 	if known {
-		v.setVersion(version)
+		v.setResourceVersion(rv)
 	}
 	v.commit()
 }
@@ -62,30 +62,30 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	if len(txns) == 0 {
 		return
 	}
-	version, known := indexing.VersionOf(txns[len(txns)-1].Object)
+	rv, known := indexing.VersionOf(txns[len(txns)-1].Object)
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	w := v.begin()
 	for _, t := range txns {
-		v.addValues(&w.values, t.Key, indexing.Stored(t))
+		v.addValues(&w.indexValues, t.Key, indexing.Stored(t))
 	}
 	for i, t := range txns {
 		switch t.Type {
 		case contract.TransactionTypeAdd, contract.TransactionTypeUpdate:
-			values := w.values.Object(i, len(v.indexes))
+			values := w.indexValues.Object(i, len(v.indexes))
 			v.put(w, t.Key, t.Object, v.indexes, &values)
 		case contract.TransactionTypeDelete:
 			v.remove(w, t.Key)
 		}
 	}
 	if known {
-		v.setVersion(version)
+		v.setResourceVersion(rv)
 	}
 	v.commit()
 }
 
-// AddIndexers adds indexes and fills them with what is stored, at one instant. It
+// AddIndexers adds indexes and fills them with the stored objects, at one instant. It
 // returns an error, with nothing added, if the store has an index of one of the
 // names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers)),
 // for which other writers wait; readers do not.
@@ -98,8 +98,8 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 			return indexing.ErrTaken(name)
 		}
 	}
-	// All values are computed before a record is touched: records are shared with the
-	// indexes that stand.
+	// All values are computed before a record is touched: the existing indexes share the
+	// records.
 	var added []*index
 	var values []indexing.Values
 	for name, compute := range explore.Ordered(newIndexers) {
@@ -115,7 +115,7 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 	return nil
 }
 
-// valuesOfAll computes the values of what is stored, in the order of the array.
+// valuesOfAll computes the values of all stored objects, in the order of the array.
 func (v *view) valuesOfAll(x *index) indexing.Values {
 	all := indexing.MakeValues(int(v.objects.n))
 	for _, r := range v.objects.records(v.committed.Load()) {
@@ -125,15 +125,15 @@ func (v *view) valuesOfAll(x *index) indexing.Values {
 }
 
 // withFilled returns v with one more index, of what is stored, which has these
-// values. The index is of the newest committed write: who loads the view that has it
-// opens a snapshot of that write or of a later one. An older snapshot keeps versions of the
-// records all the same, so cells of the index may wait for a snapshot that does not read them.
+// values. The index is as of the newest committed write: a reader that loads the new view
+// opens a snapshot of that write or of a later one. An older snapshot still keeps versions
+// of the records, so cells of the index may wait for a snapshot that does not read them.
 func (v *view) withFilled(x *index, values indexing.Values) *view {
 	w := &v.write
 	w.seq = v.committed.Load()
 	for i, rec := range v.objects.records(w.seq) {
 		for _, value := range values.List(i) {
-			v.enter(w, x, value, rec, true)
+			v.addToBucket(w, x, value, rec, true)
 		}
 	}
 	return v.with(x)
@@ -145,6 +145,6 @@ func (s *Store) Bookmark(rv string) {
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	v.begin()
-	v.setVersion(rv)
+	v.setResourceVersion(rv)
 	v.commit()
 }

@@ -43,7 +43,7 @@ func remove(keys postings, value, key string) {
 	}
 }
 
-// buildAll returns the postings of items for each index, built aside.
+// buildAll returns new postings of items for each index.
 func buildAll(indexes []*index, items map[string]any) []postings {
 	built := make([]postings, len(indexes))
 	for i := range built {
@@ -60,9 +60,8 @@ func buildAll(indexes []*index, items map[string]any) []postings {
 	return built
 }
 
-// planLocked appends to plan what storing obj in the place of old changes in the indexes:
-// for each of them, the values to leave and the values to enter. It panics if an IndexFunc
-// fails, and touches nothing.
+// planLocked appends two lists to plan for each index: the values of old and those of obj,
+// which replaces it. It panics if an IndexFunc fails, and touches nothing.
 func (s *Store) planLocked(plan indexing.Values, key string, old, obj any) indexing.Values {
 	for _, x := range s.mu.indexes {
 		plan = plan.Append(x.name, x.compute, key, old).Append(x.name, x.compute, key, obj)

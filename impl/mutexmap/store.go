@@ -135,7 +135,7 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	s.mu.version = resourceVersion
 }
 
-// AddIndexers adds indexes and fills them with what is stored, at one instant. It
+// AddIndexers adds indexes and fills them with the stored objects, at one instant. It
 // returns an error, with nothing added, if the store has an index of one of the
 // names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers))
 // under the write lock.

@@ -7,8 +7,8 @@ import (
 	"github.com/informerbench/informerbench/impl/internal/indexing"
 )
 
-// undo is what puts one write of a batch back: the object that was there, and how the
-// write moved the key in the indexes.
+// undo is the log entry that takes back one write of a batch: the object that was stored
+// before, and the planned changes of the indexes.
 type undo struct {
 	key    string
 	old    any
@@ -19,8 +19,8 @@ type undo struct {
 // Transaction applies the writes in their order, at one instant, and takes the
 // resource version of the last one's object. A write of unknown type does
 // nothing, as in client-go. If an IndexFunc fails it panics with none of the
-// writes applied. O(len(txns)*indexes) under the write lock, and memory for the
-// index changes of the whole batch, which is what taking them back needs.
+// writes applied. O(len(txns)*indexes) under the write lock. It keeps the index changes of
+// the whole batch in memory, to take them back if an IndexFunc fails.
 func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	if len(txns) == 0 {
 		return
@@ -33,8 +33,8 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 
 	log := make([]undo, 0, len(txns))
 	plans := indexing.MakeValues(2 * len(s.mu.indexes) * len(txns))
-	// A write can fail only while it is planned, so what must be taken back is
-	// what the log holds. Readers are locked out until then.
+	// A write can fail only while it is planned, so only the logged writes must be taken
+	// back. Readers are locked out until then.
 	done := false
 	defer func() {
 		if !done {

@@ -13,14 +13,14 @@ const chunkLen = 127
 // list is a dense sequence of objects, with the record that each belongs to. It
 // lies in chunks, all full but the last, and a directory of them.
 //
-// A reader freezes it: it sets frozen and takes the directory with it, and from then on
-// that directory and its chunks are never changed again, so they may be read
-// without the lock. The next writer begins a new epoch. What was made in an
-// earlier epoch may be in a reader's hands: it is copied before it is changed, once per
-// epoch. While nobody reads, nothing is copied.
+// A reader freezes the list: it sets frozen and takes the directory. From then on that
+// directory and its chunks are never changed, so they may be read without the lock. The
+// next writer begins a new epoch. A reader may have the directory and the chunks of an
+// earlier epoch: a writer copies them before it changes them, once per epoch. Without
+// readers nothing is copied.
 //
-// Writers hold the shard's lock, readers that freeze at least its read lock: so
-// several may set frozen at once, which is why it is atomic, and none while a
+// Writers hold the shard's lock, readers that freeze at least its read lock. So several
+// readers may set frozen at once, which is why it is atomic, and none sets it while a
 // writer looks at it.
 type list struct {
 	frozen    atomic.Bool
@@ -54,7 +54,7 @@ func (l *list) freeze() {
 	}
 }
 
-// begin comes before every change.
+// begin starts a new epoch if the list is frozen. Every change calls it first.
 func (l *list) begin() {
 	if l.frozen.Load() {
 		l.frozen.Store(false)
@@ -82,7 +82,7 @@ func (l *list) own(i int) *chunk {
 	return c
 }
 
-// set renews the object at a position.
+// set replaces the object at a position.
 func (l *list) set(at int, obj any) {
 	l.begin()
 	l.own(at / chunkLen).objects[at%chunkLen] = obj
@@ -106,8 +106,8 @@ func (l *list) add(obj any, owner *record) (at int) {
 	return at
 }
 
-// remove takes the entry at a position out and puts the last one there. It returns
-// the owner of the one that moved, which has to be told; nil if none did.
+// remove swaps the last entry into the position of the removed one. It returns the owner
+// of the entry that moved, whose position the caller must correct; nil if none moved.
 func (l *list) remove(at int) (moved *record) {
 	l.begin()
 	last := l.n - 1
@@ -128,7 +128,7 @@ func (l *list) remove(at int) (moved *record) {
 	return moved
 }
 
-// shorten drops the last entry, left of them remaining, and gives half of the room
+// shorten drops the last entry, so that left entries remain. It gives half of the room
 // back once three quarters of it are empty.
 func (c *chunk) shorten(left int) {
 	c.objects[left], c.owners[left] = nil, nil
@@ -146,9 +146,9 @@ func (c *chunk) resize(room int) {
 	c.objects, c.owners = objects, owners
 }
 
-// rooms are the capacities of chunks: each about a third more than the last, so that
-// values with few matches cost little, and like chunkLen such that with the
-// allocator's header, which arrays above 512 bytes have, no class is left half empty.
+// rooms are the capacities of chunks. From 2 on each is a third to a half more than the one
+// before, so that values with few matches cost little. Arrays above 512 bytes have a header
+// of the allocator's; with it the large ones, like chunkLen, fill their size class.
 var rooms = [...]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 47, 63, 95, chunkLen}
 
 // roomFor is the capacity of a chunk that has n entries, 1 to chunkLen.
@@ -157,7 +157,7 @@ func roomFor(n int) int {
 	return rooms[i]
 }
 
-// appendObjects appends what the list held when it was frozen.
+// appendObjects appends the objects that the list held when it was frozen.
 func (c cut) appendObjects(list []any) []any {
 	for _, chunk := range c.chunks {
 		list = append(list, chunk.objects...)

@@ -2,31 +2,32 @@ package sharded
 
 import "runtime"
 
-// Locks are held for about a microsecond, but a goroutine that queues for one is out
-// for longer, and not alone. When a writer lets go of an RWMutex, the readers in its
-// queue have the lock from that moment on, not from when they run: and for that they
-// need a processor, which may be time slices of 10 ms later if there are more
-// goroutines than processors. So long the writer stands still, and if a reader has
-// locks of other shards in hand meanwhile, so does the next writer, and the next
-// reader behind that. (Seen beside 10 goroutines that loop List, on 2 busy processors:
-// readers that queued with locks in hand left a writer a twentieth of its writes, and
-// readers that queued without others in hand a fifth.)
+// Locks are held for about a microsecond, but a goroutine that queues for one waits
+// longer, and makes others wait. When a writer unlocks an RWMutex, the queued readers hold
+// the lock from that moment on, though they do not run yet. Each needs a processor first,
+// which may take several time slices of 10 ms if there are more goroutines than processors.
+// The next writer waits for that long. If such a reader also holds locks of other shards,
+// so do the writers of those shards, and the readers behind them. (Seen beside 10 goroutines
+// that loop List, on 2 busy processors: readers that queued while they held locks left a
+// writer a twentieth of its writes, and readers that queued without other locks a fifth.)
 //
-// So readers do not queue. They try for a while, let go of what they have, let others
-// run, and begin again. Only after yields of that, behind an AddIndexers for example,
-// they do queue, in the order of the shards, which is why nobody can wait in a circle.
+// So readers do not queue at first. They try for a while, release the locks that they have,
+// call Gosched, and begin again. Only after yields rounds of that, behind an AddIndexers for
+// example, they queue, in the order of the shards, which rules out a deadlock.
 //
-// A writer tries for a while and then queues: that keeps further readers out, and as
-// those let others run, it comes to its turn soon. If it let others run instead, it
-// would stand behind all of them. Who wants several locks queues for one at a time
-// with none in hand, for some rounds, and then in the order of the shards.
+// A writer tries for a while and then queues. That keeps further readers out, and as those
+// call Gosched, the writer runs soon. If it called Gosched instead, it would queue for a
+// processor behind all of them. A writer that needs several locks queues for one at a time
+// while it holds none, for some rounds, and then in the order of the shards.
 const (
-	// tries is how often a lock is looked at in one go: longer than a read of all
-	// shards, or a writer that copies chunks, keeps it.
+	// tries is the number of TryLock calls in one go. They take longer than a read of all
+	// shards, or a writer that copies chunks, keeps the lock.
 	tries = 300
-	// yields is how often a reader lets others run: at most some milliseconds of work.
+	// yields is how often a reader calls Gosched before it queues: at most some milliseconds
+	// of work.
 	yields = 1000
-	// rounds is how often several locks are tried for with none in hand.
+	// rounds is how often several locks are tried before the writer queues for them while it
+	// holds some.
 	rounds = 16
 )
 
@@ -64,7 +65,7 @@ func (h *shard) rlock() {
 	h.mu.RLock()
 }
 
-// rlockAll takes every shard's read lock. Once it has the last, the store stands still.
+// rlockAll takes every shard's read lock. Once it has the last, no write can change the store.
 func (s *Store) rlockAll() {
 	for range yields {
 		if s.tryRLockAll() {
@@ -122,7 +123,7 @@ func tryLockMany(shards []*shard) (busy *shard) {
 	return nil
 }
 
-// await returns when the lock has been free.
+// await queues for the lock and releases it at once.
 func (h *shard) await() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -3,17 +3,17 @@ package sharded
 import "slices"
 
 const (
-	// stackCuts is how many lists a read notes without allocating.
+	// stackCuts is the number of lists that a read notes without allocating.
 	stackCuts = 32
-	// fewEntries is up to how many a read copies under the locks. That takes less
-	// than a microsecond, and freezing would make the next writer copy chunks.
+	// fewEntries is the largest number of entries that a read copies under the locks. That
+	// takes less than a microsecond; freezing would make the next writer copy chunks.
 	fewEntries = 32
-	// everything stands for the number of an index where List is meant.
+	// everything, in the place of an index's number, asks find for all objects.
 	everything = -1
 )
 
-// found is what a read of several lists found at one instant: n entries, either
-// copied already or in lists that are frozen.
+// found holds the n entries that a read of several lists found at one instant. They are
+// copied already, or in lists that are frozen.
 type found struct {
 	n    int
 	few  []entry
@@ -24,10 +24,10 @@ type found struct {
 // values in the index with the number, or for everything. cuts and few are memory
 // of the caller's.
 //
-// All read locks are taken, in order, before one is let go: the instant is when
-// the last one is there. Meanwhile it looks the lists up, a map look-up for each
-// value and shard, and freezes them. It allocates nothing and copies few entries, so
-// the locks are held for O(shards*len(values)) and not for O(n).
+// find takes all read locks, in order, before it releases one: the instant is when it has
+// the last one. Then it looks the lists up, a map look-up for each value and shard, and
+// freezes them. With the locks held it allocates nothing and copies few entries. So it
+// holds them for O(shards*len(values)) and not for O(n).
 func (s *Store) find(cuts []cut, few []entry, number int, values ...string) found {
 	if most := len(s.shards) * max(1, len(values)); most > cap(cuts) {
 		cuts = make([]cut, 0, most)
@@ -197,7 +197,7 @@ func (s *Store) ListIndexFuncValues(indexName string) []string {
 	if err != nil {
 		return []string{}
 	}
-	// A value that objects of several shards have comes several times.
+	// A value that objects of several shards have is in the list several times.
 	repeated := s.valuesOf(number)
 	seen := make(map[string]struct{}, len(repeated))
 	values := repeated[:0]
@@ -231,6 +231,6 @@ func (s *Store) valuesOf(number int) []string {
 		if enough {
 			return values
 		}
-		values = make([]string, 0, n+n/8) // memory is asked for without the locks
+		values = make([]string, 0, n+n/8) // allocated while no lock is held
 	}
 }

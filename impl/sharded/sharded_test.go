@@ -35,8 +35,8 @@ func TestConformance(t *testing.T) {
 }
 
 // One writer writes the numbers from 0 up under 500 keys in turn, over several
-// chunks, so whatever there is at one instant is 500 numbers in a row. Readers must
-// never see anything else.
+// chunks. So the content at one instant is 500 numbers in a row, and readers must never
+// see anything else.
 func TestReadsBesideAWriter(t *testing.T) {
 	t.Parallel()
 	const keys = 500
@@ -123,8 +123,8 @@ func TestNilObject(t *testing.T) {
 	}
 }
 
-// An Update that no reader came before allocates nothing of the store's, and one
-// after a List copies one chunk. Reads allocate what they return.
+// The store allocates nothing for an Update without a read before it, and one chunk for an
+// Update after a List. Reads allocate their result only.
 func TestWhatAllocates(t *testing.T) {
 	s := sharded.New(contract.Indexers{"namespace": cache.MetaNamespaceIndexFunc}, sharded.Options{})
 	for i := range 2000 {

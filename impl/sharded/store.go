@@ -12,13 +12,13 @@ import (
 	"github.com/informerbench/informerbench/impl/internal/indexing"
 )
 
-// DefaultShards is how many shards a store has that is not told. Four keep the memory
-// below one and a half times the baseline's, see the package comment.
+// DefaultShards is the number of shards if Options do not set it. With four, the memory
+// stays below one and a half times the baseline's, see the package comment.
 const DefaultShards = 4
 
-// Options is what New may be told. The zero value is the default.
+// Options configures New. The zero value is the default.
 type Options struct {
-	// Shards is how many locks the keys are split over: more of them let more
+	// Shards is the number of locks that the keys are split over. More locks let more
 	// writers work at once, and make every read of more than one object dearer. It is
 	// rounded up to a power of two; 0 or less means DefaultShards.
 	Shards int
@@ -33,8 +33,8 @@ type Store struct {
 	// computing is held while IndexFuncs are called for a write: they are called one at a
 	// time (STORE-48). It is locked before any shard.
 	computing sync.Mutex
-	// indexes is replaced, by a larger set, with computing and every shard locked: who
-	// holds one of these locks sees the set that the tables have.
+	// indexes is replaced, by a larger set, with computing and every shard locked: the
+	// holder of one of these locks sees the set that the tables have.
 	indexes atomic.Pointer[indexing.Set]
 
 	// mu is taken last, with shards locked.
@@ -51,7 +51,7 @@ type shard struct {
 		sync.RWMutex
 		table *table
 	}
-	_ [96]byte // the next shard's lock is in another cache line, and not in its neighbour
+	_ [96]byte // keeps the next shard's lock out of this cache line and of the adjacent one
 }
 
 var (
@@ -83,8 +83,8 @@ func (s *Store) shardNumber(key string) int {
 	return int(maphash.String(s.seed, key) & uint64(len(s.shards)-1))
 }
 
-// took takes the resource version of a write, whose shards are still locked: so
-// versions come in the order in which the writes to a key did.
+// took sets the resource version of a write, whose shards are still locked. So the resource
+// versions of writes to one key are set in the order of the writes.
 func (s *Store) took(version string, known bool) {
 	if !known {
 		return
@@ -141,8 +141,8 @@ func (s *Store) DeleteWithObject(key string, obj any) {
 
 // Replace makes items the whole content of the store, at one instant; nil stands
 // for an empty map. It panics, with nothing changed, if an IndexFunc fails.
-// O(n*indexes), for which other writes that store objects wait, and nothing else does;
-// with every shard locked it exchanges pointers.
+// O(n*indexes), for which AddIndexers and other writes that store objects wait; all other
+// calls go on. It holds the shards' locks only to exchange pointers.
 func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	s.computing.Lock()
 	defer s.computing.Unlock()
@@ -165,7 +165,7 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	s.took(resourceVersion, true)
 }
 
-// AddIndexers adds indexes and fills them with what is stored, at one instant. It
+// AddIndexers adds indexes and fills them with the stored objects, at one instant. It
 // returns an error, with nothing added, if the store has an index of one of the
 // names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers))
 // with every shard locked.

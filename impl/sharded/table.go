@@ -2,17 +2,15 @@ package sharded
 
 import "github.com/informerbench/informerbench/impl/internal/indexing"
 
-// table is what one shard holds: the keys whose hash it has, and of each index the
-// part that is about those keys. The shard's lock guards it; Replace puts another
-// in its place.
+// table holds one shard's keys, and of each index the part that leads to those keys. The
+// shard's lock guards it; Replace puts another in its place.
 type table struct {
 	records map[string]*record
 	all     list
 	indexes []map[string]*bucket // by the number of the index
 }
 
-// record is what is known of one key. It says where its object stands, and each of
-// those places leads back to it.
+// record is the object of one key and its places. Each place leads back to the record.
 type record struct {
 	key    string // never changes: readers of a frozen list read it without a lock
 	object any
@@ -65,8 +63,8 @@ func (t *table) store(key string, obj any, values indexing.Values) {
 	t.move(r, values)
 }
 
-// move takes r's object into the buckets of its new values, out of those that are
-// none of them, and renews it where it stays.
+// move puts r's object into the buckets of its new values, removes it from all others, and
+// replaces the object where it stays.
 func (t *table) move(r *record, values indexing.Values) {
 	r.places.Move(values,
 		func(p place) { p.Bucket.list.set(p.At, r.object) },
@@ -74,8 +72,8 @@ func (t *table) move(r *record, values indexing.Values) {
 		func(index int, value string) place { return t.enter(r, index, value) })
 }
 
-// enter puts r's object at the end of a bucket and returns its place there, which is
-// for the caller to remember.
+// enter puts r's object at the end of a bucket and returns its place there, which the
+// caller must remember.
 func (t *table) enter(r *record, number int, value string) place {
 	b := t.indexes[number][value]
 	if b == nil {
@@ -85,8 +83,8 @@ func (t *table) enter(r *record, number int, value string) place {
 	return place{Bucket: b, At: b.list.add(r.object, r)}
 }
 
-// leave empties a place of a bucket and moves the bucket's last object there. The
-// record that had the place still names it: that is for the caller to mend.
+// leave removes an object from a bucket and swaps the bucket's last object into the hole.
+// The removed object's record still names the place: the caller must correct that.
 func (t *table) leave(p place) {
 	if moved := p.Bucket.list.remove(p.At); moved != nil {
 		moved.places.In(p.Bucket).At = p.At
@@ -109,7 +107,7 @@ func (t *table) remove(key string) {
 	}
 }
 
-// addition is what indexes that are added must hold, computed before anything is
+// addition is the content of indexes that are to be added, computed before anything is
 // touched.
 type addition struct {
 	records []*record

@@ -111,7 +111,7 @@ func TestPlacesStayTrue(t *testing.T) {
 	}
 }
 
-// What a read found is what there was then, however late it is copied.
+// A read returns the objects of its instant, however late it copies them.
 func TestFoundIsOneInstant(t *testing.T) {
 	t.Parallel()
 	s := New(contract.Indexers{"parity": parity}, Options{Shards: 4})
@@ -158,8 +158,8 @@ func TestFoundIsOneInstant(t *testing.T) {
 	}
 }
 
-// Who cannot have all locks must let go of those that it has, or it would stop others
-// while it sleeps.
+// A goroutine that cannot have all locks must release those that it has, or it would block
+// others while it sleeps.
 func TestNobodyQueuesWithLocksInHand(t *testing.T) {
 	t.Parallel()
 	s := New(nil, Options{Shards: 4})
@@ -186,7 +186,7 @@ func TestNobodyQueuesWithLocksInHand(t *testing.T) {
 	busy.mu.RUnlock()
 }
 
-// Who waits for long queues, and gets the lock when it is free.
+// A goroutine that has tried for long queues, and gets the lock when it is free.
 func TestLongWaits(t *testing.T) {
 	t.Parallel()
 	s := New(nil, Options{Shards: 4})

@@ -1,20 +1,18 @@
-// Package indexing holds what every store of this house does around an
-// IndexFunc, so that they agree in what fails how: computing the values of an
-// object before anything is touched; the errors that a caller sees;
-// the resource version of an object. How index entries are kept is each store's
-// own affair.
+// Package indexing is shared by this project's stores: everything around an IndexFunc, so
+// that all stores fail in the same way. It computes the values of an object before
+// anything is touched, makes the errors that a caller sees, and reads the resource version
+// of an object. Each store keeps its index entries in its own way.
 //
-// Values keeps index values, the errors and VersionOf serve a store that keeps its
-// indexes in a way of its own. Set numbers indexes, so that a store can compute values
-// without its lock; its moves and plans are for stores that do not remember the values
-// that an object had. Places are what the others remember, where an object stands in
-// a bucket for each of its values.
+// Values keeps index values. Values, the errors and VersionOf serve every store. Set
+// numbers indexes, so that a store can compute values without its lock. Its moves and plans
+// are for stores that do not remember an object's former values. Places is for stores that
+// do: it remembers where an object stands in the bucket of each of its values.
 //
 // Nothing here holds a lock. A store calls the IndexFuncs of its writes under one lock, so
 // that they are called one at a time (STORE-48).
 //
-// Cost: that of the IndexFunc, and O(values), however many values one object has. Up to
-// Few values are searched one by one, which allocates nothing.
+// Cost: that of the IndexFunc, and O(values), however many values one object has. A linear
+// search of up to Few values allocates nothing.
 package indexing
 
 import (
@@ -40,12 +38,12 @@ func ValuesOf(name string, compute contract.IndexFunc, key string, obj any) []st
 	return values
 }
 
-// ErrUnknown is the error of a read that names an index which the store lacks.
+// ErrUnknown is the error of a read from an index that the store does not have.
 func ErrUnknown(name string) error {
 	return fmt.Errorf("the store has no index %q: give it to the constructor or to AddIndexers", name)
 }
 
-// ErrTaken is the error of AddIndexers for a name that the store has.
+// ErrTaken is the error of AddIndexers for an index name that the store has already.
 func ErrTaken(name string) error {
 	return fmt.Errorf("adding indexers: the store has an index %q already: choose another name", name)
 }

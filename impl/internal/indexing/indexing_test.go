@@ -303,7 +303,7 @@ func (c *counting) Of() (index int, value string) {
 	return c.index, c.value
 }
 
-// What an object's places cost does not depend on how they are compared with each other:
+// The cost of an object's places does not depend on how they are compared with each other:
 // twice as many take twice as many steps.
 func TestPlacesAreLinear(t *testing.T) {
 	t.Parallel()

@@ -2,8 +2,7 @@ package indexing
 
 import "slices"
 
-// Bucket is what a store keeps the objects in that have one value in one index; the
-// zero value is no bucket.
+// Bucket holds the objects that have one value in one index; the zero value is no bucket.
 type Bucket interface {
 	comparable
 	// Of returns the number of the index, and the value.
@@ -16,18 +15,18 @@ type Place[B Bucket] struct {
 	At     int
 }
 
-// Places is all places of one object, for a store in which an object remembers them,
-// so that its former index values need not be computed again. Most objects have one
-// value in each of two indexes, and cost no allocation. The store's lock guards it.
+// Places is all places of one object. A store that keeps Places need not compute an
+// object's former index values again. Most objects have one value in each of two indexes,
+// and cost no allocation. The store's lock guards it.
 type Places[B Bucket] struct {
-	first [2]Place[B] // those without a bucket are free
-	more  *further[B] // the others; nil: none
+	first [2]Place[B] // a place without a bucket is free
+	more  *further[B] // the places after the first two; nil: none
 }
 
 // further is the places of an object beyond the first.
 type further[B Bucket] struct {
 	list []Place[B]
-	at   map[B]int // positions in list; made by the first in of a list longer than Few
+	at   map[B]int // positions in list; made by the first call of in on a list longer than Few
 }
 
 func (f *further[B]) in(bucket B) *Place[B] {
@@ -60,7 +59,7 @@ func (p *Places[B]) Append(room []Place[B]) []Place[B] {
 	return room
 }
 
-// Set makes places, which are copied, all that there are.
+// Set replaces all places by a copy of places.
 func (p *Places[B]) Set(places []Place[B]) {
 	n := copy(p.first[:], places)
 	clear(p.first[n:])
@@ -81,7 +80,7 @@ func (p *Places[B]) In(bucket B) *Place[B] {
 	return p.more.in(bucket)
 }
 
-// Leave leaves all places, which stay remembered: the object is gone with them.
+// Leave calls leave for all places. It does not forget them: the object is deleted anyway.
 func (p *Places[B]) Leave(leave func(Place[B])) {
 	var room [stackPlaces]Place[B]
 	for _, place := range p.Append(room[:0]) {
@@ -90,8 +89,8 @@ func (p *Places[B]) Leave(leave func(Place[B])) {
 }
 
 // Move brings the object into the buckets of values, a list for every index with each
-// value once: it leaves those of other values, renews where it stays, and enters the
-// others. O(values), former and new.
+// value once. It calls leave for places in buckets of other values, renew where the object
+// stays, and enter for each new value. O(values), former and new.
 func (p *Places[B]) Move(values Values, renew, leave func(Place[B]), enter func(index int, value string) Place[B]) {
 	var room [stackPlaces]Place[B]
 	former := p.Append(room[:0])

@@ -6,11 +6,11 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// Move takes a key from the values that it had in an index to those that it gets.
-// No value is in one of the lists twice; one may be in both.
+// Move is the values that a key had in an index, and those that it gets. No list has a
+// value twice; a value may be in both lists.
 type Move struct{ From, To []string }
 
-// Stays reports whether the key stays where it is.
+// Stays reports whether the two lists are equal, so that the key stays where it is.
 func (m Move) Stays() bool { return slices.Equal(m.From, m.To) }
 
 // Diff calls leave with the values of From that are not in To, and then enter with
@@ -49,9 +49,9 @@ func (m Move) diffMany(leave, enter func(value string)) {
 	}
 }
 
-// AppendMoves appends two lists for each index: the values of old, the object stored
-// under the key so far, and those of obj, which comes in its place. Either may be nil, for
-// none. It panics as Values.Append does.
+// AppendMoves appends two lists for each index: the values of old, the object stored under
+// the key so far, and those of obj, which replaces it. Either may be nil, for no object. It
+// panics as Values.Append does.
 func (s *Set) AppendMoves(moves Values, key string, old, obj any) Values {
 	for number, name := range s.names {
 		moves = moves.Append(name, s.compute[number], key, old).Append(name, s.compute[number], key, obj)
@@ -62,18 +62,18 @@ func (s *Set) AppendMoves(moves Values, key string, old, obj any) Values {
 // Move returns what AppendMoves has appended for the index with the number.
 func (v Values) Move(number int) Move { return Move{v.List(2 * number), v.List(2*number + 1)} }
 
-// Change is one write, ready to be carried out: nothing of it can fail any more.
+// Change is one planned write. Carrying it out cannot fail.
 type Change struct {
 	Key    string
 	Object any    // what is stored
-	Delete bool   // whether the key goes instead
+	Delete bool   // whether the key is deleted instead
 	Moves  Values // a Move for each index
 }
 
-// Plan computes what the writes change, one after the other, and touches nothing:
-// if an IndexFunc fails it panics as Values.Append does. stored returns the object that
-// is under a key now, nil if none. Writes of unknown type are left out. O(len(txns))
-// memory and calls of each IndexFunc.
+// Plan computes the changes of the writes, one after the other, and touches nothing. If an
+// IndexFunc fails it panics as Values.Append does. stored returns the object that is under a
+// key now, nil if none. Writes of unknown type are left out. O(len(txns)) memory and calls
+// of each IndexFunc.
 func (s *Set) Plan(txns []contract.StoreTransaction, stored func(key string) any) []Change {
 	changes := make([]Change, 0, len(txns))
 	written := make(map[string]any, len(txns)) // by earlier writes of the batch

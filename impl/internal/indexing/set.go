@@ -7,10 +7,10 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// Set is the indexes of a store: names, functions, and a number for each, from 0
-// up. A Set never changes, so it may be read without a lock. Indexes are only ever
-// added to a store, so a number holds for all Sets that come later, and what one
-// Set has more than an earlier one is the numbers from the earlier one's Len on.
+// Set is the indexes of a store: names, functions, and a number for each, from 0 up. A Set
+// never changes, so it may be read without a lock. Indexes are only ever added to a store.
+// So an index has the same number in all later Sets, and the indexes that a later Set adds
+// have the numbers from the earlier Set's Len on.
 type Set struct {
 	names   []string
 	compute []contract.IndexFunc
@@ -43,7 +43,7 @@ func (s *Set) extended(more contract.Indexers) *Set {
 	return larger
 }
 
-// Len returns how many indexes there are.
+// Len returns the number of indexes.
 func (s *Set) Len() int { return len(s.names) }
 
 // Find returns the number of the named index, or ErrUnknown.
@@ -64,7 +64,7 @@ func (s *Set) Indexers() contract.Indexers {
 	return indexers
 }
 
-// Probe computes the values of an object that need not be stored, each once. The
+// Probe computes the values of an object, each once. The object need not be stored. The
 // error is the IndexFunc's own.
 func (s *Set) Probe(number int, obj any) ([]string, error) {
 	values, err := s.compute[number](obj)
@@ -74,8 +74,8 @@ func (s *Set) Probe(number int, obj any) ([]string, error) {
 	return appendDistinct(nil, values), nil
 }
 
-// AppendValues appends a list for each index, from the number from on. It panics as
-// Values.Append does.
+// AppendValues appends a list of obj's values for each index, starting with number from.
+// It panics as Values.Append does.
 func (s *Set) AppendValues(values Values, from int, key string, obj any) Values {
 	for number := from; number < len(s.names); number++ {
 		values = values.Append(s.names[number], s.compute[number], key, obj)

@@ -12,10 +12,10 @@ import (
 //
 // The lists are copies, because a store keeps values beyond the next call of an IndexFunc,
 // and an IndexFunc may return the same slice each time (STORE-47). They lie one behind the
-// other, in memory that is reused: a Room on the stack of the writer, for Append, or that of
-// a Values which the store keeps under its lock, for Add and Empty. The second is quicker,
-// since no call passes seven words on (docs/stores.md); the first serves a store that
-// computes values without a lock of its own.
+// other in memory that is reused. Append uses a Room on the writer's stack; it serves a
+// store that computes values without a lock of its own. Add and Empty use the memory of a
+// Values that the store keeps under its lock. They are quicker, since no call copies the
+// seven words of a Values (docs/stores.md).
 type Values struct {
 	texts []string
 	ends  []int // where in texts each list ends
@@ -36,13 +36,13 @@ func MakeValues(lists int) Values {
 	return Values{texts: make([]string, 0, lists), ends: make([]int, 0, lists)}
 }
 
-// Emptied returns no lists, with the memory of v, whose lists end with this call.
+// Emptied returns no lists, with the memory of v. The lists of v must not be used any more.
 func (v Values) Emptied() Values { return Values{texts: v.texts[:0], ends: v.ends[:0]} }
 
 // Len returns the number of lists.
 func (v Values) Len() int { return len(v.ends) }
 
-// List returns the i-th list. It holds as long as v.
+// List returns the i-th list. It is valid until v's memory is reused.
 func (v Values) List(i int) []string {
 	start := v.start
 	if i > 0 {
@@ -51,7 +51,7 @@ func (v Values) List(i int) []string {
 	return v.texts[start:v.ends[i]:v.ends[i]]
 }
 
-// Object returns the lists of the i-th object, where each object has this many lists.
+// Object returns the lists of the i-th object. lists is the number of lists of each object.
 func (v Values) Object(i, lists int) Values {
 	start := v.start
 	if i > 0 && lists > 0 {
@@ -103,8 +103,8 @@ func (v *Values) Empty() {
 	v.texts, v.ends = v.texts[:0], v.ends[:0]
 }
 
-// mostKept is enough for the 1,000 writes that client-go's informer commits at once, with
-// four indexes; 32 bytes for each.
+// mostKept values, of 24 bytes each, are enough for the 1,000 writes that client-go's
+// informer commits at once, with four indexes.
 const mostKept = 4096
 
 // appendDistinct appends the values, each once, in their order.
@@ -133,11 +133,11 @@ func appendManyDistinct(texts, values []string) []string {
 	return texts
 }
 
-// Few is how many values or places are searched one by one. With more of them a map is
-// made, so that no write costs more than O(values) (STORE-49).
+// Few is the largest number of values or places for a linear search. For more of them a
+// write builds a map, so no write costs more than O(values) (STORE-49).
 const Few = 16
 
-// Wanted is the buckets that an object of many values is to be in.
+// Wanted is the set of buckets, by index and value, that an object of many values must be in.
 type Wanted map[indexed]struct{}
 
 type indexed struct {
