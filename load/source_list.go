@@ -25,11 +25,12 @@ func (s *Source) List(options metav1.ListOptions) (runtime.Object, error) {
 // *metainternalversion.List, the type in which client-go's pager collects pages. The list
 // holds the objects themselves, not copies.
 //
-// Errors are those of the apiserver: 410 Expired for a version or a continue token older
-// than the window, a timeout with the cause ResourceVersionTooLarge for a version that does
-// not come within FreshWait, 422 for contradictory options, 400 for unreadable ones, 503
-// after Stop. The answer to an expired continue token contains another token, which
-// continues with the current state.
+// Errors are those of the apiserver:
+//   - 410 Expired for a version or a continue token older than the window; for a token,
+//     the answer contains another token, which continues with the current state;
+//   - a timeout with the cause ResourceVersionTooLarge for a version that does not come
+//     within FreshWait;
+//   - 422 for contradictory options, 400 for unreadable ones, 503 after Stop.
 func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	selected, err := s.selection(options)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // retired are fields with the last schema that had them; their values are dropped.
-var retired = map[string]int{"rounds": 1} // of a series: the former name of passes
+var retired = map[string]int{"rounds": 1} // of a series, in place of its passes
 
 // decode reads the JSON text b of the file at path, which belongs to a run of that schema,
 // into v. It refuses a field that is unknown in the schema, or occurs twice.

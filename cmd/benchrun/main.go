@@ -4,9 +4,12 @@
 // This package contains only flags and output. Packages bench/runner, report, load and
 // catalog do the work.
 //
-// Exit codes: 0 done; 1 an implementation, a measurement or a check failed, or compare
-// found a regression; 2 the input is wrong, nothing was written; 3 compare found too little
-// evidence for a verdict; 130 interrupted, the measured forks are kept.
+// Exit codes:
+//   - 0: done.
+//   - 1: an implementation, a measurement or a check failed, or compare found a regression.
+//   - 2: the input is wrong; nothing was written.
+//   - 3: compare found too little evidence for a verdict.
+//   - 130: interrupted; the measured forks are kept.
 package main
 
 import (
