@@ -12,7 +12,7 @@ const (
 	Same         Verdict = "same"
 	Inconclusive Verdict = "inconclusive"
 	// NotComparable means that there is no verdict: the metric is a condition of the run,
-	// or the base is zero.
+	// or there is no ratio. A base of zero has one (FromZero).
 	NotComparable Verdict = "-"
 )
 
