@@ -12,59 +12,58 @@ import (
 )
 
 const (
-	// passes is how many times, spread over the life of the process, an operation is
-	// returned to. What disturbs a machine comes and goes within some tens of
-	// milliseconds to a second, so the passes do not suffer it alike.
+	// passes is how many separate passes measure an operation, spread over the life of the
+	// process. Disturbances of a machine last some tens of milliseconds to a second, so
+	// they do not hit all passes alike.
 	passes = 5
-	// undisturbed is the quantile of the passes that ns/op is, in percent: others can
-	// make an operation slower and never faster, so what the lower passes say is
-	// closer to its cost (Chen and Revels, "Robust benchmarking in noisy
-	// environments", 2016, who go as far as the minimum). Each pass is a mean.
+	// undisturbed is the quantile of the passes, in percent, that is reported as ns/op.
+	// Other processes can only make an operation slower, so the lower passes are closer to
+	// its cost (Chen and Revels, "Robust benchmarking in noisy environments", 2016, who go
+	// as far as the minimum). Each pass is a mean.
 	undisturbed = 25
-	// minRounds is how many batches a pass has at least.
+	// minRounds is the smallest number of rounds in a pass.
 	minRounds = 2
-	// steadyRounds and steadyWithin: warm-up ends when the medians of two
-	// successive windows of so many batches agree to within so much.
+	// Warm-up ends when the medians of two successive windows of steadyRounds rounds each
+	// differ by less than the share steadyWithin.
 	steadyRounds = 3
 	steadyWithin = 0.05
-	maxWarmup    = 4 // windows, after which the operation is measured as it is, with a warning
+	maxWarmup    = 4 // windows after the first; then the operation is measured as it is, with a warning
 )
 
-// An operation that brings a garbage collection after so many of it is measured over
-// whole cycles, from the end of one collection to the end of another, so that each pass
-// has the collections in it that its garbage caused, and no more. The bounds are numbers
-// of operations, because a time would be kept by the slower of two implementations and
-// not by the quicker one. More of them, and what collections add to one is less than the
-// noise; fewer, and one operation takes so long that whole cycles would take seconds:
-// those are measured between collections.
+// An operation that allocates is measured over whole garbage collection cycles if one cycle
+// holds leastPerCycle to mostPerCycle operations. Such a pass lasts from the end of one
+// collection to the end of another, so it contains exactly the collections that its garbage
+// caused. The bounds count operations: a bound in time would hold for the slower of two
+// implementations and not for the faster. Above mostPerCycle, collections add less to an
+// operation than the noise. Below leastPerCycle, an operation takes so long that whole
+// cycles would take seconds: it is measured between collections.
 const (
 	leastPerCycle = 50
 	mostPerCycle  = 10_000
-	partsOfCycle  = 16 // rounds per cycle, whose end is found to within one
-	mostCycles    = 4  // that a collection is waited for, should the operation allocate no more
+	partsOfCycle  = 16 // rounds per cycle: its end is found to within one round
+	mostCycles    = 4  // longest wait for a collection, should the operation stop allocating
 )
 
-// solo measures one operation with nothing else going on, on one goroutine or
-// several, each doing the same number of operations per round.
+// solo measures one operation with nothing else going on, on one goroutine or several. Each
+// goroutine does the same number of operations per round.
 //
-// ns/op is the wall time of a pass divided by the operations that one
-// goroutine did in it: with two goroutines that do not hinder each other it
-// stays what it was with one.
+// ns/op is the wall time of a pass divided by the operations that one goroutine did in it.
+// Two goroutines that do not hinder each other therefore show the ns/op of one.
 type solo struct {
 	rounder
 	measured   allocated // without calibration and warm-up
 	goroutines int
 	perRound   int       // operations of each goroutine; 0 before the first pass
-	perCycle   int       // operations of each goroutine between two collections, if passes are whole cycles; else 0
+	perCycle   int       // operations of each goroutine between two collections; 0 if passes are not of whole cycles
 	times      []float64 // of the passes, in ns per operation
 	ops        int       // of each goroutine in all passes
 	warning    string
 }
 
-// pass does rounds until budget is spent, and until a collection ends if the pass is of
-// whole cycles. The first pass also finds out how many operations make a round and warms
-// up until a steady state is seen. The error is errStopped if an actor did less than it
-// was asked to: its time would mean nothing.
+// pass does rounds until budget is spent. A pass of whole cycles goes on until a collection
+// ends. The first pass also finds the number of operations in a round and warms up to a
+// steady state. The error is errStopped if an actor did fewer operations than asked: the
+// time would be meaningless.
 func (s *solo) pass(actors []Actor, budget time.Duration) error {
 	for _, a := range actors {
 		if a.Begin != nil {
@@ -86,9 +85,9 @@ func (s *solo) pass(actors []Actor, budget time.Duration) error {
 		}
 	}
 	if s.perCycle > 0 {
-		s.untilCollected() // the heap has been as large as it gets, so its memory is there
+		s.untilCollected() // the heap reaches its largest size, so its memory is mapped
 	} else {
-		s.round(s.perRound) // what others left in the caches is not this operation's
+		s.round(s.perRound) // refills the caches, which other operations used meanwhile
 	}
 	before, done, took := s.allocated, 0, time.Duration(0)
 	for start := time.Now(); done < minRounds*s.perRound || time.Since(start) < budget || s.amidCycle(done); done += s.perRound {
@@ -104,7 +103,7 @@ func (s *solo) pass(actors []Actor, budget time.Duration) error {
 	return nil
 }
 
-// untilCollected does rounds until a collection has ended in one.
+// untilCollected does rounds until a collection has ended during one.
 func (s *solo) untilCollected() {
 	s.collected = false
 	for done := 0; s.amidCycle(done) && !s.stopped; done += s.perRound {
@@ -112,13 +111,12 @@ func (s *solo) untilCollected() {
 	}
 }
 
-// amidCycle reports whether a pass of whole cycles must not end yet, so many operations
-// after it began.
+// amidCycle reports whether a pass of whole cycles must go on after done operations.
 func (s *solo) amidCycle(done int) bool {
 	return !s.collected && done < mostCycles*s.perCycle
 }
 
-// series sums the passes up.
+// series summarises the passes.
 func (s *solo) series() measure.Series {
 	ops := uint64(s.ops * s.goroutines)
 	return measure.Series{
@@ -142,8 +140,8 @@ func (s *solo) warnings() []string {
 
 var errStopped = errors.New("the operation did fewer than it was asked for: nothing to take out, or the component refused")
 
-// perOp divides, and rounds to a step below which the count is the runtime's own
-// and not the operation's.
+// perOp divides and rounds to a multiple of step: smaller amounts are the runtime's own
+// allocations and not the operation's.
 func perOp(count, ops uint64, step float64) float64 {
 	return math.Round(float64(count)/float64(ops)/step) * step
 }
@@ -153,19 +151,20 @@ type rounder struct {
 	actors    []Actor
 	allocs    *measure.AllocCounter
 	allocated        // in all rounds so far
-	stopped   bool   // an actor did less than it was asked to
-	ended     uint64 // collections, when last looked at
-	collected bool   // one ended in the last round
+	stopped   bool   // an actor did fewer operations than asked
+	ended     uint64 // collections, at the last reading
+	collected bool   // a collection ended in the last round
 }
 
 type allocated struct{ bytes, objects uint64 }
 
-// calibrate finds how many operations fill the given time.
+// calibrate returns how many operations take about the time want.
 func (r *rounder) calibrate(want time.Duration) int {
 	n := 1
 	for {
 		elapsed := r.round(n)
-		// At most a hundredfold, so that one lucky reading cannot ask for hours.
+		// At most a hundredfold, so that one reading that is too short cannot lead to
+		// hours.
 		grow := min(100, float64(want)/float64(max(elapsed, 1)))
 		if elapsed >= want/2 || n >= 1<<28 || r.stopped {
 			return max(1, int(float64(n)*grow))
@@ -194,8 +193,8 @@ func (r *rounder) warmUp(n int) bool {
 	return false
 }
 
-// cycleOf is how many operations of each actor fill the heap from one collection to the
-// next, by a round of n; 0 if they allocate nothing.
+// cycleOf estimates, from a round of n, how many operations of each actor fill the heap
+// between two collections. It returns 0 if they allocate nothing.
 func (r *rounder) cycleOf(n int) int {
 	before := r.bytes
 	r.round(n)
@@ -206,8 +205,8 @@ func (r *rounder) cycleOf(n int) int {
 	return int(min((float64(now.Goal)-float64(now.Live))/bytes*float64(n), 1<<28))
 }
 
-// round lets every actor do n operations and returns how long that took, without
-// the preparations; what was allocated is counted likewise.
+// round lets every actor do n operations and returns their wall time. Neither the time nor
+// the counted allocations include the preparations.
 func (r *rounder) round(n int) (elapsed time.Duration) {
 	r.collected = false
 	for done := 0; done < n && !r.stopped; {
@@ -233,8 +232,8 @@ func (r *rounder) round(n int) (elapsed time.Duration) {
 	return elapsed
 }
 
-// together runs k operations on every actor at once and returns the wall time,
-// and whether all of them did all of theirs.
+// together runs k operations on every actor at once. It returns the wall time, and whether
+// every actor did all k.
 func together(actors []Actor, k int) (took time.Duration, whole bool) {
 	if len(actors) == 1 {
 		start := time.Now()
@@ -261,8 +260,8 @@ func together(actors []Actor, k int) (took time.Duration, whole bool) {
 	return time.Since(start), !short.Load()
 }
 
-// empty is an operation that does nothing but what the loops of all actors do:
-// what it costs is the harness's share of every ns/op.
+// empty is an operation that does only what the loops of all actors do. Its cost is the
+// harness's share of every ns/op.
 func empty(keys []string) Actor {
 	w := newWalk(len(keys), 0, 0)
 	own := along(w, func(i int) string { return keys[i] })
@@ -271,7 +270,7 @@ func empty(keys []string) Actor {
 		for range n {
 			length += len(own[w.slot()])
 		}
-		runtime.KeepAlive(length) // or the compiler would leave the loop out
+		runtime.KeepAlive(length) // or the compiler would remove the loop
 		return n
 	}}
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// told is a number of a whole run, and what go test -bench calls it. series "" is the process.
+// told is a number of a whole run, with its unit in go test -bench. series "" is the
+// process.
 type told struct{ series, metric, unit string }
 
 // percentiles are a distribution's p50 to p99.99 and its maximum.
@@ -27,8 +28,8 @@ func percentiles(series, distribution, name string) []told {
 	return out
 }
 
-// informerRuns are the rows of the preset informer that are no single operation on 10,000
-// objects, which BenchmarkInformer has, and what they tell.
+// informerRuns are the rows of the preset informer that are not a single operation on
+// 10,000 objects, and the numbers that they report. BenchmarkInformer has the others.
 var informerRuns = []struct {
 	workload string
 	tells    []told
@@ -52,9 +53,10 @@ var informerRuns = []struct {
 	}},
 }
 
-// BenchmarkInformerRun measures whole informers as benchrun does, each run being one
-// iteration: staleness to p99.99, the initial sync of 100,000 objects with its peak memory, a relist
-// under readers, one and ten handlers, memory per object. ns/op is there where the run has one operation.
+// BenchmarkInformerRun measures whole informers as benchrun does; each run is one
+// iteration. It reports staleness to p99.99, the initial sync of 100,000 objects with its
+// peak memory, a relist under readers, one and ten handlers, and memory per object. ns/op
+// is reported where the run has one operation.
 func BenchmarkInformerRun(b *testing.B) {
 	preset, err := load.LookupPreset("informer")
 	if err != nil {
@@ -125,7 +127,7 @@ func wholeRun(b *testing.B, e catalog.Entry, w load.Workload, tells []told) {
 	}
 }
 
-// Every row of BenchmarkInformerRun is measured, briefly, and tells what it should.
+// Every row of BenchmarkInformerRun is measured briefly and reports its numbers.
 func TestBenchmarkInformerRun(t *testing.T) {
 	preset, err := load.LookupPreset("informer")
 	if err != nil {
@@ -141,7 +143,7 @@ func TestBenchmarkInformerRun(t *testing.T) {
 			t.Fatalf("the preset informer has no %s", r.workload)
 		}
 		w := preset.Workloads[i].Variants()[0].Workload
-		w.Objects.Count = 5_000 // what a few objects take is not seen
+		w.Objects.Count = 5_000 // the memory of a few objects does not show
 		w.Duration, w.Warmup = min(w.Duration, 100*time.Millisecond), min(w.Warmup, 10*time.Millisecond)
 		for i := range w.Groups { // a variant's groups are its own
 			w.Groups[i].Goroutines = min(w.Groups[i].Goroutines, 2)

@@ -21,8 +21,8 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// The size of every component under go test -bench: small enough that all of it
-// runs in some minutes. benchrun's presets go further.
+// The size of every component under go test -bench, so small that all benchmarks run in
+// some minutes. benchrun's presets use larger sizes.
 const (
 	benchObjects = 10_000
 	benchWaiting = 10_000
@@ -35,11 +35,11 @@ func BenchmarkDelay(b *testing.B)    { benchmark(b, contract.ComponentDelay) }
 func BenchmarkQueue(b *testing.B)    { benchmark(b, contract.ComponentQueue) }
 func BenchmarkInformer(b *testing.B) { benchmark(b, contract.ComponentInformer) }
 
-// contests are one operation measured while goroutines do another.
+// contests measure one operation while goroutines do another.
 var contests = []struct {
 	component  contract.Component
 	op, others load.Op
-	goroutines int // that do the other
+	goroutines int // that do the other operation
 }{
 	{contract.ComponentStore, load.OpUpdate, load.OpList, benchListers},
 	{contract.ComponentFIFO, load.OpAdd, load.OpPop, 1},
@@ -102,8 +102,8 @@ func benchmark(b *testing.B, c contract.Component) {
 	}
 }
 
-// widths are the numbers of goroutines that each operation is measured with: a
-// delay heap has one owner, and a FIFO one consumer.
+// widths are the numbers of goroutines with which each operation is measured: a delay heap
+// has one owner, and a FIFO one consumer.
 func widths(c contract.Component) []int {
 	if n := runtime.GOMAXPROCS(0); n > 1 && c != contract.ComponentDelay && c != contract.ComponentFIFO {
 		return []int{1, n}
@@ -111,8 +111,8 @@ func widths(c contract.Component) []int {
 	return []int{1}
 }
 
-// operation does b.N operations on each goroutine: ns/op stays what it was if
-// the goroutines do not hinder each other.
+// operation does b.N operations on each goroutine. ns/op therefore stays the same if the
+// goroutines do not hinder each other.
 func operation(b *testing.B, s bench.Subject, op load.Op, goroutines int) {
 	var actors []bench.Actor
 	for who := range goroutines {

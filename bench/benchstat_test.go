@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What go test -bench prints is read by benchstat, and projects by key.
+// benchstat reads the output of go test -bench and projects it by key.
 func TestBenchstatReadsGoTestBench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs go test -bench in a process of its own")

@@ -12,35 +12,35 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// The distributions that a group's series has.
+// The distributions in the series of a group.
 const (
-	// Delay is from when an operation was due to when it was done (open loop),
-	// without the generator's own lateness.
+	// Delay lasts from the time an operation was due until it was done (open loop), less
+	// the lateness of the generator.
 	Delay = "delay"
-	// Service is from when an operation began to when it was done.
+	// Service lasts from the beginning of an operation to its end.
 	Service = "service"
-	// Late is how late the generator woke up for an operation.
+	// Late is how late the generator woke up for an operation (open loop).
 	Late = "late"
 )
 
-// Unfinished counts the operations that were due within the measured time and
-// not done by its end. Each is in the delay distribution with what it had waited by then.
+// Unfinished counts the operations that were due within the measured time and not done by
+// its end. The delay distribution contains each, with its wait until the end.
 const Unfinished = "unfinished"
 
-// worker is one goroutine of a group and what it has seen.
+// worker is one goroutine of a group and its measurements.
 type worker struct {
 	actor                Actor
 	group                load.Group
 	consumes             bool
-	stride               *stride // of a closed loop that can do several operations between two readings of the clock; else nil
+	stride               *stride // of a closed loop that may do several operations per clock reading; else nil
 	delay, service, late *measure.Histogram
 	done, unfinished     int64
 }
 
-// contend runs the groups against each other, warmup first, and returns a series
-// per group that has goroutines. What the process used between the end of the
-// warmup and the end goes into process. p, which may be nil, begins when everything
-// is made and nothing runs yet. It blocks until every goroutine has returned.
+// contend runs the groups against each other, warm-up first, and returns a series per group
+// that has goroutines. It adds the process's resource use from the end of the warm-up to
+// the end of the run to process. p, which may be nil, begins when everything is made and
+// nothing runs yet. contend blocks until every goroutine has returned.
 func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, process map[string]float64) ([]measure.Series, error) {
 	crews := make([][]*worker, len(w.Groups))
 	timing := timingCost()
@@ -67,7 +67,7 @@ func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, proce
 		return nil, err
 	}
 
-	var running, working sync.WaitGroup // all, and those that do not wait for others' work
+	var running, working sync.WaitGroup // all, and those that do not wait for the work of others
 	start := time.Now()
 	from := start.Add(w.Warmup)
 	end := from.Add(w.Duration)
@@ -101,8 +101,8 @@ func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, proce
 		go func() { working.Wait(); close(idle) }()
 		s.quiet(end, idle)
 	}
-	// A consumer may block for want of items, and a producer because a channel is
-	// full: the stop frees them.
+	// A consumer may block because there is no item, and a producer because a channel is
+	// full: Stop unblocks them.
 	s.Stop()
 	running.Wait()
 	if stamped, ok := s.(interface{ leave(end time.Time) }); ok {
@@ -123,7 +123,7 @@ func seriesName(g load.Group) string { return measure.Series{Group: g.Name, Op: 
 func newWorker(a Actor, g load.Group, consumes bool) *worker {
 	w := &worker{actor: a, group: g, consumes: consumes}
 	if consumes {
-		return w // how long it waited for an item says nothing about the subject
+		return w // its time is the wait for an item, which says nothing about the subject
 	}
 	w.service = measure.NewHistogram()
 	if g.Rate > 0 {
@@ -144,9 +144,8 @@ func (w *worker) run(ctx context.Context, who, crew int, begin, from, end time.T
 	}
 }
 
-// warmUp does what openLoop does until from, and forgets it: operations that
-// were due by then and not done are dropped, so that the measured time does not
-// begin with a debt.
+// warmUp does the same as openLoop until from, and records nothing. It drops operations
+// that were due by then and not done, so that the measured time begins without a backlog.
 func (w *worker) warmUp(ctx context.Context, p *pacer, from time.Time) {
 	for time.Now().Before(from) && ctx.Err() == nil {
 		w.prepare()
@@ -162,7 +161,7 @@ func (w *worker) prepare() {
 	}
 }
 
-// openLoop does operations when they are due.
+// openLoop does each operation when it is due.
 func (w *worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 	for {
 		w.prepare()
@@ -180,7 +179,8 @@ func (w *worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 		now := time.Now()
 		w.delay.Record(now.Sub(countFrom))
 		if now.After(end) {
-			// Due in time and done too late: it had its delay, but it is not done.
+			// It was due in time and ended too late: its delay counts, and it is
+			// unfinished.
 			w.unfinished++
 			break
 		}
@@ -189,12 +189,12 @@ func (w *worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 		w.late.Record(late)
 	}
 	if now := time.Now(); ctx.Err() != nil && now.Before(end) {
-		end = now // what ends the replay of a trace
+		end = now // the replay of a trace ends so
 	}
 	w.unfinished += int64(p.owed(end, w.owed))
 }
 
-// owed counts an operation that was not done by the end, though it was due.
+// owed records an operation that was due and not done by the end.
 func (w *worker) owed(waited time.Duration) {
 	w.delay.Record(waited)
 	if w.actor.owed != nil {
@@ -202,9 +202,9 @@ func (w *worker) owed(waited time.Duration) {
 	}
 }
 
-// closedLoop begins each operation when the last one is done. One clock reading
-// serves as the end of one operation and the beginning of the next. Of operations
-// that cost little beside their timing, one in stride is timed; all count as done.
+// closedLoop begins each operation when the last one is done. One clock reading is the end
+// of one operation and the beginning of the next. An operation that is cheap beside its
+// timing is timed once in stride; all operations count as done.
 func (w *worker) closedLoop(ctx context.Context, from, end time.Time) {
 	began := time.Now()
 	for began.Before(end) && ctx.Err() == nil {
@@ -226,7 +226,7 @@ func (w *worker) closedLoop(ctx context.Context, from, end time.Time) {
 		w.actor.due.clear()
 		w.stride.learn(k, now.Sub(start), now.After(from))
 		if now.After(from) {
-			// Also one that ends too late to count as done: to leave out the longest
+			// Record it even if it ends too late to count as done: leaving out the longest
 			// would flatter.
 			w.service.Record(now.Sub(began))
 			if now.Before(end) {
@@ -241,8 +241,8 @@ func (w *worker) closedLoop(ctx context.Context, from, end time.Time) {
 	}
 }
 
-// consume takes items out until the time is up or the subject stops. What waits
-// then is left where it is.
+// consume takes items out until the time is up or the subject stops. Items that still wait
+// then stay where they are.
 func (w *worker) consume(ctx context.Context, from, end time.Time) {
 	for ctx.Err() == nil {
 		got := w.actor.Loop(1)
@@ -296,7 +296,7 @@ func summarise(g load.Group, crew []*worker, duration time.Duration) measure.Ser
 	return s
 }
 
-// record puts a distribution into a series: its percentiles, and all of it.
+// record puts a distribution into a series: its percentiles, and the encoded histogram.
 func record(s *measure.Series, name string, h *measure.Histogram) {
 	h.Summarise(name, s.Values)
 	if text, err := h.Encode(); err == nil && h.Count() > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// refusing is a subject whose operations block until it is stopped, and are not done then.
+// refusing is a subject whose operations block until it is stopped and then fail.
 type refusing struct {
 	stub
 	stopped chan struct{}
@@ -21,7 +21,7 @@ func (s *refusing) Actor(load.Op, load.Group, int) (Actor, error) {
 	return Actor{Loop: func(int) int { <-s.stopped; return 0 }}, nil
 }
 
-// The operation that the end interrupts was due as well as those behind it.
+// The operation that the end interrupts counts as due, like those after it.
 func TestWhatTheEndInterruptsCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{{Name: "writer", Op: load.OpUpdate, Goroutines: 1, Rate: 10}}, Duration: time.Second}

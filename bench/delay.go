@@ -11,24 +11,23 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// defaultAhead is how far ahead items are put where the workload says nothing:
-// the delays of a controller's back-off lie within it.
+// defaultAhead bounds the delays of items where the workload sets no bound. A controller's
+// back-off delays lie within it.
 const defaultAhead = 10 * time.Minute
 
 // delaySubject is a delay heap with items waiting in it.
 //
-// Alone, the heap lives in a time of its own: it stands at the ready time of
-// the item popped last, so no operation waits and the number of waiting items
-// stays what it was (the hold model of the priority queue literature: Jones,
-// "An Empirical Comparison of Priority-Queue and Event-Set Implementations",
-// CACM 29(4), 1986). Under contention a mutex guards the heap, which has one
-// owner by contract, and the time is the machine's.
+// Alone, the heap runs in simulated time, which stands at the ready time of the item popped
+// last. No operation waits, and the number of waiting items stays constant (the hold model
+// of the priority queue literature: Jones, "An Empirical Comparison of Priority-Queue and
+// Event-Set Implementations", CACM 29(4), 1986). Under contention the time is real. A mutex
+// guards the heap, because its contract allows one owner.
 type delaySubject struct {
 	staleness[string]
 	mu      sync.Mutex
 	heap    contract.DelayHeap[string]
 	now     time.Time
-	idle    []string // items that do not wait
+	idle    []string // items that are not in the heap
 	offsets []time.Duration
 	waiting int
 	keys    []string
@@ -40,20 +39,21 @@ func newDelaySubject(newHeap func() contract.DelayHeap[string], objects *load.Ob
 	return &delaySubject{heap: newHeap(), now: time.Now(), waiting: w.Waiting, idle: keys[w.Waiting:], keys: keys, offsets: offsets(w.Ahead)}
 }
 
-// Fill has the first of the items wait.
+// Fill adds the first waiting items to the heap.
 func (s *delaySubject) Fill() {
 	for i, k := range s.keys[:s.waiting] {
 		s.heap.Add(k, s.filledAt(i))
 	}
 }
 
-// filledAt is the time of an item that waits from the start. Items that share an offset
-// are a nanosecond apart: ties by the hundred, which no queue has, are cheap to order.
+// filledAt is the ready time of an item that Fill adds. Items that share an offset are a
+// nanosecond apart. Hundreds of equal times, which no real queue has, would be cheap to
+// order.
 func (s *delaySubject) filledAt(i int) time.Time {
 	return s.now.Add(s.offsets[i%len(s.offsets)] + time.Duration(i/len(s.offsets)))
 }
 
-// offsets are random delays, even over the time up to ahead.
+// offsets are random delays, uniform up to ahead.
 func offsets(ahead time.Duration) []time.Duration {
 	if ahead <= 0 {
 		ahead = defaultAhead
@@ -69,9 +69,9 @@ func offsets(ahead time.Duration) []time.Duration {
 func (s *delaySubject) Stop()     { s.stopped.Store(true) }
 func (s *delaySubject) Held() int { return s.waiting }
 
-// delayChunk and smallestShare bound how far one batch changes the number of
-// waiting items: a heap of 1,000 that is emptied by each batch would not be
-// measured at 1,000. leastChunk keeps reading the clock out of the numbers.
+// delayChunk and smallestShare bound how far one batch changes the number of waiting items:
+// a heap that each batch empties would not be measured at its size. leastChunk makes
+// batches long enough for the clock readings not to count.
 const (
 	delayChunk    = 4096
 	smallestShare = 16
@@ -139,9 +139,9 @@ func (s *delaySubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	return Actor{}, fmt.Errorf("delay: %s: %w", op, ErrUnsupported)
 }
 
-// adder adds idle items, each at the time that at gives for it in its batch. Before, in
-// the preparation, as many are taken out as make the heap hold most; and the batch's
-// are added already, at the times that last gives, if it is not nil.
+// adder adds idle items: item i of a batch gets the time at(i). The preparation first pops
+// items until the heap holds at most most items. If last is not nil, the preparation also
+// adds the batch's items, at the times last(i), and the loop moves them.
 func (s *delaySubject) adder(most int, last, at func(i int) time.Time) Actor {
 	var items []string
 	var times []time.Time
@@ -170,7 +170,7 @@ func (s *delaySubject) adder(most int, last, at func(i int) time.Time) Actor {
 	}
 }
 
-// popEarliest takes the earliest item out and moves the time to it.
+// popEarliest pops the earliest item and advances the simulated time to it.
 func (s *delaySubject) popEarliest() string {
 	t, _ := s.heap.Next()
 	item, _ := s.heap.PopReady(t)
@@ -178,11 +178,10 @@ func (s *delaySubject) popEarliest() string {
 	return item
 }
 
-// longestNap bounds how long a consumer sleeps before it looks again whether it
-// is to stop.
+// longestNap bounds how long a consumer sleeps before it checks whether it must stop.
 const longestNap = time.Millisecond
 
-// contender makes the actor of a group: under the mutex, in the machine's time.
+// contender makes the actor of a group: under the mutex, in real time.
 func (s *delaySubject) contender(op load.Op, g load.Group, who int) (Actor, error) {
 	ahead := offsets(g.Ahead)
 	w := newWalk(len(s.keys), g.Keys, who)
@@ -238,8 +237,8 @@ func (s *delaySubject) contender(op load.Op, g load.Group, who int) (Actor, erro
 	return Actor{}, fmt.Errorf("delay: %s: %w", op, ErrUnsupported)
 }
 
-// popWhenReady waits for an item to be ready and takes it out; false once the
-// subject is stopped.
+// popWhenReady waits until an item is ready and pops it. ok is false once the subject is
+// stopped.
 func (s *delaySubject) popWhenReady() (item string, ok bool) {
 	for !s.stopped.Load() {
 		now := time.Now()

@@ -19,8 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// stub is a subject whose operation takes as long as it is told, in the
-// bubble's time.
+// stub is a subject whose operation takes a given time on the bubble's clock.
 type stub struct {
 	mu    sync.Mutex
 	calls int
@@ -61,10 +60,10 @@ func contended(t *testing.T, takes func(int) time.Duration, g load.Group, warmup
 	return out
 }
 
-// One call of a thousand stalls for 200 ms. At 1,000 operations a second some
-// 200 operations become due meanwhile: the k-th waits 200-k ms, so 1 in 50 of
-// all has a delay of 180 ms or more. A closed loop sees one slow call and
-// nothing else, which is what an open loop is for.
+// One call of a thousand stalls for 200 ms. At 1,000 operations a second some 200
+// operations become due meanwhile. The k-th waits 200-k ms, so 1 in 50 of all has a delay
+// of 180 ms or more. A closed loop sees only one slow call; an open loop must show the
+// delays.
 func TestOpenLoopChargesAStallToAllThatItHeldUp(t *testing.T) {
 	stall := func(call int) time.Duration {
 		if call == 100 {
@@ -91,7 +90,7 @@ func TestOpenLoopChargesAStallToAllThatItHeldUp(t *testing.T) {
 	}
 }
 
-// What was due and never done counts, with the delay that it had at the end.
+// Operations that were due and never done count, with their delay at the end.
 func TestWhatIsNotDoneCounts(t *testing.T) {
 	s := contended(t, func(int) time.Duration { return 10 * time.Second }, load.Group{Rate: 100})
 	if s.Values[measure.Achieved] != 0 || s.Values[measure.AchievedPct] != 0 {
@@ -115,8 +114,8 @@ func TestOfferedAndAchieved(t *testing.T) {
 	}
 }
 
-// What could not be done during warm-up is no debt of the measured time: else a
-// starved writer would never be seen to do anything.
+// Operations left over from the warm-up are no backlog of the measured time. Otherwise a
+// starved writer would never seem to do anything.
 func TestWarmUpLeavesNoDebt(t *testing.T) {
 	s := contended(t, func(int) time.Duration { return 20 * time.Millisecond }, load.Group{Rate: 1000}, time.Second)
 	if got := s.Values[measure.Achieved]; got < 48 || got > 50 {
@@ -127,7 +126,7 @@ func TestWarmUpLeavesNoDebt(t *testing.T) {
 	}
 }
 
-// A generator that overslept is late by itself: the subject is not charged.
+// The subject is not charged for a generator that overslept.
 func TestLatenessIsKeptApart(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		start := time.Now()
@@ -136,8 +135,8 @@ func TestLatenessIsKeptApart(t *testing.T) {
 		if late != 0 || !from.Equal(start.Add(time.Millisecond)) {
 			t.Errorf("on time: from %s, late %s", from.Sub(start), late)
 		}
-		// As if the machine had slept until 10 ms: what became due before then
-		// counts from 10 ms.
+		// As if the machine had slept until 10 ms: operations due before that count from 10
+		// ms.
 		table.woke = start.Add(10 * time.Millisecond)
 		time.Sleep(10 * time.Millisecond)
 		if from, _ = table.await(start.Add(2 * time.Millisecond)); !from.Equal(start.Add(10 * time.Millisecond)) {
@@ -188,9 +187,8 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// Every operation of every implementation does as many as it is asked for, in
-// the chunks that it allows, alone and by two goroutines, and leaves the
-// component with what it held.
+// Every operation of every implementation does as many as requested, in the chunks that it
+// allows, alone and by two goroutines. It leaves the component with its initial contents.
 func TestEveryOperation(t *testing.T) {
 	for _, e := range catalog.All() {
 		if e.Component == contract.ComponentLimiter {
@@ -255,7 +253,7 @@ func TestEveryOperation(t *testing.T) {
 	}
 }
 
-// do runs n operations with whatever preparation they need.
+// do runs n operations with the preparations that they need.
 func (a Actor) do(n int) (done int) {
 	for done < n {
 		k := a.chunk(n - done)
@@ -298,8 +296,9 @@ func TestAloneCountsAllocations(t *testing.T) {
 	}
 }
 
-// What fills the heap quickly is measured from collection to collection, and nothing else
-// is: what allocates little would take seconds, and one that is a large part of a cycle too.
+// Only operations that fill the heap quickly are measured from collection to collection.
+// One that allocates little would take seconds, and so would one that is a large part of a
+// cycle.
 func TestAloneMeasuresWholeCycles(t *testing.T) {
 	const heap = 64 << 20
 	ballast, sink := make([]byte, heap), []byte(nil)
@@ -318,8 +317,8 @@ func TestAloneMeasuresWholeCycles(t *testing.T) {
 		}}
 		var o solo
 		ended, did := 0, 0
-		// A pass does not wait for ever for a collector that gets no processor, so on a busy
-		// machine it may take some until one ends with a collection.
+		// A pass does not wait forever for a collector that gets no processor. On a busy
+		// machine several passes may therefore be needed until one ends with a collection.
 		for ; did < passes || c.whole && ended == 0 && did < 40*passes; did++ {
 			if err := o.pass([]Actor{a}, time.Millisecond); err != nil {
 				t.Fatal(err)
@@ -336,7 +335,7 @@ func TestAloneMeasuresWholeCycles(t *testing.T) {
 	runtime.KeepAlive(sink)
 }
 
-// A pass of whole cycles ends although the operation allocates no more.
+// A pass of whole cycles ends even if the operation stops allocating.
 func TestAloneEndsWithoutCollections(t *testing.T) {
 	var o solo
 	a := Actor{Loop: func(n int) int { return n }}
@@ -383,7 +382,7 @@ func TestFaults(t *testing.T) {
 				if s.Values[measure.Achieved] <= 0 {
 					t.Errorf("%s did nothing", s.Name())
 				}
-				// Who writes to the source knows when the store shows it.
+				// Writers to the source know when the store shows their events.
 				n, known := s.Values[Stale+"-n"]
 				if want := c.component == contract.ComponentStore && s.Group == "writer"; known != want || want && n <= 0 {
 					t.Errorf("%s: staleness of %g events (known: %t), want it: %t", s.Name(), n, known, want)
@@ -396,7 +395,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// The comparison of a store with a trace's end finds each kind of difference.
+// The comparison of a store with a trace's final state finds each kind of difference.
 func TestCompareFindsDifferences(t *testing.T) {
 	pods := &load.PodTrace{Source: "a test", Seed: 1, Compress: 1, Pods: []load.TracePod{
 		{Namespace: "a", Name: "one", QOS: "LS"}, {Namespace: "a", Name: "two", QOS: "LS"},
@@ -458,7 +457,7 @@ func TestCompareFindsDifferences(t *testing.T) {
 	}
 }
 
-// An operation that does less than it is asked for has no time worth telling.
+// The time of an operation that does less than requested is refused.
 func TestAloneRefusesAShortLoop(t *testing.T) {
 	var o solo
 	if err := o.pass([]Actor{{Loop: func(n int) int { return n / 2 }}}, time.Millisecond); !errors.Is(err, errStopped) {
@@ -466,7 +465,7 @@ func TestAloneRefusesAShortLoop(t *testing.T) {
 	}
 }
 
-// Consumers stop when the time is up, whatever still waits.
+// Consumers stop when the time is up, even if items still wait.
 func TestConsumersLeaveABacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := load.Workload{Component: contract.ComponentFIFO, Duration: time.Second, Groups: []load.Group{{Name: "consumer", Op: load.OpPop, Goroutines: 1}}}

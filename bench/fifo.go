@@ -13,7 +13,7 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// fifoSubject is an empty FIFO whose known objects are the workload's.
+// fifoSubject is an empty FIFO whose known objects are the workload's objects.
 type fifoSubject struct {
 	staleness[runtime.Object]
 	fifo    contract.FIFO
@@ -42,7 +42,7 @@ func (s *fifoSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	}
 	a, err := s.actor(op, g, who)
 	if g.Name == "" {
-		a.Begin = s.drain // what an actor that only adds has left
+		a.Begin = s.drain // pops the items that an actor that only adds has left
 	}
 	return a, err
 }
@@ -74,7 +74,7 @@ func (s *fifoSubject) actor(op load.Op, g load.Group, who int) (Actor, error) {
 	case load.OpAddPop:
 		objects := along(w, func(i int) any { return s.objects.At(i) })
 		var seen handled
-		one := seen.one // made once: the harness allocates nothing for each
+		one := seen.one // made once: the harness allocates nothing per pop
 		return Actor{Loop: func(n int) int {
 			for i := range n {
 				if fifo.Add(objects[w.slot()]) != nil {
@@ -96,8 +96,8 @@ func (s *fifoSubject) actor(op load.Op, g load.Group, who int) (Actor, error) {
 	return Actor{}, fmt.Errorf("fifo: %s: %w", op, ErrUnsupported)
 }
 
-// half makes the actor that adds alone, or pops alone; the other half of the way
-// is the preparation. No key is added twice between two pops.
+// half makes the actor that only adds, or only pops. Its preparation does the other half:
+// it pops, or adds. No key is added twice between two pops.
 func (s *fifoSubject) half(op load.Op, w *walk) Actor {
 	objects := along(w, func(i int) any { return s.objects.At(i) })
 	add := func(n int) int {
@@ -118,7 +118,7 @@ func (s *fifoSubject) half(op load.Op, w *walk) Actor {
 	}
 }
 
-// drain pops what the last batch of adds left waiting.
+// drain pops the items that the last batch of adds left waiting.
 func (s *fifoSubject) drain() {
 	s.pop(s.waiting)
 	s.waiting = 0
@@ -134,8 +134,8 @@ func (s *fifoSubject) pop(n int) int {
 	return n
 }
 
-// handled is a handler that looks at every delta and object it is given, as the
-// cheapest real one must, and takes work for each.
+// handled is a handler that looks at every delta and object it is given, as the cheapest
+// real one must. It works for the time work on each.
 type handled struct {
 	objects int
 	work    time.Duration
@@ -167,19 +167,19 @@ func (h *handled) batch(deltas []contract.Delta, _ bool) error {
 	return nil
 }
 
-// popper pops until the FIFO is closed. What it has done is counted in events, of
-// which a FIFO of class coalescing hands out several at once when it is behind, and
-// any FIFO where it pops batches. A handler sees its objects when it begins.
+// popper pops until the FIFO is closed. It counts events, not pops: a FIFO of class
+// coalescing pops several events at once when it is behind, and so does any FIFO in
+// batches. The staleness of an object ends when its handler begins.
 func (s *fifoSubject) popper(g load.Group) (Actor, error) {
 	fifo := s.fifo
 	handler, seen := handled{work: g.Work}, s.consumer(g.Name)
 	saw := func(obj any) {
-		if o, ok := obj.(runtime.Object); ok { // and not what stands for a deletion or a whole list
+		if o, ok := obj.(runtime.Object); ok { // a deletion's tombstone or a whole list is not an object
 			s.saw(o, seen)
 		}
 	}
 	one := func(obj any, initial bool) error {
-		// All deltas that are popped at once are of one object.
+		// All deltas that are popped at once belong to one object.
 		if deltas, ok := obj.(contract.Deltas); ok && len(deltas) > 0 {
 			saw(deltas[0].Object)
 		}
@@ -204,8 +204,7 @@ func (s *fifoSubject) popper(g load.Group) (Actor, error) {
 	}), nil
 }
 
-// events makes an actor of which a loop of n does so many pops and returns how many
-// events they were.
+// events makes an actor whose Loop(n) does n pops and returns the number of events in them.
 func events(seen *sightings, handler *handled, pop func() error) Actor {
 	return Actor{seen: seen, Loop: func(n int) int {
 		before := handler.objects
@@ -214,13 +213,12 @@ func events(seen *sightings, handler *handled, pop func() error) Actor {
 				return 0
 			}
 		}
-		return max(n, handler.objects-before) // a list of nothing is an event too
+		return max(n, handler.objects-before) // an empty list is an event too
 	}}
 }
 
-// refill fills the FIFO in one call and pops until it is empty again. The end
-// is told by an object that is added behind the others: how many pops lie before
-// it is the FIFO's own business.
+// refill fills the FIFO in one call and pops until it is empty again. An object that is
+// added behind the others marks the end: the number of pops before it is up to the FIFO.
 func (s *fifoSubject) refill(fill func() error) Actor {
 	fifo := s.fifo
 	last := load.Generate(load.ObjectSpec{Kind: load.KindNode, Count: 1}, 1).At(0)

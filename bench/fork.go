@@ -19,18 +19,18 @@ type Request struct {
 	Index    int          `json:"index"`
 	Block    int          `json:"block"`
 	Workload string       `json:"workload"` // as YAML, its sweep resolved
-	// Trace is the file whose events the component is fed instead of the workload's operations.
+	// Trace is a file whose events replace the workload's writes.
 	Trace string `json:"trace,omitempty"`
-	// ProfileDir is where profiles go; "" takes none.
+	// ProfileDir is the folder for profiles; "" takes none.
 	ProfileDir string `json:"profileDir,omitempty"`
-	// Plant, if not nil, slows the store down by that share (see plant); 0 plants
-	// what measures the costs, and no slowdown.
+	// Plant, if not nil, slows the store down by that share of each operation's cost (see
+	// plant). 0 measures the costs and adds no slowdown.
 	Plant *float64 `json:"plant,omitempty"`
 }
 
-// Run measures one fork of a cell in this process, with the GOMAXPROCS that the
-// process has. An operation that the implementation lacks is left out with a
-// warning; everything else that goes wrong is an error.
+// Run measures one fork of a cell in this process, at the process's GOMAXPROCS. An
+// operation that the implementation lacks is left out with a warning. Every other failure
+// is an error.
 func Run(ctx context.Context, req Request) (f measure.Fork, err error) {
 	w, err := load.ParseWorkload(req.Cell.Workload, []byte(req.Workload))
 	if err != nil {
@@ -67,8 +67,8 @@ func Run(ctx context.Context, req Request) (f measure.Fork, err error) {
 	return f, err
 }
 
-// perform measures the workload's operations and its groups, each on a subject
-// of its own: what one leaves behind is no burden for the other.
+// perform measures the workload's operations and its groups, each on a subject of its own,
+// so that neither inherits the other's state.
 func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measure.Fork, p *profiler) error {
 	objects := load.Generate(w.Objects, w.Seed)
 	if len(w.Ops) > 0 {
@@ -110,14 +110,14 @@ func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measu
 	return err
 }
 
-// settle has an informer tell what it checked of itself, after it was stopped.
+// settle adds an informer's checks to the fork, after it was stopped.
 func settle(s Subject, f *measure.Fork) {
 	if s, ok := s.(*informerSubject); ok {
 		s.settle(f)
 	}
 }
 
-// NewSubject makes the subject of the entry's component, to be filled.
+// NewSubject makes the subject of the entry's component. The caller fills it.
 func NewSubject(entry catalog.Entry, objects *load.Objects, w load.Workload) (Subject, error) {
 	switch entry.Component {
 	case contract.ComponentStore:
@@ -134,8 +134,8 @@ func NewSubject(entry catalog.Entry, objects *load.Objects, w load.Workload) (Su
 	return nil, fmt.Errorf("no loops for component %q: have %v", entry.Component, load.Components())
 }
 
-// weigh fills a subject and records how much heap it keeps for that, per object or
-// item, beyond the objects themselves, which were there before.
+// weigh fills a subject and records how much heap that takes per object or item. The
+// objects themselves were there before and do not count.
 func weigh(s Subject, f *measure.Fork) {
 	before := liveHeap()
 	s.Fill()
@@ -144,8 +144,8 @@ func weigh(s Subject, f *measure.Fork) {
 	}
 }
 
-// liveHeap is what is in use after a forced collection; the second one takes
-// what the first one's finalizers and pools let go.
+// liveHeap is the heap in use after a forced collection. A second collection takes what
+// finalizers and pools release after the first.
 func liveHeap() uint64 {
 	runtime.GC()
 	runtime.GC()
@@ -154,7 +154,7 @@ func liveHeap() uint64 {
 	return m.HeapAlloc
 }
 
-// ops measures each operation by itself, on each number of goroutines asked for,
+// ops measures each operation by itself, at each of the workload's numbers of goroutines,
 // in passes that take turns.
 func ops(ctx context.Context, s Subject, w load.Workload, objects *load.Objects, f *measure.Fork, p *profiler) error {
 	defer s.Stop()
@@ -187,8 +187,8 @@ func ops(ctx context.Context, s Subject, w load.Workload, objects *load.Objects,
 				return ctx.Err()
 			}
 			if t.actors == nil {
-				// Once: an actor goes on in a later pass where it was, or its updates
-				// would store what is there already.
+				// Once: in a later pass an actor continues where it was, or its updates
+				// would store the objects that are stored already.
 				actors, err := crew(s, t.op, t.goroutines)
 				if errors.Is(err, ErrUnsupported) {
 					f.Unsupported = append(f.Unsupported, err.Error())

@@ -19,32 +19,32 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// informerSubject is a running informer that has listed a workload's objects. What is
-// sent to its source goes through all of it: reflector, FIFO, store, handlers.
+// informerSubject is a running informer that has listed a workload's objects. Each event
+// sent by its source passes the whole informer: reflector, FIFO, store, handlers.
 type informerSubject struct {
 	newInformer contract.NewInformer
 	objects     *load.Objects
 	first       []kruntime.Object // the objects as they were generated
-	example     kruntime.Object   // of their type
+	example     kruntime.Object   // an object of their type
 	indexers    contract.Indexers
 	window      chan struct{}           // of a closed loop's writer, else nil
-	told        staleness[int]          // for its clock, and what each group of handlers has seen
+	told        staleness[int]          // its clock, and the sightings of each group of handlers
 	probe       *probe                  // nil where no group is offered events at a rate
-	ledgers     []*ledger               // the probe's and each handler's
-	number      map[kruntime.Object]int // of each object and version; nil until needed
+	ledgers     []*ledger               // of the probe and of each handler
+	number      map[kruntime.Object]int // of each object version; nil until needed
 
-	main        *live                 // what Fill started; nil while it rests
-	handlers    []*registered         // of main, that deliver has registered
-	current     atomic.Pointer[live]  // that readers read
+	main        *live                 // started by Fill; nil while it rests
+	handlers    []*registered         // of main, registered by deliver
+	current     atomic.Pointer[live]  // read by the readers
 	second      []kruntime.Object     // later versions of all objects; nil until needed
-	checks      []measure.CheckResult // of what relists, syncs and writers led to
-	paced       bool                  // a handler has the writer's window
+	checks      []measure.CheckResult // of relists, syncs and writers
+	paced       bool                  // a handler takes from the writer's window
 	writers     []writing
-	longestWork time.Duration // of a handler
-	// unverified holds a sync or a relist against the source when nothing is timed.
+	longestWork time.Duration // of any handler
+	// unverified compares a sync or a relist with the source, outside the timing.
 	unverified func()
 
-	repeated atomic.Bool  // deliver: a handler was told of more than was sent, which would pass for speed
+	repeated atomic.Bool  // deliver: a handler got more events than were sent, which would pass for speed
 	writing  atomic.Int32 // loops that may block in a send
 	stopped  atomic.Bool
 	stopping chan struct{}
@@ -95,14 +95,14 @@ func (s *informerSubject) wake() {
 	}
 	s.main = s.start(newEventSource(s.first, s.objects.Version(), false))
 	if s.main == nil {
-		return // stopped already
+		return // after Stop
 	}
 	s.main.watches(s.stopping)
 	s.current.Store(s.main)
 }
 
-// rest stops the informer, so that its memory and its goroutines are no part of what
-// another one is measured by.
+// rest stops the informer, so that its memory and its goroutines do not count in the
+// measurement of another one.
 func (s *informerSubject) rest() {
 	if s.main != nil {
 		s.end(s.main)
@@ -111,7 +111,7 @@ func (s *informerSubject) rest() {
 	}
 }
 
-// live is one informer that runs.
+// live is one running informer.
 type live struct {
 	feed     *eventSource
 	informer cache.SharedIndexInformer
@@ -119,9 +119,9 @@ type live struct {
 	done     chan struct{}
 }
 
-// start runs a new informer with handlers; nil after Stop.
+// start runs a new informer with handlers. After Stop it returns nil.
 func (s *informerSubject) start(f *eventSource, handlers ...cache.ResourceEventHandler) *live {
-	// The lock is held, so that Stop stops it, or it is not started.
+	// Under the lock, either Stop stops this informer or start does not start it.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped.Load() {
@@ -160,7 +160,7 @@ func (l *live) watches(stop <-chan struct{}) {
 	}
 }
 
-// end stops an informer and waits until its goroutines are gone.
+// end stops an informer and waits until its goroutines have ended.
 func (s *informerSubject) end(l *live) {
 	s.mu.Lock()
 	was := s.mu.running[l]
@@ -177,8 +177,8 @@ func (l *live) end() {
 	<-l.done
 }
 
-// Stop ends every informer. Writers that wait for room in the watch, or for the
-// handler, get it from here.
+// Stop ends every informer. It takes events out of the watch and the window, so that
+// blocked writers return.
 func (s *informerSubject) Stop() {
 	if s.stopped.Swap(true) {
 		return
@@ -211,7 +211,7 @@ func (s *informerSubject) verify() {
 	}
 }
 
-// settle gives the checks to the fork, when all actors have ended.
+// settle adds the checks to the fork, after all actors have ended.
 func (s *informerSubject) settle(f *measure.Fork) {
 	s.verify()
 	f.Checks = append(f.Checks, s.checks...)
@@ -272,7 +272,7 @@ func (s *informerSubject) reader(op load.Op, g load.Group, who int) (Actor, erro
 	}), nil
 }
 
-// reading reads the informer that is there at the moment, which a relist replaces.
+// reading makes an actor that reads the current informer; a relist replaces it.
 func (s *informerSubject) reading(read func(cache.Indexer)) Actor {
 	return Actor{Loop: func(n int) int {
 		for i := range n {
@@ -297,8 +297,8 @@ func (s *informerSubject) later() []kruntime.Object {
 	return s.second
 }
 
-// writer sends MODIFIED events. In a closed loop it is at most window events ahead of
-// the first handler; in an open loop nothing but the watch's channel holds it up.
+// writer sends MODIFIED events. In a closed loop it is at most window events ahead of the
+// first handler. In an open loop only the watch's channel blocks it.
 func (s *informerSubject) writer(g load.Group, who int) (Actor, error) {
 	w, err := ownWalk(s.objects.Len(), g.Keys, who, g.Goroutines)
 	if err != nil {
@@ -312,8 +312,9 @@ func (s *informerSubject) writer(g load.Group, who int) (Actor, error) {
 	s.writers = append(s.writers, writing{w, versions})
 	if g.Rate == 0 {
 		window := s.window
-		// The first writes go into an empty window and cost nothing: by them a loop would
-		// time one in 64 of what is then a dozen a second. With preparations it times each.
+		// The first writes fill the empty window and cost nothing. A stride learnt from
+		// them would be 64, at a rate that is then a dozen writes a second. A closed loop
+		// times each operation of an actor with preparations.
 		return Actor{Prepare: func(int) {}, Loop: s.sending(func() {
 			pass := w.pass()
 			feed.send(versions[pass][w.slot()])
@@ -344,9 +345,9 @@ func (s *informerSubject) writer(g load.Group, who int) (Actor, error) {
 	})}, nil
 }
 
-// sending is a loop of sends that Stop can end. A loop says that it is there before it
-// looks whether it may go on, and Stop looks after it has said that it may not: one
-// of the two sees the other.
+// sending makes a loop of sends that Stop can end. The loop raises writing before it reads
+// stopped, and Stop sets stopped before it reads writing: at least one of the two sees the
+// other.
 func (s *informerSubject) sending(one func()) func(n int) int {
 	return func(n int) int {
 		s.writing.Add(1)
@@ -401,7 +402,7 @@ func (s *informerSubject) register(h *notified) (*registered, error) {
 	}
 }
 
-// enlist has the main informer have exactly so many handlers for deliver.
+// enlist registers or removes handlers for deliver until the main informer has n of them.
 func (s *informerSubject) enlist(n int) error {
 	for len(s.handlers) < n {
 		h, err := s.register(newNotified())
@@ -419,12 +420,13 @@ func (s *informerSubject) enlist(n int) error {
 	return nil
 }
 
-// burst is how many events deliver sends before it waits for them all: enough to
-// keep every goroutine of the informer busy, and few enough that client-go's FIFO does not change its
-// way, which it does at 2,000.
+// burst is the number of events that deliver sends before it waits for all of them. It
+// keeps every goroutine of the informer busy, and stays below the 2,000 at which
+// client-go's FIFO changes its behaviour.
 const burst = 1024
 
-// deliverer is one handler and its wait for a burst of events; the first sends it too.
+// deliverer is one handler and its wait for a burst of events; the first one also sends the
+// burst.
 func (s *informerSubject) deliverer(g load.Group, who int) (Actor, error) {
 	n := max(1, g.Goroutines)
 	s.wake()
@@ -437,7 +439,7 @@ func (s *informerSubject) deliverer(g load.Group, who int) (Actor, error) {
 	w := newWalk(s.objects.Len(), g.Keys, 0)
 	versions := [2][]kruntime.Object{along(w, func(i int) kruntime.Object { return s.later()[i] }), along(w, s.objects.At)}
 	var failed error
-	// Others may have taken handlers away, or had events sent to this one.
+	// Other actors may have removed handlers, or had events sent to this one.
 	begin := func() {
 		s.wake()
 		if failed = s.enlist(n); failed == nil {

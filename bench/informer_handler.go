@@ -8,11 +8,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// notified is a handler that counts what it is told. An informer calls it from one
-// goroutine; the counts may be read and awaited by another.
+// notified is a handler that counts its events. An informer calls it from one goroutine;
+// another goroutine may read and await the counts.
 type notified struct {
 	adds, updates tally
-	window        chan struct{} // of the writer that may be so many events ahead; nil where none is
+	window        chan struct{} // of the writer, which it limits to window events ahead; nil where no writer is limited
 	work          time.Duration
 	ledger        *ledger // nil where no event is stamped
 	seen          *sightings
@@ -69,10 +69,10 @@ func (t *tally) add() {
 	}
 }
 
-// await waits until the count is target or more; false if stop came first. The
-// target is stored before the count is read, and the count raised before the target
-// is read: one of the two sees the other. A signal that is left from an earlier target
-// wakes it for nothing.
+// await waits until the count is target or more; it returns false if stop came first. await
+// stores the target before it reads the count, and the other goroutine raises the count
+// before it reads the target: at least one of the two sees the other. A signal left from an
+// earlier target only causes a needless wake-up.
 func (t *tally) await(target int64, stop <-chan struct{}) bool {
 	t.target.Store(target)
 	for t.n.Load() < target {
@@ -85,15 +85,16 @@ func (t *tally) await(target int64, stop <-chan struct{}) bool {
 	return true
 }
 
-// window is how many events a closed loop's writer may be ahead of the first handler,
-// as in client-go's benchmark.
+// window is how many events a closed loop's writer may be ahead of the first handler, as in
+// client-go's benchmark.
 const window = 10
 
-// handlePoll is how often a handler's actor looks at its count. The rate of a second is
-// right to within one percent.
+// handlePoll is how often a handler's actor reads its count. Over a second this makes the
+// rate exact to within one percent.
 const handlePoll = 10 * time.Millisecond
 
-// counting makes the actor of a handler: it tells how many events the handler has had.
+// counting makes the actor of a handler: each Loop returns the events that the handler has
+// had since the last.
 func (h *notified) counting(stop <-chan struct{}) Actor {
 	poll := time.NewTimer(handlePoll)
 	return Actor{seen: h.seen, Loop: func(int) int {

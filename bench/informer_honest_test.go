@@ -17,7 +17,7 @@ import (
 	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
-// What an informer does wrong, or late, must show in its numbers or in a check.
+// Errors and delays of an informer must show in its numbers or in a check.
 
 // aContest is one writer of an open loop beside two handlers.
 func aContest() load.Workload {
@@ -31,7 +31,7 @@ func informerEntry(name string, newInformer contract.NewInformer) catalog.Entry 
 	return catalog.Entry{Component: contract.ComponentInformer, Name: name, NewInformer: newInformer}
 }
 
-// partial tells only the first of its handlers of updates.
+// partial reports updates to the first of its handlers only.
 type partial struct {
 	cache.SharedIndexInformer
 	handlers int
@@ -44,7 +44,7 @@ func (p *partial) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceE
 	return p.SharedIndexInformer.AddEventHandler(h)
 }
 
-// Each handler's staleness counts, not that of whoever was told first.
+// Each handler's staleness counts, not only that of the first one called.
 func TestInformerStalenessOfEachHandler(t *testing.T) {
 	t.Parallel()
 	f := measuredInformer(t, informerEntry("tells one handler of two", func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
@@ -68,8 +68,8 @@ func (f slowIntake) Update(obj any) error {
 	return f.FIFO.Update(obj)
 }
 
-// An informer that takes ten events a second is offered a hundred. What the source could
-// not get rid of by the end is stale, too.
+// An informer that takes ten events a second is offered a hundred. Events that the source
+// could not send by the end are stale, too.
 func TestInformerStalenessOfWhatWasNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := informerWorkload(
@@ -85,8 +85,8 @@ func TestInformerStalenessOfWhatWasNotSent(t *testing.T) {
 			if n, unseen := v[Stale+"-n"], v[Unseen]; n != 100 || unseen < 80 || unseen > 95 {
 				t.Errorf("%s: %g events followed and %g of them unseen, want 100 and about 90", name, n, unseen)
 			}
-			// The k-th comes after k times 100 ms, due k times 10 ms after the start; those
-			// that were not sent waited for up to a second.
+			// The k-th event arrives after k times 100 ms and was due k times 10 ms after
+			// the start. Events that were not sent waited for up to a second.
 			if p50 := time.Duration(v[measure.PercentileMetric(Stale, 50)]); p50 < 400*time.Millisecond || p50 > 600*time.Millisecond {
 				t.Errorf("%s: half of the events are seen after %s", name, p50)
 			}
@@ -104,7 +104,7 @@ func (f forgetful) Update(obj any) error {
 	return f.FIFO.Update(obj)
 }
 
-// A rate is worth nothing if what was written is not there in the end.
+// A check finds an informer that loses writes: its rate is worth nothing.
 func TestInformerThatLosesIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := informerEntry("forgets", informer.Func(informer.Options{NewFIFO: func(c contract.FIFOConfig) contract.FIFO {
@@ -120,7 +120,7 @@ func TestInformerThatLosesIsFound(t *testing.T) {
 	})
 }
 
-// Nor is a quick sync, if the objects are others.
+// A check finds a quick sync of the wrong objects.
 func TestInformerSyncOfOthersIsFound(t *testing.T) {
 	t.Parallel()
 	e := informerEntry("copies", func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
@@ -141,7 +141,7 @@ func TestInformerSyncOfOthersIsFound(t *testing.T) {
 	}
 }
 
-// talkative tells its handlers of every update twice.
+// talkative reports every update to its handlers twice.
 type talkative struct{ cache.SharedIndexInformer }
 
 func (s talkative) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
@@ -151,7 +151,7 @@ func (s talkative) AddEventHandler(h cache.ResourceEventHandler) (cache.Resource
 	})
 }
 
-// Who tells everything twice would seem to deliver twice as fast.
+// An informer that reports everything twice would seem to deliver twice as fast.
 func TestInformerThatRepeatsIsFound(t *testing.T) {
 	t.Parallel()
 	e := informerEntry("repeats", func(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
@@ -168,7 +168,7 @@ func TestInformerThatRepeatsIsFound(t *testing.T) {
 	}
 }
 
-// What a writer has sent last is known from how far its walk is.
+// The position of a writer's walk says which versions it has sent last.
 func TestWritingSent(t *testing.T) {
 	t.Parallel()
 	o := load.Generate(load.ObjectSpec{Kind: load.KindSmall, Count: 8}, 1)

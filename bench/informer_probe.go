@@ -9,23 +9,23 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// probe finds out when a store shows an event, by reading it. It is woken by the
-// store's calls of an IndexFunc, which every store makes for an object that it is about
-// to show, and reads until the object is there: a reader that wants this one
-// object sees it no sooner. Where the handler has been told, the store has shown it before, so
-// its call ends the wait too: the earlier of the two counts.
+// probe finds out when a store shows an event, by reading it. The store's calls of an
+// IndexFunc wake it: every store makes them for an object that it is about to show. It then
+// reads until the object is there, as soon as a reader that wants this one object could see
+// it. A handler's call for the event also ends the wait, because the store has shown the
+// object before: the earlier of the two counts.
 //
-// It costs a write of the source a lock and an entry, an update of the store two attempts
-// to send on a channel, and a goroutine that wakes for it: alike for every informer.
+// Its cost is the same for every informer. A write of the source pays a lock and an entry,
+// an update of the store two attempts to send on a channel, and a goroutine wakes for it.
 type probe struct {
 	*ledger               // nil before begin
-	on      atomic.Bool   // it runs
+	on      atomic.Bool   // it is running
 	woken   chan struct{} // of capacity one
 	stop    chan struct{}
 	done    chan struct{}
 	mu      struct {
 		sync.Mutex
-		offered []probed // and not yet taken by the goroutine
+		offered []probed // not yet taken by the goroutine
 	}
 }
 
@@ -42,14 +42,14 @@ func newProbe() *probe {
 	return &probe{woken: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 }
 
-// begin starts it, before anybody writes. The ledger is told of what it sees.
+// begin starts the probe, before the first write. It reports to l.
 func (p *probe) begin(indexer cache.Indexer, l *ledger) {
 	p.ledger = l
 	p.on.Store(true)
 	go p.run(indexer)
 }
 
-// end stops it, if it runs.
+// end stops the probe, if it runs.
 func (p *probe) end() {
 	if p.on.Swap(false) {
 		close(p.stop)
@@ -68,14 +68,14 @@ func (p *probe) wake() {
 	}
 }
 
-// offered is called before the event is sent.
+// offered is called before event e is sent.
 func (p *probe) offered(e probed) {
 	p.mu.Lock()
 	p.mu.offered = append(p.mu.offered, e)
 	p.mu.Unlock()
 }
 
-// taken adds what was offered to what waits.
+// taken appends the offered events to those waiting.
 func (p *probe) taken(waiting []probed) []probed {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,15 +10,15 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// writing is what a writer has sent: of the objects of its walk up to where it is the
-// version of this lap, of the others that of the lap before, if there was one.
+// writing is what a writer has sent. The objects of its walk before the current slot have
+// the version of this lap. The others have the version of the lap before, if there was one.
 type writing struct {
 	*walk
 	versions [2][]kruntime.Object
 }
 
-// sent puts the last version that was sent of each object into all, by position, and
-// returns how many events there were.
+// sent puts the version of each object that was sent last into all, by position. It returns
+// the number of events sent.
 func (w writing) sent(all []kruntime.Object) int {
 	here := int(w.at & w.mask)
 	for slot, position := range w.order {
@@ -32,13 +32,13 @@ func (w writing) sent(all []kruntime.Object) int {
 	return int(w.at)
 }
 
-// quietTime is how long an informer may take to show what was sent, when nobody writes or
-// reads any more. It takes milliseconds.
+// quietTime bounds how long an informer may take to show all events after the writers and
+// readers have ended. Normally that takes milliseconds.
 const quietTime = time.Minute
 
-// quiet is called at the end of the measured time; idle says when writers and readers have
-// ended. It counts what was not seen by the end, and then waits until the cache equals the
-// source: a writer's rate is worth nothing if what was written is lost.
+// quiet is called at the end of the measured time; idle is closed when writers and readers
+// have ended. It counts the events that were not seen by the end, and then waits until the
+// cache equals the source: a write rate is worth nothing if writes are lost.
 func (s *informerSubject) quiet(end time.Time, idle <-chan struct{}) {
 	s.leave(end)
 	if len(s.writers) == 0 || s.current.Load() != s.main {

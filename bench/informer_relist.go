@@ -8,17 +8,18 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// relister has informers list again. Before each relist a new informer with one handler
-// is started and takes the readers over, and its watch ends with a 410; what is
-// timed begins when the source answers the list that follows, in which every object has a later version,
-// and ends when the handler has been told of each. By then the store has them all.
+// relister has informers list again. Before each relist it starts a new informer with one
+// handler, moves the readers to it and ends its watch with a 410. The measured time begins
+// when the source answers the following list, in which every object has a later version.
+// The time ends when the handler has been told of each object; by then the store has them
+// all.
 //
-// A new one each time, because reflectors wait before they list again, and the longer
-// the more often they had to: 0.8 to 1.6 s at first, up to 30 s.
+// Each relist has a new informer, because a reflector waits before it lists again, and
+// longer each time: 0.8 to 1.6 s at first, up to 30 s.
 func (s *informerSubject) relister() Actor {
 	var h *notified
 	var l *live
-	var ready bool // the list waits to be answered
+	var ready bool // the list waits for its answer
 	check := len(s.checks)
 	s.checks = append(s.checks, measure.CheckResult{Name: "the cache equals the source after each relist", Passed: true, Detail: "no relist"})
 	relists := 0
@@ -70,7 +71,8 @@ func (s *informerSubject) relister() Actor {
 	}
 }
 
-// differs names an object that the informer has not as the source has it.
+// differs names an object that the informer lacks or has in another version than the
+// source.
 func (s *informerSubject) differs(l *live, want []kruntime.Object) string {
 	for i, obj := range want {
 		if got, ok, err := l.informer.GetStore().GetByKey(s.objects.Key(i)); err != nil || !ok || got != any(obj) {

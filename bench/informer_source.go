@@ -16,25 +16,25 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// eventSource is the source of one measured informer: it costs as little as a source can,
-// so that the informer is what limits. A list is a copy of a slice of the objects themselves; an
-// event is a send on a channel of one, as in client-go's own benchmark of shared
-// informers. load.Source keeps a history, makes versions and takes a lock for each
-// event, which would be most of what is measured.
+// eventSource is the source of one measured informer. It is as cheap as a source can be, so
+// that the informer is the bottleneck. A list is a copy of a slice of the objects
+// themselves. An event is a send on a channel of capacity one, as in client-go's own
+// benchmark of shared informers. load.Source, by contrast, keeps a history, makes versions
+// and takes a lock for each event, which would be most of the measured time.
 //
 // One watch is open at a time. send may be called by several goroutines at once.
 type eventSource struct {
 	stream  bool // answers a watch that asks for initial events; else the client lists
 	version string
 	opened  chan struct{} // of capacity one: a watch takes events
-	lists   atomic.Int64  // that were answered
+	lists   atomic.Int64  // answered so far
 	watch   atomic.Pointer[eventWatch]
 	done    chan struct{}
 	running sync.WaitGroup
 	mu      struct {
 		sync.Mutex
 		items   []runtime.Object
-		gate    chan struct{} // a list waits until it is closed; nil lets it through
+		gate    chan struct{} // a list waits until it is closed; nil lets the list pass
 		waiting chan struct{} // closed when a list waits at the gate
 	}
 }
@@ -50,7 +50,8 @@ func newEventSource(items []runtime.Object, version string, stream bool) *eventS
 	return f
 }
 
-// IsWatchListSemanticsUnSupported is what client-go asks a source before it asks for initial events.
+// IsWatchListSemanticsUnSupported is client-go's question before it asks for initial
+// events.
 func (f *eventSource) IsWatchListSemanticsUnSupported() bool { return !f.stream }
 
 func (f *eventSource) List(o metav1.ListOptions) (runtime.Object, error) {
@@ -85,8 +86,8 @@ func (f *eventSource) ListWithContext(ctx context.Context, _ metav1.ListOptions)
 	return &metainternal.List{ListMeta: metav1.ListMeta{ResourceVersion: f.version}, Items: slices.Clone(f.mu.items)}, nil
 }
 
-// WatchWithContext opens the watch that takes what is sent from then on; before it,
-// where a client asks for them, come the initial events.
+// WatchWithContext opens the watch, which gets every event sent from then on. The initial
+// events come first, where a client asks for them.
 func (f *eventSource) WatchWithContext(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	w := &eventWatch{events: make(chan watch.Event, 1), done: make(chan struct{})}
 	if o.SendInitialEvents == nil || !*o.SendInitialEvents {
@@ -120,7 +121,8 @@ func (f *eventSource) open(w *eventWatch) {
 	}
 }
 
-// endOfInitial is an object with nothing in it but the version and the mark.
+// endOfInitial is an object with only the version and the annotation that ends the initial
+// events.
 func (f *eventSource) endOfInitial(items []runtime.Object) runtime.Object {
 	obj := reflect.New(reflect.TypeOf(items[0]).Elem()).Interface().(runtime.Object)
 	if m, err := meta.Accessor(obj); err == nil {
@@ -135,8 +137,8 @@ func (f *eventSource) send(obj runtime.Object) {
 	f.watch.Load().events <- watch.Event{Type: watch.Modified, Object: obj}
 }
 
-// hold has the next list wait, whose answer will be items, and ends the watch with a
-// 410. The channel is closed when the list is there.
+// hold ends the watch with a 410 and makes the next list wait, whose answer will be items.
+// The returned channel is closed when that list has arrived.
 func (f *eventSource) hold(items []runtime.Object) (waiting <-chan struct{}) {
 	f.mu.Lock()
 	f.mu.items, f.mu.gate, f.mu.waiting = items, make(chan struct{}), make(chan struct{})
@@ -157,13 +159,14 @@ func (f *eventSource) release() {
 	f.mu.gate = nil
 }
 
-// close frees whoever waits in the source, when the informer has been told to stop.
+// close unblocks every goroutine waiting in the source, after the informer was told to
+// stop.
 func (f *eventSource) close() {
 	close(f.done)
 	f.running.Wait()
 }
 
-// drain takes an event that nobody will read, if there is one, so that who sent it goes on.
+// drain takes an unread event, if there is one, so that its sender continues.
 func (f *eventSource) drain() {
 	if w := f.watch.Load(); w != nil {
 		select {

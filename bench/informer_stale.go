@@ -6,8 +6,8 @@ import (
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 )
 
-// ledger is since when the events of an open loop wait for one who is to see them all:
-// the store's probe, or a handler. An event has a number, that of its object and version.
+// ledger holds since when the events of an open loop wait for one observer: the store's
+// probe, or a handler. An event's number is that of its object version.
 type ledger struct {
 	stamps []stamp // by number
 	seen   *sightings
@@ -23,15 +23,15 @@ func (l *ledger) saw(n int) {
 	}
 }
 
-// leave counts what was due by end and has not been seen. What is seen later counts
-// no more.
+// leave counts the events that were due by end and have not been seen. Later sightings do
+// not count.
 func (l *ledger) leave(end time.Time) {
 	for i := range l.stamps {
 		l.seen.left(l.stamps[i].Swap(0), l.seen.at(end))
 	}
 }
 
-// numbers gives each version of each object a number, once.
+// numbers gives each object version a number, once.
 func (s *informerSubject) numbers() map[kruntime.Object]int {
 	if s.number == nil {
 		s.number = make(map[kruntime.Object]int, 2*len(s.first))
@@ -51,8 +51,8 @@ func (s *informerSubject) newLedger(seen *sightings) *ledger {
 	return l
 }
 
-// owed counts an event that was due, and that the writer had not begun to send by the end:
-// the informer held it up, or the source.
+// owed counts an event that was due and that the writer had not begun to send by the end:
+// the informer or the source blocked the writer.
 func (s *informerSubject) owed(waited time.Duration) {
 	for _, l := range s.ledgers {
 		l.seen.missed(waited)

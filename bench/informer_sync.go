@@ -9,13 +9,14 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// Synced is from an informer's start until HasSynced, of an initial sync; the time of the
-// operation goes on until its handler has been told of the last object. Like that time it
-// is a low quantile.
+// Synced is the time of an initial sync from the informer's start until HasSynced, in ns.
+// ns/op lasts longer: until the handler has been told of the last object. Both are the same
+// low quantile.
 const Synced = "synced-ns"
 
-// syncer starts informers, one after the other, each on a source of its own that has the
-// workload's objects. Stopping the last one and collecting its garbage is no part of the time.
+// syncer starts informers one after the other, each on a source of its own with the
+// workload's objects. The time excludes stopping the previous informer and collecting its
+// garbage.
 func (s *informerSubject) syncer(stream bool) Actor {
 	var peaks, synced []float64
 	var last *live
@@ -73,12 +74,12 @@ func (s *informerSubject) syncer(stream bool) Actor {
 	}
 }
 
-// heapMeter finds the most memory that heap objects take while something goes on,
-// beyond what they took before: live ones, and dead ones that are not swept yet, which is what
-// runtime.MemStats calls HeapAlloc. The collector runs as it is set, so the peak is the
-// larger the more garbage is made between two collections; a forced collection comes
-// before, so that it begins with none. It reads every heapMeterEvery, at some microseconds each, and at
-// the end.
+// heapMeter measures the peak memory of heap objects over a period, beyond their memory
+// before it. It counts live objects, and dead ones not swept yet, as HeapAlloc of
+// runtime.MemStats does. The collector runs at its usual settings, so the peak grows with
+// the garbage made between two collections. A forced collection before the period makes it
+// begin without garbage. The meter reads every heapMeterEvery and at the end; a reading
+// takes some microseconds.
 type heapMeter struct {
 	samples    [1]metrics.Sample
 	base, peak uint64
@@ -98,7 +99,8 @@ func (m *heapMeter) read() uint64 {
 	return m.samples[0].Value.Uint64()
 }
 
-// rebase collects, twice for what finalizers and pools hold, and takes what is left as the base.
+// rebase collects twice, for finalizers and pools, and takes the remaining heap as the
+// base.
 func (m *heapMeter) rebase() {
 	runtime.GC()
 	runtime.GC()

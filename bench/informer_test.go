@@ -60,8 +60,8 @@ func seriesOf(t *testing.T, f measure.Fork, name string) measure.Series {
 	return f.Series[i]
 }
 
-// In a closed loop the writer is at most so many events ahead of the handler, so what
-// it writes is what the handler is told; readers read the namespace.
+// In a closed loop the writer is at most window events ahead of the handler, so the handler
+// gets all writes. Readers read the namespace.
 func TestInformerContended(t *testing.T) {
 	eachInformer(t, func(t *testing.T, e catalog.Entry) {
 		f := measuredInformer(t, e, informerWorkload(
@@ -82,7 +82,7 @@ func TestInformerContended(t *testing.T) {
 	})
 }
 
-// The writer stops at its window when the handler does not go on.
+// The writer stops at its window when the handler stops.
 func TestInformerWindow(t *testing.T) {
 	eachInformer(t, func(t *testing.T, e catalog.Entry) {
 		w := informerWorkload(
@@ -90,8 +90,8 @@ func TestInformerWindow(t *testing.T) {
 			load.Group{Name: "handlers", Op: load.OpHandle, Goroutines: 1, Work: 20 * time.Millisecond},
 		)
 		f := measuredInformer(t, e, w)
-		// 200 ms have room for at most ten handled events; the writer begins the measured
-		// time with its window full, or close to it.
+		// At most ten events are handled in 200 ms. The writer begins the measured time
+		// with its window full, or close to it.
 		for _, name := range []string{"writer:update", "handlers:handle"} {
 			if n := seriesOf(t, f, name).Values[measure.Achieved] * w.Duration.Seconds(); n > 10+window+2 {
 				t.Errorf("%s: %g events in %s past a handler that takes 20 ms", name, n, w.Duration)
@@ -100,8 +100,8 @@ func TestInformerWindow(t *testing.T) {
 	})
 }
 
-// Every event of an open loop is followed to the store and to the handler, and the
-// store has it first.
+// Every event of an open loop is followed to the store and to the handler, and reaches the
+// store first.
 func TestInformerStaleness(t *testing.T) {
 	eachInformer(t, func(t *testing.T, e catalog.Entry) {
 		f := measuredInformer(t, e, informerWorkload(
@@ -111,8 +111,8 @@ func TestInformerStaleness(t *testing.T) {
 		))
 		visible, told := seriesOf(t, f, "writer:update"), seriesOf(t, f, "handlers:handle")
 		p50 := measure.PercentileMetric(Stale, 50)
-		// A machine that holds the writer up leaves events undone; each of the others
-		// is followed, once per object that waits to be seen.
+		// A machine that delays the writer leaves events unsent. Each of the others is
+		// followed, once per waiting object.
 		done := visible.Values[measure.Achieved] * 0.2
 		for _, s := range []measure.Series{visible, told} {
 			if n := s.Values[Stale+"-n"]; n < 0.5*done || n > 100 || n == 0 {
@@ -125,8 +125,8 @@ func TestInformerStaleness(t *testing.T) {
 	})
 }
 
-// Deliver counts right: each handler has every event, and those of one crew are not
-// counted by the next.
+// Deliver counts correctly: each handler gets every event, and the events of one crew do
+// not count for the next.
 func TestInformerDeliver(t *testing.T) {
 	eachInformer(t, func(t *testing.T, e catalog.Entry) {
 		w := informerWorkload()
@@ -198,11 +198,11 @@ func TestInformerDeliverAlone(t *testing.T) {
 	})
 }
 
-// A sync is by list, or by streaming list where it is asked for, and tells of memory.
+// A sync lists, or uses a streaming list on request, and reports memory.
 func TestInformerSync(t *testing.T) {
 	eachInformer(t, func(t *testing.T, e catalog.Entry) {
 		w := informerWorkload()
-		w.Objects.Count = 5_000 // what a few objects take is not seen: the runtime counts by the span
+		w.Objects.Count = 5_000 // the memory of a few objects does not show: the runtime counts by the span
 		w.Ops, w.Parallel, w.Duration = []load.Op{load.OpSync, load.OpSyncStream, load.OpDeliver}, []int{1}, 5*time.Millisecond
 		f := measuredInformer(t, e, w)
 		for _, name := range []string{"sync", "sync-stream"} {
@@ -217,7 +217,7 @@ func TestInformerSync(t *testing.T) {
 	})
 }
 
-// The two kinds of sync ask the source for what they should.
+// The two kinds of sync send the right requests to the source.
 func TestInformerFeedListsOrStreams(t *testing.T) {
 	eachInformer(t, func(t *testing.T, e catalog.Entry) {
 		w := informerWorkload()
@@ -239,7 +239,7 @@ func TestInformerFeedListsOrStreams(t *testing.T) {
 	})
 }
 
-// A relist is timed from the answer to its list, and leads to what the source has.
+// A relist is timed from the answer to its list, and leads to the source's objects.
 func TestInformerRelist(t *testing.T) {
 	eachInformer(t, func(t *testing.T, e catalog.Entry) {
 		w := informerWorkload(
@@ -253,7 +253,7 @@ func TestInformerRelist(t *testing.T) {
 		if n := v[Service+"-n"]; n < 1 {
 			t.Errorf("%g relists", n)
 		}
-		// It would be judged, and be that of the reflector's back-off.
+		// A rate would get a verdict, and be that of the reflector's back-off.
 		if rate, ok := v[measure.Achieved]; ok {
 			t.Errorf("%g relists a second", rate)
 		}
@@ -263,7 +263,7 @@ func TestInformerRelist(t *testing.T) {
 	})
 }
 
-// The harness finds an informer that has not what the source has.
+// The harness finds an informer whose objects differ from the source's.
 func TestInformerCheckFinds(t *testing.T) {
 	t.Parallel()
 	w := informerWorkload()
@@ -284,7 +284,7 @@ func TestInformerCheckFinds(t *testing.T) {
 	}
 }
 
-// What a sync allocates and keeps shows in the peak.
+// The memory that a sync allocates and keeps shows in the peak.
 func TestHeapMeter(t *testing.T) {
 	m := newHeapMeter()
 	m.rebase()
@@ -316,7 +316,7 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// Stop frees a writer that waits for a handler that never goes on, from any moment.
+// Stop frees a writer that waits for a stopped handler, at any moment.
 func TestInformerStopFreesWriters(t *testing.T) {
 	eachInformer(t, func(t *testing.T, e catalog.Entry) {
 		w := informerWorkload(

@@ -12,30 +12,33 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// lockRetry bounds how long a goroutine that was woken runs until it blocks
-// again inside the same call of Lock: it found the lock taken by a faster one, or
-// a writer got past the other writers and waits for the readers now.
+// lockRetry bounds the time between a goroutine's wake-up and its next blocking inside the
+// same call of Lock. It blocks again because a faster goroutine has taken the lock, or
+// because, being a writer, it has passed the other writers and now waits for the readers.
 const lockRetry = 10 * time.Microsecond
 
-// rememberedBlocks is how many blockings of one operation are looked at.
+// rememberedBlocks is how many blockings of one operation are remembered.
 const rememberedBlocks = 32
 
-// analyseLocks reads an execution trace and finds the longest wait for a lock
-// and the longest hold. It takes time linear in the trace and the memory of one
-// of its generations, about a second of it.
+// analyseLocks reads an execution trace and finds the longest wait for a lock and the
+// longest hold. It takes time linear in the trace and the memory of one of its generations,
+// about a second of it.
 //
-// A wait is known exactly: it lasts from the event that blocks the goroutine
-// until it runs again, and through further blockings inside the same Lock. One that
-// began before the trace counts from the trace's beginning.
+// A wait is known exactly. It lasts from the event that blocks the goroutine until it runs
+// again, and includes further blockings inside the same Lock. A wait that began before the
+// trace counts from the trace's beginning.
 //
-// A hold is an upper bound. The trace does not show Lock calls that need not
-// wait, only the Unlock that wakes a waiter. The lock was taken no earlier than
-// the operation began, nor than the end of a blocking at which the function that
-// unlocks was not yet running (a lock is released by the function that took it), nor
-// than the end of that function's own wait for a lock. A handler that sleeps, or a
-// callee that waits for another lock, while the function holds one is part of the
-// hold. Too short is what is told of a function that itself waits for a second lock
-// while it holds the first, and of one that takes a lock for others to release.
+// A hold is an upper bound. The trace does not show Lock calls that do not wait, only the
+// Unlock that wakes a waiter. The lock was taken no earlier than each of these:
+//   - the operation began;
+//   - a blocking ended during which the unlocking function was not running yet (a lock
+//     is released by the function that took it);
+//   - that function's own wait for a lock ended.
+//
+// The bound includes the time in which the function, holding the lock, calls a handler that
+// sleeps or a callee that waits for another lock. Two holds are reported too short: that of
+// a function which waits for a second lock while it holds the first, and that of a function
+// which takes a lock for others to release.
 func analyseLocks(in io.Reader) (measure.Locks, error) {
 	r, err := trace.NewReader(in)
 	if err != nil {
@@ -64,19 +67,19 @@ type lockAnalysis struct {
 	waitIn, holds string
 }
 
-// traced is what is known of one goroutine.
+// traced is the state of one goroutine.
 type traced struct {
-	series string     // by its last mark
+	series string     // of its last mark
 	began  trace.Time // of its operation; if it marks none, of itself or of the trace
-	block  *block     // it is in; nil while it runs
-	past   []block    // since it began
+	block  *block     // the blocking it is in; nil while it runs
+	past   []block    // its blockings since began
 }
 
-// block is one time that a goroutine did not go on by itself.
+// block is one period in which a goroutine was blocked.
 type block struct {
 	from, until trace.Time
 	lock        bool // a wait for a lock
-	cond        bool // for a Cond, which takes its lock again
+	cond        bool // a wait for a Cond, which takes its lock again
 	stack       trace.Stack
 }
 
@@ -140,7 +143,7 @@ func (a *lockAnalysis) goroutine(id trace.GoID) *traced {
 	return g
 }
 
-// resumed ends the blocking that g was in.
+// resumed ends the blocking of g.
 func (a *lockAnalysis) resumed(g *traced) {
 	b := *g.block
 	g.block = nil
@@ -168,7 +171,7 @@ func (a *lockAnalysis) waited(g *traced, b block) {
 	}
 }
 
-// unlocked judges a hold that g ends by waking a waiter.
+// unlocked bounds a hold that g ends by waking a waiter.
 func (a *lockAnalysis) unlocked(g *traced, stack trace.Stack) {
 	in := caller(stack)
 	since := g.began
@@ -183,7 +186,7 @@ func (a *lockAnalysis) unlocked(g *traced, stack trace.Stack) {
 	}
 }
 
-// result counts the waits that still go on with what they have had.
+// result also counts the waits that have not ended, with their time so far.
 func (a *lockAnalysis) result() measure.Locks {
 	out := measure.Locks{}
 	for _, g := range a.goroutines {
@@ -207,9 +210,9 @@ func lockTime(d time.Duration, g *traced, in string) measure.LockTime {
 	return t
 }
 
-// locking reports whether the innermost call of package sync is one of the
-// methods of a Mutex or RWMutex: not of a WaitGroup, whose waits have the same
-// reason in a trace.
+// locking reports whether the innermost call of package sync is one of the methods of a
+// Mutex or RWMutex. A WaitGroup's waits, which have the same reason in a trace, do not
+// count.
 func locking(stack trace.Stack, methods ...string) bool {
 	for f := range stack.Frames() {
 		if !ofSync(f.Func) {
@@ -222,7 +225,7 @@ func locking(stack trace.Stack, methods ...string) bool {
 	return false
 }
 
-// caller is the function that called package sync, "" if the stack has none.
+// caller is the function that called package sync; "" if the stack has none.
 func caller(stack trace.Stack) string {
 	for f := range stack.Frames() {
 		if !ofSync(f.Func) {

@@ -23,12 +23,12 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// These tests are about real goroutines that really block: a trace has no other
-// time than the machine's.
+// These tests use real goroutines that really block, because a trace has only the machine's
+// time.
 
 const heldFor = 20 * time.Millisecond
 
-// seen traces what f does.
+// seen traces f and returns the analysis.
 func seen(t *testing.T, f func(mark func(string))) measure.Locks {
 	t.Helper()
 	var buf bytes.Buffer
@@ -45,7 +45,7 @@ func seen(t *testing.T, f func(mark func(string))) measure.Locks {
 	return locks
 }
 
-// until returns when a goroutine waits in the given state, as a stack dump names it.
+// until returns when a goroutine waits in the given state, as named in a stack dump.
 func until(state string) {
 	buf := make([]byte, 1<<20)
 	for !bytes.Contains(buf[:runtime.Stack(buf, true)], []byte("["+state)) {
@@ -87,7 +87,7 @@ func TestLocksSeesHoldsAndWaits(t *testing.T) {
 				var wg sync.WaitGroup
 				wg.Go(func() {
 					mark("holder:idle")
-					time.Sleep(2 * heldFor) // before the lock: no part of the hold
+					time.Sleep(2 * heldFor) // before the lock, so not part of the hold
 					begin := time.Now()
 					mark("holder:hold")
 					c.hold(c.state)
@@ -127,8 +127,8 @@ func TestLocksSeesHoldsAndWaits(t *testing.T) {
 	}
 }
 
-// A sleep before the lock is taken is no part of the hold even in one operation;
-// one below the function that unlocks is.
+// A sleep before the lock is taken is not part of the hold, even in the same operation. A
+// sleep below the function that unlocks is.
 func TestHoldBeginsAfterWhatLiesOutside(t *testing.T) {
 	var mu sync.Mutex
 	var took time.Duration
@@ -160,7 +160,7 @@ func underLock(mu *sync.Mutex, do func()) {
 	do()
 }
 
-// Waiting for anything but a lock does not count, nor does a lock that nobody waits for.
+// Waits for anything but a lock do not count, nor does a lock without waiters.
 func TestLocksCountsNothingElse(t *testing.T) {
 	for name, f := range map[string]func(){
 		"WaitGroup": func() {
@@ -217,7 +217,7 @@ func TestLocksCountsNothingElse(t *testing.T) {
 	}
 }
 
-// What the trace's end or beginning cuts off counts with what lies inside.
+// Waits cut off by the trace's end or beginning count with their part inside the trace.
 func TestWaitsBeyondTheTrace(t *testing.T) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -245,7 +245,7 @@ func TestWaitsBeyondTheTrace(t *testing.T) {
 	}
 }
 
-// A whole fork with profiles: readers and a writer at client-go's lock.
+// A whole profile fork: readers and a writer at client-go's lock.
 func TestForkShowsLocks(t *testing.T) {
 	e, err := catalog.Lookup(contract.ComponentStore, "clientgo")
 	if err != nil {
@@ -280,7 +280,7 @@ func TestForkShowsLocks(t *testing.T) {
 	t.Logf("%d KB of trace: %+v", p.tracer.written.Load()>>10, *l)
 }
 
-// meeting is a store whose first List and first Update are sure to meet at a lock
+// meeting is a store whose first List and first Update are certain to contend for a lock
 // while a trace is on.
 type meeting struct {
 	contract.Store

@@ -2,19 +2,19 @@ package bench
 
 import "time"
 
-// timetable waits for the time at which something is due, and keeps the
-// generator's own lateness apart from the subject's delay.
+// timetable waits until something is due, and keeps the generator's own lateness apart from
+// the subject's delay.
 //
-// When the goroutine has nothing to do it sleeps, and may wake up too late: the
-// machine's timer or a busy processor is to blame, not the subject. So an
-// operation counts from the later of its due time and the last time that the
-// generator woke up, and how late it woke is recorded by itself.
+// An idle goroutine sleeps, and may wake up too late because of the machine's timer or a
+// busy processor, not because of the subject. An operation's delay therefore counts from
+// its due time or the generator's last wake-up, whichever is later. The lateness of the
+// wake-up is recorded by itself.
 type timetable struct {
 	woke time.Time // end of the last sleep
 }
 
-// await sleeps until due. It returns the time from which the operation's delay
-// counts, and the lateness of the generator: 0 if it did not sleep.
+// await sleeps until due. It returns the time from which the operation's delay counts, and
+// the lateness of the generator: 0 if it did not sleep.
 func (t *timetable) await(due time.Time) (from time.Time, late time.Duration) {
 	if wait := time.Until(due); wait > 0 {
 		time.Sleep(wait)
@@ -29,9 +29,9 @@ func (t *timetable) await(due time.Time) (from time.Time, late time.Duration) {
 
 // pacer says when the operations of one goroutine of an open loop are due.
 //
-// Operation i is due at start + phase + i*interval, whatever happened before:
-// a slow operation makes those behind it late, it does not thin them out (no
-// coordinated omission).
+// Operation i is due at start + phase + i*interval, whatever happened before. A slow
+// operation makes the next ones late and does not reduce their number (no coordinated
+// omission).
 type pacer struct {
 	timetable
 	next     time.Time
@@ -44,7 +44,7 @@ func newPacer(start time.Time, rate float64, who, n int) *pacer {
 	return &pacer{next: start.Add(interval * time.Duration(who) / time.Duration(n)), interval: interval}
 }
 
-// operation waits until the next operation is due, and returns what await does;
+// operation waits until the next operation is due and returns the results of await. ok is
 // false if none is due before end.
 func (p *pacer) operation(end time.Time) (from time.Time, late time.Duration, ok bool) {
 	due := p.next
@@ -56,8 +56,8 @@ func (p *pacer) operation(end time.Time) (from time.Time, late time.Duration, ok
 	return from, late, true
 }
 
-// owed records the delays that the operations still due before end have had by
-// then, and returns how many they are: they were offered and not done.
+// owed records the delays, until end, of the operations due before end and not done. It
+// returns their number.
 func (p *pacer) owed(end time.Time, record func(time.Duration)) (n int) {
 	for due := p.next; due.Before(end); due = due.Add(p.interval) {
 		record(end.Sub(due))

@@ -10,15 +10,14 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// plant slows a store down on purpose by a share of what each operation costs, so
-// that one can see whether gates find it. The store's own cost is sampled while
-// it works; then each operation is followed by that share of it, spent in a loop.
-// Sampling and counting cost the same with a share of 0, which is what a planted
-// store must be compared with.
+// plant slows a store down on purpose, by a share of the cost of each operation, to test
+// whether gates find the slowdown. It samples the store's own cost at work and spends the
+// share of it in a loop after each operation. A share of 0 has the same costs of sampling
+// and counting: compare a planted store with that.
 //
-// The share is met to within about a tenth of itself by operations that take some
-// hundred ns or more; of shorter ones the clock does not tell as much. Safe for concurrent use if
-// the store is. Of the optional powers it has Transaction where the store does.
+// The share is met to within about a tenth of itself for operations of some hundred ns or
+// more; for shorter ones the clock is too coarse. Safe for concurrent use if the store is.
+// Of the optional interfaces it implements Transaction where the store does.
 func plant(newStore func(contract.Indexers) contract.Store, share float64) func(contract.Indexers) contract.Store {
 	return func(ix contract.Indexers) contract.Store {
 		p := &planted{Store: newStore(ix), share: share, clock: clockCost(), perNs: turnsPerNs(), idle: idle}
@@ -43,7 +42,7 @@ type plantedTransactor struct {
 	inner contract.Transactor
 }
 
-// The operations whose costs are kept apart.
+// The operations, each with a cost of its own.
 const (
 	plantedGet = iota
 	plantedList
@@ -59,14 +58,14 @@ const (
 	plantedOps
 )
 
-// One operation in plantedStride is timed; the estimate moves by a
+// One operation in plantedStride is timed. Each timing moves the estimate by a
 // plantedMemory-th of the difference.
 const (
 	plantedStride = 32
 	plantedMemory = 16
 )
 
-// begin returns when the operation began if it is one of those that are timed.
+// begin returns the time if this operation is one of those timed, else the zero time.
 func (p *planted) begin(op int) (start time.Time) {
 	if p.cost[op].Load() == 0 || rand.Uint32()%plantedStride == 0 {
 		return time.Now()
@@ -74,7 +73,7 @@ func (p *planted) begin(op int) (start time.Time) {
 	return time.Time{}
 }
 
-// end keeps what the operation cost if it was timed, and idles for the share.
+// end updates the operation's cost if it was timed, and idles for the share.
 func (p *planted) end(op int, start time.Time) {
 	cost := math.Float64frombits(p.cost[op].Load())
 	if !start.IsZero() {
@@ -160,7 +159,7 @@ func (p *plantedTransactor) Transaction(txns ...contract.StoreTransaction) {
 	p.end(plantedTransaction, start)
 }
 
-// idle spends time without touching memory that another core looks at.
+// idle spends time without touching memory that another core uses.
 //
 //go:noinline
 func idle(turns int) uint64 {
@@ -172,7 +171,7 @@ func idle(turns int) uint64 {
 	return x
 }
 
-// turnsPerNs measures idle: the fastest of some tries, which nothing disturbed.
+// turnsPerNs measures idle: the fastest of several tries, which nothing disturbed.
 func turnsPerNs() float64 {
 	const turns = 200_000
 	best := math.Inf(1)
@@ -184,8 +183,8 @@ func turnsPerNs() float64 {
 	return turns / best
 }
 
-// clockCost is what two readings of the clock take between them, in ns: the
-// least of some tries.
+// clockCost is the time between two successive clock readings, in ns: the least of several
+// tries.
 func clockCost() float64 {
 	const readings = 1000
 	best := math.Inf(1)

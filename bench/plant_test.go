@@ -13,13 +13,12 @@ import (
 
 func newMutexMap(ix contract.Indexers) contract.Store { return mutexmap.New(ix) }
 
-// A planted store is a store like the one inside.
+// A planted store keeps the contract of a store.
 func TestPlantedStoreKeepsTheContract(t *testing.T) {
 	storetest.Run(t, plant(newMutexMap, 0.1), suite.WithEffort(0.1))
 }
 
-// Each operation is followed by the share of what it was seen to cost, whether it
-// is one of those that are timed or not.
+// Each operation, timed or not, is followed by the share of its estimated cost.
 func TestPlantAddsItsShare(t *testing.T) {
 	t.Parallel()
 	const cost, perNs = 1000.0, 2.0

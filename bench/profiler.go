@@ -11,8 +11,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// profiler writes the profiles of an extra fork. A nil profiler does nothing,
-// so measured forks carry no trace of it.
+// profiler writes the profiles of an extra fork. A nil profiler does nothing, so measured
+// forks pay nothing for it.
 type profiler struct {
 	dir     string
 	cpu     *os.File
@@ -20,8 +20,8 @@ type profiler struct {
 	tracer  tracer
 }
 
-// Sampling of contention: one in mutexFraction contended unlocks, and blocking
-// of blockRate ns on average.
+// Contention is sampled: one in mutexFraction contended unlocks, and one blocking per
+// blockRate ns blocked.
 const (
 	mutexFraction = 5
 	blockRate     = 10_000
@@ -41,7 +41,7 @@ func startProfiler(dir string) (*profiler, error) {
 	return &profiler{dir: dir, cpu: f}, nil
 }
 
-// start begins profiling: the preparations are over. Only its first call counts.
+// start begins profiling, after the preparations. Only its first call counts.
 func (p *profiler) start() error {
 	if p == nil || p.started {
 		return nil
@@ -52,7 +52,7 @@ func (p *profiler) start() error {
 	return pprof.StartCPUProfile(p.cpu)
 }
 
-// stop writes the remaining profiles and names all of them in f.
+// stop writes the remaining profiles and lists all of them in f.
 func (p *profiler) stop(f *measure.Fork) error {
 	if p == nil {
 		return nil
@@ -62,7 +62,7 @@ func (p *profiler) stop(f *measure.Fork) error {
 	runtime.SetBlockProfileRate(0)
 	errs := []error{p.cpu.Close()}
 	f.Profiles = append(f.Profiles, p.cpu.Name())
-	runtime.GC() // heap shows what was live at the last collection
+	runtime.GC() // the heap profile shows the objects live at the last collection
 	for _, name := range []string{"heap", "allocs", "mutex", "block"} {
 		path := filepath.Join(p.dir, name+".pb.gz")
 		out, err := os.Create(path)
@@ -76,7 +76,7 @@ func (p *profiler) stop(f *measure.Fork) error {
 		errs = append(errs, out.Close())
 		f.Profiles = append(f.Profiles, path)
 	}
-	// Last: the analysis allocates, and the heap's profile is to show the component.
+	// Last: the analysis allocates, and the heap profile must show the component.
 	errs = append(errs, p.locks(f))
 	return errors.Join(errs...)
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// queueSubject is a delaying queue with items in it: ready, or waiting for
-// their time if the workload has them lie ahead.
+// queueSubject is a delaying queue filled with items: ready, or waiting for their time if
+// the workload has them lie ahead.
 type queueSubject struct {
 	staleness[string]
 	queue   contract.DelayingQueue[string]
 	keys    []string
 	waiting int
 	ahead   []time.Duration // of the waiting items; nil if they are ready
-	began   time.Time       // what ahead counts from
-	lead    time.Duration   // how long after that none of them is due
+	began   time.Time       // the time that ahead counts from
+	lead    time.Duration   // no waiting item is due earlier than this after began
 	stamped bool            // the waiting items have their stamps
 	stop    sync.Once
 }
@@ -36,9 +36,9 @@ func newQueueSubject(newQueue func(clock.WithTicker) contract.DelayingQueue[stri
 	return s
 }
 
-// Fill has the first of the items wait for their time, or lie ready. Their times
-// count from the beginning of the filling, however long it takes: a queue that is
-// slow to fill has as many items due in any second as the others.
+// Fill adds the waiting items, ready or with their times. The times count from the
+// beginning of Fill, however long it takes. A queue that is slow to fill therefore has as
+// many items due in any second as the others.
 func (s *queueSubject) Fill() {
 	s.began = time.Now()
 	for i, k := range s.keys[:s.waiting] {
@@ -48,16 +48,16 @@ func (s *queueSubject) Fill() {
 			s.queue.Add(k)
 		}
 	}
-	// Len makes a queue that takes items in behind its caller's back catch up.
+	// Some queues take items in asynchronously; Len makes them catch up.
 	s.queue.Len()
 }
 
-// readyAt is when the i-th of the waiting items is due.
+// readyAt is when the i-th waiting item is due.
 func (s *queueSubject) readyAt(i int) time.Time {
 	return s.began.Add(s.lead + s.ahead[i%len(s.ahead)])
 }
 
-// stampWaiting lets consumers see how late the waiting items come.
+// stampWaiting lets consumers measure how late they get the waiting items.
 func (s *queueSubject) stampWaiting() {
 	if s.ahead == nil || s.stamped {
 		return
@@ -68,17 +68,16 @@ func (s *queueSubject) stampWaiting() {
 	}
 }
 
-// Stop shuts the queue down, once: controller-runtime's panics at a second time.
+// Stop shuts the queue down, once: controller-runtime's queue panics at a second ShutDown.
 func (s *queueSubject) Stop()     { s.stop.Do(s.queue.ShutDown) }
 func (s *queueSubject) Held() int { return s.waiting }
 
-// lapShrink makes the delays of add-after fall from lap to lap: an item waits
-// already from the second lap on, and a later time for it would be no work at all.
+// lapShrink makes the delays of add-after fall from lap to lap. From the second lap on, an
+// item is waiting already, and adding it with a later time would be no work.
 const lapShrink = 0.98
 
-// Actor makes the actor of one operation. A batch of adds that may be taken in
-// behind the caller's back ends with Len, so that the taking in is part of what
-// is measured.
+// Actor makes the actor of one operation. A batch of delayed or rate-limited adds ends with
+// Len: a queue may take such items in asynchronously, and that work must be measured.
 func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	w := newWalk(len(s.keys), g.Keys, who)
 	if op == load.OpAddGetDone || op == load.OpAddAfter {
@@ -116,9 +115,9 @@ func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 					return i
 				}
 				queue.Done(item)
-				// Who was done with an item is who adds it next. Were it added by
-				// another while this goroutine stands before its Done, the queue would
-				// make one of two Adds, and a Get would wait for ever.
+				// The goroutine that called Done for an item adds it next. If another
+				// goroutine added it before this one's Done, the queue would merge the two
+				// Adds, and a Get would wait forever.
 				*mine = item
 			}
 			return n
@@ -176,8 +175,8 @@ func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	return Actor{}, fmt.Errorf("queue: %s: %w", op, ErrUnsupported)
 }
 
-// laterAdder is the actor of add-after in a group: what it does alone, with the
-// time from which each item is ready.
+// laterAdder is the actor of add-after in a group: as alone, but it also stamps each item
+// with the time from which it is ready.
 func (s *queueSubject) laterAdder(w *walk, ahead []time.Duration) Actor {
 	keys := along(w, func(i int) string { return s.keys[i] })
 	stamps, _ := s.producer(w, func(i int) string { return s.keys[i] })

@@ -11,8 +11,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// What waits before the run begins is followed too, from its ready time: those that
-// come due within the measured time, and no others.
+// Items that wait before the run begins are followed too, from their ready time: only those
+// that come due within the measured time.
 func TestLatenessOfWhatWaited(t *testing.T) {
 	for _, impl := range []string{"clientgo", "workqueue", "priority"} {
 		e, err := catalog.Lookup(contract.ComponentQueue, impl)

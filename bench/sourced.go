@@ -19,10 +19,9 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// sourced is a store or FIFO that a client-go Reflector fills from a list/watch
-// source, which a workload with faults asks for. Writers write to the source; the
-// Reflector lists, watches, and lists again when a fault strikes; readers and
-// consumers work on the component as ever.
+// sourced is a store or FIFO that a client-go Reflector fills from a list/watch source, for
+// workloads with faults. Writers write to the source. The Reflector lists, watches, and
+// lists again after a fault. Readers and consumers use the component as usual.
 type sourced struct {
 	Subject
 	source  *load.Source
@@ -31,15 +30,15 @@ type sourced struct {
 	visible *visibility    // nil for a FIFO
 	cancel  context.CancelFunc
 	running sync.WaitGroup
-	// version is the newest that the Reflector has seen.
+	// version returns the newest version that the Reflector has seen.
 	version func() string
 }
 
-// Faults is how often a fault struck while the workload ran.
+// Faults is the number of faults that struck while the workload ran.
 const Faults = "faults"
 
-// reflectorBackoff retries within the seconds that a workload lasts; client-go's
-// own begins at 800 ms.
+// reflectorBackoff retries soon, because a workload lasts only seconds; client-go's own
+// back-off begins at 800 ms.
 var reflectorBackoff = wait.Backoff{Duration: 5 * time.Millisecond, Cap: 100 * time.Millisecond, Steps: 10, Factor: 2, Jitter: 1}
 
 func newSourced(s Subject, objects *load.Objects, w load.Workload) (*sourced, error) {
@@ -68,7 +67,7 @@ func newSourced(s Subject, objects *load.Objects, w load.Workload) (*sourced, er
 	return out, nil
 }
 
-// catchUp bounds the wait for a Reflector to see what the source has.
+// catchUp bounds the wait until a Reflector has seen the source's newest version.
 const catchUp = 10 * time.Second
 
 // caughtUp waits until the Reflector has seen the source's newest version.
@@ -81,7 +80,7 @@ func (s *sourced) caughtUp() bool {
 	return false
 }
 
-// Actor has writers write to the source; all others do what they do without one.
+// Actor makes writers write to the source. All other actors are those of the component.
 func (s *sourced) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	switch op {
 	case load.OpReplace, load.OpTransaction, load.OpResync, load.OpAddPop:
@@ -118,8 +117,8 @@ func (s *sourced) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	a.Loop = func(n int) int {
 		for i := range n {
 			written, err := write(w.slot())
-			// Another group may have deleted the object, or made it again, a moment
-			// ago: the write is done all the same.
+			// Another group may just have deleted the object or made it again: the write
+			// counts as done.
 			if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
 				return i
 			}
@@ -132,7 +131,7 @@ func (s *sourced) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	return a, nil
 }
 
-// leave ends the watch for what the writers wrote.
+// leave counts the writes that were not visible by end.
 func (s *sourced) leave(end time.Time) {
 	if s.visible != nil {
 		s.visible.leave(end)
@@ -147,8 +146,8 @@ func (s *sourced) close() {
 	s.Stop()
 }
 
-// settle writes down how often the faults struck and, for a store, whether it
-// has what the source has once the reflector has caught up. It comes before close.
+// settle records how often the faults struck. For a store it also checks that it equals the
+// source once the reflector has caught up. It is called before close.
 func (s *sourced) settle(f *measure.Fork) {
 	total := 0
 	for _, n := range s.source.Struck() {

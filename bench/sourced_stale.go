@@ -9,15 +9,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// visibility knows up to which version of the source a store shows what was
-// written. A reflector applies versions in order, and a list stands for all up to
-// its own, so one number says what is visible.
+// visibility knows up to which version of the source a store shows the writes. A reflector
+// applies versions in order, and a list contains all versions up to its own, so one number
+// suffices.
 type visibility struct {
-	staleness[uint64] // for its clock and groups; the stamps lie in pending
+	staleness[uint64] // for its clock and groups; the stamps are in pending
 	mu                struct {
 		sync.Mutex
 		version uint64
-		since   int64 // when it got there
+		since   int64 // when the store reached version
 		pending map[uint64]pendingWrite
 	}
 }
@@ -27,7 +27,7 @@ type pendingWrite struct {
 	by    *sightings
 }
 
-// wrote says that an event due at since is a version of the source now.
+// wrote records that an event due at since has become a version of the source.
 func (v *visibility) wrote(version uint64, since int64, by *sightings) {
 	if since == 0 {
 		return
@@ -44,7 +44,7 @@ func (v *visibility) wrote(version uint64, since int64, by *sightings) {
 	v.mu.pending[version] = pendingWrite{since, by}
 }
 
-// shows says that the store has everything up to a version.
+// shows records that the store has everything up to a version.
 func (v *visibility) shows(version string) {
 	n, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
@@ -70,7 +70,7 @@ func (v *visibility) leave(end time.Time) {
 	}
 }
 
-// watchedStore is what a reflector fills; it tells when something is visible.
+// watchedStore is the store that a reflector fills; it reports when a version is visible.
 type watchedStore struct {
 	cache.ReflectorStore
 	*visibility

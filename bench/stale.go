@@ -8,40 +8,41 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// Stale is the distribution of staleness: from when an event was due to be
-// offered, or an item to be ready, until its consumer had it. It stands in the
-// consumers' series; over a list/watch source, in the writers'.
+// Stale is the distribution of staleness: from when an event was due to be offered, or an
+// item to be ready, until its consumer had it. It is in the consumers' series, or in the
+// writers' over a list/watch source.
 const Stale = "stale"
 
-// What goes with it. An unseen event is in the distribution with what it had
-// waited by the end of the measured time. An early item was taken out before it
-// was ready, which is a defect; it is not in the distribution.
+// The counts beside it. The distribution contains an unseen event with its wait until the
+// end of the measured time. An early item was taken out before it was ready. That is a
+// defect, and the distribution does not contain it.
 const (
 	Unseen = "unseen"
 	Early  = "early"
 )
 
-// staleness knows since when the items of a subject wait to be seen, by key. The
-// actors of groups share one; nothing else has any. Of several events of one
-// item that nobody has seen yet the earliest counts.
+// staleness holds, by key, since when the items of a subject wait to be seen. All actors of
+// groups share one; other actors have none. Of several unseen events of one item the
+// earliest counts.
 //
-// The actors are made, and with them the map, before any of them works; from then
-// on the map is only read. A producer pays some nanoseconds for an event, a
-// consumer a look into the map for each item and a clock reading for each that
-// is stamped.
+// The actors, and with them the map, are made before any actor works. From then on the map
+// is only read. A producer pays some nanoseconds per event. A consumer pays a map lookup
+// per item, and a clock reading per stamped item.
 type staleness[K comparable] struct {
 	epoch  time.Time // of all stamps; set when the first actor is made
 	stamps map[K]*stamp
 	groups map[string]*sightings
 	first  *sightings
-	// timed: items have a ready time. otherwise: they may become ready in another
-	// way too, so that coming early is no defect.
+	// timed: items have a ready time. otherwise: items may also become ready in another
+	// way, so coming early is no defect.
 	timed, otherwise bool
-	// blind: an operation takes items out without looking at stamps, so nothing is told.
+	// blind: an operation takes items out without looking at stamps, so nothing is
+	// reported.
 	blind bool
 }
 
-// stamp is since when an item waits to be seen, in ns since the epoch; 0 if it does not.
+// stamp is since when an item waits to be seen, in ns since the epoch; 0 if it does not
+// wait.
 type stamp struct{ atomic.Int64 }
 
 // offer sets the stamp, unless there is an earlier one.
@@ -53,7 +54,7 @@ func (s *stamp) offer(at int64) {
 	}
 }
 
-// at is a time as a stamp.
+// at converts a time to a stamp.
 func (s *staleness[K]) at(t time.Time) int64 {
 	if s.epoch.IsZero() {
 		s.epoch = time.Now()
@@ -72,14 +73,14 @@ func (s *staleness[K]) of(key K) *stamp {
 	return s.stamps[key]
 }
 
-// producer returns the stamps of a walk, in its order, and since when the next
-// operation's event waits, which the worker sets.
+// producer returns the stamps of a walk, in its order, and the due of its next event, which
+// the worker sets.
 func (s *staleness[K]) producer(w *walk, key func(position int) K) ([]*stamp, *due) {
 	s.at(time.Now())
 	return along(w, func(i int) *stamp { return s.of(key(i)) }), &due{at: s.at}
 }
 
-// consumer returns what the goroutines of a group have seen.
+// consumer returns the sightings of a group, which its goroutines share.
 func (s *staleness[K]) consumer(group string) *sightings {
 	s.at(time.Now())
 	if s.groups == nil {
@@ -96,7 +97,7 @@ func (s *staleness[K]) consumer(group string) *sightings {
 	return seen
 }
 
-// saw is called by a consumer that has the item now.
+// saw is called by a consumer when it has the item.
 func (s *staleness[K]) saw(key K, by *sightings) {
 	stamp := s.stamps[key]
 	if stamp == nil || stamp.Load() == 0 {
@@ -107,8 +108,8 @@ func (s *staleness[K]) saw(key K, by *sightings) {
 	}
 }
 
-// leave is called when all actors have ended: what was due by end and nobody has
-// seen goes to the first group of consumers.
+// leave is called when all actors have ended. Events due by end and not seen count for the
+// first group of consumers.
 func (s *staleness[K]) leave(end time.Time) {
 	for _, g := range s.groups {
 		g.blind, g.timed = s.blind, s.timed && !s.otherwise
@@ -120,8 +121,8 @@ func (s *staleness[K]) leave(end time.Time) {
 	}
 }
 
-// due is since when the event waits that a producer's next operation offers, in
-// ns since the epoch; 0 if it is not to be stamped. One goroutine owns it.
+// due holds since when the event of a producer's next operation waits, in ns since the
+// epoch; 0 if it is not to be stamped. One goroutine owns it.
 type due struct {
 	at    func(time.Time) int64
 	since int64
@@ -146,16 +147,16 @@ func (d *due) stamp(s *stamp) {
 	}
 }
 
-// sightings is what a group has seen. Any goroutine may add to it.
+// sightings records the events that a group has seen. It is safe for concurrent use.
 type sightings struct {
 	at            func(time.Time) int64
-	from          int64 // what was due before does not count
+	from          int64 // events due earlier do not count
 	early, unseen atomic.Int64
 	merged        atomic.Int64
 	timed, blind  bool
 	merges        bool // merged is counted
-	// free are the histograms that nobody is recording in: a few for however many
-	// goroutines, and no lock, which would show among the component's.
+	// free are the histograms that no goroutine is recording in. Their number depends on
+	// GOMAXPROCS, not on the goroutines. A lock would show among the component's locks.
 	free []atomic.Pointer[measure.Histogram]
 }
 
@@ -191,7 +192,7 @@ func (s *sightings) left(since, end int64) {
 	}
 }
 
-// missed counts an event that nobody can have seen, and that waited so long.
+// missed counts an event that no consumer can have seen, with its wait.
 func (s *sightings) missed(waited time.Duration) {
 	s.unseen.Add(1)
 	s.record(waited)
@@ -202,7 +203,7 @@ func (s *sightings) record(d time.Duration) {
 		for i := range s.free {
 			if h := s.free[i].Swap(nil); h != nil {
 				h.Record(d)
-				// Each histogram has a place of its own, and goes back to where it was.
+				// Each histogram has a place of its own and returns there.
 				s.free[i].Store(h)
 				return
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// inBubble runs groups against an implementation for a second of a bubble's time,
-// and returns the series by group.
+// inBubble runs groups against an implementation for a second of a bubble's time and
+// returns the series by group.
 func inBubble(t *testing.T, c contract.Component, impl string, spoil func(Subject), groups ...load.Group) map[string]measure.Series {
 	t.Helper()
 	e, err := catalog.Lookup(c, impl)
@@ -45,8 +45,8 @@ func staleMax(s measure.Series) time.Duration {
 	return time.Duration(s.Values[measure.MaxMetric(Stale)])
 }
 
-// 100 items a second and a worker that does 50: the k-th waits for k times 10 ms,
-// and at the end half of them have not been seen, the oldest for 500 ms.
+// 100 items a second and a worker that handles 50: the k-th waits for k times 10 ms. At the
+// end half of them are unseen, the oldest for 500 ms.
 func TestStalenessOfABacklog(t *testing.T) {
 	s := inBubble(t, contract.ComponentQueue, "workqueue", nil,
 		load.Group{Name: "adder", Op: load.OpAdd, Goroutines: 1, Rate: 100},
@@ -79,7 +79,7 @@ func TestStalenessCountsFromTheEarliestUnseen(t *testing.T) {
 	}
 }
 
-// A FIFO's consumer sees everything at once if it has nothing else to do.
+// An idle consumer of a FIFO sees everything at once.
 func TestStalenessOfAFIFO(t *testing.T) {
 	for _, impl := range []string{"deltafifo", "clientgo-deltafifo", "clientgo-realfifo"} {
 		s := inBubble(t, contract.ComponentFIFO, impl, nil,
@@ -94,7 +94,7 @@ func TestStalenessOfAFIFO(t *testing.T) {
 	}
 }
 
-// earlyHeap hands items out before they are ready.
+// earlyHeap returns items before they are ready.
 type earlyHeap struct{ contract.DelayHeap[string] }
 
 func (h earlyHeap) PopReady(now time.Time) (string, bool) {
@@ -142,7 +142,7 @@ func TestLatenessAndEarliness(t *testing.T) {
 	}
 }
 
-// Where an operation takes items out by itself, who has seen what is not known.
+// An operation that takes items out without looking at stamps leaves no staleness.
 func TestNoStalenessWhereItIsNotKnown(t *testing.T) {
 	s := inBubble(t, contract.ComponentQueue, "clientgo", nil,
 		load.Group{Name: "adder", Op: load.OpAdd, Goroutines: 1, Rate: 100},
@@ -153,8 +153,7 @@ func TestNoStalenessWhereItIsNotKnown(t *testing.T) {
 	}
 }
 
-// An event is visible when the store has its version or a later one, however
-// the later one came.
+// An event is visible when the store has its version or a later one, from whichever change.
 func TestVisibility(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ms = time.Millisecond
@@ -167,12 +166,12 @@ func TestVisibility(t *testing.T) {
 		write(12)
 		write(13)
 		time.Sleep(ms)
-		v.shows("13") // a list, say: 11 has waited 2 ms, 12 and 13 one
+		v.shows("13") // as after a list: 11 has waited 2 ms, 12 and 13 one
 		early := v.at(time.Now())
 		v.shows("14")
 		time.Sleep(ms)
 		v.wrote(14, early, seen) // the reflector was faster than the writer's return
-		v.shows("12")            // nothing becomes invisible
+		v.shows("12")            // visible versions stay visible
 		write(15)
 		time.Sleep(5 * ms)
 		v.leave(time.Now())

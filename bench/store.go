@@ -13,9 +13,9 @@ import (
 type storeSubject struct {
 	store   contract.Store
 	objects *load.Objects
-	index   string // that is read where a group names none
-	// later holds, for update and update-index, a later version of each object
-	// that a walk comes by. It is made once and shared by all actors.
+	index   string // the index to read where a group names none
+	// later holds, for update and update-index, a later version of each object on a walk.
+	// It is made once and shared by all actors.
 	later map[load.Op]map[int]any
 }
 
@@ -31,9 +31,9 @@ func (s *storeSubject) Stop()     {}
 func (s *storeSubject) Held() int { return s.objects.Len() }
 
 const (
-	// replaceChunk is how many whole maps a replace actor makes ahead of time.
+	// replaceChunk is how many whole maps a replace actor prepares.
 	replaceChunk = 4
-	// defaultBatch is the size of a transaction where the workload says nothing.
+	// defaultBatch is the size of a transaction where the workload sets none.
 	defaultBatch = 1000
 	batchChunk   = 8
 )
@@ -61,18 +61,18 @@ func (s *storeSubject) Actor(op load.Op, g load.Group, who int) (Actor, error) {
 	return Actor{}, fmt.Errorf("store: %s: %w", op, ErrUnsupported)
 }
 
-// madeKeys are strings of the walk's own, as a lister makes one of namespace and name, and
-// an informer one for each event. Where the very string that is stored is asked for, Go
-// compares two pointers and not the bytes, which spares a cache miss that nobody else is spared.
+// madeKeys are copies of the walk's keys, because a lister makes a string of namespace and
+// name, and an informer makes one for each event. Given the stored string itself, Go would
+// compare two pointers and not the bytes. That saves a cache miss which real callers pay.
 func (s *storeSubject) madeKeys(w *walk) []string {
 	return along(w, func(i int) string { return strings.Clone(s.objects.Key(i)) })
 }
 
-// eventKeys are the strings by which a writer updates, by turns from lap to lap, as an
-// informer makes a new one for each event. A store that keeps the newest, as a Go map does,
-// would otherwise find that it is asked for the very string it keeps. They lie in memory
-// as those of the other objects would, in no order: strings that were made along the walk
-// lie side by side in its order, which a processor sees coming.
+// eventKeys are two sets of copied keys that a writer uses by turns from lap to lap, as an
+// informer makes a new string for each event. With one set, a store that keeps the newest
+// string, as a Go map does, would be given the very string it keeps. The strings are made
+// in random order and so lie scattered in memory. Made along the walk they would lie side
+// by side in its order, and the processor would prefetch them.
 func (s *storeSubject) eventKeys(w *walk) (sets [2][]string) {
 	rng := rand.New(rand.NewPCG(1, uint64(len(w.order))))
 	for i := range sets {
@@ -149,8 +149,8 @@ func (s *storeSubject) indexReader(op load.Op, g load.Group, w *walk, who int) (
 	}}, nil
 }
 
-// laterVersions gives each object of the walk a second version, so that every
-// update is a real one and nothing is generated while the clock runs.
+// laterVersions gives each object of the walk a second version, so that every update
+// changes the object and nothing is generated while the clock runs.
 func (s *storeSubject) laterVersions(op load.Op, w *walk) []any {
 	made := s.later[op]
 	if made == nil {
@@ -170,7 +170,7 @@ func (s *storeSubject) firstVersions(w *walk) []any {
 	return along(w, func(i int) any { return s.objects.At(i) })
 }
 
-// writer turns each object to its other version, pass by pass.
+// writer switches each object to its other version, pass by pass.
 func (s *storeSubject) writer(op load.Op, w *walk) Actor {
 	store := s.store
 	if op == load.OpAddDelete {
@@ -199,9 +199,9 @@ func (s *storeSubject) writer(op load.Op, w *walk) Actor {
 	}
 }
 
-// restorer puts back what the walk left. Operations that take turns store versions of
-// their own: an update of those would move an object that it must leave where it is, or
-// store what is there.
+// restorer restores the versions that the walk left. Operations that take turns store
+// versions of their own. An update of such a version would move an object between index
+// values when it must not, or store the version that is there.
 func (s *storeSubject) restorer(w *walk, keys [2][]string, versions [2][]any) func() {
 	return func() {
 		done := w.at & w.mask
@@ -218,7 +218,7 @@ func (s *storeSubject) restorer(w *walk, keys [2][]string, versions [2][]any) fu
 	}
 }
 
-// replacer gives the store whole new maps; making them is not timed.
+// replacer replaces the store's contents by whole new maps; making them is not timed.
 func (s *storeSubject) replacer() Actor {
 	store := s.store
 	var maps []map[string]any

@@ -13,8 +13,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// Every update is a real one: no version is stored twice running under one key,
-// alone and by two goroutines.
+// Every update changes something: no version is stored twice in a row under one key, alone
+// and by two goroutines.
 func TestUpdatesChangeSomething(t *testing.T) {
 	for _, op := range []load.Op{load.OpUpdate, load.OpUpdateIndex} {
 		t.Run(string(op), func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestUpdatesChangeSomething(t *testing.T) {
 	}
 }
 
-// Nor when an operation is returned to in passes.
+// The same holds when an operation is continued in passes.
 func TestPassesGoOnWhereTheyWere(t *testing.T) {
 	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 5000}, Ops: []load.Op{load.OpUpdateIndex}, Duration: time.Millisecond}.WithDefaults()
 	objects := load.Generate(w.Objects, 1)
@@ -53,8 +53,8 @@ func TestPassesGoOnWhereTheyWere(t *testing.T) {
 	}
 }
 
-// Nor when others have had their turn: update leaves each object on its node,
-// update-index moves each.
+// The same holds after other operations had their turn: update leaves each object on its
+// node, update-index moves each.
 func TestTurnsDoNotDisturbUpdates(t *testing.T) {
 	t.Parallel()
 	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 300}}.WithDefaults()
@@ -81,7 +81,7 @@ func TestTurnsDoNotDisturbUpdates(t *testing.T) {
 	}
 }
 
-// An operation whose workload names an index reads that one.
+// An operation reads the index that its workload names.
 func TestByIndexReadsTheWorkloadsIndex(t *testing.T) {
 	t.Parallel()
 	for index, matches := range map[string]int{load.IndexNamespace: 75, load.IndexNode: 15} {
@@ -107,7 +107,7 @@ func TestByIndexReadsTheWorkloadsIndex(t *testing.T) {
 	}
 }
 
-// spyStore looks at updates and at what is found by index.
+// spyStore observes updates and the results of index reads.
 type spyStore struct {
 	contract.Store
 	last                 map[string]any

@@ -9,19 +9,20 @@ import (
 )
 
 const (
-	// timingShare is the most that timing may add to the time of a closed loop.
+	// timingShare is the most that timing may add to the time of a closed loop, as a share
+	// of it.
 	timingShare = 0.1
-	// longestStride bounds how few operations are timed.
+	// longestStride is the most operations per timed one.
 	longestStride = 64
-	// strideSamples is how many batches, the last ones of the warm-up, say what an
-	// operation costs, and fewestStrideSamples how many there must be.
+	// strideSamples is how many batches, the last ones of the warm-up, determine the cost
+	// of an operation. There must be at least fewestStrideSamples.
 	strideSamples       = 1001
 	fewestStrideSamples = 11
 )
 
-// timingCost is what it costs to time one operation: two readings of the clock
-// and an entry in a histogram. It is the median of batches and takes about a
-// millisecond. In a synctest bubble it is 0.
+// timingCost is the cost of timing one operation: two readings of the clock and an entry in
+// a histogram. It is the median of batches; measuring it takes about a millisecond. In a
+// synctest bubble it is 0.
 func timingCost() time.Duration {
 	const batches, timings = 11, 500
 	h := measure.NewHistogram()
@@ -37,8 +38,8 @@ func timingCost() time.Duration {
 	return time.Duration(math.Ceil(measure.MedianOf(costs)))
 }
 
-// strideFor is how many operations there are to one that is timed, given what
-// an operation and its timing cost in ns: a power of two, at most longestStride.
+// strideFor is the number of operations per timed one, given the costs of an operation and
+// of its timing in ns: a power of two, at most longestStride.
 func strideFor(operation, timing float64) int {
 	k := 1
 	for k < longestStride && timing > timingShare*operation*float64(k) {
@@ -47,10 +48,10 @@ func strideFor(operation, timing float64) int {
 	return k
 }
 
-// stride says how many operations of a closed loop are done to one that is timed.
-// Each goroutine finds out in the warm-up what an operation costs; the first to
-// end it decides for the group, so that no goroutine's operations weigh more than
-// another's in the merged distribution. Until then each goes by its last batch.
+// stride determines how many operations of a closed loop are done per timed one. In the
+// warm-up each goroutine measures the cost of an operation. The first to end the warm-up
+// decides for the group, so that the operations of all goroutines weigh the same in the
+// merged distribution. Until then each goroutine goes by its last batch.
 type stride struct {
 	timing time.Duration
 	group  *atomic.Int64 // 0 until decided
@@ -59,8 +60,8 @@ type stride struct {
 	seen   int       // batches
 }
 
-// next is how many operations make the next batch; the last of them is timed.
-// A nil stride times each.
+// next is the number of operations in the next batch; its last operation is timed. A nil
+// stride times each operation.
 func (s *stride) next() int {
 	if s == nil {
 		return 1
@@ -68,7 +69,7 @@ func (s *stride) next() int {
 	return max(1, s.own)
 }
 
-// decided is what the group times: one in so many.
+// decided is the number of operations per timed one that the group decided on.
 func (s *stride) decided() int {
 	if s == nil {
 		return 1
@@ -76,8 +77,8 @@ func (s *stride) decided() int {
 	return max(1, int(s.group.Load()))
 }
 
-// learn takes a batch of k operations into account. decide ends the learning, if
-// enough has been seen.
+// learn adds a batch of k operations to the samples. decide ends the learning, if there are
+// enough.
 func (s *stride) learn(k int, took time.Duration, decide bool) {
 	if s == nil {
 		return

@@ -26,8 +26,8 @@ func TestStrideFor(t *testing.T) {
 	}
 }
 
-// Operations of 100 ns beside a timing of as much are timed one in 16, those of
-// 10 us each; what is done is counted whole, by all workers of the group.
+// Operations of 100 ns, whose timing costs as much, are timed one in 16; those of 10 us
+// each. All operations count, by all workers of the group.
 func TestClosedLoopTimesOneInSeveral(t *testing.T) {
 	for _, c := range []struct {
 		takes  time.Duration
@@ -70,7 +70,7 @@ func TestClosedLoopTimesOneInSeveral(t *testing.T) {
 				t.Fatalf("%s, warm-up %s: one in %d is timed, want %d", c.takes, c.warmup, got, c.want)
 			}
 			for who, wk := range crew {
-				// The batch at either end is in or out as a whole.
+				// The batch at either end counts as a whole or not at all.
 				if off := int(wk.done) - calls[who]; off > longestStride || off < -longestStride {
 					t.Errorf("%s: %d counted as done, %d were", c.takes, wk.done, calls[who])
 				}

@@ -22,23 +22,23 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// traceTarget is a component that a trace is fed to: an instance for each of the
-// trace's resources. It is made filled with what the trace begins with.
+// traceTarget is a component that a trace is replayed through, with an instance for each of
+// the trace's resources. A new target holds the trace's initial objects.
 type traceTarget interface {
-	// apply hands an event over, which waits since due. One goroutine calls it. Where it
-	// must wait for the component it ends with ctx.
+	// apply hands over an event that was due at due. It is called by one goroutine. Where
+	// it must wait for the component, the end of ctx ends the wait.
 	apply(ctx context.Context, e *load.TraceEvent, due time.Time) error
-	// settle blocks until everything that was applied has gone all the way, or ctx ends.
+	// settle blocks until every applied event has passed the whole component, or ctx ends.
 	settle(ctx context.Context) error
-	// state is what it has now, by resource and key, each object as it was handed over. It
-	// comes after settle.
+	// state returns the current contents by resource and key, each object as it was handed
+	// over. It is called after settle.
 	state() ([]map[string]any, error)
-	// checks are what is to be checked beside the state. They come after settle, too.
+	// checks returns the checks beside that of the state. It is called after settle, too.
 	checks(trace *load.Trace) []measure.CheckResult
 	// reader makes the actor of a reading group's goroutine.
 	reader(g load.Group, who int) (Actor, error)
-	// consumed is what the consumers of the events saw, in the time that the replay
-	// took; nil where the caller of apply sees all there is.
+	// consumed returns the series of the events' consumers, over the time took of the
+	// replay; nil where the caller of apply sees everything.
 	consumed(took time.Duration) []measure.Series
 	close()
 }
@@ -55,15 +55,15 @@ func newTraceTarget(ctx context.Context, entry catalog.Entry, trace *load.Trace,
 	return nil, fmt.Errorf("a trace is replayed through %v, and %s is a %s", TraceComponents(), entry.Name, entry.Component)
 }
 
-// TraceComponents are those that a trace can be replayed through.
+// TraceComponents returns the components that a trace can be replayed through.
 func TraceComponents() []contract.Component {
 	return []contract.Component{contract.ComponentStore, contract.ComponentFIFO, contract.ComponentInformer}
 }
 
-// replay feeds a trace to a component, each event when it is due, while the
-// workload's groups read. The workload's duration is the time that the trace's
-// events take, so it says by how much they are compressed. At the end what the component holds is
-// compared object by object with what the trace leads to.
+// replay feeds a trace to a component, each event when it is due, while the workload's
+// groups read. The workload's duration is the replay's time span, and so sets the
+// compression of the trace. At the end replay compares the component's contents object by
+// object with the trace's final state.
 func replay(ctx context.Context, entry catalog.Entry, w load.Workload, path string, f *measure.Fork, p *profiler) error {
 	trace, err := load.ReadTraceFile(path)
 	if err != nil {
@@ -96,14 +96,14 @@ func replay(ctx context.Context, entry catalog.Entry, w load.Workload, path stri
 	return err
 }
 
-// feed replays the events and returns what the feeder, the readers and the
-// consumers saw.
+// feed replays the events and returns the series of the feeder, the readers and the
+// consumers.
 func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Workload, p *profiler) ([]measure.Series, error) {
 	crews, err := traceReaders(target, w, p)
 	if err != nil {
 		return nil, err
 	}
-	runtime.GC() // what reading the trace left behind would be collected while the first events are replayed
+	runtime.GC() // or the garbage from reading the trace would be collected during the first events
 	if err := p.start(); err != nil {
 		return nil, err
 	}
@@ -166,11 +166,11 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 	return append(series, target.consumed(took)...), errors.Join(err, untraced)
 }
 
-// untilStopped is longer than any replay: readers read until the last event has
-// gone all the way, and their context ends them.
+// untilStopped is longer than any replay: the end of their context ends the readers, after
+// the last event has passed the whole component.
 const untilStopped = 1000 * time.Hour
 
-// traceSpeed is what to multiply the trace's times by.
+// traceSpeed is the factor for the trace's times.
 func traceSpeed(trace *load.Trace, w load.Workload) float64 {
 	if span := trace.Span(); span > 0 {
 		return float64(w.Duration) / float64(span)
@@ -178,8 +178,8 @@ func traceSpeed(trace *load.Trace, w load.Workload) float64 {
 	return 1
 }
 
-// readersOf are the groups that read while a trace is replayed; what is written, the
-// trace says, and who consumes belongs to the target.
+// readersOf returns the groups that read while a trace is replayed. The trace defines the
+// writes, and consumers belong to the target.
 func readersOf(w load.Workload) []load.Group {
 	return slices.DeleteFunc(slices.Clone(w.Groups), func(g load.Group) bool {
 		op, err := load.LookupOperation(w.Component, g.Op)
@@ -208,8 +208,8 @@ const sameFinalState = "final state, object by object"
 
 func sameObject(got any, want kruntime.Object) bool { return reflect.DeepEqual(got, any(want)) }
 
-// compare holds what a component has, or what somebody was told that it has, against
-// what the trace leads to, object by object.
+// compare compares the contents of a component, or those that a handler was told of, with
+// the trace's final state, object by object.
 func compare(name string, got []map[string]any, trace *load.Trace, same func(got any, want kruntime.Object) bool) measure.CheckResult {
 	check := measure.CheckResult{Name: name, Passed: true}
 	fail := func(format string, args ...any) {
@@ -241,7 +241,7 @@ func compare(name string, got []map[string]any, trace *load.Trace, same func(got
 	return check
 }
 
-// digest is a fingerprint of everything that a component has, equal for equal contents.
+// digest is a fingerprint of a component's contents, equal for equal contents.
 func digest(state []map[string]any) (string, error) {
 	h := sha256.New()
 	for _, objects := range state {

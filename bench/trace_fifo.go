@@ -19,12 +19,12 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// fifoTarget is a FIFO for each resource of a trace, with a consumer each that does
-// what an informer's does: it pops, and writes what it has popped into the view that
-// the FIFO knows the objects by. From an event's due time to its popping is its staleness.
+// fifoTarget is a FIFO for each resource of a trace. Each has a consumer that works like an
+// informer's: it pops, and writes the popped objects into the FIFO's view of known objects.
+// An event's staleness lasts from its due time until it is popped.
 type fifoTarget struct {
 	*timeline
-	group   load.Group // the consumers'
+	group   load.Group // of consumers
 	fifos   []contract.FIFO
 	views   []*view
 	popped  atomic.Int64 // events
@@ -33,7 +33,7 @@ type fifoTarget struct {
 	failed  chan error // the first error of each consumer
 }
 
-// view is what a FIFO's consumer knows.
+// view holds the objects known to a FIFO's consumer.
 type view struct {
 	sync.RWMutex
 	objects map[string]any
@@ -52,7 +52,7 @@ func (v *view) GetByKey(key string) (any, bool, error) {
 	return obj, ok, nil
 }
 
-// endMarker is put behind all events: when it is popped, so are they. No object of a
+// endMarker is added behind all events: once it is popped, so are they. No object of a
 // cluster has a name like its.
 type endMarker struct {
 	metav1.ObjectMeta
@@ -101,7 +101,7 @@ func consumerOf(w load.Workload) load.Group {
 	return load.Group{Name: "consumer", Op: load.OpPop, Goroutines: 1, Batch: 1}
 }
 
-// popper makes a function that pops once, as the group asks for.
+// popper returns a function that pops once, in the way that the group asks for.
 func (t *fifoTarget) popper(fifo contract.FIFO, v *view, sees *observer) (func() error, error) {
 	handle := func(deltas []contract.Delta) {
 		for i := range deltas {
@@ -136,7 +136,7 @@ func (t *fifoTarget) popper(fifo contract.FIFO, v *view, sees *observer) (func()
 	return func() error { return batcher.PopBatch(batch, one) }, nil
 }
 
-// take does to the view what a delta says.
+// take applies a delta to the view.
 func (t *fifoTarget) take(v *view, sees *observer, d *contract.Delta) {
 	if m, ok := d.Object.(*endMarker); ok {
 		close(m.reached)
@@ -224,7 +224,8 @@ func (t *fifoTarget) reader(g load.Group, _ int) (Actor, error) {
 	return Actor{}, fmt.Errorf("group %s: nobody reads a FIFO", g.Name)
 }
 
-// consumed closes the FIFOs: the consumers have ended when it reads what they counted.
+// consumed closes the FIFOs first, so that the consumers have ended when it reads their
+// counts.
 func (t *fifoTarget) consumed(took time.Duration) []measure.Series {
 	t.close()
 	s := measure.Series{Group: t.group.Name, Op: string(t.group.Op), Goroutines: len(t.fifos),

@@ -11,18 +11,18 @@ import (
 )
 
 // follower is a handler of an informer that a trace is replayed through. It keeps the last
-// that it was told of each object, and finds out when what it is told next does not
-// follow from that: something was lost, or came twice.
+// state it was told of each object and detects a notification that does not follow from it:
+// an event was lost, or came twice.
 //
-// The informer calls it from one goroutine. Others may look at its fields when the
-// mark has come through, which they learn from marked, or when the informer was stopped.
+// The informer calls it from one goroutine. Others may read its fields after the mark has
+// come through, which marked signals, or after the informer was stopped.
 type follower struct {
 	group   load.Group
 	sees    *observer
 	objects map[string]any // by key
-	told    int            // events
-	broken  string         // the first thing that did not follow; "" if all did
-	marked  chan struct{}  // of capacity one: the mark came, or it went
+	told    int            // events it was told of
+	broken  string         // the first notification that did not follow; "" if all did
+	marked  chan struct{}  // of capacity one: the mark was added, or deleted
 }
 
 var _ cache.ResourceEventHandler = (*follower)(nil)
@@ -31,7 +31,7 @@ func newFollower(g load.Group, t *timeline, resource int) *follower {
 	return &follower{group: g, sees: t.observer(g.Name, resource), objects: map[string]any{}, marked: make(chan struct{}, 1)}
 }
 
-// handlers are the followers as an informer takes them.
+// handlers returns the followers as event handlers.
 func handlers(followers []*follower) []cache.ResourceEventHandler {
 	out := make([]cache.ResourceEventHandler, len(followers))
 	for i, f := range followers {
@@ -76,8 +76,8 @@ func (f *follower) OnDelete(obj any) {
 	f.handled()
 }
 
-// notified ends the wait of an event, or of whoever waits for the mark, and
-// returns the last that was told of its object.
+// notified ends the wait of an event, or of the goroutine that waits for the mark. It
+// returns the state of the object that the handler was told last.
 func (f *follower) notified(obj any, deleted bool) (key string, last any, known bool) {
 	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
 	if err != nil {
@@ -92,7 +92,7 @@ func (f *follower) notified(obj any, deleted bool) (key string, last any, known 
 	return key, last, known
 }
 
-// handled is the handler's own work.
+// handled does the handler's own work.
 func (f *follower) handled() {
 	if f.group.Work > 0 {
 		time.Sleep(f.group.Work)
@@ -106,7 +106,7 @@ func (f *follower) breaks(format string, args ...any) {
 	}
 }
 
-// versionOf is the resource version of what a handler is told; "" if it has none.
+// versionOf is the resource version of an object given to a handler; "" if it has none.
 func versionOf(obj any) string {
 	m, err := meta.Accessor(obj)
 	if err != nil {

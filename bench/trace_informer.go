@@ -19,22 +19,22 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// informerTarget is an informer for each resource of a trace, as a program has it: each
-// lists what the trace begins with, watches the events, and has the workload's handlers. The
-// source hands the recorded objects over as they are, so that they keep their versions. From an
-// event's due time until a handler is called is its staleness, for each handler.
+// informerTarget is an informer for each resource of a trace, as in a program. Each lists
+// the trace's initial objects, watches the events, and has the workload's handlers. The
+// source hands the recorded objects over unchanged, so that they keep their versions. An
+// event's staleness, for each handler, lasts from its due time until the handler is called.
 type informerTarget struct {
 	*timeline
 	subjects  []*informerSubject // by resource
-	followers [][]*follower      // by resource; of each the same groups in the same order
+	followers [][]*follower      // by resource; each has the same groups in the same order
 	marks     []kruntime.Object  // by resource
 	groups    []load.Group       // of handlers
 	readers   spread
 }
 
-// markName is that of an object which is added and deleted behind all events: when
-// the handlers have been told, so they have of everything before. No object of a
-// cluster has a name like it.
+// markName is the name of an object that is added and deleted behind all events. Once a
+// handler has been told of it, the handler has been told of every earlier event. No object
+// of a cluster has a name like it.
 const markName = "/end/"
 
 var errWatchEnded = errors.New("the informer has ended its watch, though nothing was wrong")
@@ -82,7 +82,7 @@ func newInformerTarget(ctx context.Context, newInformer contract.NewInformer, tr
 	return t, nil
 }
 
-// handlersOf are the workload's groups of handlers; one handler where it has none.
+// handlersOf returns the workload's groups of handlers; one handler where it has none.
 func handlersOf(w load.Workload) []load.Group {
 	groups := slices.DeleteFunc(slices.Clone(w.Groups), func(g load.Group) bool { return g.Op != load.OpHandle || g.Goroutines == 0 })
 	if len(groups) == 0 {
@@ -105,7 +105,7 @@ func newMark(example kruntime.Object, version uint64) kruntime.Object {
 }
 
 func (t *informerTarget) apply(ctx context.Context, e *load.TraceEvent, due time.Time) error {
-	if n := t.of(e); !t.same[n] { // an informer need not tell of those
+	if n := t.of(e); !t.same[n] { // an informer need not report events that keep the version
 		t.offer(n, due)
 	}
 	return t.send(ctx, e.Resource, watch.Event{Type: e.Type, Object: e.Object})
@@ -122,8 +122,8 @@ func (t *informerTarget) send(ctx context.Context, resource int, e watch.Event) 
 	return errWatchEnded
 }
 
-// settle has each mark come and go. It waits in between, because an informer may merge
-// what happens to an object while it waits, and an addition with its deletion into nothing.
+// settle adds and deletes each mark. It waits in between, because an informer may merge the
+// waiting changes of an object, and an addition and its deletion merge into nothing.
 func (t *informerTarget) settle(ctx context.Context) error {
 	for i, followers := range t.followers {
 		for _, change := range []watch.EventType{watch.Added, watch.Deleted} {
@@ -166,9 +166,9 @@ func (t *informerTarget) state() ([]map[string]any, error) {
 
 const toldLastState = "what handlers were told last, object by object"
 
-// checks holds what each handler was told against what the trace leads to. An informer may
-// leave out a change that leaves the version as it was, so versions are compared; and it
-// may merge changes, so the number of them is told and has no bound.
+// checks compares what each handler was told with the trace's final state. It compares
+// versions, because an informer may leave out a change that keeps the version. An informer
+// may merge changes, so their number is reported and has no bound.
 func (t *informerTarget) checks(trace *load.Trace) []measure.CheckResult {
 	sameVersion := func(got any, want kruntime.Object) bool { return versionOf(got) == versionOf(want) }
 	var check measure.CheckResult
@@ -202,7 +202,8 @@ func (t *informerTarget) reader(g load.Group, who int) (Actor, error) {
 	return t.readers.reader(g, who)
 }
 
-// consumed stops the informers: the handlers have ended when it reads what they counted.
+// consumed stops the informers first, so that the handlers have ended when it reads their
+// counts.
 func (t *informerTarget) consumed(took time.Duration) []measure.Series {
 	t.close()
 	t.leave(time.Now())

@@ -8,8 +8,8 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// spread gives readers the instances, one for each resource of a trace, that ever hold
-// anything: the largest first, in turn, so that one reader alone reads the largest.
+// spread assigns readers to the instances, one for each resource of a trace, that ever hold
+// anything. The largest comes first, in turn, so that a single reader reads the largest.
 type spread struct {
 	workload load.Workload
 	busiest  []filled

@@ -11,24 +11,24 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// Merged counts the events of a trace that were seen by a newer state of their object: a
-// component may merge what waits for a consumer. They are in the distribution of
-// staleness, until that newer state was seen, and they are not unseen.
+// Merged counts the events of a trace whose object was seen in a newer state: a component
+// may merge the events that wait for a consumer. The distribution of staleness contains
+// them, until that newer state was seen. They do not count as unseen.
 const Merged = "merged"
 
-// timeline is since when each event of a trace waits, and which event of its object
-// came before it. One goroutine offers events; any number of observers see them.
+// timeline holds since when each event of a trace waits, and the previous event of its
+// object. One goroutine offers events; any number of observers see them.
 type timeline struct {
 	staleness[int]               // for its clock and groups
-	number         map[state]int // of the event that leads to a state
-	before         []int         // the event before it of the same object; -1 if there is none
-	same           []bool        // it leaves the object's version as it was
+	number         map[state]int // the event that leads to a state
+	before         []int         // the previous event of the same object; -1 if there is none
+	same           []bool        // the event keeps the object's version
 	resource       []int
 	due            []atomic.Int64
 	observers      []*observer
 }
 
-// state is what an event leads to, as a consumer gets it.
+// state is the state that an event leads to, as a consumer gets it.
 type state struct {
 	obj     runtime.Object
 	deleted bool
@@ -65,10 +65,10 @@ func (t *timeline) of(e *load.TraceEvent) int {
 	return t.number[state{e.Object, e.Type == watch.Deleted}]
 }
 
-// offer says that an event waits since due.
+// offer records that an event waits since due.
 func (t *timeline) offer(n int, due time.Time) { t.due[n].Store(t.at(due)) }
 
-// observer is somebody who is to see every event of a resource, or a newer state of its
+// observer is a consumer that is to see every event of a resource, or a newer state of its
 // object. One goroutine calls it.
 type observer struct {
 	*timeline
@@ -77,7 +77,7 @@ type observer struct {
 	seen     []bool // by event
 }
 
-// observer makes one of a group, before the first event is offered.
+// observer makes an observer of a group, before the first event is offered.
 func (t *timeline) observer(group string, resource int) *observer {
 	o := &observer{timeline: t, resource: resource, by: t.consumer(group), seen: make([]bool, len(t.before))}
 	o.by.merges = true
@@ -85,8 +85,8 @@ func (t *timeline) observer(group string, resource int) *observer {
 	return o
 }
 
-// saw is called when the observer has a state of an object: all events of the object up
-// to that which led to it are seen.
+// saw is called when the observer has a state of an object. All events of the object are
+// then seen, up to the one that led to the state.
 func (o *observer) saw(obj any, deleted bool) {
 	if d, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = d.Obj
@@ -111,8 +111,8 @@ func (o *observer) saw(obj any, deleted bool) {
 	}
 }
 
-// leave is called when the consumers have ended: what was offered by end and not seen by an observer
-// goes to its group.
+// leave is called when the consumers have ended. Events that an observer had not seen by
+// end count for its group.
 func (t *timeline) leave(end time.Time) {
 	for _, o := range t.observers {
 		for i := range t.due {

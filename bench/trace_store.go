@@ -10,8 +10,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// storeTarget is a store for each resource of a trace. A write is visible when it
-// returns, so the feeder sees all there is to see.
+// storeTarget is a store for each resource of a trace. A write is visible when it returns,
+// so the feeder's times say everything.
 type storeTarget struct {
 	stores  []*storeSubject // by resource
 	readers spread

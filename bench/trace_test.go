@@ -25,8 +25,8 @@ import (
 	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
-// aRecording is a recording of two resources: objects at the start, changes,
-// deletions, and objects that come again under the same name.
+// aRecording is a recording of two resources: initial objects, changes, deletions, and
+// objects that are recreated under the same name.
 func aRecording(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.trace")
@@ -120,7 +120,7 @@ func TestReplay(t *testing.T) {
 					t.Errorf("%s: %+v", e.ID(), c)
 				}
 			}
-			// These do not merge what waits: each event comes to each handler.
+			// These do not merge waiting events: each event reaches each handler.
 			if component == contract.ComponentInformer && (e.Name == "clientgo" || e.Name == "informerbench") && !strings.Contains(f.Checks[1].Detail, fmt.Sprintf("; at least %d told", len(trace.Events))) {
 				t.Errorf("%s: %s", e.ID(), f.Checks[1].Detail)
 			}
@@ -141,13 +141,13 @@ func TestReplay(t *testing.T) {
 				if last.Name() != consumer || int(n) != consumers*len(trace.Events) || unseen != 0 {
 					t.Errorf("%s: %s followed %g events of %d, %g of them unseen", e.ID(), last.Name(), n, consumers*len(trace.Events), unseen)
 				}
-				// Nothing that the catalog has merges two states of an object.
+				// No implementation of the catalog merges two states of an object.
 				if merged, ok := last.Values[Merged]; !ok || merged != 0 {
 					t.Errorf("%s: %s: %g events were merged", e.ID(), last.Name(), merged)
 				}
 			}
 		}
-		// On a busy machine a reader may have no turn in 30 ms; not so beside all of them.
+		// On a busy machine a single reader may get no turn in 30 ms, but not all of them.
 		for name, n := range did {
 			if n <= 0 {
 				t.Errorf("%s: %s did nothing", component, name)
@@ -162,7 +162,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// newest is a FIFO that hands out only the newest of what waits under a key.
+// newest is a FIFO that returns only the newest of the events waiting under a key.
 type newest struct{ contract.FIFO }
 
 func (f newest) Pop(process contract.PopProcessFunc) (any, error) {
@@ -185,7 +185,7 @@ func (f stuck) Update(obj any) error {
 	return f.FIFO.Update(obj)
 }
 
-// What was merged into a newer state was seen with it; what was lost was not seen.
+// A merged state is seen with the newer one; a lost state is unseen.
 func TestReplayTellsMergedFromLost(t *testing.T) {
 	path := aRecording(t)
 	trace, err := load.ReadTraceFile(path)
@@ -199,7 +199,7 @@ func TestReplayTellsMergedFromLost(t *testing.T) {
 	replayed := func(through func(contract.FIFO) contract.FIFO) (measure.Series, bool) {
 		merging := e
 		merging.NewFIFO = func(c contract.FIFOConfig) contract.FIFO { return through(e.NewFIFO(c)) }
-		// The consumer takes so long that most events find one of their object waiting.
+		// The consumer is so slow that most events find one of their object waiting.
 		groups := []load.Group{{Name: "replay", Op: load.OpAdd, Goroutines: 1}, {Name: "consumer", Op: load.OpPop, Goroutines: 1, Work: time.Millisecond}}
 		w := load.Workload{Name: "w", Component: contract.ComponentFIFO, Objects: load.ObjectSpec{Count: 43}, Groups: groups, Duration: time.Millisecond}.WithDefaults()
 		f := measure.Fork{Process: map[string]float64{}}
@@ -222,7 +222,7 @@ func TestReplayTellsMergedFromLost(t *testing.T) {
 	}
 }
 
-// first is a target that only looks at what there is when the first event comes.
+// first is a target that only calls look at each event.
 type first struct {
 	traceTarget
 	look func()
@@ -232,7 +232,7 @@ func (t first) apply(context.Context, *load.TraceEvent, time.Time) error { t.loo
 func (t first) settle(context.Context) error                             { return nil }
 func (t first) consumed(time.Duration) []measure.Series                  { return nil }
 
-// The replay does not begin with the garbage of reading the trace.
+// The replay does not begin with the garbage from reading the trace.
 func TestReplayBeginsCollected(t *testing.T) {
 	var before, then runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -245,7 +245,7 @@ func TestReplayBeginsCollected(t *testing.T) {
 	}
 }
 
-// A FIFO that loses an event, or hands out one twice too late, is found out.
+// A FIFO that loses an event, or returns one twice too late, is found.
 func TestReplayFindsALoss(t *testing.T) {
 	path := aRecording(t)
 	e, err := catalog.Lookup(contract.ComponentFIFO, "deltafifo")
@@ -280,7 +280,7 @@ func (l *lossy) Delete(obj any) error {
 	return l.FIFO.Delete(obj)
 }
 
-// An informer that loses an event, and one that does not tell of it, are found out.
+// An informer that loses an event, and one that does not report it, are found.
 func TestReplayFindsALossInAnInformer(t *testing.T) {
 	path := aRecording(t)
 	for _, c := range []struct {
@@ -307,7 +307,7 @@ func TestReplayFindsALossInAnInformer(t *testing.T) {
 	}
 }
 
-// silent does not tell its handlers of the tenth update.
+// silent does not report the tenth update to its handlers.
 type silent struct{ cache.SharedIndexInformer }
 
 func (s *silent) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
@@ -322,8 +322,8 @@ func (s *silent) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEv
 	})
 }
 
-// A handler finds out what does not follow from what it was told before; a change that left
-// the version as it was need not be told.
+// A handler detects a notification that does not follow from the one before. A change that
+// keeps the version need not be reported.
 func TestFollower(t *testing.T) {
 	at := func(version string) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{}

@@ -14,14 +14,14 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// The bounds of a trace: it ends after traceTime of measured time, or soon after
-// it has grown to traceBytes. A busy machine writes some 20 MB a second;
-// analysing 64 MB takes seconds and the memory of some hundred MB.
+// The bounds of a trace: it ends after traceTime of measured time, or soon after it has
+// grown to traceBytes. A busy machine writes some 20 MB a second. The analysis of 64 MB
+// takes seconds and some hundred MB of memory.
 const (
 	traceTime  = time.Second
 	traceBytes = 64 << 20
-	// traceNap is how often the size is looked at. Sleeping leaves nothing in the
-	// block profile of the same fork, as waiting for a channel would.
+	// traceNap is the interval between checks of the size. Sleeping leaves nothing in the
+	// block profile of the same fork; waiting for a channel would.
 	traceNap = 5 * time.Millisecond
 )
 
@@ -32,7 +32,7 @@ const operationMark = "operation"
 type tracer struct {
 	file    *os.File
 	written atomic.Int64
-	over    atomic.Bool // end it early
+	over    atomic.Bool // ends it early
 	took    time.Duration
 }
 
@@ -41,8 +41,8 @@ func (t *tracer) Write(b []byte) (int, error) {
 	return t.file.Write(b)
 }
 
-// traceUntil traces from now to end, or to one of the bounds, and returns then.
-// A nil profiler does nothing. It is called once, when the warm-up is over.
+// traceUntil traces from now to end, or to one of the bounds, and returns then. A nil
+// profiler does nothing. It is called once, after the warm-up.
 func (p *profiler) traceUntil(end time.Time) error {
 	if p == nil {
 		return nil
@@ -79,15 +79,15 @@ func (p *profiler) endTrace() {
 	}
 }
 
-// mark tells the trace that the calling goroutine begins an operation of a series.
+// mark records in the trace that the calling goroutine begins an operation of a series.
 func (p *profiler) mark(series string) {
 	if p != nil {
 		trace.Log(context.Background(), operationMark, series)
 	}
 }
 
-// marked is an actor whose every batch is marked. A measured fork has none, so
-// that nothing is added to its loops; when no trace is on, a mark costs a nanosecond.
+// marked returns an actor that marks its every batch. A measured fork has none, so its
+// loops are unchanged. When no trace is on, a mark costs a nanosecond.
 func (p *profiler) marked(a Actor, series string) Actor {
 	if p == nil {
 		return a
@@ -100,8 +100,8 @@ func (p *profiler) marked(a Actor, series string) Actor {
 	return a
 }
 
-// locks analyses the trace, if there is one, and removes it: a run's folder is
-// kept, and the traces of sixty cells would make gigabytes.
+// locks analyses the trace, if there is one, and removes it: a run's folder is kept, and
+// the traces of sixty cells would be gigabytes.
 func (p *profiler) locks(f *measure.Fork) (err error) {
 	t := &p.tracer
 	if t.file == nil {

@@ -6,22 +6,21 @@ import (
 	"sync"
 )
 
-// walk visits positions in an order that looks random to the machine's caches.
-// What an actor needs at each step is laid out in the order of the walk (see
-// along), so that the harness reads its own memory in sequence and costs about a
-// nanosecond a step.
+// walk visits positions in an order that looks random to the machine's caches. The data
+// that an actor needs at each step is laid out in the order of the walk (see along). The
+// harness therefore reads its own memory in sequence, at about a nanosecond a step.
 type walk struct {
 	order []int // slot -> position
 	at    uint32
-	mask  uint32 // slots - 1, slots being a power of two
+	mask  uint32 // slots - 1; the number of slots is a power of two
 	bits  uint32
 }
 
 const longestWalk = 1 << 16
 
-// newWalk makes the walk of goroutine who over the positions 0..n-1; keys limits
-// it to the first so many, 0 to all. Its circle is an even random sample of them,
-// none twice: as many as the largest power of two has, at most 65,536. All
+// newWalk makes the walk of goroutine who over the positions 0..n-1. If keys is not 0, only
+// the first keys positions count. Its circle is a uniform random sample of them without
+// repetition. The size is the largest power of two that they allow, at most 65,536. All
 // goroutines walk the same circle, each from a place of its own.
 func newWalk(n, keys, who int) *walk {
 	if keys > 0 {
@@ -30,10 +29,10 @@ func newWalk(n, keys, who int) *walk {
 	return circle(n, who)
 }
 
-// ownWalk makes a walk over positions that no other of the goroutines visits.
-// Writers need it, or one would find its work done by another; and operations
-// that add an item and then take one out, which would wait forever if two of them
-// added the same item and the queue made one of it.
+// ownWalk makes a walk over positions that no other of the goroutines visits. Writers need
+// it, or one would find its work done by another. Operations that add an item and then take
+// one out need it too: if two of them added the same item, the queue would merge the two,
+// and one would wait forever.
 func ownWalk(n, keys, who, goroutines int) (*walk, error) {
 	if keys > 0 {
 		n = min(n, keys)
@@ -67,18 +66,18 @@ func circle(n, who int) *walk {
 	return w
 }
 
-// orders keeps the circles by their n: all actors of a process walk the same ones.
-// None is written to.
+// orders keeps the circles by their n: all actors of a process walk the same ones. They are
+// read-only.
 var orders sync.Map
 
-// slot returns where the walk is and goes on.
+// slot returns the current slot and advances the walk.
 func (w *walk) slot() uint32 {
 	s := w.at & w.mask
 	w.at++
 	return s
 }
 
-// lap counts how often the circle was closed.
+// lap counts the completed laps of the circle.
 func (w *walk) lap() uint32 { return w.at >> w.bits }
 
 // pass is 0 and 1 by turns, changing with each lap.

@@ -9,8 +9,7 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// Name says what a number is of. For a benchmark from a file only Benchmark and
-// Metric are known.
+// Name identifies a number. A benchmark from a file has only Benchmark and Metric.
 type Name struct {
 	Component string `json:"component,omitempty"`
 	Workload  string `json:"workload,omitempty"` // with the values of its sweep: "store-ops/objects=10000"
@@ -21,8 +20,7 @@ type Name struct {
 	Metric    string `json:"metric"`
 }
 
-// ProcessSeries stands where a series' name would for what the process as a whole
-// shows.
+// ProcessSeries replaces the series' name for metrics of the process as a whole.
 const ProcessSeries = "(process)"
 
 // String joins the parts with slashes, the metric last:
@@ -43,7 +41,8 @@ func nameOf(r *measure.Run, c measure.Cell, series, metric string) Name {
 	return Name{Component: string(c.Component), Workload: workloadOf(r, c), Procs: c.Procs, Series: cmp.Or(series, ProcessSeries), Impl: c.Label(), Metric: metric}
 }
 
-// workloadOf names what a cell runs, with GOMAXPROCS where the run has several.
+// workloadOf names a cell's workload and parameters, and GOMAXPROCS where the run has
+// several.
 func workloadOf(r *measure.Run, c measure.Cell) string {
 	parts := []string{c.Workload}
 	for _, p := range c.Params {
@@ -55,15 +54,15 @@ func workloadOf(r *measure.Run, c measure.Cell) string {
 	return strings.Join(parts, "/")
 }
 
-// Comparison is one number against another.
+// Comparison compares one number of head with that of base.
 type Comparison struct {
 	Name Name             `json:"name"`
 	Base measure.Estimate `json:"base"`
 	Head measure.Estimate `json:"head"`
 	// Ratio is head to base; nil where there is none.
 	Ratio *measure.Ratio `json:"ratio,omitempty"`
-	// Floor is the relative difference that the same code showed against itself;
-	// -1 if that was not measured.
+	// Floor is the relative difference between two samples of the same code; -1 if that was
+	// not measured.
 	Floor float64 `json:"floor"`
 	// Verdict is NotComparable where nothing was judged.
 	Verdict measure.Verdict `json:"verdict"`
@@ -71,7 +70,7 @@ type Comparison struct {
 	// Warnings taint the comparison, beside those of Base and Head.
 	Warnings []string `json:"warnings,omitempty"`
 
-	// Cell is what was measured; zero for a benchmark from a file.
+	// Cell is the measured cell; zero for a benchmark from a file.
 	Cell measure.Cell `json:"-"`
 
 	direction measure.Direction
@@ -79,8 +78,8 @@ type Comparison struct {
 	judged    bool // belongs to the family
 }
 
-// newComparison compares two samples. What a fork or its series is warned of is in
-// the estimates already.
+// newComparison compares two samples. Their estimates already contain the warnings of the
+// forks and series.
 func newComparison(name Name, base, head sample, floor float64, look int) *Comparison {
 	c := &Comparison{
 		Name: name, Base: base.estimate(), Head: head.estimate(), Floor: floor, Verdict: measure.NotComparable,
@@ -92,7 +91,7 @@ func newComparison(name Name, base, head sample, floor float64, look int) *Compa
 	return c
 }
 
-// sample is the values of one metric, a value per fork, and what taints them.
+// sample is the values of one metric, a value per fork, and the warnings that taint them.
 type sample struct {
 	values   []float64
 	warnings []string

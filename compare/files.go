@@ -10,11 +10,10 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// Files compares two files in the Go benchmark format, as go test -bench prints it
-// and benchstat reads it: the values of each benchmark and unit in base against
-// those in head. Every unit is judged. Such files have no A/A pair, so the
-// machine's noise floor is not known, and the result says so.
-// The error names the file, and the line where there is one.
+// Files compares two files in the Go benchmark format, as printed by go test -bench and
+// read by benchstat: the values of each benchmark and unit in base against those in head.
+// Every unit is judged. Such files have no A/A pair, so the machine's noise floor is not
+// known, and the result says so. The error names the file, and the line where there is one.
 func Files(base, head string, rule measure.Rule) (*Result, error) {
 	b, err := readBenchmarks(base)
 	if err != nil {
@@ -52,7 +51,7 @@ func Files(base, head string, rule measure.Rule) (*Result, error) {
 	return out, nil
 }
 
-// benchmarks is what a file holds.
+// benchmarks is the contents of a file.
 type benchmarks struct {
 	config map[string]string
 	order  []Name
@@ -97,7 +96,7 @@ func readBenchmarks(path string) (*benchmarks, error) {
 var errNegative = errors.New("a negative value has no ratio")
 
 func (b *benchmarks) add(rec *benchfmt.Result, v benchfmt.Value) error {
-	// The reader turns ns/op into sec/op; people gate on what is in the file.
+	// The reader converts ns/op to sec/op; gates name the unit in the file.
 	unit, value := v.Unit, v.Value
 	if v.OrigUnit != "" {
 		unit, value = v.OrigUnit, v.OrigValue
@@ -113,7 +112,7 @@ func (b *benchmarks) add(rec *benchfmt.Result, v benchfmt.Value) error {
 	return nil
 }
 
-// direction asks the file first, which may say "Unit x better=higher".
+// direction prefers the file's own "Unit x better=higher" to the metric's name.
 func (b *benchmarks) direction(unit string) measure.Direction {
 	switch b.units.GetBetter(unit) {
 	case 1:

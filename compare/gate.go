@@ -14,16 +14,16 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// Gate is a bound that CI holds a number to: 'store/*/p99 <= +5%'.
+// Gate is a bound on a number, for CI: 'store/*/p99 <= +5%'.
 //
-// Left of the bound stands a pattern that is matched against whole names
-// (Name.String: component/workload/series/implementation/metric), in which *
-// stands for any run of characters, slashes too. A metric may be written short:
-// delay-p99 for delay-p99-ns, and p99 for the key distribution of the series.
+// Left of the bound is a pattern, matched against whole names (Name.String:
+// component/workload/series/implementation/metric). In it, * matches any run of characters,
+// including slashes. A metric may be written short: delay-p99 for delay-p99-ns, and p99 for
+// the key distribution of the series.
 //
-// A bound with a sign and % is a change against base, and any other a value of
-// head, in the metric's own unit or as a duration: '<= +5%', '>= -2%',
-// '<= 50ms', '>= 95'.
+// A bound with a sign and % limits the change against base. Any other bound limits the
+// value of head, in the metric's own unit or as a duration: '<= +5%', '>= -2%', '<= 50ms',
+// '>= 95'.
 type Gate struct {
 	Text     string
 	pattern  *regexp.Regexp
@@ -32,18 +32,18 @@ type Gate struct {
 	bound    float64 // a ratio where relative
 }
 
-// Outcome is what a gate says.
+// Outcome is the result of a gate.
 type Outcome string
 
-// The outcomes: the data show that the bound holds, that it does not, or neither.
+// The outcomes: the data show that the bound holds, that it is broken, or neither.
 const (
 	Pass         Outcome = "pass"
 	Regression   Outcome = "regression"
 	Undetermined Outcome = "inconclusive"
 )
 
-// GateResult is one gate at one comparison. Without gates the verdict of each judged
-// comparison is held against "not worse", and Gate is empty.
+// GateResult is the outcome of one gate for one comparison. Without gates the verdict of
+// each judged comparison must be "not worse", and Gate is empty.
 type GateResult struct {
 	Gate    string  `json:"gate,omitempty"`
 	Name    string  `json:"name"`
@@ -53,7 +53,7 @@ type GateResult struct {
 
 var gateSyntax = regexp.MustCompile(`^\s*(\S.*?)\s*(<=|>=)\s*([+-]?)([0-9.]+)\s*([^\s0-9.]*)\s*$`)
 
-// ParseGate reads a gate. The error says what is wrong and how a gate looks.
+// ParseGate reads a gate. The error says what is wrong and shows the syntax.
 func ParseGate(text string) (Gate, error) {
 	wrong := func(why string) error {
 		return fmt.Errorf("gate %q: %s; want PATTERN <= +5%% (or >= -5%%, <= 50ms, >= 95), such as 'store/*/p99 <= +5%%'", text, why)
@@ -98,8 +98,8 @@ func ParseGate(text string) (Gate, error) {
 	return g, nil
 }
 
-// ReadGates reads a file of gates: one a line, # begins a comment. The error names
-// the file and the line.
+// ReadGates reads a file of gates, one per line; # begins a comment. The error names the
+// file and the line.
 func ReadGates(path string) ([]Gate, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -132,8 +132,8 @@ func parseGates(r io.Reader, path string) ([]Gate, error) {
 	return out, nil
 }
 
-// matches reports whether the gate means this comparison, under any of the
-// spellings of its metric.
+// matches reports whether the gate applies to this comparison, under any spelling of its
+// metric.
 func (g Gate) matches(c *Comparison) bool {
 	return slices.ContainsFunc(spellings(c), func(metric string) bool {
 		n := c.Name
@@ -142,8 +142,8 @@ func (g Gate) matches(c *Comparison) bool {
 	})
 }
 
-// spellings of the metric: in full, without its unit, and where it decides without
-// its distribution.
+// spellings of the metric: in full, without its unit, and for a key metric without its
+// distribution.
 func spellings(c *Comparison) []string {
 	full := c.Name.Metric
 	out := []string{full}
@@ -158,10 +158,10 @@ func spellings(c *Comparison) []string {
 	return out
 }
 
-// Judge gives the verdicts and applies the gates; the comparisons that a gate
-// means are judged with the key metrics. Without gates every judged comparison is
-// held against "not worse", and what only head lacks is inconclusive. The error names a gate that matches nothing, or that
-// bounds a metric from the side on which it is better.
+// Judge gives the verdicts and applies the gates. Comparisons that a gate matches are
+// judged together with the key metrics. Without gates every judged comparison must be "not
+// worse", and numbers that only head lacks are inconclusive. The error names a gate that
+// matches nothing, or that bounds a metric on the side on which it is better.
 func (r *Result) Judge(gates []Gate) error {
 	type pair struct {
 		gate Gate
@@ -209,7 +209,7 @@ func (r *Result) Judge(gates []Gate) error {
 	return nil
 }
 
-// someNames shows what a gate could have matched: one name of each metric.
+// someNames lists names that a gate could have matched: one of each metric.
 func someNames(all []*Comparison) string {
 	const most = 12
 	var out, metrics []string
@@ -225,7 +225,7 @@ func someNames(all []*Comparison) string {
 	return strings.Join(out, ", ")
 }
 
-// unknown is what can be said of a number that head does not have.
+// unknown is the result for a number that head does not have.
 func unknown(c *Comparison, gate string) GateResult {
 	return GateResult{Gate: gate, Name: c.Name.String(), Outcome: Undetermined, Detail: "head has no value: see its warnings"}
 }
@@ -243,9 +243,9 @@ func notWorse(c *Comparison) GateResult {
 	return out
 }
 
-// apply holds one comparison against the gate. A regression needs what a verdict
-// needs: the interval beyond the bound and beyond the noise, and a significant
-// test. A pass needs the whole interval within the bound.
+// apply applies the gate to one comparison. A regression needs as much as a verdict: the
+// interval beyond the bound and beyond the noise, and a significant test. A pass needs the
+// whole interval within the bound.
 func (g Gate) apply(c *Comparison, rule measure.Rule) GateResult {
 	out := GateResult{Gate: g.Text, Name: c.Name.String(), Outcome: Undetermined}
 	if !g.relative {
@@ -264,9 +264,9 @@ func (g Gate) apply(c *Comparison, rule measure.Rule) GateResult {
 	}
 	ratio := *c.Ratio
 	proven := ratio.Q <= rule.AtLook(c.look).Alpha && ratio.N >= measure.FewestForks
-	// What the machine's noise alone may do is no regression. A gate that asks for
-	// an improvement is missed also by what did not change, for which there is no
-	// test: there the interval decides.
+	// A difference within the machine's noise is no regression. A gate that demands an
+	// improvement is also missed by a number that did not change. There is no test for
+	// that, so the interval decides.
 	noise := 1 + max(0, c.Floor)
 	limit, improvement := max(g.bound, noise), g.bound < 1
 	if g.above {
@@ -292,8 +292,8 @@ func (g Gate) inside(v float64) bool {
 	return v <= g.bound
 }
 
-// Outcome sums the gates up: a regression anywhere is one, else anything
-// inconclusive is, else it is a pass.
+// Outcome combines the gates: Regression if any gate found one, else Undetermined if any
+// was inconclusive, else Pass.
 func (r *Result) Outcome() Outcome {
 	out := Pass
 	for _, g := range r.Gates {

@@ -2,8 +2,8 @@ package compare
 
 import "github.com/informerbench/informerbench/measure"
 
-// judge gives verdicts to the comparisons that are marked for it. They are one family:
-// their p-values are corrected for their number (measure.Adjust).
+// judge gives verdicts to the comparisons marked for it. They are one family: their
+// p-values are corrected for their number (measure.Adjust).
 func judge(rule measure.Rule, all []*Comparison) {
 	var family []*Comparison
 	var ratios []*measure.Ratio
@@ -25,8 +25,8 @@ func judge(rule measure.Rule, all []*Comparison) {
 	}
 }
 
-// critical is the largest p that one more significant comparison of the family
-// could have.
+// critical is the largest p-value with which one more comparison of the family would be
+// significant.
 func critical(rule measure.Rule, family []*measure.Ratio) float64 {
 	passed := 0
 	for _, r := range family {

@@ -8,10 +8,10 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// IsKey reports whether a metric decides: it is shown in short tables and gets a
-// verdict. all are the metrics that the series has: what another says better is left
-// out, such as the rate of a group whose share of the offer is known, and the service
-// time of one whose delay is.
+// IsKey reports whether a metric is a key metric: short tables show it and it gets a
+// verdict. all are the metrics of the series. A metric is no key metric beside one that
+// says the same better: a group's rate beside its share of the offered operations, its
+// service time beside its delay.
 func IsKey(metric string, all []string) bool {
 	has := func(m string) bool { return slices.Contains(all, m) }
 	switch metric {
@@ -27,12 +27,12 @@ func IsKey(metric string, all []string) bool {
 
 func p99(distribution string) string { return measure.PercentileMetric(distribution, 99) }
 
-// ByRank orders metrics as tables show them.
+// ByRank compares metrics by their order in tables.
 func ByRank(a, b string) int {
 	return cmp.Or(rank(a)-rank(b), strings.Compare(a, b))
 }
 
-// metricOrder is the order of metrics in tables; others follow by name.
+// metricOrder is the order of metrics in tables; all others follow by name.
 var metricOrder = slices.Concat(
 	[]string{measure.NsPerOp, measure.BytesPerOp, measure.AllocsPerOp, measure.PeakHeap, "synced-ns", measure.Offered, measure.Achieved, measure.AchievedPct, "unfinished", "unseen", "merged", "early"},
 	distribution("delay"), distribution("stale"), distribution("service"), distribution("late"),

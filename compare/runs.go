@@ -10,32 +10,31 @@ import (
 
 // Result is a comparison of two runs or files.
 type Result struct {
-	Base, Head string // where they are
+	Base, Head string // their folders or files
 	Rule       measure.Rule
 	// Comparisons are in the order of the base's record.
 	Comparisons []*Comparison
-	// Warnings taint every comparison; among them are the reasons for which the
-	// comparison had to be forced.
+	// Warnings taint every comparison. Among them are the reasons why the comparison had to
+	// be forced.
 	Warnings []string
-	// Left names what only one of the two has, which was left out.
+	// Left names the cells and metrics that only one of the two has, which were left out.
 	Left []string
-	// Gates are what was asked of the comparisons (see Judge).
+	// Gates are the outcomes of the gates (see Judge).
 	Gates []GateResult
 
-	// missing are the key metrics that base has and head, which has the cell, has not: what
-	// crashed, hung or was left out there. Nobody can say that they did not become worse.
+	// missing are the key metrics that base has and head lacks although it has the cell: a
+	// fork crashed or hung, or an operation was left out. Whether they became worse is
+	// unknown.
 	missing []*Comparison
 }
 
-// Runs compares what two runs measured under the same names: base against head.
-// Its error says why the two may not be compared; with force it is a warning of
-// the result instead. More than the key metrics are judged where a gate asks for
-// them (see Judge).
+// Runs compares the numbers of two runs that have the same name: base against head. The
+// error says why the two may not be compared; with force it is a warning of the result
+// instead. A gate may add metrics to the judged key metrics (see Judge).
 //
-// Two runs are made at two times, and the machine may have changed between them.
-// The reference implementation, which is in both and whose code is the same as
-// long as its module's version is, tells how much: how far it moved is part of the
-// noise floor of every row.
+// The machine may have changed between the two runs. The reference implementation is in
+// both, and its code is the same as long as its module's version is. Its change between the
+// runs is therefore part of the noise floor of every row.
 func Runs(base, head *measure.Run, force bool) (*Result, error) {
 	out := &Result{Base: base.Name, Head: head.Name, Rule: head.Settings.Rule}
 	if reasons := incomparable(base, head); len(reasons) > 0 {
@@ -83,7 +82,7 @@ func Runs(base, head *measure.Run, force bool) (*Result, error) {
 	return out, nil
 }
 
-// incomparable says why the numbers of two runs do not belong beside each other.
+// incomparable returns the reasons why the numbers of two runs cannot be compared.
 func incomparable(base, head *measure.Run) []string {
 	var out []string
 	if !measure.SameNumbers(base.Schema, head.Schema) {
@@ -105,8 +104,8 @@ func incomparable(base, head *measure.Run) []string {
 	return out
 }
 
-// sameReference says why the reference implementations are no control of what
-// changed between two runs, or nil.
+// sameReference says why the reference implementations cannot serve as a control for
+// changes between two runs, or returns nil.
 func sameReference(base, head *measure.Run) error {
 	for module, v := range base.Environment.Modules {
 		if o := head.Environment.Modules[module]; o != v {
@@ -116,7 +115,7 @@ func sameReference(base, head *measure.Run) error {
 	return nil
 }
 
-// runsCell compares every metric of one cell, and names the key metrics that head lacks.
+// runsCell compares every metric of one cell, and returns the key metrics that head lacks.
 // With control, the drift of the reference is part of the noise floor.
 func runsCell(base, head *measure.Run, c measure.Cell, control bool) (out, missing []*Comparison) {
 	var group []measure.Cell
@@ -164,7 +163,7 @@ func runsCell(base, head *measure.Run, c measure.Cell, control bool) (out, missi
 	return out, missing
 }
 
-// Judged are the comparisons that have a verdict.
+// Judged returns the comparisons that have a verdict.
 func (r *Result) Judged() []*Comparison {
 	var out []*Comparison
 	for _, c := range r.Comparisons {

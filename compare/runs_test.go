@@ -59,8 +59,8 @@ func TestRunsFindARegression(t *testing.T) {
 	}
 }
 
-// What both runs have in common is told by the reference, whose code is the same:
-// a machine that is 20 percent slower the second time is no regression.
+// The reference, whose code is the same, shows the change that both runs share: a machine
+// that is 20 percent slower the second time is no regression.
 func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
 	t.Parallel()
 	base := sampleRun(12, 1, measuretest.Impl{Name: "mine", NsPerOp: 100})
@@ -69,7 +69,7 @@ func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
 	if c.Verdict != measure.Inconclusive || c.Floor < 0.15 || len(c.Warnings) == 0 {
 		t.Errorf("%s with a floor of %g, warnings %q", c.Verdict, c.Floor, c.Warnings)
 	}
-	// Another client-go is another reference: then it is no control, and that is said.
+	// Another client-go is another reference: it is no control, and a warning says so.
 	base.Environment.Modules = map[string]string{"k8s.io/client-go": "v0.37.1"}
 	head.Environment.Modules = map[string]string{"k8s.io/client-go": "v0.37.2"}
 	r := judged(t, base, head)
@@ -81,7 +81,7 @@ func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
 	}
 }
 
-// What head has no number of, though it was to be measured there, has not passed.
+// A number that head lacks, although it should have been measured, does not pass.
 func TestWhatHeadLacksIsNoPass(t *testing.T) {
 	t.Parallel()
 	base := sampleRun(12, 1, measuretest.Impl{Name: "mine", NsPerOp: 100})
@@ -96,7 +96,7 @@ func TestWhatHeadLacksIsNoPass(t *testing.T) {
 			t.Errorf("gates %q: %s, left %q", gates, r.Outcome(), r.Left)
 		}
 	}
-	// Nor has a run whose own checks failed nothing to say.
+	// A run whose own checks failed does not pass either.
 	head.Checks = []measure.CheckResult{{Name: "mine: final state", Detail: "a/b is missing"}}
 	if r := judged(t, base, head); !slices.Contains(r.Warnings, "head: a check failed: mine: final state: a/b is missing") {
 		t.Errorf("warnings %q", r.Warnings)
@@ -145,9 +145,8 @@ func TestRunsRefuse(t *testing.T) {
 	}
 }
 
-// Where nothing differs, the chance that any of all the verdicts of a comparison
-// is better or worse is at most alpha; and looking again as forks come in does not
-// raise it.
+// Where nothing differs, the chance that any verdict of a comparison is better or worse is
+// at most alpha. Repeated looks as forks arrive do not raise it.
 func TestManyComparisonsAreCorrectedFor(t *testing.T) {
 	t.Parallel()
 	var impls []measuretest.Impl
@@ -180,8 +179,8 @@ func TestManyComparisonsAreCorrectedFor(t *testing.T) {
 			run.Looks = append(run.Looks, measure.Look{Workload: run.Workloads[0].Key, Forks: 2 * forks})
 		}
 	}
-	// At most one is expected (both ways of looking, alpha 0.01 each); five would
-	// come by chance once in 300 such tests, and the seeds are fixed.
+	// At most one is expected (both ways of looking, alpha 0.01 each). Five would come by
+	// chance once in 300 such tests, and the seeds are fixed.
 	if falsely > 4 {
 		t.Errorf("%d of %d runs in which nothing differs have a false verdict among %d", falsely, trials, 3*len(impls))
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// RunWarnings are those that taint every number of a run.
+// RunWarnings returns the warnings that taint every number of a run.
 func RunWarnings(r *measure.Run) []string {
 	var out []string
 	if !r.Complete {
@@ -31,8 +31,8 @@ func RunWarnings(r *measure.Run) []string {
 
 var anyNumber = regexp.MustCompile(`\d+(\.\d+)?`)
 
-// counted says each warning once, with how many of the forks it was given to.
-// Warnings that differ in a number only are one, told by the first.
+// counted lists each warning once, with the number of forks that have it. Warnings that
+// differ in numbers only count as one, in the words of the first.
 func counted(forks [][]string) []string {
 	kind := func(w string) string { return anyNumber.ReplaceAllString(w, "#") }
 	var first []string

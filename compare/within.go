@@ -6,8 +6,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// Group is everything about one workload at one value of its sweep: the cells
-// that differ in implementation only.
+// Group is one workload at one value of its sweep: the cells that differ in implementation
+// only.
 type Group struct {
 	Title string // "store-ops/objects=10000"
 	Cells []measure.Cell
@@ -20,10 +20,10 @@ type Row struct {
 	Metric string
 	Key    bool // shown in short tables, with a verdict
 	Values []Value
-	// Floor is the relative difference that the A/A pair showed for this row; -1
-	// if there was none.
+	// Floor is the relative difference between the A/A pair in this row; -1 if there was no
+	// pair.
 	Floor float64
-	// Harness is the harness's own share of a ns/op, in ns; 0 for other metrics.
+	// Harness is the harness's own share of ns/op, in ns; 0 for other metrics.
 	Harness float64
 }
 
@@ -31,14 +31,13 @@ type Row struct {
 type Value struct {
 	Impl     string
 	Estimate measure.Estimate
-	// Against is the comparison with the reference, of a key metric; nil for the
-	// reference itself.
+	// Against is the comparison of a key metric with the reference; nil for the reference
+	// itself.
 	Against *Comparison
 }
 
-// Within evaluates a run: one Group per workload and value of its sweep, in the
-// order in which the run measured them, each implementation against the
-// reference. All verdicts of the run are one family.
+// Within evaluates a run: one Group per workload and value of its sweep, in measuring
+// order, each implementation against the reference. All verdicts of the run are one family.
 func Within(r *measure.Run) []Group {
 	var groups []Group
 	for _, c := range r.Cells {
@@ -65,7 +64,7 @@ func Within(r *measure.Run) []Group {
 	return groups
 }
 
-// Judged are the comparisons of the groups that have a verdict.
+// Judged returns the comparisons of the groups that have a verdict.
 func Judged(groups []Group) []*Comparison {
 	var out []*Comparison
 	for _, g := range groups {
@@ -94,8 +93,8 @@ func rows(r *measure.Run, cells []measure.Cell) []Row {
 	return out
 }
 
-// referenceOf picks the cell that the others are compared with: the
-// implementation marked so in the catalog, else the first.
+// referenceOf picks the cell that the others are compared with: the catalog's reference
+// implementation, else the first cell.
 func referenceOf(r *measure.Run, cells []measure.Cell) measure.Cell {
 	for _, c := range cells {
 		for _, im := range r.Impls {
@@ -137,10 +136,9 @@ func row(r *measure.Run, cells []measure.Cell, reference measure.Cell, series, m
 	return out
 }
 
-// floorOf is the noise floor that two samples of the same code show, -1 where
-// there are none. They should not be told apart: where the rule does tell them
-// apart, the machine drifts, and the warning says so. Every row asks this, some
-// several times, so it asks for a tenth of alpha.
+// floorOf is the noise floor of two samples of the same code, -1 without samples. The rule
+// should find no difference between them. If it does, the machine drifts, and the warning
+// says so. Every row makes this test, some several times, so it uses a tenth of alpha.
 func floorOf(rule measure.Rule, base, again []float64) (floor float64, warnings []string) {
 	aa, err := measure.RatioOf(base, again)
 	if err != nil {
@@ -153,7 +151,7 @@ func floorOf(rule measure.Rule, base, again []float64) (floor float64, warnings 
 	return measure.FloorOf(aa), warnings
 }
 
-// sampleOf collects a metric over the forks of a cell, with what taints them; the
+// sampleOf collects a metric over the forks of a cell, with the warnings that taint it. The
 // series "" is the process.
 func sampleOf(r *measure.Run, c measure.Cell, series, metric string) sample {
 	var s sample
@@ -177,14 +175,13 @@ func sampleOf(r *measure.Run, c measure.Cell, series, metric string) sample {
 	return s
 }
 
-// EstimateOf is the median of a metric over the forks of a cell, with what taints
-// it; the series "" is the process.
+// EstimateOf is the median of a metric over the forks of a cell, with the warnings that
+// taint it. The series "" is the process.
 func EstimateOf(r *measure.Run, c measure.Cell, series, metric string) measure.Estimate {
 	return sampleOf(r, c, series, metric).estimate()
 }
 
-// SeriesOf are the series of some cells in the order in which they were measured,
-// then "" for the process.
+// SeriesOf returns the series of some cells in measuring order, then "" for the process.
 func SeriesOf(r *measure.Run, cells []measure.Cell) []string {
 	var names []string
 	for _, c := range cells {
@@ -199,8 +196,7 @@ func SeriesOf(r *measure.Run, cells []measure.Cell) []string {
 	return append(names, "")
 }
 
-// MetricsOf are the metrics that a series has in any of the cells, as tables order
-// them.
+// MetricsOf returns the metrics that a series has in any of the cells, in table order.
 func MetricsOf(r *measure.Run, cells []measure.Cell, series string) []string {
 	var names []string
 	add := func(values map[string]float64) {

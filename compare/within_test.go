@@ -61,8 +61,8 @@ func TestWithinComparesWithTheReference(t *testing.T) {
 	}
 }
 
-// A number's own warnings are beside it, with how many forks gave them; what
-// taints one series does not taint another.
+// A number's own warnings are beside it, with the number of forks that have them. The
+// warnings of one series do not taint another.
 func TestWarningsTravelWithNumbers(t *testing.T) {
 	t.Parallel()
 	r := sampleRun(6, 1, measuretest.Impl{Name: "other", NsPerOp: 100})
@@ -99,7 +99,7 @@ func TestWarningsTravelWithNumbers(t *testing.T) {
 	}
 }
 
-// Where the A/A copy is told apart from the reference, the row says so.
+// Where the A/A copy differs significantly from the reference, the row says so.
 func TestDriftIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	r := sampleRun(10, 1, measuretest.Impl{Name: "other", NsPerOp: 100})

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// block packs a block as hard as it goes.
+// block compresses a block as far as possible.
 func block(t *testing.T, kind byte, index int, raw string) []byte {
 	t.Helper()
 	var packed bytes.Buffer
@@ -39,7 +39,7 @@ func block(t *testing.T, kind byte, index int, raw string) []byte {
 	return append(head, packed.Bytes()...)
 }
 
-// bombs are small files that want much memory, by what they do it with.
+// bombs are small files that demand much memory, by the way in which they do so.
 func bombs(t *testing.T) map[string][]byte {
 	const head = `{"source":"x","compress":1,"resources":[{"version":"v1","resource":"pods","kind":"Pod","namespaced":true}]}` + "\n"
 	blocks := func(records ...string) []byte {
@@ -95,7 +95,8 @@ func bombs(t *testing.T) map[string][]byte {
 	}
 }
 
-// allocated is what f allocates, garbage included. No other test runs meanwhile.
+// allocated is the number of bytes that f allocates, garbage included. No other test may
+// run meanwhile.
 func allocated(f func()) int64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -104,8 +105,8 @@ func allocated(f func()) int64 {
 	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// A file is refused before it has taken more than its size allows, whatever it does it
-// with. (Not parallel: the allocations of others would count.)
+// A file is refused before it has allocated more than its size allows, in whichever way.
+// (Not parallel: the allocations of other tests would count.)
 func TestBombsAreRefusedInTime(t *testing.T) {
 	for name, file := range bombs(t) {
 		var err error
@@ -124,7 +125,7 @@ func TestBombsAreRefusedInTime(t *testing.T) {
 	}
 }
 
-// CSVs are held to the same, compressed or not.
+// CSVs have the same bound, compressed or not.
 func TestCSVBombsAreRefusedInTime(t *testing.T) {
 	header := strings.Join(podColumns, ",") + "\n"
 	nodes := strings.Join(nodeColumns, ",") + "\nn,1,1,1,m\n"
@@ -156,7 +157,7 @@ func TestCSVBombsAreRefusedInTime(t *testing.T) {
 	}
 }
 
-// What recorders write stays far below the limit, also where all objects are alike.
+// The output of recorders stays far below the limit, even where all objects are alike.
 func TestHonestTracesAreRead(t *testing.T) {
 	t.Parallel()
 	pods := Generate(ObjectSpec{Kind: KindPod, Count: 300, Namespaces: 3}, 1)
@@ -181,8 +182,8 @@ func TestHonestTracesAreRead(t *testing.T) {
 	readWithRoomToSpare(t, file.Bytes())
 }
 
-// readWithRoomToSpare reads an honest trace, which may be charged three quarters of what
-// its size allows.
+// readWithRoomToSpare reads an honest trace, which may be charged three quarters of the
+// bytes that its size allows.
 func readWithRoomToSpare(t *testing.T, file []byte) *Trace {
 	t.Helper()
 	b := newBudget(bytes.NewReader(file))
@@ -197,8 +198,8 @@ func readWithRoomToSpare(t *testing.T, file []byte) *Trace {
 	return tr
 }
 
-// One large object that changes often compresses best of all. What the writer makes of
-// it is read.
+// One large object that changes often compresses best. The writer's output for it can be
+// read.
 func TestOneObjectThatChangesOften(t *testing.T) {
 	t.Parallel()
 	var images []any
@@ -228,7 +229,7 @@ func TestOneObjectThatChangesOften(t *testing.T) {
 	}
 }
 
-// So do the lives of pods, in which a line of few bytes becomes a whole pod.
+// So can the lives of pods, in which a line of few bytes becomes a whole pod.
 func TestHonestPodTracesAreRead(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -249,7 +250,7 @@ func TestHonestPodTracesAreRead(t *testing.T) {
 	readWithRoomToSpare(t, file.Bytes())
 }
 
-// Files that are packed in some way are read, or named as what they are.
+// Packed files are read, or the error names their format.
 func TestPackedFiles(t *testing.T) {
 	t.Parallel()
 	recording := aRecording(t)

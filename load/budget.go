@@ -12,12 +12,12 @@ import (
 )
 
 // ErrTraceTooLarge means that reading a file would allocate more than its size allows:
-// TraceMemoryMultiple bytes for each byte of the file, and TraceMemoryFloor.
+// TraceMemoryMultiple bytes for each byte of the file, plus TraceMemoryFloor.
 var ErrTraceTooLarge = errors.New("reading it would take too much memory: unpack it first if it is compressed by gzip, or record it again with this benchrun")
 
 // The memory that reading a file may allocate. A decoded recording takes some hundred times
-// the memory of its file, because of compression and maps. TraceWriter compresses less where
-// it would take more. Without a bound, a crafted file of 64 KB took 2.4 GB.
+// the memory of its file, because of compression and maps. TraceWriter compresses less
+// where it would take more. Without this bound, a crafted file of 64 KB took 2.4 GB.
 const (
 	TraceMemoryMultiple = 1000
 	TraceMemoryFloor    = 32 << 20
@@ -29,10 +29,10 @@ type budget struct {
 	used int64
 }
 
-// newBudget begins to count. The file must be read through budget.file.
+// newBudget makes a budget of zero bytes read. The file must be read through budget.file.
 func newBudget(file io.Reader) *budget { return &budget{file: &countingReader{in: file}} }
 
-// charge takes bytes before they are allocated.
+// charge counts bytes that are about to be allocated.
 func (b *budget) charge(bytes int64) error {
 	b.used += bytes
 	if limit := b.limit(); b.used > limit {
@@ -43,7 +43,8 @@ func (b *budget) charge(bytes int64) error {
 
 func (b *budget) limit() int64 { return memoryLimit(b.file.n) }
 
-// memoryLimit is how many bytes a reader may allocate for a file of read bytes.
+// memoryLimit is the number of bytes that a reader may allocate after reading read bytes of
+// a file.
 func memoryLimit(read int64) int64 { return TraceMemoryFloor + TraceMemoryMultiple*read }
 
 type countingReader struct {
@@ -57,8 +58,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// chargedReader charges each byte that comes out of a compressed file. So a line without
-// end is refused before a reader above it has gathered it.
+// chargedReader charges each decompressed byte. A line without end is therefore refused
+// before the reader above has buffered it.
 type chargedReader struct {
 	in     io.Reader
 	budget *budget
@@ -76,12 +77,12 @@ func (c *chargedReader) Read(p []byte) (int, error) {
 // TestBombsAreRefusedInTime checks them against the measured allocations.
 const (
 	copies    = 4   // of each byte of a text: buffers that grow, strings
-	unzippedB = 10  // of each byte that comes out of gzip: it may all be one line
+	unzippedB = 10  // for each decompressed byte: all of them may be one line
 	objectB   = 512 // an object: a map and its first group of slots
 	listB     = 64
 	elementB  = 96 // a slot of a map or a list that grew, a boxed number
 	eventB    = 512
-	cloneB    = 96   // for each field of a map that is copied
+	cloneB    = 96   // for each field of a copied map
 	podEventB = 4096 // a whole pod, made for a line of a pod's life
 	rowB      = 1024 // a row of a CSV: a pod and its events
 )
@@ -111,7 +112,8 @@ func jsonCost(text []byte) int64 {
 // gzipMagic begins a gzip file.
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// packers are the first bytes of files that have to be unpacked first, and their kinds.
+// packers are the first bytes of files in unsupported packed formats, and the names of the
+// formats.
 var packers = map[string]string{"PK\x03\x04": "a zip archive", "\x28\xb5\x2f\xfd": "compressed by zstd", "BZh": "compressed by bzip2", "\xfd7zXZ": "compressed by xz"}
 
 // packedBy returns the kind of a packed file by its first bytes, or "".
@@ -124,8 +126,8 @@ func packedBy(begin []byte) string {
 	return ""
 }
 
-// unzipped reads a file that may be compressed by gzip. For a file that is packed in
-// another way the error names the way.
+// unzipped reads a file that may be compressed by gzip. For any other packed format the
+// error names it.
 func unzipped(name string, b *budget) (io.Reader, error) {
 	in := bufio.NewReader(b.file)
 	begin, err := in.Peek(8)

@@ -28,7 +28,7 @@ func TestWithoutCredentials(t *testing.T) {
 	}
 }
 
-// A trace that an older program wrote may hold a password: what is read does not.
+// A trace of an older program may contain a password; the trace that is read does not.
 func TestOldTracesLoseTheirCredentials(t *testing.T) {
 	t.Parallel()
 	const source = "recorded from https://admin:s3cret@10.0.0.1:6443"

@@ -11,12 +11,12 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// armedFault is a fault and what it has seen so far.
+// armedFault is a fault with its counts so far.
 type armedFault struct {
 	Fault
 	seen   int       // occasions
 	struck int       // strikes
-	due    time.Time // of the next strike, if it goes by time
+	due    time.Time // of the next strike, if the fault goes by time
 }
 
 // strikes counts an occasion and reports whether the fault strikes at it.
@@ -34,7 +34,7 @@ func (f *armedFault) strikes(now time.Time) bool {
 		return false
 	}
 	if f.Every > 0 {
-		// A strike that nobody was there for is not made up for.
+		// Strikes that were due while no occasion came are not made up for.
 		late := now.Sub(f.due)
 		f.due = f.due.Add((late/f.Every + 1) * f.Every)
 	}
@@ -42,9 +42,9 @@ func (f *armedFault) strikes(now time.Time) bool {
 	return true
 }
 
-// FaultSchedule decides at each occasion whether a fault strikes, and counts the
-// strikes. A Source has one; so has what serves a Source over a network, with
-// kinds of its own. Its methods may be called by any number of goroutines at once.
+// FaultSchedule decides at each occasion whether a fault strikes, and counts the strikes. A
+// Source has one. A server of a Source over a network has another, with kinds of its own.
+// Its methods are safe for concurrent use.
 type FaultSchedule struct {
 	clock clock.PassiveClock
 
@@ -66,8 +66,8 @@ func NewFaultSchedule(faults []Fault, c clock.PassiveClock) *FaultSchedule {
 	return s
 }
 
-// Strike counts an occasion of a kind. It returns the fault that strikes, or nil.
-// Where several of the kind do, it is the last; each counts.
+// Strike counts an occasion of a kind. It returns the fault that strikes, or nil. If
+// several strike, it returns the last; all of them count.
 func (s *FaultSchedule) Strike(kind FaultKind) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,9 +89,8 @@ func (s *FaultSchedule) Struck() map[FaultKind]int {
 	return maps.Clone(s.mu.struck)
 }
 
-// eventFault decides what becomes of an event that is about to be sent: whether
-// the watch ends in its place, with which status if any, and how long the event
-// is held back.
+// eventFault decides about an event that is about to be sent: whether the watch ends
+// instead, with which status if any, and how long the event is delayed.
 func (s *Source) eventFault() (end bool, status *apierrors.StatusError, delay time.Duration) {
 	if len(s.options.Faults) == 0 {
 		return false, nil, 0
@@ -101,7 +100,7 @@ func (s *Source) eventFault() (end bool, status *apierrors.StatusError, delay ti
 	}
 	switch {
 	case s.faults.Strike(FaultGone) != nil:
-		// Forgetting makes the 410 true: a watch from the same version gets it again.
+		// Without the history the 410 is true: a watch from the same version gets it again.
 		s.mu.Lock()
 		s.mu.history, s.mu.floor = nil, s.mu.version
 		s.mu.Unlock()
@@ -135,8 +134,8 @@ func ValidateFault(f Fault, kinds, delayed []FaultKind) error {
 // needsDelay are the kinds of a Source that have a Delay.
 var needsDelay = []FaultKind{FaultDelay}
 
-// Validate reports every mistake of the fault as FieldErrors, or nil. Its kind
-// must be one that a Source knows.
+// Validate reports every mistake of the fault as FieldErrors, or nil. Its kind must be one
+// of a Source (FaultKinds).
 func (f Fault) Validate() error { return ValidateFault(f, FaultKinds(), needsDelay) }
 
 func (f Fault) check(e *FieldErrors, prefix string, kinds, delayed []FaultKind) {

@@ -27,7 +27,7 @@ type oldClient struct{ *Source }
 
 func (oldClient) IsWatchListSemanticsUnSupported() bool { return true }
 
-// churn does n random writes, a little apart.
+// churn makes n random writes at short intervals.
 func churn(t *testing.T, s *Source, n int, seed uint64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -64,8 +64,8 @@ func TestFaultsHeal(t *testing.T) {
 		{both, []Fault{{Kind: FaultGone}}},
 		{both, []Fault{{Kind: FaultGone, AfterEvents: 5, EveryEvents: 20}}},
 		{both, []Fault{{Kind: FaultClose, EveryEvents: 7, Count: 5}}},
-		// A few times only: where each watch ends before its first event, client-go's Reflector,
-		// which lists pages at the version that it knows, stays stale.
+		// A few times only: if each watch ends before its first event, client-go's
+		// Reflector stays stale, because it lists pages at the version that it knows.
 		{both, []Fault{{Kind: FaultClose, After: 300 * time.Millisecond, Every: 200 * time.Millisecond, Count: 8}}},
 		{both, []Fault{{Kind: FaultError, AfterEvents: 3, EveryEvents: 10, Count: 3}}},
 		{both, []Fault{{Kind: FaultDelay, EveryEvents: 10, Delay: 500 * time.Millisecond}}},
@@ -76,7 +76,8 @@ func TestFaultsHeal(t *testing.T) {
 		{listing, []Fault{{Kind: FaultTooLarge, EveryEvents: 2, Count: 3}, {Kind: FaultClose, EveryEvents: 10}}},
 		{listing, []Fault{{Kind: FaultListError, EveryEvents: 40}}},
 		{listing, []Fault{{Kind: FaultExpireContinue}}},
-		// Not listing: client-go's Reflector, which heal gives a page size, stays stale then.
+		// Not in list mode: client-go's Reflector, which heal gives a page size, stays
+		// stale there.
 		{streaming, []Fault{{Kind: FaultCacheRestart, AfterEvents: 10, EveryEvents: 30}}},
 		{both, []Fault{{Kind: FaultGone, EveryEvents: 30}, {Kind: FaultClose, EveryEvents: 11}, {Kind: FaultError, AfterEvents: 20}, {Kind: FaultDelay, After: time.Second, Delay: time.Second}}},
 	} {
@@ -133,8 +134,8 @@ func heal(t *testing.T, listing bool, faults []Fault) {
 	running.Wait()
 }
 
-// TestSharedInformer runs the whole informer, with indexes and handlers, over a
-// source that is written to by several goroutines.
+// TestSharedInformer runs a whole informer, with indexes and handlers, over a source with
+// several writing goroutines.
 func TestSharedInformer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -182,7 +183,7 @@ func TestSharedInformer(t *testing.T) {
 	})
 }
 
-// TestEachFault looks at what a client sees of each fault.
+// TestEachFault checks the effect of each fault on a client.
 func TestEachFault(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -245,8 +246,8 @@ func TestFaultsOfRequests(t *testing.T) {
 	}
 }
 
-// TestCacheRestart: watches begin no earlier than the watch cache, lists at an exact
-// version as early as the storage remembers.
+// TestCacheRestart: watches begin no earlier than the watch cache; lists at an exact
+// version go as far back as the storage's history.
 func TestCacheRestart(t *testing.T) {
 	t.Parallel()
 	s := newTestSource(t, 10, SourceOptions{Window: 6, Faults: []Fault{{Kind: FaultCacheRestart, AfterEvents: 1}}})
@@ -308,7 +309,7 @@ func TestCacheFilling(t *testing.T) {
 	}
 }
 
-// TestPagerFallsBack: client-go's pager lists anew, without pages, when a token expires.
+// TestPagerFallsBack: client-go's pager lists again, without pages, when a token expires.
 func TestPagerFallsBack(t *testing.T) {
 	t.Parallel()
 	s := newTestSource(t, 100, SourceOptions{Faults: []Fault{{Kind: FaultExpireContinue, AfterEvents: 2}}})

@@ -25,8 +25,8 @@ func Indexers() contract.Indexers {
 	}
 }
 
-// byNode indexes pods by the node they run on; nodes are in the index under no
-// value. Objects of a recording are unstructured: whatever has spec.nodeName is a pod.
+// byNode indexes pods by their node; nodes have no value in this index. Objects of a
+// recording are unstructured: every object with spec.nodeName counts as a pod.
 func byNode(obj any) ([]string, error) {
 	switch o := obj.(type) {
 	case *corev1.Pod:

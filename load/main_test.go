@@ -8,8 +8,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The default handlers log each fault that we ask for, and slow down by a time
-	// that they keep in a global, which makes no sense across synctest bubbles.
+	// The default handlers log each injected fault. They also slow down by a time that they
+	// keep in a global, which is wrong across synctest bubbles.
 	utilruntime.ErrorHandlers = nil
 	goleak.VerifyTestMain(m)
 }

@@ -10,15 +10,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// nodeTemplates is how many different kinds of machines there are; nodeImages is
-// what the kubelet reports at most, which is most of a node's size.
+// nodeTemplates is the number of kinds of machines. nodeImages is the most images that the
+// kubelet reports; they are most of a node's size.
 const (
 	nodeTemplates = 8
 	nodeImages    = 50
 )
 
-// newNodeTemplates builds nodes of which the generated ones are shallow copies.
-// Nothing in them is changed after they were built.
+// newNodeTemplates builds nodes; the generated nodes are shallow copies of them. The
+// templates are never changed after that.
 func newNodeTemplates(rng *rand.Rand) []*corev1.Node {
 	templates := make([]*corev1.Node, nodeTemplates)
 	for i := range templates {

@@ -16,8 +16,8 @@ import (
 
 // Objects are generated objects and the source of their later versions.
 //
-// Objects are shared and share parts with each other: nobody may change one. All
-// methods may be called by any number of goroutines at once.
+// Objects are shared and share parts with each other: do not change one. All methods are
+// safe for concurrent use.
 type Objects struct {
 	spec    ObjectSpec
 	objects []runtime.Object
@@ -26,17 +26,16 @@ type Objects struct {
 	version atomic.Uint64 // the newest resource version given out
 }
 
-// Generate makes the objects of a spec. The same spec and seed give the same
-// objects. The spec must be valid; missing counts have their defaults.
+// Generate makes the objects of a spec. The same spec and seed give the same objects. The
+// spec must be valid; missing counts have their defaults.
 //
-// Object i is pod-00000i (or node-0000i). Pods go to the namespaces in turn:
-// pod i is in namespace i modulo their number. For the nodes, the pods are ranked by
-// namespace, then by number; a pod's node is its rank modulo the number of nodes,
-// rotated by the seed. So a node has Count/Nodes pods, give or take one, and the
-// pods of a namespace are spread over as many nodes as they can be. Resource
-// versions are 1 to Count.
+// Object i is pod-00000i (or node-0000i). Pods go to the namespaces in turn: pod i is in
+// namespace i modulo their number. For the nodes, the pods are ranked by namespace, then by
+// number. A pod's node is its rank modulo the number of nodes, rotated by the seed. So a
+// node has Count/Nodes pods, give or take one, and the pods of a namespace are on as many
+// nodes as possible. Resource versions are 1 to Count.
 //
-// The cost is about 1 us, and 1.5 KB of heap, for each pod; 150 bytes for a key.
+// The cost is about 1 us and 1.5 KB of heap for each pod; 150 bytes for a key.
 func Generate(spec ObjectSpec, seed uint64) *Objects {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	o := &Objects{spec: spec, keys: make([]string, spec.Count), nodes: nodeNames(max(2, spec.NodeCount()))}
@@ -78,8 +77,8 @@ func Generate(spec ObjectSpec, seed uint64) *Objects {
 	return o
 }
 
-// ObjectsOf takes objects that exist already, such as those of a trace. They are not
-// copied; Mutate is for pods and nodes only.
+// ObjectsOf wraps existing objects, such as those of a trace. They are not copied; Mutate
+// is for pods and nodes only.
 func ObjectsOf(spec ObjectSpec, objects []runtime.Object) *Objects {
 	spec.Count = len(objects)
 	o := &Objects{spec: spec, objects: objects, keys: make([]string, len(objects)), nodes: nodeNames(max(2, spec.NodeCount()))}
@@ -120,7 +119,8 @@ func nodeNames(n int) []string {
 	return names
 }
 
-// pod makes a pod of the template. Only what is the pod's own is allocated.
+// pod makes a pod of the template. It allocates only the parts that the template does not
+// share.
 func (t *podTemplate) pod(namespace, name, version, node string, status corev1.PodStatus, rng *rand.Rand) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -193,8 +193,8 @@ func (o *Objects) Map() map[string]any {
 	return m
 }
 
-// IndexedValues returns the values that an index has over the generated objects,
-// sorted; nil for an index other than IndexNamespace and IndexNode.
+// IndexedValues returns the values of an index over the generated objects, sorted; nil for
+// an index other than IndexNamespace and IndexNode.
 func (o *Objects) IndexedValues(index string) []string {
 	f, ok := Indexers()[index]
 	if !ok {
@@ -205,7 +205,7 @@ func (o *Objects) IndexedValues(index string) []string {
 	for _, obj := range o.objects {
 		found, err := f(obj)
 		if err != nil {
-			continue // cannot be: Generate makes pods and nodes only
+			continue // cannot happen: Generate makes pods and nodes only
 		}
 		for _, v := range found {
 			if !seen[v] {
@@ -232,7 +232,7 @@ func (o *Objects) Mutate(obj runtime.Object, rng *rand.Rand, changeIndexed bool)
 		p := *old
 		p.ResourceVersion = version
 		if changeIndexed {
-			// One fewer than there are, stepping over the present node.
+			// One of the other nodes: the last takes the present node's number.
 			n := rng.IntN(len(o.nodes) - 1)
 			if o.nodes[n] == p.Spec.NodeName {
 				n = len(o.nodes) - 1
@@ -249,8 +249,8 @@ func (o *Objects) Mutate(obj runtime.Object, rng *rand.Rand, changeIndexed bool)
 	}
 }
 
-// Key returns the key of an object, "namespace/name" or "name". It panics for
-// what is no Kubernetes object.
+// Key returns the key of an object, "namespace/name" or "name". It panics for a value that
+// is not a Kubernetes object.
 func Key(obj any) string {
 	key, err := cache.MetaNamespaceKeyFunc(obj)
 	if err != nil {

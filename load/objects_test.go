@@ -76,7 +76,7 @@ func TestKeysAndVersionsAreUnique(t *testing.T) {
 	}
 }
 
-// TestPlacement holds Generate to the rule of its comment: nodes have as many
+// TestPlacement checks Generate against the rule of its comment: nodes have equally many
 // pods, give or take one, whatever the remainders are.
 func TestPlacement(t *testing.T) {
 	t.Parallel()
@@ -173,8 +173,8 @@ func TestIndexersRefuseStrangers(t *testing.T) {
 	}
 }
 
-// TestHeap holds the sharing between pods to its purpose: 100,000 of them stay
-// below 400 MB, so a fifth of them below 80.
+// TestHeap checks the sharing between pods: 100,000 of them take less than 400 MB, so a
+// fifth of them less than 80 MB.
 func TestHeap(t *testing.T) {
 	const count, limit = 20_000, 80 << 20
 	var before, after runtime.MemStats

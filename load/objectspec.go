@@ -1,6 +1,6 @@
 package load
 
-// ObjectKind says what a generated object is.
+// ObjectKind is the kind of a generated object.
 type ObjectKind string
 
 // The kinds of objects.
@@ -14,30 +14,29 @@ const (
 // ObjectKinds lists the kinds, for messages and checks.
 func ObjectKinds() []ObjectKind { return []ObjectKind{KindPod, KindNode, KindSmall, KindKey} }
 
-// ObjectSpec says which objects to generate.
+// ObjectSpec specifies the objects to generate.
 type ObjectSpec struct {
-	// Kind is pod for stores and FIFOs unless given, key for delay heaps and queues.
+	// Kind is by default pod for stores and FIFOs, key for delay heaps and queues.
 	Kind ObjectKind `yaml:"kind,omitempty"`
-	// Count is how many objects (or keys) there are; at least 1.
+	// Count is the number of objects (or keys), at least 1.
 	Count int `yaml:"count"`
-	// Namespaces is how many namespaces pods are spread over; the default is
-	// DefaultNamespaces. Nodes have no namespace.
+	// Namespaces is the number of namespaces of the pods; the default is DefaultNamespaces.
+	// Nodes have no namespace.
 	Namespaces int `yaml:"namespaces,omitempty"`
-	// Nodes is how many nodes pods run on. 0 means as many as PerNode asks for.
+	// Nodes is the number of nodes that pods run on. 0 derives it from PerNode.
 	Nodes int `yaml:"nodes,omitempty"`
-	// PerNode is how many pods run on each node where Nodes is 0, so that a
-	// sweep over Count keeps the number of matches of the node index; the
-	// default is DefaultPerNode.
+	// PerNode is the number of pods on each node where Nodes is 0, so that the node index
+	// has equally many matches at every Count of a sweep. The default is DefaultPerNode.
 	PerNode int `yaml:"per_node,omitempty"`
 }
 
-// What a spec has where it says nothing.
+// The defaults of a spec.
 const (
 	DefaultNamespaces = 10
 	DefaultPerNode    = 30 // 150,000 pods on 5,000 nodes, the largest cluster that Kubernetes supports
 )
 
-// NamespaceCount is the number of namespaces in use: never more than objects.
+// NamespaceCount is the number of namespaces in use, at most the number of objects.
 func (s ObjectSpec) NamespaceCount() int {
 	n := s.Namespaces
 	if n <= 0 {
@@ -46,7 +45,7 @@ func (s ObjectSpec) NamespaceCount() int {
 	return max(1, min(n, s.Count))
 }
 
-// NodeCount is the number of nodes that pods are spread over.
+// NodeCount is the number of nodes that the pods run on.
 func (s ObjectSpec) NodeCount() int {
 	if s.Nodes > 0 {
 		return s.Nodes

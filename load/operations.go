@@ -8,11 +8,11 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// Op names an operation in workloads and benchmarks. The same name may belong to
-// several components; what it does there is the component's.
+// Op names an operation in workloads and benchmarks. Several components may have an
+// operation of the same name, each with a meaning of its own.
 type Op string
 
-// The operations. Operations says which component has which and what each does.
+// The operations. Operations returns those of a component, with a description of each.
 const (
 	OpGet         Op = "get"
 	OpList        Op = "list"
@@ -48,12 +48,12 @@ const (
 	OpRelist        Op = "relist"
 )
 
-// Role says what an operation does to the component.
+// Role is an operation's effect on the component.
 type Role string
 
 // The roles.
 const (
-	RoleRead    Role = "read"    // leaves it as it is
+	RoleRead    Role = "read"    // does not change it
 	RoleWrite   Role = "write"   // changes it, or adds to it
 	RoleConsume Role = "consume" // takes items out and handles them; it may block when there are none
 )
@@ -63,8 +63,8 @@ type Operation struct {
 	Op        Op
 	Component contract.Component
 	Role      Role
-	// Single reports whether it may stand in Workload.Ops: it needs no other
-	// actor to make progress.
+	// Single reports whether the operation may be in Workload.Ops: it needs no other actor
+	// to make progress.
 	Single bool
 	// Indexed reports whether it reads an index.
 	Indexed bool
@@ -120,7 +120,8 @@ func Operations(c contract.Component) []Operation {
 	return slices.DeleteFunc(slices.Clone(operations), func(o Operation) bool { return o.Component != c })
 }
 
-// LookupOperation finds an operation of a component. The error names those that it has.
+// LookupOperation finds an operation of a component. The error names the component's
+// operations.
 func LookupOperation(c contract.Component, op Op) (Operation, error) {
 	have := Operations(c)
 	if i := slices.IndexFunc(have, func(o Operation) bool { return o.Op == op }); i >= 0 {

@@ -12,17 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// epoch is the time from which generated objects count theirs. It is fixed, so
-// that a seed gives the same bytes on every day.
+// epoch is the start time of generated objects. It is fixed, so that a seed gives the same
+// bytes on every day.
 var epoch = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// podTemplates is how many different deployments the pods belong to. Pods of one
-// deployment share all that is not their own, which is what a program that
-// interns strings would have at best, and keeps 100,000 pods in memory.
+// podTemplates is the number of deployments that the pods belong to. Pods of one deployment
+// share all their common parts, as in a program that interns strings at best. So 100,000
+// pods fit in memory.
 const podTemplates = 64
 
-// podTemplate is the part of a pod that all pods of a deployment have in common.
-// Nothing in it is ever changed after it was built: pods share it.
+// podTemplate is the part of a pod that all pods of a deployment have in common. It is
+// never changed after it was built, because pods share it.
 type podTemplate struct {
 	labels      map[string]string
 	annotations map[string]string
@@ -162,7 +162,7 @@ func podManagedFields(app string, at metav1.Time) []metav1.ManagedFieldsEntry {
 	}
 }
 
-// setStatuses fills in what the status of a pod is in each part of its life.
+// setStatuses makes the status of a pod for each phase of its life.
 func (t *podTemplate) setStatuses(at metav1.Time) {
 	status := func(phase corev1.PodPhase, scheduled, ready corev1.ConditionStatus, state corev1.ContainerState) corev1.PodStatus {
 		s := corev1.PodStatus{Phase: phase, QOSClass: corev1.PodQOSBurstable}
@@ -201,7 +201,7 @@ func (t *podTemplate) setStatuses(at metav1.Time) {
 	t.failed = status(corev1.PodFailed, corev1.ConditionTrue, corev1.ConditionFalse, done(1, "Error"))
 }
 
-// newUID gives a version 4 UUID out of rng.
+// newUID makes a version 4 UUID from rng.
 func newUID(rng *rand.Rand) types.UID {
 	a, b := rng.Uint64(), rng.Uint64()
 	return types.UID(fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>48&0x3fff|0x8000, b&0xffff_ffff_ffff))

@@ -9,11 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PodEventType says what happens to a pod in a [PodTrace].
+// PodEventType is the type of an event in a [PodTrace].
 type PodEventType string
 
-// The events of a pod's life, in the order in which they come. A pod may lack
-// any but the first.
+// The events of a pod's life, in their order. A pod may lack any but the first.
 const (
 	TraceCreated   PodEventType = "created"   // Pending, without a node
 	TraceScheduled PodEventType = "scheduled" // given a node
@@ -26,25 +25,24 @@ func PodEventTypes() []PodEventType {
 	return []PodEventType{TraceCreated, TraceScheduled, TracePhase, TraceDeleted}
 }
 
-// PodTrace is what is known of the pods of a cluster where nobody kept the objects
-// themselves: a line for each event of a pod's life, in the order of time.
-// [PodTrace.Trace] makes whole pods of it. It is not changed once made; all methods
-// may be called concurrently.
+// PodTrace is the history of a cluster's pods where the objects themselves were not kept:
+// one event of a pod's life per line, ordered by time. [PodTrace.Trace] makes whole pods of
+// it. It is immutable; all methods may be called concurrently.
 type PodTrace struct {
-	// Source says where it comes from.
+	// Source says where the trace comes from.
 	Source string
-	// Seed makes what the source does not tell, such as UIDs and labels.
+	// Seed generates the values that the source does not have, such as UIDs and labels.
 	Seed uint64
 	// Compress is the factor by which the times were divided.
 	Compress float64
-	// Pods are the pods that the events speak of, by number, in the order of their creation.
+	// Pods are the pods of the events, by number, in the order of their creation.
 	Pods []TracePod
-	// Events are in the order of At; events of the same time in the order in
-	// which they take effect.
+	// Events are in the order of At; events of the same time are in the order in which they
+	// take effect.
 	Events []PodEvent
 }
 
-// TracePod is what a trace knows of a pod at its creation.
+// TracePod is a pod as the trace describes it at its creation.
 type TracePod struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -62,15 +60,15 @@ func (p TracePod) Key() string { return p.Namespace + "/" + p.Name }
 type PodEvent struct {
 	At    time.Duration   // since the trace's start, compressed
 	Type  PodEventType    // what happens
-	Pod   int             // to whom: an index into PodTrace.Pods
+	Pod   int             // an index into PodTrace.Pods
 	Node  string          // of a scheduled event
 	Phase corev1.PodPhase // of a phase event
 }
 
-// tracePhases are those that a phase event may bring.
+// tracePhases are the possible phases of a phase event.
 var tracePhases = []corev1.PodPhase{corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed}
 
-// podChecker holds events to the rules of a PodTrace, one after the other.
+// podChecker checks events one after the other against the rules of a PodTrace.
 type podChecker struct {
 	last time.Duration
 	next int                  // the number of the next pod to be created
@@ -82,7 +80,7 @@ func newPodChecker() *podChecker {
 	return &podChecker{live: map[int]PodEventType{}, keys: map[string]int{}}
 }
 
-// check reports what is wrong with the next event. pod is its record.
+// check reports a broken rule of the next event. pod returns the record of a pod.
 func (c *podChecker) check(e PodEvent, pod func(int) TracePod) error {
 	order := PodEventTypes()
 	now := slices.Index(order, e.Type)

@@ -23,41 +23,41 @@ type CSVFile struct {
 
 // ImportOptions configures ImportCSV. The zero value works.
 type ImportOptions struct {
-	// Compress divides all times, 1 or more; 0 means 1, the times as they are. 100,000
-	// replays the 149 days of the openb trace in 129 seconds.
+	// Compress divides all times, 1 or more; 0 means 1, the original times. With 100,000
+	// the 149 days of the openb trace replay in 129 seconds.
 	Compress float64
-	// Seed makes what the files do not tell: namespaces, nodes, UIDs, labels.
-	// The default is DefaultSeed.
+	// Seed generates the values that the files do not have: namespaces, nodes, UIDs,
+	// labels. The default is DefaultSeed.
 	Seed uint64
 	// SkipBadRows leaves broken rows out and counts them, instead of failing.
 	SkipBadRows bool
-	// Namespaces is how many namespaces there are; the default is DefaultTraceNamespaces.
+	// Namespaces is the number of namespaces; the default is DefaultTraceNamespaces.
 	Namespaces int
-	// DeleteAtEnd takes a deletion at the trace's last instant for one. By
-	// default such a pod is taken to be alive when the recording ended, because
-	// the recording gives every pod a deletion time.
+	// DeleteAtEnd keeps a deletion at the trace's last instant. By default such a pod
+	// counts as alive at the end of the recording, because the recording gives every pod a
+	// deletion time.
 	DeleteAtEnd bool
 }
 
-// DefaultTraceNamespaces is how many namespaces an imported trace has.
+// DefaultTraceNamespaces is the number of namespaces of an imported trace.
 const DefaultTraceNamespaces = 20
 
-// ImportReport says what became of the rows.
+// ImportReport counts the rows by outcome.
 type ImportReport struct {
 	PodRows, NodeRows int // data rows read, good or bad
-	Pods, Nodes       int // taken over
+	Pods, Nodes       int // imported
 	// Skipped counts the rows left out, by file, column and problem:
 	// "pods.csv: qos: not one of the values". Empty without SkipBadRows.
 	Skipped map[string]int
 	// NeverScheduled counts the pods without a scheduled_time; they have no node.
 	NeverScheduled int
-	// AliveAtEnd counts the pods that the end of the recording cut off.
+	// AliveAtEnd counts the pods that were alive when the recording ended.
 	AliveAtEnd int
 	// Instant counts the pods that were deleted in the second of their creation.
 	Instant int
 }
 
-// SkippedRows is how many rows were left out in all.
+// SkippedRows is the total number of rows left out.
 func (r ImportReport) SkippedRows() int {
 	n := 0
 	for _, v := range r.Skipped {
@@ -71,24 +71,24 @@ const maxRowErrors = 20
 
 // ImportCSV turns pod lifecycles in the columns of the Alibaba cluster trace
 // cluster-trace-gpu-v2023 (openb_pods.csv and openb_nodes.csv,
-// https://github.com/alibaba/clusterdata) into a trace: for each pod created (at
-// creation_time), scheduled (at scheduled_time, if there is one), phase (pod_phase,
+// https://github.com/alibaba/clusterdata) into a trace. Each pod gets the events created
+// (at creation_time), scheduled (at scheduled_time, if there is one), phase (pod_phase,
 // unless it is Pending) and deleted (at deletion_time).
 //
-// What the files do not tell is derived, by these rules:
-//   - Pods that ask for the same (qos, CPU, memory, GPUs) are taken to be of one
-//     application. The namespace is a hash of that and the seed, modulo Namespaces.
-//   - The node is drawn, by the seed and the pod's name, among those whose
-//     capacity fits the pod by itself; what else runs there is not counted.
+// Values that the files do not have are derived by these rules:
+//   - Pods with the same requests (qos, CPU, memory, GPUs) count as one application. The
+//     namespace is a hash of the requests and the seed, modulo Namespaces.
+//   - The node is drawn, by the seed and the pod's name, among the nodes whose capacity
+//     fits the pod by itself; other pods on the node do not count.
 //   - Only the last phase is known, not its time. Running comes a second after
-//     scheduled, Succeeded and Failed a second before deleted, or halfway between
-//     the two if they are closer than two seconds (for a pod that never was
-//     scheduled, between created and deleted).
+//     scheduled. Succeeded and Failed come a second before deleted, or halfway between
+//     scheduled and deleted if they are closer than two seconds (for a pod that was
+//     never scheduled, between created and deleted).
 //
-// A broken row is an error that names file, line and column and what is allowed,
-// for up to 20 rows, as RowErrors; or it is counted, with SkipBadRows. A file
-// that cannot be read, that lacks a column, or that has no usable row is always an
-// error. Files may be compressed by gzip; memory is bounded as in ReadTrace.
+// A broken row is an error that names file, line, column and the allowed values, for up to
+// 20 rows, as RowErrors; with SkipBadRows it is counted. A file that cannot be read, that
+// lacks a column, or that has no usable row is always an error. Files may be compressed by
+// gzip; memory is bounded as in ReadTrace.
 func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportReport, error) {
 	report := ImportReport{Skipped: map[string]int{}}
 	if options.Compress == 0 {
@@ -139,10 +139,10 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %q: %s: use %s", e.File, e.Line, e.Column, e.Value, e.Problem, e.Allowed)
 }
 
-// RowErrors is every broken row of an import.
+// RowErrors are all broken rows of an import.
 type RowErrors []*RowError
 
-// Error names the first rows and says how many more there are.
+// Error lists the first rows and the number of the others.
 func (e RowErrors) Error() string {
 	var lines []string
 	for _, r := range e[:min(len(e), maxRowErrors)] {
@@ -170,7 +170,7 @@ type importer struct {
 	nodes   []csvNode
 	pods    []csvPod
 	names   map[string]int      // the line of each pod's name
-	fits    map[string][]string // nodes by what is asked for
+	fits    map[string][]string // nodes by the pod's requests
 }
 
 type csvNode struct {
@@ -185,7 +185,7 @@ type csvPod struct {
 	node                        string
 }
 
-// reject takes note of a broken row.
+// reject records a broken row.
 func (im *importer) reject(err error) error {
 	var row *RowError
 	switch {
@@ -199,8 +199,8 @@ func (im *importer) reject(err error) error {
 	return nil
 }
 
-// place derives namespace and node by the rules of ImportCSV. It reports false
-// if the pod fits on no node.
+// place derives namespace and node by the rules of ImportCSV. It returns false if the pod
+// fits on no node.
 func (im *importer) place(p *csvPod, models string) bool {
 	shape := p.shape()
 	p.Namespace = fmt.Sprintf("ns-%02d", im.hash(shape)%uint64(im.options.Namespaces))
@@ -232,7 +232,7 @@ func (im *importer) hash(text string) uint64 {
 	return h.Sum64()
 }
 
-// trace orders what the rows say by time.
+// trace makes the events of the rows, ordered by time.
 func (im *importer) trace() *PodTrace {
 	end := 0.0
 	for _, p := range im.pods {

@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The columns that are read. Others may stand beside them.
+// The columns that are read. The files may have others.
 var (
 	podColumns  = []string{"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "qos", "pod_phase", "creation_time", "deletion_time", "scheduled_time"}
 	nodeColumns = []string{"sn", "cpu_milli", "memory_mib", "gpu", "model"}
@@ -22,8 +22,8 @@ var (
 	phaseValues = []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed}
 )
 
-// The largest numbers that fit a replay: time.Duration ends at 292 years, an
-// int64 of bytes at 2^43 MiB.
+// The largest numbers that fit a replay: time.Duration ends at 292 years, an int64 of bytes
+// at 2^43 MiB.
 const (
 	maxSeconds = 1e9
 	maxAmount  = 1 << 40
@@ -75,8 +75,8 @@ func (im *importer) readPods(file CSVFile) error {
 	})
 }
 
-// readCSV calls add for each data row and counts them. Only what makes the rest
-// unreadable ends it early.
+// readCSV calls add for each data row and counts the rows. It ends early only for errors
+// that make the rest unreadable.
 func (im *importer) readCSV(file CSVFile, columns []string, rows *int, add func(*row)) error {
 	memory := newBudget(file.Reader)
 	text, err := unzipped(file.Name, memory)
@@ -84,7 +84,7 @@ func (im *importer) readCSV(file CSVFile, columns []string, rows *int, add func(
 		return err
 	}
 	in := csv.NewReader(text)
-	in.FieldsPerRecord = -1 // checked below, where the row can be named
+	in.FieldsPerRecord = -1 // checked below, where the error can name the row
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: the file is empty: use one that begins with the columns %s", file.Name, strings.Join(columns, ","))
@@ -92,7 +92,7 @@ func (im *importer) readCSV(file CSVFile, columns []string, rows *int, add func(
 	if err != nil {
 		return fmt.Errorf("%s: %w", file.Name, err)
 	}
-	header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets mark UTF-8 so
+	header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets mark UTF-8 with it
 	places := map[string]int{}
 	for i, name := range header {
 		places[strings.TrimSpace(name)] = i
@@ -135,7 +135,7 @@ func (im *importer) readCSV(file CSVFile, columns []string, rows *int, add func(
 	}
 }
 
-// row reads the fields of a row and remembers the first mistake.
+// row parses the fields of a row and keeps the first mistake.
 type row struct {
 	file   string
 	line   int

@@ -108,7 +108,8 @@ func TestImportOptions(t *testing.T) {
 	}
 }
 
-// brokenRows is what is wrong in testdata/pods-broken.csv: line, column, part of what is allowed.
+// brokenRows are the mistakes in testdata/pods-broken.csv: line, column, part of the
+// allowed values.
 var brokenRows = []struct {
 	line            int
 	column, allowed string

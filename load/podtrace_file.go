@@ -17,9 +17,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PodTraceVersion is the version of the format that WritePodTrace writes, in which
-// every event is a line of a pod's life. The objects of a cluster are in files of
-// TraceVersion. ReadTrace reads both.
+// PodTraceVersion is the version of the format that WritePodTrace writes, in which a line
+// is an event of a pod's life. Files of TraceVersion hold whole objects of a cluster.
+// ReadTrace reads both.
 const PodTraceVersion = 1
 
 const (
@@ -51,8 +51,8 @@ type (
 	}
 )
 
-// WritePodTrace writes a trace in a format that ReadTrace reads. It refuses a
-// trace that is not valid.
+// WritePodTrace writes a trace in a format that ReadTrace reads. It refuses an invalid
+// trace.
 func WritePodTrace(w io.Writer, t *PodTrace) error {
 	if err := t.Validate(); err != nil {
 		return fmt.Errorf("write the trace: %w", err)
@@ -82,8 +82,8 @@ func WritePodTrace(w io.Writer, t *PodTrace) error {
 	return nil
 }
 
-// podTraceReader reads what WritePodTrace wrote and checks all of it; a trace that it
-// read is complete and valid. text, if not nil, gets the lines.
+// podTraceReader reads and checks the output of WritePodTrace; a trace read without an
+// error is complete and valid. text, if not nil, gets the lines.
 type podTraceReader struct {
 	trace *PodTrace
 	check *podChecker
@@ -92,8 +92,8 @@ type podTraceReader struct {
 	*budget
 }
 
-// unread says how far the reader came. The errors of the compression tell
-// whether the end is missing or the middle was changed; any other is the reader's.
+// unread says how far the reader came. The decompressor's errors tell whether the end is
+// missing or the middle was changed; any other error is the reader's.
 func (t *podTraceReader) unread(err error) error {
 	var flateErr flate.CorruptInputError
 	switch {
@@ -161,7 +161,7 @@ func (t *podTraceReader) read(lines *bufio.Reader) error {
 
 var errEndless = fmt.Errorf("a line is longer than %d bytes", maxTraceLine)
 
-// readLine reads a line with its end, of a bounded length.
+// readLine reads a line of bounded length, including its end.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// resourceGPU is what GPUs are called in a pod's requests.
+// resourceGPU is the name of GPUs in a pod's requests.
 const resourceGPU corev1.ResourceName = "nvidia.com/gpu"
 
-// Trace makes the trace of whole pods that the events lead to; see [PodTrace.Replay].
+// Trace makes a trace of whole pods from the events; see [PodTrace.Replay].
 func (t *PodTrace) Trace() *Trace {
 	out := &Trace{TraceHeader: TraceHeader{
 		Source: t.Source, Seed: t.Seed, Compress: t.Compress,
@@ -28,11 +28,11 @@ func (t *PodTrace) Trace() *Trace {
 	return out
 }
 
-// Replay yields the events in order, with whole pods, as large as generated ones. They
-// share parts with others: nobody may change one. Each call yields equal pods:
-// they are a function of the trace alone. Event i has the resource version i+1.
-// An event costs a few microseconds; memory is held for the live pods. The trace
-// must be valid, as what ImportCSV and ReadTrace return is.
+// Replay yields the events in order, with whole pods, as large as generated ones. The pods
+// share parts with each other: do not change one. Each call yields equal pods, which are a
+// function of the trace alone. Event i has the resource version i+1. An event costs a few
+// microseconds; memory is held for the live pods. The trace must be valid; those of
+// ImportCSV and ReadTrace are.
 func (t *PodTrace) Replay() iter.Seq[TraceEvent] {
 	return func(yield func(TraceEvent) bool) {
 		templates := newPodTemplates(rand.New(rand.NewPCG(t.Seed, 0)))
@@ -69,8 +69,8 @@ func (t *PodTrace) Replay() iter.Seq[TraceEvent] {
 	}
 }
 
-// application tells which pods belong together: those of the same namespace that
-// ask for the same.
+// application identifies pods that belong together: those of a namespace with the same
+// requests.
 func (p TracePod) application() uint64 {
 	h := fnv.New64a()
 	for _, part := range []string{p.Namespace, p.shape()} {
@@ -79,7 +79,7 @@ func (p TracePod) application() uint64 {
 	return h.Sum64()
 }
 
-// shape is what the pod asks for, as text.
+// shape is the pod's QOS class and requests, as text.
 func (p TracePod) shape() string {
 	shape := p.QOS
 	for _, n := range []int64{p.CPUMilli, p.MemoryMiB, p.GPUs, p.GPUMilli} {
@@ -88,7 +88,7 @@ func (p TracePod) shape() string {
 	return shape
 }
 
-// tracePod makes the pod as it is created. Its first container asks for what the record says.
+// tracePod makes the pod as created. Its first container has the record's requests.
 func (t *podTemplate) tracePod(record TracePod, at time.Duration, rng *rand.Rand) *corev1.Pod {
 	p := t.pod(record.Namespace, record.Name, "", "", t.pending, rng)
 	p.CreationTimestamp = metav1.NewTime(epoch.Add(at).Truncate(time.Second)) // the API has whole seconds
@@ -105,7 +105,7 @@ func (t *podTemplate) tracePod(record TracePod, at time.Duration, rng *rand.Rand
 	return p
 }
 
-// status is that of a pod in a phase that a trace may bring.
+// status is the status of a pod in one of tracePhases.
 func (t *podTemplate) status(phase corev1.PodPhase) corev1.PodStatus {
 	switch phase {
 	case corev1.PodSucceeded:
@@ -117,8 +117,8 @@ func (t *podTemplate) status(phase corev1.PodPhase) corev1.PodStatus {
 	}
 }
 
-// setStatus changes the status and keeps what is the pod's own. A pod that was
-// never on a node has no containers to report.
+// setStatus changes the status and keeps the fields that belong to the pod. A pod that was
+// never on a node has no container statuses.
 func setStatus(p *corev1.Pod, s corev1.PodStatus) {
 	s.QOSClass = p.Status.QOSClass
 	if p.Spec.NodeName == "" {
@@ -127,7 +127,7 @@ func setStatus(p *corev1.Pod, s corev1.PodStatus) {
 	p.Status = s
 }
 
-// qosClass maps what the source calls the class: LS is latency sensitive, BE best effort.
+// qosClass maps the source's name of the class: LS is latency sensitive, BE best effort.
 func qosClass(source string) corev1.PodQOSClass {
 	switch source {
 	case "BE":

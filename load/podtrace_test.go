@@ -81,7 +81,7 @@ func TestTraceRoundTrip(t *testing.T) {
 	}
 }
 
-// TestTruncated cuts a file at every byte: each cut must be told as one.
+// TestTruncated cuts a file at every byte: each cut must be reported as one.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
 	tr, _ := importFixture(t, ImportOptions{})
@@ -105,8 +105,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestCorrupt changes every byte of a file, and every fifth of its text in a
-// whole gzip: none may pass unnoticed.
+// TestCorrupt changes every byte of a file, and every fifth byte of its text in an intact
+// gzip: every change must be noticed.
 func TestCorrupt(t *testing.T) {
 	t.Parallel()
 	tr, _ := importFixture(t, ImportOptions{})
@@ -248,7 +248,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayedPods looks at the pods of a life: what each event changes and what it leaves.
+// TestReplayedPods checks the pods of a life: what each event changes and what it keeps.
 func TestReplayedPods(t *testing.T) {
 	t.Parallel()
 	tr, _ := importFixture(t, ImportOptions{})
@@ -309,7 +309,7 @@ func TestInfo(t *testing.T) {
 func FuzzReadPodTrace(f *testing.F) {
 	tr, _ := importFixture(f, ImportOptions{})
 	text := unzip(f, written(f, tr))
-	// The fuzzer works on the text: in the gzip every change is a broken checksum.
+	// The fuzzer works on the text, because every change in the gzip is a broken checksum.
 	f.Add(text)
 	f.Add(text[:len(text)/2])
 	f.Add(strings.Replace(text, `"pod":1`, `"pod":-1`, 1))
@@ -326,7 +326,7 @@ func FuzzReadPodTrace(f *testing.F) {
 	})
 }
 
-// readPodTrace reads the lines of pods' lives alone.
+// readPodTrace reads the format of WritePodTrace and no other.
 func readPodTrace(r io.Reader, text io.Writer) (*PodTrace, error) {
 	b := newBudget(r)
 	t := &podTraceReader{trace: &PodTrace{}, check: newPodChecker(), text: text, budget: b}

@@ -8,11 +8,11 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// DefaultPreset is what a run without a preset measures.
+// DefaultPreset is the preset of a run that names none.
 const DefaultPreset = "quick"
 
-// Presets returns every preset, with the defaults filled in. The workloads of a
-// preset have the preset's source. Each is valid and may be changed by the caller.
+// Presets returns every preset, with the defaults filled in. The workloads of a preset have
+// its source. Each is valid and may be changed by the caller.
 func Presets() []Preset {
 	presets := []Preset{
 		quick(), everyOperation(),
@@ -33,7 +33,7 @@ func Presets() []Preset {
 	return presets
 }
 
-// LookupPreset finds a preset. The error names those that there are.
+// LookupPreset finds a preset. The error names the existing presets.
 func LookupPreset(name string) (Preset, error) {
 	all := Presets()
 	if i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name }); i >= 0 {
@@ -42,8 +42,8 @@ func LookupPreset(name string) (Preset, error) {
 	return Preset{}, fmt.Errorf("unknown preset %q: use one of %s", name, join(all, func(p Preset) string { return p.Name }))
 }
 
-// The numbers of quick, here to be tuned in one place: about 60 cells of a few
-// forks each have to fit into two minutes.
+// The numbers of quick, to be tuned in one place: about 60 cells of a few forks each must
+// fit into two minutes.
 const (
 	quickObjects  = 10_000
 	quickWaiting  = 100_000
@@ -128,8 +128,8 @@ func quick() Preset {
 	}
 }
 
-// everyOperation is what the baselines are held against: nothing is left out, so
-// that an implementation cannot shine by the choice of operations.
+// everyOperation measures all operations, for comparisons with the baselines: no
+// implementation can look good by the choice of operations.
 func everyOperation() Preset {
 	single := func(c contract.Component) []Op {
 		var ops []Op
@@ -248,7 +248,7 @@ func relist() Preset {
 	}
 }
 
-// fifoFlood has every row that FIFOs are compared by, but the slow handler's.
+// fifoFlood has every row of the comparison of FIFOs, except the slow handler's.
 func fifoFlood() Preset {
 	objects := ObjectSpec{Kind: KindPod, Count: 100_000, Namespaces: 50}
 	against := func(name, description string, producers int) Workload {
@@ -259,7 +259,8 @@ func fifoFlood() Preset {
 				{Name: "producers", Op: OpAdd, Goroutines: producers},
 				{Name: "consumer", Op: OpPop, Goroutines: 1, Batch: 1},
 			},
-			// What a FIFO hands out at once is its own; the number asks for batches at all.
+			// The size of a popped batch is up to the FIFO; a value above 1 requests
+			// batches.
 			Sweep:    Sweep{Vary: "consumer.batch", Values: []int{1, 1000}},
 			Duration: 2 * time.Second, Warmup: 100 * time.Millisecond,
 		}

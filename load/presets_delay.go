@@ -6,7 +6,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// The presets that structures of waiting items, and the queues over them, are held against.
+// The presets for delay heaps, and for the queues over them.
 
 func delayMillion() Preset {
 	objects := ObjectSpec{Kind: KindKey, Count: 1_000_000}
@@ -19,7 +19,8 @@ func delayMillion() Preset {
 				Name: "delay-million", Description: "The structure alone: items out and in again, new items, items that move to an earlier time, times that fall.",
 				Component: contract.ComponentDelay, Objects: objects, Waiting: 1_000_000, Ahead: 10 * time.Minute,
 				Ops: []Op{OpAdd, OpPop, OpMixed, OpAddEarlier, OpAddFirst},
-				// Putting the number of waiting items back takes several times as long as what is timed.
+				// Restoring the number of waiting items takes several times as long as the
+				// measured part.
 				Duration: 200 * time.Millisecond,
 			},
 			delayDue(objects),
@@ -28,8 +29,8 @@ func delayMillion() Preset {
 	}
 }
 
-// delayDue has delays so short that no item waits already when a walk of 65,536, or of
-// four times as many, comes back to it.
+// delayDue has delays so short that an item is no longer waiting when a walk of 65,536
+// items, or of four times as many, returns to it.
 func delayDue(objects ObjectSpec) Workload {
 	return Workload{
 		Name: "delay-due", Description: "200,000 items come due in each second among 1,000,000 that wait: the structure under a mutex.",
@@ -42,7 +43,8 @@ func delayDue(objects ObjectSpec) Workload {
 	}
 }
 
-// delayScaling has the sizes of issue 5's table. Most of its time is the filling of the last.
+// delayScaling has the sizes of issue 5's table. Filling the largest takes most of its
+// time.
 func delayScaling() Preset {
 	sizes := []int{1_000, 10_000, 100_000, 1_000_000, 10_000_000}
 	return Preset{

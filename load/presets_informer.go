@@ -6,8 +6,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// The presets that whole informers are held against, client-go's beside ours on the
-// same source: from an event at the watch to the store and the handlers.
+// The presets for whole informers, client-go's beside this project's on the same source:
+// from an event at the watch to the store and the handlers.
 
 const (
 	informerSource   = "k8s.io/client-go@v0.37.2/tools/cache/shared_informer_bench_test.go BenchmarkSharedIndexInformer"
@@ -15,17 +15,17 @@ const (
 	informerListers  = 10
 	informerDuration = 2 * time.Second
 	informerWarmup   = 500 * time.Millisecond
-	// informerRate is what is offered where staleness is measured.
+	// informerRate is the offered rate where staleness is measured, in events per second.
 	informerRate = 10_000
 )
 
-// informerPods are what client-go's benchmark has: metadata, one namespace.
+// informerPods are the objects of client-go's benchmark: metadata only, one namespace.
 func informerPods() ObjectSpec {
 	return ObjectSpec{Kind: KindSmall, Count: informerObjects, Namespaces: 1}
 }
 
-// informers is every row, each for a shorter time than in the presets that have the
-// details, and so under a name of its own.
+// informers has every row of the detailed presets, each for a shorter time and therefore
+// under a name of its own.
 func informers() Preset {
 	rows := []Workload{
 		informerContended(2 * time.Second), informerContendedLarge(2 * time.Second),
@@ -45,7 +45,7 @@ func informers() Preset {
 	}
 }
 
-// informerPresets are the rows in detail.
+// informerPresets are the detailed presets.
 func informerPresets() []Preset {
 	return []Preset{
 		{
@@ -93,7 +93,7 @@ func informerContended(duration time.Duration) Workload {
 		Component: contract.ComponentInformer, Objects: informerPods(),
 		Groups: informerAgainst(informerListers),
 		Sweep:  Sweep{Vary: "listers.goroutines", Values: []int{0, 1, informerListers, 80}},
-		// Long enough for one that is written to a dozen times a second.
+		// Long enough for an informer with a dozen writes a second.
 		Duration: duration, Warmup: informerWarmup,
 	}
 }
@@ -137,7 +137,7 @@ func informerSlowHandler() Workload {
 	}
 }
 
-// informerStaleness has the listers of lock-starvation: they take everything.
+// informerStaleness has the listers of lock-starvation, which list everything.
 func informerStaleness(duration time.Duration, listers ...int) Workload {
 	return Workload{
 		Name: "informer-staleness", Description: "10,000 events a second while goroutines list everything: from when an event was due to when the store shows it (writer), and to when the handler is told (handlers).",
@@ -152,7 +152,7 @@ func informerStaleness(duration time.Duration, listers ...int) Workload {
 	}
 }
 
-// informerSync has whole pods: a peak is worth knowing beside what the objects take.
+// informerSync uses whole pods: a peak matters in relation to the objects' own size.
 func informerSync(name string, op Op, sizes ...int) Workload {
 	return Workload{
 		Name: name, Description: "New informers with one handler, one after the other, until everything is in the store and the handler has been told.",
@@ -177,7 +177,7 @@ func informerRelist(duration time.Duration, listers ...int) Workload {
 	}
 }
 
-// quickInformer is what the brief preset has of informers.
+// quickInformer is the informer workload of the brief preset.
 func quickInformer() Workload {
 	return Workload{
 		Name: "informer", Description: "Events through a whole informer: alone to one handler, and from one writer against goroutines that list a namespace.",

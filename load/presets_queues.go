@@ -6,8 +6,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// The workloads that queues are held against, in the presets delay-million and
-// requeue-storm.
+// The workloads for queues, in the presets delay-million and requeue-storm.
 
 func queueDelayMillion(objects ObjectSpec) Workload {
 	return Workload{
@@ -17,9 +16,9 @@ func queueDelayMillion(objects ObjectSpec) Workload {
 	}
 }
 
-// queueDueStorm measures within the two seconds in which its items come due. They
-// begin two seconds after the filling does: filling a slow queue and stamping its
-// items takes a second and a half. So no queue begins with a debt.
+// queueDueStorm measures within the two seconds in which its items come due. These begin
+// two seconds after the filling does, because filling a slow queue and stamping its items
+// takes a second and a half. So no queue begins with a backlog.
 func queueDueStorm() Workload {
 	const rate = 200_000
 	return Workload{

@@ -6,9 +6,9 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// scaling uses whole pods, as the other presets do: they share their templates, so
-// that a million take 1.4 GB, hardly more than those of metadata only (1.3 GB).
-// Each node has 30 of them at every size, so that what ByIndex finds stays the same.
+// scaling uses whole pods, as the other presets do. Pods share their templates, so a
+// million take 1.4 GB, hardly more than pods with metadata only (1.3 GB). Each node has 30
+// pods at every size, so that ByIndex always finds equally many.
 func scaling() Preset {
 	sizes := []int{1_000, 10_000, 100_000, 1_000_000}
 	return Preset{

@@ -6,10 +6,10 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// The presets that stores are held against: what readers do to the one writer, and
-// what each operation costs with nothing else going on.
+// The presets for stores: the effect of readers on the one writer, and the cost of each
+// operation alone.
 
-// The index by namespace finds starvedMatches of starvedObjects, in both presets.
+// The namespace index finds starvedMatches of starvedObjects, in both presets.
 const (
 	starvedObjects = 100_000
 	starvedMatches = 2_000
@@ -38,7 +38,7 @@ func lockStarvation() Preset {
 				Objects:   objects,
 				Index:     IndexNamespace,
 				Groups:    []Group{writer, {Name: "finders", Op: OpByIndex, Goroutines: 10}},
-				// One value: it puts the number into the names, and --sweep may give others.
+				// One value: it puts the number into the names, and --sweep can replace it.
 				Sweep:    Sweep{Vary: "finders.goroutines", Values: []int{10}},
 				Duration: 3 * time.Second, Warmup: 200 * time.Millisecond,
 			},
@@ -46,9 +46,9 @@ func lockStarvation() Preset {
 	}
 }
 
-// stores measures each operation on stores that no other operation disturbs, but
-// for such as leave every object's index values as they are: Update must not find
-// objects that update-index moved, or it would move them back.
+// stores measures each operation on a store that only operations share which keep every
+// object's index values. Otherwise Update would find objects that update-index moved, and
+// move them back.
 func stores() Preset {
 	objects := ObjectSpec{Kind: KindPod, Count: starvedObjects, Namespaces: starvedObjects / starvedMatches, Nodes: 5_000}
 	alone := func(name, description, index string, parallel []int, ops ...Op) Workload {
@@ -92,8 +92,8 @@ func stores() Preset {
 	}
 }
 
-// storesScaling is the part of scaling that a store is held against, without
-// update-index, which would disturb update, and without List, whose law nobody doubts.
+// storesScaling is the part of scaling for stores. It leaves out update-index, which would
+// disturb update, and List, whose growth is known.
 func storesScaling() Preset {
 	return Preset{
 		Name:        "stores-scaling",

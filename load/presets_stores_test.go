@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// The presets that stores are held against keep to the sizes that their
-// descriptions state.
+// The presets for stores have the sizes that their descriptions state.
 func TestStorePresetsAreWhatTheySay(t *testing.T) {
 	t.Parallel()
 	seen := map[Op]int{}

@@ -2,5 +2,5 @@
 
 package load
 
-// allocationSlack is how many times its bound a measured allocation may be.
+// allocationSlack is the largest ratio of a measured allocation to its bound.
 const allocationSlack = 1

@@ -2,6 +2,6 @@
 
 package load
 
-// allocationSlack is how many times its bound a measured allocation may be. Under the race
-// detector sync.Pool drops items at random, and the decoders allocate them anew.
+// allocationSlack is the largest ratio of a measured allocation to its bound. Under the
+// race detector sync.Pool drops items at random, and the decoders allocate them again.
 const allocationSlack = 1.25

@@ -26,54 +26,50 @@ import (
 
 // SourceOptions configures a Source. The zero value works.
 type SourceOptions struct {
-	// Example is an object of the kind that is watched; bookmarks are of its
-	// type. The default is the first object's type, or *corev1.Pod.
+	// Example is an object of the watched kind; bookmarks have its type. The default is of
+	// the first object's type, or *corev1.Pod.
 	Example runtime.Object
-	// SelectableFields are the fields of unstructured objects that field selectors may
-	// name beside metadata.name and metadata.namespace, such as "spec.color", like
-	// selectableFields in a CustomResourceDefinition. For typed objects it does nothing.
+	// SelectableFields are the fields of unstructured objects that field selectors may use
+	// beside metadata.name and metadata.namespace, such as "spec.color", like
+	// selectableFields in a CustomResourceDefinition. Typed objects ignore it.
 	SelectableFields []string
-	// Window is how many events are kept for watches to begin from and for old
-	// versions to be listed; the default is DefaultWindow. A watcher that falls
-	// behind by more is closed, as the apiserver closes a watcher whose buffer is full.
+	// Window is how many events are kept, for watches to begin from and for lists at old
+	// versions; the default is DefaultWindow. A watcher that falls behind by more is
+	// closed, as the apiserver closes a watcher whose buffer is full.
 	Window int
-	// BookmarkEvery is how often a watch that allows it gets a bookmark while
-	// nothing happens; the default is a minute, as in the apiserver.
+	// BookmarkEvery is the interval of bookmarks on an idle watch that allows them; the
+	// default is a minute, as in the apiserver.
 	BookmarkEvery time.Duration
-	// FreshWait is how long a request for a version that has not come yet waits
-	// before it is answered "too large resource version"; the default is 3 s, as
-	// in the apiserver.
+	// FreshWait is how long a request for a future version waits before it is answered "too
+	// large resource version"; the default is 3 s, as in the apiserver.
 	FreshWait time.Duration
-	// NoWatchCache makes a list at version "0" heed its limit. A server with a
-	// watch cache ignores it, and so does a Source by default.
+	// NoWatchCache makes a list at version "0" respect its limit. A server with a watch
+	// cache ignores the limit, and so does a Source by default.
 	NoWatchCache bool
-	// Faults are what goes wrong. They must be valid.
+	// Faults are the failures of the source. They must be valid.
 	Faults []Fault
-	// Clock is the time that faults, timeouts and bookmarks go by; the default
-	// is the real one.
+	// Clock is the clock of faults, timeouts and bookmarks; the default is the real one.
 	Clock clock.WithTicker
 }
 
-// What a Source has where its options say nothing.
+// The defaults of SourceOptions.
 const (
 	DefaultWindow        = 10_000
 	DefaultBookmarkEvery = time.Minute
 	DefaultFreshWait     = 3 * time.Second
 )
 
-// Source is an in-process stand-in for one resource of an apiserver. It
-// satisfies cache.ListerWatcher and cache.ListerWatcherWithContext and follows
-// https://kubernetes.io/docs/reference/using-api/api-concepts/ for resource
-// versions, paging, bookmarks, streaming lists and selectors.
+// Source is an in-process stand-in for one resource of an apiserver. It satisfies
+// cache.ListerWatcher and cache.ListerWatcherWithContext. It follows
+// https://kubernetes.io/docs/reference/using-api/api-concepts/ for resource versions,
+// paging, bookmarks, streaming lists and selectors.
 //
-// Create, Update and Delete each advance the resource version by one and reach
-// every watcher in order. All methods may be called by any number of goroutines
-// at once. Objects are handed out as they are, without copying: nobody may
-// change one.
+// Create, Update and Delete each advance the resource version by one and reach every
+// watcher in order. All methods are safe for concurrent use. Objects are handed out without
+// copying: do not change one.
 //
-// A write costs O(1) and wakes each idle watcher. A list costs O(n), and
-// O(n log n) if it asks for a version older than the newest or is the first after
-// a create or delete.
+// A write costs O(1) and wakes each idle watcher. A list costs O(n). It costs O(n log n) if
+// it asks for a version older than the newest, or is the first after a create or delete.
 type Source struct {
 	options SourceOptions
 	faults  *FaultSchedule
@@ -85,7 +81,7 @@ type Source struct {
 		stopped bool
 		objects map[string]runtime.Object
 		keys    []string // sorted; nil if a create or delete made them stale
-		// history[i] has version floor+1+i; what happened up to floor is forgotten.
+		// history[i] has version floor+1+i; events up to floor are forgotten.
 		history []change
 		floor   uint64
 		// cacheFloor is the version at the last restart of the watch cache. Watches begin there
@@ -108,9 +104,9 @@ type change struct {
 	before, after runtime.Object
 }
 
-// NewSource makes a source that holds objects. Its resource version is the
-// newest of theirs, or 1. It panics if an option is invalid or an object is no
-// Kubernetes object. Stop it when it is no longer needed.
+// NewSource makes a source with these objects. Its resource version is the newest of
+// theirs, or 1. It panics if an option is invalid or an object is not a Kubernetes object.
+// Stop it when it is no longer needed.
 func NewSource(objects []runtime.Object, options SourceOptions) *Source {
 	s := &Source{options: options, stop: make(chan struct{})}
 	s.mu.objects = make(map[string]runtime.Object, len(objects))
@@ -153,8 +149,8 @@ func (s *Source) defaults(objects []runtime.Object) {
 	}
 }
 
-// Stop ends every watch and waits until their goroutines are gone. Lists,
-// watches and writes fail from then on. It may be called more than once.
+// Stop ends every watch and waits until their goroutines have ended. Lists, watches and
+// writes fail from then on. It may be called more than once.
 func (s *Source) Stop() {
 	s.mu.Lock()
 	if !s.mu.stopped {
@@ -171,14 +167,14 @@ func (s *Source) Create(obj runtime.Object) (runtime.Object, error) {
 	return s.write(watch.Added, Key(obj), obj, "")
 }
 
-// Update replaces an object, whatever version the caller knew, and returns it
-// with its resource version. It fails with NotFound.
+// Update replaces an object, whatever version the caller knew, and returns it with its
+// resource version. It fails with NotFound.
 func (s *Source) Update(obj runtime.Object) (runtime.Object, error) {
 	return s.write(watch.Modified, Key(obj), obj, "")
 }
 
-// UpdateFrom is Update if the object still has the resource version from; it
-// fails with Conflict if not.
+// UpdateFrom is Update if the object still has the resource version from; otherwise it
+// fails with Conflict.
 func (s *Source) UpdateFrom(obj runtime.Object, from string) (runtime.Object, error) {
 	return s.write(watch.Modified, Key(obj), obj, from)
 }
@@ -189,8 +185,8 @@ func (s *Source) Delete(key string) (runtime.Object, error) {
 	return s.write(watch.Deleted, key, nil, "")
 }
 
-// DeleteFrom is Delete if the object still has the resource version from; it
-// fails with Conflict if not.
+// DeleteFrom is Delete if the object still has the resource version from; otherwise it
+// fails with Conflict.
 func (s *Source) DeleteFrom(key, from string) (runtime.Object, error) {
 	return s.write(watch.Deleted, key, nil, from)
 }
@@ -203,10 +199,11 @@ func (s *Source) Get(key string) (obj runtime.Object, exists bool) {
 	return obj, exists
 }
 
-// Example is an object of the kind that the source holds. Do not change it.
+// Example is an object of the source's kind. Do not change it.
 func (s *Source) Example() runtime.Object { return s.options.Example }
 
-// write does what kind says; from is the version that the object must have, "" for any.
+// write applies a change of type kind. from is the version that the object must have, ""
+// for any.
 func (s *Source) write(kind watch.EventType, key string, obj runtime.Object, from string) (runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,8 +251,8 @@ func (s *Source) ResourceVersion() string {
 	return formatVersion(s.mu.version)
 }
 
-// Snapshot returns the objects by key: what every client should end up with.
-// The map belongs to the caller.
+// Snapshot returns the objects by key: the state that every client should reach. The map
+// belongs to the caller.
 func (s *Source) Snapshot() map[string]runtime.Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -273,8 +270,8 @@ func (s *Source) sortedKeysLocked() []string {
 	return s.mu.keys
 }
 
-// atLocked returns keys and objects as they were at a version, which must lie between
-// floor and version, by undoing what happened since.
+// atLocked returns keys and objects as they were at a version, which must lie between floor
+// and version, by undoing the later changes.
 func (s *Source) atLocked(version uint64) ([]string, map[string]runtime.Object) {
 	since := s.mu.history[version-s.mu.floor:]
 	if len(since) == 0 {
@@ -324,10 +321,10 @@ func (s *Source) resource() schema.GroupResource {
 	return schema.GroupResource{Resource: reflect.TypeOf(s.options.Example).Elem().Name()}
 }
 
-// withVersion returns a copy of obj with the version, as shallow as can be.
+// withVersion returns a copy of obj with the version, as shallow as possible.
 func withVersion(obj runtime.Object, version uint64) runtime.Object {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
-		// Its fields are in maps: the two that lead to the version are copied.
+		// Its fields are in maps: only the two on the path to the version are copied.
 		next := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
 		if metadata, ok := u.Object["metadata"].(map[string]any); ok {
 			next.Object["metadata"] = maps.Clone(metadata)
@@ -350,7 +347,7 @@ func accessor(obj runtime.Object) metav1.Object {
 	return m
 }
 
-// VersionOf is an object's resource version, 0 if it has none or no number.
+// VersionOf is an object's resource version, 0 if it has none or the version is no number.
 func VersionOf(obj runtime.Object) uint64 {
 	v, err := strconv.ParseUint(accessor(obj).GetResourceVersion(), 10, 64)
 	if err != nil {
@@ -371,7 +368,7 @@ func errExpired(version, floor uint64) *apierrors.StatusError {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, floor))
 }
 
-// errTooLarge has the cause by which clients tell it from other timeouts.
+// errTooLarge has the cause that distinguishes it from other timeouts for clients.
 func errTooLarge(version, newest uint64) error {
 	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", version, newest), 1)
 	err.ErrStatus.Code = http.StatusGatewayTimeout

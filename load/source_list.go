@@ -22,15 +22,15 @@ func (s *Source) List(options metav1.ListOptions) (runtime.Object, error) {
 }
 
 // ListWithContext returns the objects in the order of their keys, as a
-// *metainternalversion.List, the type that client-go's pager puts pages together
-// in: it holds the objects themselves, not copies.
+// *metainternalversion.List, the type in which client-go's pager collects pages. The list
+// holds the objects themselves, not copies.
 //
-// Errors are those of the apiserver: 410 Expired for a version or a continue
-// token older than the window, a timeout with the cause ResourceVersionTooLarge
-// for a version that does not come within FreshWait, 422 for options that
-// contradict each other, 400 for those that cannot be read, 503 after Stop. The
-// answer to an expired continue token has another, with which the rest can be had
-// as it is now.
+// Errors are those of the apiserver:
+//   - 410 Expired for a version or a continue token older than the window; for a token,
+//     the answer contains another token, which continues with the current state;
+//   - a timeout with the cause ResourceVersionTooLarge for a version that does not come
+//     within FreshWait;
+//   - 422 for contradictory options, 400 for unreadable ones, 503 after Stop.
 func (s *Source) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	selected, err := s.selection(options)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Source) tooLargeFault(version string) error {
 	return errTooLarge(want, s.mu.version)
 }
 
-// continueToken says where the next page begins. Its text is opaque to clients.
+// continueToken is the start of the next page. Its text is opaque to clients.
 type continueToken struct {
 	Version uint64 `json:"rv"`    // 0 for the newest
 	After   string `json:"after"` // the last key of the page before
@@ -142,8 +142,8 @@ func decodeToken(text string) (t continueToken, err error) {
 	return t, nil
 }
 
-// errContinueExpired has a token for the rest of the list, which is then of another
-// version than its beginning: whoever can do with that need not begin again.
+// errContinueExpired contains a token for the rest of the list at a newer version than its
+// beginning. A client that accepts that need not start again.
 func errContinueExpired(after string, cause error) error {
 	message := "the provided continue parameter is too old: begin anew without it, or go on with the one in this answer to get the rest as it is now"
 	if cause != nil {
@@ -154,7 +154,7 @@ func errContinueExpired(after string, cause error) error {
 	return err
 }
 
-// checkOptions holds options to the apiserver's own rules for what goes together.
+// checkOptions applies the apiserver's own rules for combinations of options.
 func checkOptions(o metav1.ListOptions, isWatch bool) error {
 	internal := &metainternal.ListOptions{
 		Watch: isWatch, ResourceVersion: o.ResourceVersion, ResourceVersionMatch: o.ResourceVersionMatch,
@@ -168,10 +168,10 @@ func checkOptions(o metav1.ListOptions, isWatch bool) error {
 	return apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind("ListOptions").GroupKind(), "", problems)
 }
 
-// parseListVersion says which version a list needs at least, whether it needs
-// exactly that, and after which key it begins. The rules are the table "semantics
-// for get and list" of the API concepts: with a limit and no match, a version
-// other than "0" means exactly that version.
+// parseListVersion returns the minimum version that a list needs, whether it must be
+// exactly that, and the key after which the list begins. The rules are the table "semantics
+// for get and list" of the API concepts: with a limit and no match, a version other than
+// "0" means exactly that version.
 func parseListVersion(o metav1.ListOptions) (want uint64, exact bool, after string, err error) {
 	if err := checkOptions(o, false); err != nil {
 		return 0, false, "", err
@@ -191,7 +191,7 @@ func parseListVersion(o metav1.ListOptions) (want uint64, exact bool, after stri
 	return want, exact, "", nil
 }
 
-// parseVersion reads a resource version; "" and "0" are 0.
+// parseVersion parses a resource version; "" and "0" are 0.
 func parseVersion(text string) (uint64, error) {
 	if text == "" {
 		return 0, nil

@@ -32,7 +32,7 @@ var podFields = []selectableField{
 	podField(func(p *corev1.Pod) string { return string(p.Status.Phase) }, "status", "phase"),
 }
 
-// podField reads a field of a pod, which is unstructured in a recording.
+// podField reads a field of a pod, typed or, in a recording, unstructured.
 func podField(typed func(*corev1.Pod) string, path ...string) selectableField {
 	return selectableField{strings.Join(path, "."), func(obj runtime.Object) string {
 		if u, ok := obj.(*unstructured.Unstructured); ok {
@@ -43,8 +43,9 @@ func podField(typed func(*corev1.Pod) string, path ...string) selectableField {
 	}}
 }
 
-// isNamespace reports whether a field selector names a namespace and nothing else. The
-// namespace of a request's path reaches a Source so; for an apiserver it is no selector.
+// isNamespace reports whether a field selector selects a namespace and nothing else. The
+// namespace of a request's path reaches a Source as a selector; for an apiserver it is
+// none.
 func isNamespace(fieldSelector string) bool {
 	parsed, err := fields.ParseSelector(fieldSelector)
 	if err != nil {
@@ -87,8 +88,8 @@ func customField(path string) selectableField {
 	}}
 }
 
-// selection returns what tells the objects that the selectors of a request
-// choose; it is nil if they choose every object. Matching costs O(terms).
+// selection returns a function that matches the selectors of a request. It is nil if they
+// select every object. Matching costs O(terms).
 func (s *Source) selection(o metav1.ListOptions) (func(runtime.Object) bool, error) {
 	if o.LabelSelector == "" && o.FieldSelector == "" {
 		return nil, nil
@@ -126,10 +127,10 @@ func (s *Source) selection(o metav1.ListOptions) (func(runtime.Object) bool, err
 	}, nil
 }
 
-// seenBy returns the event by which a watch of a selection learns of a change:
-// an object that enters the selection is added, one that leaves it is deleted,
-// with its last selected state and the version of the change. seen is false for a
-// change outside the selection.
+// seenBy returns the event that a change is for a watch with a selection. An object that
+// enters the selection is added. An object that leaves it is deleted, with its last
+// selected state and the version of the change. seen is false for a change outside the
+// selection.
 func (c change) seenBy(selected func(runtime.Object) bool) (e watch.Event, seen bool) {
 	if selected == nil {
 		return c.event, true

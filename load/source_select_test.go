@@ -47,7 +47,7 @@ func TestSelectors(t *testing.T) {
 		for o.Limit = 1; ; {
 			l := list(t, s, o)
 			paged = append(paged, keysOf(l)...)
-			// A namespace alone is what a path says, and no selector to an apiserver.
+			// A namespace alone is a request's path, and no selector to an apiserver.
 			counts := c.labels == "" && (c.fields == "" || c.fields == "metadata.namespace=a")
 			if told := l.RemainingItemCount != nil; told != (counts && l.Continue != "") {
 				t.Errorf("%q %q: it is told how many are left: %v", c.labels, c.fields, told)
@@ -95,7 +95,7 @@ func TestBadSelectors(t *testing.T) {
 }
 
 // TestSelectedWatches applies random changes and follows them by watches of several
-// selections: what each has seen must be what a list of the same selection gives.
+// selections. The events of each must lead to a list of the same selection.
 func TestSelectedWatches(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
@@ -156,8 +156,8 @@ func TestSelectedWatches(t *testing.T) {
 	}
 }
 
-// TestSelectorsOfRecordedPods: pods of a recording are unstructured, and are selected
-// as typed ones are.
+// TestSelectorsOfRecordedPods: the unstructured pods of a recording are selected as typed
+// ones are.
 func TestSelectorsOfRecordedPods(t *testing.T) {
 	t.Parallel()
 	s := NewSource(nil, SourceOptions{Example: recordedPod("a/example", "", "")})
@@ -198,7 +198,7 @@ func recordedPod(key, node, phase string) *unstructured.Unstructured {
 	}}
 }
 
-// TestWritesFromAVersion: of two that change what they have both read, one loses.
+// TestWritesFromAVersion: of two writes based on the same version, one fails.
 func TestWritesFromAVersion(t *testing.T) {
 	t.Parallel()
 	s := newTestSource(t, 1, SourceOptions{})

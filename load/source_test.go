@@ -21,7 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// smallPods gives n pods with the resource versions 1 to n.
+// smallPods makes n pods with the resource versions 1 to n.
 func smallPods(n int) *Objects { return Generate(ObjectSpec{Kind: KindSmall, Count: n}, 1) }
 
 func newTestSource(t *testing.T, n int, options SourceOptions) *Source {
@@ -63,8 +63,8 @@ func isTooLarge(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }
 
-// TestListsOfThePast compares a list at each version that is still in the
-// window, whole and in pages, with what was recorded when that version was new.
+// TestListsOfThePast compares a list at each version within the window, whole and in pages,
+// with the state recorded when that version was the newest.
 func TestListsOfThePast(t *testing.T) {
 	t.Parallel()
 	const window = 50
@@ -177,8 +177,8 @@ func TestListOptions(t *testing.T) {
 	})
 }
 
-// TestExpiredContinue: the answer to a token that is too old has another, with which
-// the rest comes as it is now.
+// TestExpiredContinue: the answer to an expired token contains another one, which returns
+// the rest in its current state.
 func TestExpiredContinue(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -217,7 +217,7 @@ func TestExpiredContinue(t *testing.T) {
 	}
 }
 
-// TestFreshness: a version that comes while a request waits for it answers it.
+// TestFreshness: a request for a future version is answered when that version comes.
 func TestFreshness(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// drain takes n events, or those that come until the watch is closed, and writes each as "ADDED ns/name@version".
+// drain takes n events, or all until the watch is closed, each as "ADDED ns/name@version".
 func drain(w watch.Interface, n int) []string {
 	var got []string
 	for len(got) < n {
@@ -354,8 +354,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestSlowWatcher: whoever falls behind by more than the window is closed, and
-// told at the next attempt that the version is gone.
+// TestSlowWatcher: a watcher that falls behind by more than the window is closed, and its
+// next attempt gets "expired".
 func TestSlowWatcher(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

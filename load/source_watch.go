@@ -13,8 +13,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// watchBatch is how many events a watcher takes from the history at a time, so
-// that it does not take the lock for each.
+// watchBatch is how many events a watcher takes from the history at a time, so that it does
+// not lock for each event.
 const watchBatch = 64
 
 // Watch is WatchWithContext without a context.
@@ -22,22 +22,22 @@ func (s *Source) Watch(options metav1.ListOptions) (watch.Interface, error) {
 	return s.WatchWithContext(context.Background(), options)
 }
 
-// WatchWithContext starts a watch; it ends with Stop of either, with the context,
-// after TimeoutSeconds, by a fault, or when its reader falls behind by more than
-// the window.
+// WatchWithContext starts a watch. The watch ends with Stop of either, with the context,
+// after TimeoutSeconds, by a fault, or when its reader falls behind by more than the
+// window.
 //
-// From version "" and "0" it begins with an ADDED event for each object; from any
-// other with what happened after it. A version older than the window, or than the
-// last [FaultCacheRestart], is answered by an ERROR event of 410 Expired; one that
-// has not come yet is waited for in silence. With SendInitialEvents the ADDED events
-// end with a bookmark that is annotated k8s.io/initial-events-end, if bookmarks are
-// allowed, and a version that does not come within FreshWait is an error.
+// From version "" and "0" it begins with an ADDED event for each object, from any other
+// with the events after it. A version older than the window, or than the last
+// [FaultCacheRestart], is answered by an ERROR event of 410 Expired. For a future version
+// the watch waits silently. With SendInitialEvents the ADDED events end with a bookmark
+// that is annotated k8s.io/initial-events-end, if bookmarks are allowed. A version that
+// does not come within FreshWait is then an error.
 func (s *Source) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	return s.WatchBuffered(ctx, options, 0)
 }
 
-// WatchBuffered is WatchWithContext with a channel that holds up to buffer events:
-// a reader that is waited for by others, such as a network, finds several at once.
+// WatchBuffered is WatchWithContext with a channel of capacity buffer, so that a reader
+// that writes to a network finds several events at once.
 func (s *Source) WatchBuffered(ctx context.Context, options metav1.ListOptions, buffer int) (watch.Interface, error) {
 	stream := options.SendInitialEvents != nil && *options.SendInitialEvents
 	from, err := checkWatch(options)
@@ -87,7 +87,7 @@ func (s *Source) WatchBuffered(ctx context.Context, options metav1.ListOptions, 
 	return w, nil
 }
 
-// checkWatch holds the options to the rules of the apiserver's validation.
+// checkWatch applies the rules of the apiserver's validation.
 func checkWatch(o metav1.ListOptions) (uint64, error) {
 	if err := checkOptions(o, true); err != nil {
 		return 0, err
@@ -102,9 +102,9 @@ func (s *Source) watchFault(version string) error {
 	return s.tooLargeFault(version)
 }
 
-// since returns the next changes after a version, and a channel that is
-// closed when there are more. expired means that some are forgotten, or came before
-// the watch cache began anew.
+// since returns the next changes after a version, and a channel that is closed when there
+// are more. expired means that some are forgotten, or are older than the last restart of
+// the watch cache.
 func (s *Source) since(version uint64) (changes []change, more <-chan struct{}, expired bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,15 +118,15 @@ func (s *Source) since(version uint64) (changes []change, more <-chan struct{}, 
 	return changes, s.mu.changed, false
 }
 
-// watcher is one watch. Its goroutine alone reads the history and sends; the
-// history is its buffer, so a slow reader costs no memory.
+// watcher is one watch. Only its goroutine reads the history and sends. The history is its
+// buffer, so a slow reader costs no memory.
 type watcher struct {
 	source    *Source
 	ctx       context.Context
 	selected  func(runtime.Object) bool // nil for every object
 	initial   []runtime.Object
 	refused   *apierrors.StatusError
-	cursor    uint64 // the version of what was sent last
+	cursor    uint64 // the version sent last
 	stream    bool
 	bookmarks bool
 	timeout   time.Duration // 0 for none
@@ -144,7 +144,7 @@ func (w *watcher) Stop() { w.once.Do(func() { close(w.done) }) }
 func (w *watcher) run() {
 	defer w.source.running.Done()
 	defer close(w.result)
-	if w.timeout != 0 { // a negative one is over at once
+	if w.timeout != 0 { // a negative one ends at once
 		timer := w.source.options.Clock.NewTimer(w.timeout)
 		defer timer.Stop()
 		w.expired = timer.C()
@@ -190,7 +190,7 @@ func (w *watcher) run() {
 	}
 }
 
-// begin sends what comes before the first change.
+// begin sends the events before the first change.
 func (w *watcher) begin() bool {
 	if w.refused != nil {
 		w.send(watch.Event{Type: watch.Error, Object: ptr.To(w.refused.Status())})
@@ -205,7 +205,7 @@ func (w *watcher) begin() bool {
 	return !w.stream || !w.bookmarks || w.send(w.bookmark(true))
 }
 
-// deliver sends one event, unless a fault strikes that ends the watch.
+// deliver sends one event, unless a fault ends the watch.
 func (w *watcher) deliver(e watch.Event) bool {
 	end, status, delay := w.source.eventFault()
 	if delay > 0 {
@@ -229,7 +229,7 @@ func (w *watcher) deliver(e watch.Event) bool {
 	return !end && w.send(e)
 }
 
-// send reports whether the watch goes on.
+// send reports whether the watch continues.
 func (w *watcher) send(e watch.Event) bool {
 	select {
 	case w.result <- e:
@@ -242,10 +242,11 @@ func (w *watcher) send(e watch.Event) bool {
 	return false
 }
 
-// bookmark is an object of the watched type with nothing in it but the version.
+// bookmark is an object of the watched type with only a version.
 func (w *watcher) bookmark(initialEnd bool) watch.Event {
 	obj := reflect.New(reflect.TypeOf(w.source.options.Example).Elem()).Interface().(runtime.Object)
-	// Without its kind an unstructured object cannot be encoded; a typed example has none.
+	// An unstructured object cannot be encoded without its kind; a typed example has no
+	// kind.
 	obj.GetObjectKind().SetGroupVersionKind(w.source.options.Example.GetObjectKind().GroupVersionKind())
 	m := accessor(obj)
 	m.SetResourceVersion(formatVersion(w.cursor))

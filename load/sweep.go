@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What a Sweep may vary beside a group's numbers.
+// The sweep's possible numbers beside those of a group.
 const (
 	VaryProcs = "procs" // GOMAXPROCS of the measuring process
 
@@ -15,8 +15,8 @@ const (
 	varyWaiting = "waiting"
 )
 
-// ParseSweep reads "objects=1000,10000" as a flag gives it. Whether a workload
-// can be swept so is for its Validate to say.
+// ParseSweep parses a flag such as "objects=1000,10000". The Validate of a workload decides
+// whether that workload can be swept so.
 func ParseSweep(text string) (Sweep, error) {
 	vary, list, found := strings.Cut(text, "=")
 	if !found || vary == "" || list == "" {
@@ -65,7 +65,7 @@ func (w Workload) checkSweep(e *FieldErrors) {
 
 var sweepFields = []string{"goroutines", "rate", "batch"}
 
-// Sweepable returns what a sweep of the workload may vary.
+// Sweepable returns the numbers that a sweep of the workload may vary.
 func (w Workload) Sweepable() []string {
 	names := []string{varyObjects, VaryProcs}
 	if w.timed() {
@@ -79,11 +79,10 @@ func (w Workload) Sweepable() []string {
 	return names
 }
 
-// Variants resolves the sweep: one workload for each value, or the workload
-// itself. The key of a swept group's goroutines is the group's name, so that
-// benchmarks read listers=10; of its rate and batch it is listers-rate and
-// listers-batch. A swept GOMAXPROCS is Procs, and no key: names end in it anyway.
-// It expects a workload that Validate accepts.
+// Variants resolves the sweep: one workload for each value, or the workload itself. The key
+// of a swept group's goroutines is the group's name, so that benchmarks read listers=10.
+// The keys of its rate and batch are listers-rate and listers-batch. A swept GOMAXPROCS is
+// Procs and has no key, because names end in it anyway. The workload must be valid.
 func (w Workload) Variants() []Variant {
 	if w.Sweep.IsZero() {
 		return []Variant{{Workload: w}}

@@ -14,45 +14,45 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// Trace is what happened to the objects of one or more resources: those that were
-// there at the start, and every event since, in the order of time. It comes from a
-// file ([ReadTraceFile]), whether that was recorded from a cluster or made of a
-// CSV ([PodTrace.Trace]).
+// Trace is the history of the objects of one or more resources: the initial objects and
+// every event since, ordered by time. It comes from a file ([ReadTraceFile]), recorded from
+// a cluster or made from a CSV ([PodTrace.Trace]).
 //
-// A Trace and its objects are not changed once made: objects share parts with
-// each other. All methods may be called concurrently.
+// A Trace and its objects are immutable: objects share parts with each other. All methods
+// may be called concurrently.
 type Trace struct {
 	TraceHeader
-	// Initial is what was there at the start: ADDED events at 0.
+	// Initial are the initial objects: ADDED events at 0.
 	Initial []TraceEvent
 	// Events are in the order of At.
 	Events []TraceEvent
-	// Notes say what the recorder met with, in the order of At.
+	// Notes are the recorder's difficulties, in the order of At.
 	Notes []TraceNote
-	// Length is how long was recorded, compressed as the events are; at least the
+	// Length is the duration of the recording, compressed as the events are; at least the
 	// time of the last event.
 	Length time.Duration
-	// Ended says why a recording ended before its time; "" if it did not.
+	// Ended says why a recording ended early; "" if it did not.
 	Ended string
 }
 
-// TraceHeader says where a trace comes from and what is in it.
+// TraceHeader describes a trace's origin and contents.
 type TraceHeader struct {
-	// Source says where it comes from.
+	// Source says where the trace comes from.
 	Source string `json:"source"`
-	// Recorded is when the recording began; zero for one that was imported.
+	// Recorded is when the recording began; zero for an imported trace.
 	Recorded time.Time `json:"recorded,omitzero"`
-	// Seed made what the source does not tell. 0 in a recording, where nothing is made up.
+	// Seed generated the values that the source does not have. It is 0 in a recording,
+	// which has all values.
 	Seed uint64 `json:"seed,omitempty"`
 	// Compress is the factor by which the times were divided; 1 in a recording.
 	Compress float64 `json:"compress"`
-	// Resources are those that the events are about, by number.
+	// Resources are the resources of the events, by number.
 	Resources []TraceResource `json:"resources"`
-	// Namespace is the only one that was looked at; "" for all.
+	// Namespace is the only recorded namespace; "" for all.
 	Namespace string `json:"namespace,omitempty"`
-	// MetadataOnly: the objects have nothing but metadata.
+	// MetadataOnly says that the objects have metadata only.
 	MetadataOnly bool `json:"metadataOnly,omitempty"`
-	// Dropped says in words what was left out of every object.
+	// Dropped describes what was dropped from every object.
 	Dropped []string `json:"dropped,omitempty"`
 }
 
@@ -70,7 +70,7 @@ func (r TraceResource) GVR() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// GVK is the kind of its objects.
+// GVK is the kind of the resource's objects.
 func (r TraceResource) GVK() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
 }
@@ -78,32 +78,32 @@ func (r TraceResource) GVK() schema.GroupVersionKind {
 // String is "pods" or "deployments.apps".
 func (r TraceResource) String() string { return r.GVR().GroupResource().String() }
 
-// TraceEvent is one event, with the object as it is from then on.
+// TraceEvent is one event, with the resulting state of the object.
 type TraceEvent struct {
 	At       time.Duration   // since the trace's start
 	Type     watch.EventType // Added, Modified or Deleted
 	Resource int             // an index into Trace.Resources
 	Key      string          // of the object, as [Key] has it; unique within the resource
-	// Object is whole: *unstructured.Unstructured in a recording, *corev1.Pod in
-	// an imported trace. That of a deletion is the last state.
+	// Object is whole: *unstructured.Unstructured in a recording, *corev1.Pod in an
+	// imported trace. A deletion has the object's last state.
 	Object runtime.Object
 }
 
-// What a note is about.
+// The subjects of notes.
 const (
-	NoteResumed  = "resumed"  // a watch broke off and went on where it was
-	NoteRelisted = "relisted" // history was gone; what differs from a new list became events
+	NoteResumed  = "resumed"  // a watch broke off and continued at its last version
+	NoteRelisted = "relisted" // history was gone; the differences from a new list became events
 	NoteRefused  = "refused"  // the server refused for a while
 )
 
-// TraceNote is something that the recorder met with. It is nothing that a replay does.
+// TraceNote is a difficulty of the recorder. A replay ignores it.
 type TraceNote struct {
 	At       time.Duration `json:"at"`
 	Resource int           `json:"r"`
 	What     string        `json:"what"`
 	Why      string        `json:"why,omitempty"`
-	// The differences that a relist found. What lay between two versions is not
-	// known, nor when the change came: the events bear the time of the relist.
+	// The differences that a relist found. The states between two versions and the times of
+	// the changes are unknown: the events have the time of the relist.
 	Added    int `json:"added,omitempty"`
 	Modified int `json:"modified,omitempty"`
 	Deleted  int `json:"deleted,omitempty"`
@@ -117,11 +117,11 @@ func (t *Trace) Span() time.Duration {
 	return 0
 }
 
-// FinalState returns what clients must hold after the whole trace, by resource and
-// key: the oracle.
+// FinalState returns the state that clients must reach after the whole trace, by resource
+// and key: the oracle.
 func (t *Trace) FinalState() []map[string]runtime.Object { return t.StateAfter(len(t.Events)) }
 
-// StateAfter returns what clients must hold after the first n events.
+// StateAfter returns the state that clients must reach after the first n events.
 func (t *Trace) StateAfter(n int) []map[string]runtime.Object {
 	state := make([]map[string]runtime.Object, len(t.Resources))
 	for i := range state {
@@ -139,8 +139,8 @@ func (t *Trace) StateAfter(n int) []map[string]runtime.Object {
 	return state
 }
 
-// Objects returns the last version of every object that a resource ever has in the
-// trace, in the order in which they come.
+// Objects returns the last version of every object that a resource ever has in the trace,
+// in the order of their first events.
 func (t *Trace) Objects(resource int) []runtime.Object {
 	var objects []runtime.Object
 	place := map[string]int{}
@@ -173,7 +173,7 @@ func (t *Trace) Nodes() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// ApplyEvent does to a store what an informer does at such an event.
+// ApplyEvent changes a store as an informer does at such an event.
 func ApplyEvent(store contract.Store, e TraceEvent) {
 	switch e.Type {
 	case watch.Added:
@@ -185,7 +185,7 @@ func ApplyEvent(store contract.Store, e TraceEvent) {
 	}
 }
 
-// Validate reports the first thing that breaks the rules of a Trace.
+// Validate reports the first broken rule of a Trace.
 func (t *Trace) Validate() error {
 	rules := newTraceRules(len(t.Resources))
 	for i, e := range t.Initial {
@@ -207,10 +207,10 @@ func (t *Trace) Validate() error {
 	return nil
 }
 
-// traceRules holds events to the rules of a Trace, one after the other.
+// traceRules checks events one after the other against the rules of a Trace.
 type traceRules struct {
 	last  time.Duration
-	begun bool              // an event has come: no initial object may follow
+	begun bool              // an event has come: initial objects may not follow
 	live  []map[string]bool // keys, by resource
 }
 
@@ -267,29 +267,29 @@ func (r *traceRules) change(e TraceEvent) error {
 	return nil
 }
 
-// TraceInfo sums a trace up.
+// TraceInfo summarises a trace.
 type TraceInfo struct {
 	Span       time.Duration // from the start to the last event
 	Objects    int           // that ever exist
 	Initial    int           // that exist at the start
-	PeakLive   int           // the most that exist at a time
+	PeakLive   int           // the most that exist at one time
 	FinalLive  int           // that exist at the end
 	Events     map[watch.EventType]int
 	Total      int // of all events
 	Namespaces int
-	Nodes      int     // that pods are scheduled to
+	Nodes      int     // with pods
 	MeanRate   float64 // events per second
-	PeakRate   int     // the most events in one second of the replay, counted in whole seconds
+	PeakRate   int     // the most events in a second of the replay, by whole seconds
 	Resources  []TraceResourceInfo
 }
 
-// TraceResourceInfo sums one resource of a trace up.
+// TraceResourceInfo summarises one resource of a trace.
 type TraceResourceInfo struct {
 	TraceResource
 	Objects, Initial, PeakLive, FinalLive, Events int
 }
 
-// Info sums the trace up, in time proportional to its events.
+// Info summarises the trace, in time proportional to its events.
 func (t *Trace) Info() TraceInfo {
 	info := TraceInfo{Span: t.Span(), Initial: len(t.Initial), Total: len(t.Events), Events: map[watch.EventType]int{}}
 	seen := make([]map[string]bool, len(t.Resources))
@@ -340,7 +340,7 @@ func (t *Trace) Info() TraceInfo {
 	return info
 }
 
-// nodesOf is the node that a pod runs on.
+// nodesOf returns the node that a pod runs on.
 func nodesOf(obj runtime.Object) []string {
 	nodes, err := byNode(obj)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// isPrefix checks that what was saved is the beginning of the whole.
+// isPrefix checks that the saved trace is the beginning of the whole one.
 func isPrefix(t *testing.T, saved, whole *Trace) {
 	t.Helper()
 	if len(saved.Initial) > len(whole.Initial) || len(saved.Events) > len(whole.Events) ||
@@ -25,7 +25,8 @@ func isPrefix(t *testing.T, saved, whole *Trace) {
 	}
 }
 
-// Cut at every byte: what lies before the cut is there, and the cut is told.
+// A file is cut at every byte: the records before the cut are saved, and the cut is
+// reported.
 func TestCutRecording(t *testing.T) {
 	t.Parallel()
 	data := aRecording(t)
@@ -54,7 +55,7 @@ func TestCutRecording(t *testing.T) {
 	}
 }
 
-// Change every byte: no change passes unnoticed, and what lies before is saved.
+// Every byte is changed: each change is noticed, and the records before it are saved.
 func TestCorruptRecording(t *testing.T) {
 	t.Parallel()
 	data := aRecording(t)
@@ -96,7 +97,7 @@ func TestCorruptRecording(t *testing.T) {
 	}
 }
 
-// claim makes the first block say that it is as long as a block may be.
+// claim makes the first block claim the greatest length of a block.
 func claim(data []byte) []byte {
 	data = bytes.Clone(data)
 	binary.BigEndian.PutUint32(data[bytes.IndexByte(data, '\n')+1+16:], 2*maxBlock)
@@ -134,7 +135,8 @@ func TestBadRecords(t *testing.T) {
 	}
 }
 
-// withRecords is a file whose one block of records is as given, with a good checksum.
+// withRecords is a file whose only block of records has the given text and a correct
+// checksum.
 func withRecords(t testing.TB, records string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -149,8 +151,8 @@ func withRecords(t testing.TB, records string) []byte {
 	return out.Bytes()
 }
 
-// storedRecords is withRecords, whose block is stored as it is: a compressor clears most of
-// a megabyte for each block, which is more than all else that the fuzzing does with it.
+// storedRecords is withRecords without compression. A compressor clears most of a megabyte
+// for each block, which costs more than the rest of the fuzzing.
 func storedRecords(t testing.TB, head []byte, zip *flate.Writer, records string) []byte {
 	t.Helper()
 	var packed bytes.Buffer
@@ -185,7 +187,8 @@ func FuzzReadTrace(f *testing.F) {
 		if len(records) > 1<<16 || len(file) > 1<<16 {
 			t.Skip("too long to be quick")
 		}
-		// In a file nearly every change is a broken checksum, so the records are tried by themselves too.
+		// In a file nearly every change is a broken checksum, so the records are also
+		// fuzzed by themselves.
 		for _, data := range [][]byte{file, storedRecords(t, head, zip, records)} {
 			tr, err := ReadTrace("fuzz", bytes.NewReader(data))
 			if tr == nil {

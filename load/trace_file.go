@@ -15,18 +15,18 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// TraceVersion is the version of the format that WriteTrace writes: whole objects
-// of any resource. ReadTrace reads it and PodTraceVersion.
+// TraceVersion is the version of the format that WriteTrace writes: whole objects of any
+// resource. ReadTrace reads it and PodTraceVersion.
 //
-// A file is the line "informerbench-trace 2" and blocks one after the other: the
-// header's, those of the records, the end's. A block is blockHeader, all numbers
-// big endian, and DEFLATE of lines of JSON. So a file that grows is readable at any
-// time up to its last block, and damage costs no more than what lies behind it.
+// A file is the line "informerbench-trace 2", followed by blocks: the header's, those of
+// the records, the end's. A block is a blockHeader, all numbers big endian, and the DEFLATE
+// of lines of JSON. A growing file is therefore always readable up to its last block, and
+// damage costs only the blocks from there on.
 const TraceVersion = 2
 
 const traceMagic = traceFormat + " "
 
-// What may be wrong with a trace file.
+// The defects of a trace file.
 var (
 	// ErrNotTrace: the file is something else.
 	ErrNotTrace = errors.New("not a trace file: make one with benchrun record or benchrun trace import")
@@ -34,21 +34,21 @@ var (
 	ErrTraceVersion = errors.New("the trace has another version of the format: make it again with this program")
 	// ErrTraceTruncated: the end is missing.
 	ErrTraceTruncated = errors.New("the trace's end is missing: copy or make it again")
-	// ErrTraceCorrupt: something in it was changed.
+	// ErrTraceCorrupt: the contents were changed.
 	ErrTraceCorrupt = errors.New("the trace is damaged: copy or make it again")
 )
 
-// TraceDamage is how far a damaged file could be read. It wraps ErrTraceTruncated
-// or ErrTraceCorrupt.
+// TraceDamage says how far a damaged file could be read. It wraps ErrTraceTruncated or
+// ErrTraceCorrupt.
 type TraceDamage struct {
-	Block   int   // the first that is lost; 0 is the header's
-	Offset  int64 // where it begins in the file, in bytes
-	Initial int   // objects of the start that were saved
+	Block   int   // the first lost block; 0 is the header's
+	Offset  int64 // of that block in the file, in bytes
+	Initial int   // initial objects that were saved
 	Events  int   // events that were saved
 	Cause   error
 }
 
-// Error names block and offset, what was saved, and what makes use of that.
+// Error names block and offset, the saved part, and the commands that can use it.
 func (d *TraceDamage) Error() string {
 	saved := "nothing is saved"
 	if d.Block > 0 {
@@ -63,31 +63,31 @@ func (d *TraceDamage) Unwrap() error { return d.Cause }
 // blockMark begins every block.
 const blockMark = "IBTR"
 
-// The kinds of blocks, in the order in which they come.
+// The kinds of blocks, in their order in a file.
 const (
 	blockHead    = 'H' // one: a TraceHeader
 	blockRecords = 'R' // traceRecords
 	blockEnd     = 'E' // one: a traceEnd
 )
 
-// blockHeader is what stands before a block's DEFLATE, as encoding/binary writes it.
+// blockHeader precedes a block's DEFLATE, as encoding/binary writes it.
 type blockHeader struct {
 	Mark   [4]byte
 	Kind   byte
 	Pad    [3]byte // zero
-	Index  uint32  // from 0: a block that is missing or out of its place is noticed
+	Index  uint32  // from 0, so that a missing or misplaced block is noticed
 	Raw    uint32  // bytes before compression
-	Packed uint32  // bytes after it
-	Sum    uint32  // CRC-32C of all the above and of the packed bytes
+	Packed uint32  // bytes after compression
+	Sum    uint32  // CRC-32C of the fields above and of the packed bytes
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 const (
-	// blockSize is how many bytes of JSON a block takes before it is closed.
+	// blockSize is the size, in bytes of JSON, at which a block is closed.
 	blockSize = 1 << 20
-	// maxBlock bounds the memory that a block may ask a reader for. It bounds an object
-	// too: etcd refuses those above 1.5 MB.
+	// maxBlock bounds the memory that a block may demand of a reader. It also bounds an
+	// object: etcd refuses those above 1.5 MB.
 	maxBlock = 64 << 20
 )
 
@@ -97,7 +97,7 @@ type traceRecord struct {
 	Type     string `json:"type"`         // a watch.EventType, recordInitial or recordNote
 	Resource int    `json:"r"`
 	Key      string `json:"key,omitempty"`
-	// Keep names the fields of the object that are as in its version before. A
+	// Keep names the object's fields that are unchanged from its previous version. A
 	// deletion without Object and Keep has the last state.
 	Keep   []string                   `json:"keep,omitempty"`
 	Object map[string]json.RawMessage `json:"object,omitempty"`
@@ -109,7 +109,7 @@ const (
 	recordNote    = "NOTE"
 )
 
-// traceEnd is the last block's. Its numbers must be those of the file.
+// traceEnd is in the last block. Its numbers must be those of the file.
 type traceEnd struct {
 	Initial int           `json:"initial"`
 	Events  int           `json:"events"`
@@ -117,8 +117,8 @@ type traceEnd struct {
 	Ended   string        `json:"ended,omitempty"`
 }
 
-// WriteTrace writes a trace whole. It refuses one that is not valid. Objects that are
-// not unstructured are written as JSON, and read back as unstructured.
+// WriteTrace writes a whole trace. It refuses an invalid one. Objects that are not
+// unstructured are written as JSON, and read back as unstructured.
 func WriteTrace(w io.Writer, t *Trace) error {
 	if err := t.Validate(); err != nil {
 		return fmt.Errorf("write the trace: %w", err)
@@ -162,24 +162,23 @@ func ReadTraceFile(path string) (*Trace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the trace: %w", err)
 	}
-	defer f.Close() // read only: nothing can be lost
+	defer f.Close() // only read: nothing can be lost
 	return ReadTrace(path, f)
 }
 
-// ReadTrace reads what WriteTrace, a [TraceWriter] or WritePodTrace wrote, and checks
-// all of it. name is the file's name in messages. A trace that comes without an
-// error is complete and valid.
+// ReadTrace reads and checks the output of WriteTrace, a [TraceWriter] or WritePodTrace.
+// name is the file's name in messages. A trace returned without an error is complete and
+// valid.
 //
 // The error is one of ErrNotTrace, ErrTraceVersion, ErrTraceTruncated, ErrTraceCorrupt and
-// ErrTraceTooLarge, or one of the reader's. If it is a *TraceDamage of a block behind
-// the header's, the trace beside it is not nil: what lies before the damage, valid
-// by itself.
+// ErrTraceTooLarge, or one of the reader's. If it is a *TraceDamage of a block after the
+// header's, the returned trace is not nil. It is the part before the damage and is valid.
 //
-// A recording may be compressed by gzip once more. Reading allocates at most
-// TraceMemoryFloor and TraceMemoryMultiple times the file's size.
+// A recording may also be compressed by gzip. Reading allocates at most TraceMemoryFloor
+// plus TraceMemoryMultiple times the file's size.
 //
-// Memory is held for the whole trace: the parts of an object that an event leaves as
-// they were are held once.
+// The whole trace is in memory. The parts of an object that an event does not change are
+// shared.
 func ReadTrace(name string, r io.Reader) (*Trace, error) {
 	t, err := readTrace(newBudget(r), nil)
 	if err != nil {
@@ -188,9 +187,9 @@ func ReadTrace(name string, r io.Reader) (*Trace, error) {
 	return t, nil
 }
 
-// CatTrace reads a trace as ReadTrace does and writes what its file says, line by
-// line of JSON and decompressed, to w: what one looks at before handing a trace on.
-// Of a damaged recording it writes what lies before the damage.
+// CatTrace reads a trace as ReadTrace does and writes the file's decompressed lines of JSON
+// to w, for a look at a trace before passing it on. Of a damaged recording it writes the
+// part before the damage.
 func CatTrace(w io.Writer, name string, r io.Reader) error {
 	if _, err := readTrace(newBudget(r), w); err != nil {
 		return fmt.Errorf("trace %s: %w", name, err)
@@ -215,7 +214,7 @@ func readTrace(b *budget, text io.Writer) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	if begin, _ := lines.Peek(len(traceMagic)); isBlocks(begin) { // what is wrong with the rest is found below
+	if begin, _ := lines.Peek(len(traceMagic)); isBlocks(begin) { // errors in the rest are found below
 		return readBlocks(lines, b, text)
 	}
 	if err := pods.read(lines); err != nil {

@@ -13,8 +13,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// NewSource makes a source for one resource of the trace, with what was there at
-// the start. Play does the rest.
+// NewSource makes a source for one resource of the trace, with its initial objects. Play
+// applies the events.
 func (t *Trace) NewSource(resource int, options SourceOptions) *Source {
 	var objects []runtime.Object
 	for _, e := range t.Initial {
@@ -28,8 +28,8 @@ func (t *Trace) NewSource(resource int, options SourceOptions) *Source {
 	return NewSource(objects, options)
 }
 
-// Example is an object of a resource's type: the first of the trace or, if it has none, an
-// unstructured one of the kind. Do not change it.
+// Example is an object of a resource's type: the first of the trace or, if there is none,
+// an unstructured one of the kind. Do not change it.
 func (t *Trace) Example(resource int) runtime.Object {
 	for _, events := range [][]TraceEvent{t.Initial, t.Events} {
 		for _, e := range events {
@@ -43,8 +43,8 @@ func (t *Trace) Example(resource int) runtime.Object {
 	return u
 }
 
-// Sources makes a source for each resource of the trace, with what was there at the
-// start. Play fills them further; Stop each when it is no longer needed.
+// Sources makes a source for each resource of the trace, with its initial objects. Play
+// applies the events; Stop each source when it is no longer needed.
 func (t *Trace) Sources(options SourceOptions) map[schema.GroupVersionResource]*Source {
 	sources := make(map[schema.GroupVersionResource]*Source, len(t.Resources))
 	for i, r := range t.Resources {
@@ -57,23 +57,23 @@ func (t *Trace) Sources(options SourceOptions) map[schema.GroupVersionResource]*
 type PlayOptions struct {
 	// Compress divides all times; 0 means 1.
 	Compress float64
-	// Clock is the time that events are due by; the default is the real one.
+	// Clock is the clock of the events; the default is the real one.
 	Clock clock.WithTicker
-	// Shared: others write to the sources too. An event that meets what they did, an
-	// object that is there already or is not there any more, is left out.
+	// Shared says that others write to the sources too. An event is left out if others have
+	// already added its object, or deleted it.
 	Shared bool
-	// Applied, if not nil, is told of each event that a source has taken: when it
-	// was due, and the object that the source made of it. It runs in Play's goroutine.
+	// Applied, if not nil, is called for each event that a source has taken, with its due
+	// time and the source's object. It runs in Play's goroutine.
 	Applied func(e TraceEvent, due time.Time, written runtime.Object)
 }
 
-// Play applies the events of a trace to its sources, each when it is due, and
-// returns after the last one or with the context. Events of a resource without a
-// source are left out. The sources give the objects resource versions of their own.
+// Play applies the events of a trace to its sources, each when it is due, and returns after
+// the last one or with the context. Events of a resource without a source are left out. The
+// sources give the objects resource versions of their own.
 //
-// It sleeps between events that are due later and never skips one: if a source is
-// slow, those behind are late. The error is the context's, or that of a source whose
-// objects are not those that the trace leads to.
+// It sleeps until the next event is due and never skips a late one: if a source is slow,
+// later events are late. The error is the context's, or that of a source whose objects
+// differ from the trace's.
 func Play(ctx context.Context, t *Trace, sources map[schema.GroupVersionResource]*Source, o PlayOptions) error {
 	if o.Compress == 0 {
 		o.Compress = 1
@@ -111,8 +111,7 @@ func Play(ctx context.Context, t *Trace, sources map[schema.GroupVersionResource
 	return nil
 }
 
-// PlayEvent applies one event to a source and returns the object that the source
-// made of it.
+// PlayEvent applies one event to a source and returns the source's object.
 func PlayEvent(source *Source, e TraceEvent) (runtime.Object, error) {
 	switch e.Type {
 	case watch.Added:

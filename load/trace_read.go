@@ -25,9 +25,9 @@ type blockReader struct {
 	rules  *traceRules
 	latest []map[string]*unstructured.Unstructured // the last version of each live object, by resource
 	index  uint32
-	offset int64 // of the block that is being read
+	offset int64 // of the current block
 	ended  bool
-	text   io.Writer // gets the lines of each sound block, if not nil
+	text   io.Writer // gets the lines of each intact block, if not nil
 	*budget
 }
 
@@ -52,8 +52,8 @@ func readBlocks(in *bufio.Reader, b *budget, text io.Writer) (*Trace, error) {
 	}
 }
 
-// damaged says how far the reader came; an error that is not the file's fault
-// stays what it is.
+// damaged adds how far the reader came; errors that are not the file's fault stay
+// unchanged.
 func (r *blockReader) damaged(err error) error {
 	if !errors.Is(err, ErrTraceTruncated) && !errors.Is(err, ErrTraceCorrupt) {
 		return err
@@ -70,7 +70,7 @@ func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w (%w)", ErrTraceCorrupt, fmt.Errorf(format, args...))
 }
 
-// next reads a block. io.EOF is the end of a whole file.
+// next reads a block. io.EOF is the end of a complete file.
 func (r *blockReader) next() error {
 	var h blockHeader
 	head := make([]byte, binary.Size(h))
@@ -91,7 +91,7 @@ func (r *blockReader) next() error {
 	if string(h.Mark[:]) != blockMark || h.Index != r.index || h.Raw > maxBlock || h.Packed > 2*maxBlock {
 		return corrupt("no block %d begins here", r.index)
 	}
-	// The buffer grows with what is there, not with what the header claims.
+	// The buffer grows with the bytes read, not with the header's claim.
 	var packed bytes.Buffer
 	if _, err := io.CopyN(&packed, r.in, int64(h.Packed)); errors.Is(err, io.EOF) {
 		return ErrTraceTruncated
@@ -101,7 +101,7 @@ func (r *blockReader) next() error {
 	if h.sum(packed.Bytes()) != h.Sum {
 		return corrupt("the checksum does not fit")
 	}
-	// From here on a fault is the writer's: the block is what was written.
+	// From here on an error is the writer's: the block is as it was written.
 	if err := r.charge(int64(h.Raw) * copies); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (r *blockReader) block(kind byte, raw []byte) error {
 	return corrupt("a block of kind %q has no place here", kind)
 }
 
-// maxResources keeps a header from asking for any amount of memory.
+// maxResources keeps a header from demanding unlimited memory.
 const maxResources = 10_000
 
 func (r *blockReader) header(raw []byte) error {
@@ -149,7 +149,7 @@ func (r *blockReader) header(raw []byte) error {
 	if n := len(h.Resources); n == 0 || n > maxResources || !(h.Compress > 0) || math.IsInf(h.Compress, 0) {
 		return corrupt("a header of %d resources, compressed by %v", n, h.Compress)
 	}
-	h.Source = WithoutCredentials(h.Source) // an older recorder wrote the URL whole
+	h.Source = WithoutCredentials(h.Source) // an older recorder wrote the URL with credentials
 	r.trace = &Trace{TraceHeader: h}
 	r.rules = newTraceRules(len(h.Resources))
 	for range h.Resources {
@@ -158,7 +158,7 @@ func (r *blockReader) header(raw []byte) error {
 	return nil
 }
 
-// records takes over a block of records, all of them or none.
+// records adds a block of records to the trace, all of them or none.
 func (r *blockReader) records(raw []byte) error {
 	t := r.trace
 	initial, events, notes := len(t.Initial), len(t.Events), len(t.Notes)
@@ -220,7 +220,7 @@ func (r *blockReader) record(rec *traceRecord) error {
 	return err
 }
 
-// object puts a version together from what is new and what is as before.
+// object assembles a version from the changed and the unchanged fields.
 func (r *blockReader) object(rec *traceRecord) (*unstructured.Unstructured, error) {
 	before := r.latest[rec.Resource][rec.Key]
 	if before == nil && (rec.Object == nil || len(rec.Keep) > 0) {

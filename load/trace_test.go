@@ -24,7 +24,7 @@ var (
 	deploymentsResource = TraceResource{Group: "apps", Version: "v1", Resource: "deployments", Kind: "Deployment", Namespaced: true}
 )
 
-// anObject is a version of an object: its spec stays, its status tells the version.
+// anObject is a version of an object: its spec stays, its status contains the version.
 func anObject(r TraceResource, name, uid string, version int) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{"namespace": "a", "name": name, "uid": uid, "resourceVersion": fmt.Sprint(version)},
@@ -35,7 +35,7 @@ func anObject(r TraceResource, name, uid string, version int) *unstructured.Unst
 	return u
 }
 
-// aRecording is what a recorder writes: several blocks, two resources, a relist.
+// aRecording is a recorder's output: several blocks, two resources, a relist.
 func aRecording(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -117,7 +117,7 @@ func TestRecording(t *testing.T) {
 	if info := tr.Info(); info.Objects != 4 || info.Initial != 2 || info.PeakLive != 3 || info.FinalLive != 2 || info.Total != 9 || info.Nodes != 5 || info.Resources[1].Events != 2 {
 		t.Errorf("info %+v", info)
 	}
-	// What a version leaves as it was is neither written nor held again.
+	// Fields that a version does not change are neither written nor stored again.
 	text := inflated(t, aRecording(t))
 	if n := strings.Count(text, "never changes"); n != 5 {
 		t.Errorf("the spec was written %d times, want once for each of 5 objects:\n%s", n, text)
@@ -159,8 +159,8 @@ func TestCatTrace(t *testing.T) {
 	}
 }
 
-// A trace that was read and is written again is the same; so is one of typed
-// objects, but for their type.
+// A trace that is read and written again is the same; so is one of typed objects, except
+// for their type.
 func TestWriteTrace(t *testing.T) {
 	t.Parallel()
 	recorded := readWhole(t, aRecording(t))
@@ -188,7 +188,7 @@ func TestWriteTrace(t *testing.T) {
 	}
 }
 
-// asJSON is a state as text, without the kind that typed objects do not have.
+// asJSON is a state as text, without the kind, which typed objects lack.
 func asJSON(t *testing.T, state []map[string]runtime.Object) string {
 	t.Helper()
 	var b strings.Builder

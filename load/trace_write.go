@@ -20,51 +20,52 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// TraceWriter writes a trace as it happens, a block at a time. What it is given is
-// safe once a Flush has returned without an error: a reader gets at it even if
-// nothing is written any more.
+// TraceWriter writes a trace as it happens, a block at a time. Its records are safe once a
+// Flush has returned without an error: they are then readable even if nothing more is
+// written.
 //
-// It knows which objects exist, so that every file keeps the rules of a [Trace]: an
-// object that is changed and was not known is added, one that comes with another
-// UID is a deletion and a new object, a deletion of what is not known is nothing. For
-// each live object it holds the key, UID, version and a digest for each field, not the object.
+// It tracks the existing objects, so that every file follows the rules of a [Trace]. A
+// changed object that was unknown is added. An object with another UID is a deletion and a
+// new object. The deletion of an unknown object is ignored. For each live object it holds
+// the key, UID, version and a digest of each field, not the object.
 //
-// Of a version it writes the fields (metadata, spec, status...) that are not as they
-// were in the version before. An event costs the JSON of the object and the
-// compression of what changed.
+// Of a version it writes only the fields (metadata, spec, status...) that differ from the
+// previous version. An event costs the JSON of the object and the compression of the
+// changed fields.
 //
-// One goroutine at a time may call its methods. After an error every call returns it.
+// Its methods must not be called concurrently. After an error every call returns that
+// error.
 type TraceWriter struct {
 	out    io.Writer
 	header TraceHeader
 	known  []map[string]*recordedVersion // by resource
 	last   time.Duration
-	block  bytes.Buffer // the records of the block that is being filled
+	block  bytes.Buffer // the records of the current block
 	packed bytes.Buffer
-	cost   int64 // what reading all of it charges its budget, up to the last block
+	cost   int64 // the charge for reading the file up to the last block
 	stats  TraceStats
 	err    error
 
-	zip, huffman, stored *flate.Writer // of the usual compression, of little and of none
+	zip, huffman, stored *flate.Writer // with the usual compression, with little and with none
 }
 
-// TraceStats is what a TraceWriter was given so far.
+// TraceStats are the counts of a TraceWriter so far.
 type TraceStats struct {
 	Initial int   // objects at the start
 	Events  int   // since
 	Live    int   // objects that exist now
 	Blocks  int   // written
-	Bytes   int64 // written; what waits for its block is not among them
+	Bytes   int64 // written, without the current block
 }
 
-// recordedVersion is the last version of an object that lives.
+// recordedVersion is the last version of a live object.
 type recordedVersion struct {
 	uid     types.UID
 	version string
 	fields  map[string]digest
 }
 
-// digest is the beginning of a SHA-256: long enough for equality to mean equality.
+// digest is the beginning of a SHA-256, long enough that equal digests mean equal fields.
 type digest [16]byte
 
 // NewTraceWriter writes the header.
@@ -91,10 +92,10 @@ func NewTraceWriter(out io.Writer, header TraceHeader) (*TraceWriter, error) {
 	return w, w.err
 }
 
-// Stats returns what was written so far.
+// Stats returns the counts so far.
 func (w *TraceWriter) Stats() TraceStats { return w.stats }
 
-// Known returns UID and resource version of an object that lives.
+// Known returns UID and resource version of a live object.
 func (w *TraceWriter) Known(resource int, key string) (uid types.UID, version string, ok bool) {
 	k, ok := w.known[resource][key]
 	if !ok {
@@ -103,12 +104,12 @@ func (w *TraceWriter) Known(resource int, key string) (uid types.UID, version st
 	return k.uid, k.version, true
 }
 
-// Keys returns the keys of the objects that live, sorted.
+// Keys returns the keys of the live objects, sorted.
 func (w *TraceWriter) Keys(resource int) []string {
 	return slices.Sorted(maps.Keys(w.known[resource]))
 }
 
-// Initial writes an object that is there at the start. It comes before all events.
+// Initial writes an initial object. All of them come before the events.
 func (w *TraceWriter) Initial(resource int, obj runtime.Object) error {
 	if w.err == nil && w.stats.Events > 0 {
 		return fmt.Errorf("write the trace: %s comes at the start, and there are events already", Key(obj))
@@ -123,8 +124,8 @@ func (w *TraceWriter) Initial(resource int, obj runtime.Object) error {
 	return w.err
 }
 
-// Changed writes the next version of an object, or its first: whether it is added or
-// modified the writer knows.
+// Changed writes the next or first version of an object. The writer decides whether that is
+// an addition or a modification.
 func (w *TraceWriter) Changed(at time.Duration, resource int, obj runtime.Object) error {
 	key, kind := Key(obj), watch.Modified
 	uid, _, known := w.Known(resource, key)
@@ -151,7 +152,7 @@ func (w *TraceWriter) Deleted(at time.Duration, resource int, obj runtime.Object
 		return w.err
 	}
 	if uid != accessor(obj).GetUID() {
-		return w.Gone(at, resource, key) // what was known went, and so did this, which nobody saw
+		return w.Gone(at, resource, key) // the known object went, and so did this one, which the trace never had
 	}
 	if w.version(at, string(watch.Deleted), resource, key, obj) {
 		w.stats.Events++
@@ -160,8 +161,8 @@ func (w *TraceWriter) Deleted(at time.Duration, resource int, obj runtime.Object
 	return w.err
 }
 
-// Gone writes the deletion of an object whose last state nobody saw: it is the last
-// that was written.
+// Gone writes the deletion of an object whose last state is unknown: the state written last
+// is used.
 func (w *TraceWriter) Gone(at time.Duration, resource int, key string) error {
 	if _, _, known := w.Known(resource, key); !known {
 		return w.err
@@ -179,14 +180,14 @@ func (w *TraceWriter) forget(resource int, key string) {
 	w.stats.Live--
 }
 
-// Note writes what the recorder met with.
+// Note writes a note of the recorder.
 func (w *TraceWriter) Note(n TraceNote) error {
 	n.At = time.Duration(w.time(n.At))
 	w.record(traceRecord{At: int64(n.At), Type: recordNote, Resource: n.Resource, Note: &n})
 	return w.err
 }
 
-// Flush writes the block that is being filled, if there is anything in it.
+// Flush writes the current block, unless it is empty.
 func (w *TraceWriter) Flush() error {
 	if w.block.Len() > 0 {
 		w.cut(blockRecords)
@@ -194,7 +195,7 @@ func (w *TraceWriter) Flush() error {
 	return w.err
 }
 
-// Close writes the end: the trace is whole. It does not close the file.
+// Close writes the end, which completes the trace. It does not close the file.
 func (w *TraceWriter) Close(length time.Duration, ended string) error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -208,14 +209,13 @@ func (w *TraceWriter) Close(length time.Duration, ended string) error {
 	return nil
 }
 
-// time keeps the events in the order in which they are written.
+// time makes the times of events non-decreasing, in the order of writing.
 func (w *TraceWriter) time(at time.Duration) int64 {
 	w.last = max(w.last, at)
 	return int64(w.last)
 }
 
-// version writes the fields of an object that are not as they were. It reports
-// whether it did.
+// version writes the changed fields of an object. It reports whether it did.
 func (w *TraceWriter) version(at time.Duration, kind string, resource int, key string, obj runtime.Object) bool {
 	if w.err != nil {
 		return false
@@ -296,8 +296,8 @@ func (w *TraceWriter) json(v any) {
 }
 
 // pack compresses the block. The versions of a large object that changes often compress
-// several hundred times, and reading them takes more memory than ReadTrace allows for a
-// file of that size. Such a block is compressed less, so that every file can be read.
+// several hundred times. Reading them takes more memory than ReadTrace allows for a file of
+// that size. Such a block is compressed less, so that every file can be read.
 func (w *TraceWriter) pack() error {
 	w.cost += int64(w.block.Len()) * copies
 	for line := range bytes.Lines(w.block.Bytes()) {
@@ -336,7 +336,7 @@ func (w *TraceWriter) cut(kind byte) {
 		w.err = fmt.Errorf("write the trace: %w", err)
 		return
 	}
-	w.write(append(head, w.packed.Bytes()...)) // in one call, so that a block is mostly there or not
+	w.write(append(head, w.packed.Bytes()...)) // in one call, so that a block is mostly written whole or not at all
 	w.stats.Blocks++
 	w.block.Reset()
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// What a workload has where it says nothing.
+// The defaults of a workload.
 const (
 	DefaultDuration = time.Second
 	DefaultSeed     = 1
 )
 
-// The bounds keep a slip of the pen (a count in the wrong field) from eating the
-// machine; they are far above what any preset asks for.
+// The bounds keep a mistake (a count in the wrong field) from exhausting the machine. They
+// are far above the numbers of any preset.
 const (
 	maxObjects    = 50_000_000
 	maxGoroutines = 100_000
@@ -35,7 +35,7 @@ type FieldError struct {
 	Line    int    // 1 for the first line; 0 if there is no file
 	Path    string // "groups[1].op"
 	Problem string // "unknown operation \"lst\""
-	Allowed string // what may stand there; "" where the problem says it
+	Allowed string // the allowed values; "" where the problem says them
 }
 
 // Error gives "FILE:LINE: PATH: PROBLEM: use ALLOWED".
@@ -54,7 +54,7 @@ func (e *FieldError) Error() string {
 	return b.String()
 }
 
-// FieldErrors is every mistake of a workload, in the order of its lines.
+// FieldErrors are all mistakes of a workload, in the order of its lines.
 type FieldErrors []*FieldError
 
 // Error gives one line for each mistake.
@@ -81,15 +81,15 @@ func (e *FieldErrors) add(path, problem, allowed string) {
 	*e = append(*e, &FieldError{Path: path, Problem: problem, Allowed: allowed})
 }
 
-// within complains about a number outside [low, high].
+// within adds an error for a number outside [low, high].
 func within[T int | time.Duration](e *FieldErrors, path string, v, low, high T) {
 	if v < low || v > high {
 		e.add(path, fmt.Sprintf("%v is out of range", v), fmt.Sprintf("%v to %v", low, high))
 	}
 }
 
-// WithDefaults fills in what the workload leaves out. ParseWorkload and Presets
-// have done so already.
+// WithDefaults fills in the workload's missing fields. ParseWorkload and Presets have done
+// so already.
 func (w Workload) WithDefaults() Workload {
 	if w.Objects.Kind == "" {
 		switch w.Component {
@@ -129,8 +129,7 @@ func (w Workload) WithDefaults() Workload {
 	return w
 }
 
-// Validate reports every mistake as FieldErrors, or nil. It expects the defaults
-// to be filled in.
+// Validate reports every mistake as FieldErrors, or nil. The defaults must be filled in.
 func (w Workload) Validate() error {
 	var e FieldErrors
 	checkName(&e, "name", w.Name)
@@ -200,7 +199,7 @@ func (w Workload) checkObjects(e *FieldErrors, knownComponent bool) {
 	}
 }
 
-// timed reports whether the component holds bare keys that wait.
+// timed reports whether the component holds keys that wait.
 func (w Workload) timed() bool {
 	return w.Component == contract.ComponentDelay || w.Component == contract.ComponentQueue
 }

@@ -47,8 +47,8 @@ func (w Workload) checkGroups(e *FieldErrors, knownComponent bool) {
 	}
 }
 
-// optional names the fields that only some operations read, so that a value
-// which nothing would read is a mistake and not silently dropped.
+// optional names the fields that only some operations read. A value that no operation would
+// read is a mistake and not silently dropped.
 func (w Workload) checkGroupOp(e *FieldErrors, prefix string, g Group) {
 	op, err := LookupOperation(w.Component, g.Op)
 	if err != nil {
@@ -83,9 +83,9 @@ func aheadOps(c contract.Component) []Op {
 	return []Op{OpAddAfter}
 }
 
-// checkFIFOGroups refuses what would never end: a producer without a consumer
-// fills the memory, a consumer without a producer waits for ever. Pop is meant
-// for one consumer.
+// checkFIFOGroups refuses workloads that would never end: a producer without a consumer
+// fills the memory, a consumer without a producer waits forever. Pop is meant for one
+// consumer.
 func (w Workload) checkFIFOGroups(e *FieldErrors) {
 	var producers, consumers int
 	for i, g := range w.Groups {
@@ -107,10 +107,9 @@ func (w Workload) checkFIFOGroups(e *FieldErrors) {
 	}
 }
 
-// checkInformerGroups refuses what would count nothing: writes that no handler is told of
-// in a closed loop, whose rate would be that of the watch's channel, and handlers
-// that nothing is sent to. A relist starts informers of its own, beside which only readers have
-// something to do.
+// checkInformerGroups refuses workloads that would measure nothing. Writes in a closed loop
+// need a handler, or their rate would be that of the watch's channel. Handlers need writes.
+// A relist starts informers of its own, so only readers may run beside it.
 func (w Workload) checkInformerGroups(e *FieldErrors) {
 	var closed, writers, handlers, relisters int
 	for i, g := range w.Groups {

@@ -23,12 +23,12 @@ func ReadWorkload(path string) (Workload, error) {
 	return ParseWorkload(path, data)
 }
 
-// ParseWorkload reads one workload from YAML, fills in the defaults and
-// validates it. name is the file's name in messages.
+// ParseWorkload reads one workload from YAML, fills in the defaults and validates it. name
+// is the file's name in messages.
 //
-// It is strict: a field that does not exist, a field twice, an alias, a second
-// document and a value that Validate refuses are all errors, and all are
-// reported, as FieldErrors in the order of the lines.
+// It is strict. An unknown field, a duplicate field, an alias, a second document and a
+// value that Validate refuses are all errors. All are reported, as FieldErrors in the order
+// of the lines.
 func ParseWorkload(name string, data []byte) (Workload, error) {
 	d := decoder{lines: map[string]int{}}
 	var w Workload
@@ -65,7 +65,7 @@ func WriteWorkload(out io.Writer, w Workload) error {
 	return enc.Close()
 }
 
-// rootNode parses the only document and returns its mapping.
+// rootNode parses the single document and returns its mapping.
 func rootNode(data []byte) (*yaml.Node, *FieldError) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
@@ -84,7 +84,7 @@ func rootNode(data []byte) (*yaml.Node, *FieldError) {
 
 func syntaxError(err error) *FieldError {
 	e := &FieldError{Line: 1, Problem: strings.TrimPrefix(err.Error(), "yaml: ")}
-	// The library tells the line in the text only.
+	// The library reports the line in the text only.
 	if rest, ok := strings.CutPrefix(e.Problem, "line "); ok {
 		var tail string
 		if n, _ := fmt.Sscanf(rest, "%d:%s", &e.Line, &tail); n >= 1 {
@@ -95,8 +95,8 @@ func syntaxError(err error) *FieldError {
 	return e
 }
 
-// decoder copies a YAML tree into Go values and remembers on which line each
-// field path stands, so that what Validate finds later can be located too.
+// decoder copies a YAML tree into Go values. It records the line of each field path, so
+// that errors of Validate can be located too.
 type decoder struct {
 	lines map[string]int
 	errs  FieldErrors
@@ -106,8 +106,8 @@ func (d *decoder) fail(n *yaml.Node, path, problem, allowed string) {
 	d.errs = append(d.errs, &FieldError{Line: n.Line, Path: path, Problem: problem, Allowed: allowed})
 }
 
-// merge adds what Validate found, unless reading that field, or what it stands
-// in, failed already.
+// merge adds the errors of Validate, except for fields that could not be read, or whose
+// parent could not.
 func (d *decoder) merge(invalid FieldErrors) {
 	unread := slices.Clone(d.errs)
 	for _, e := range invalid {
@@ -122,7 +122,7 @@ func (d *decoder) merge(invalid FieldErrors) {
 	}
 }
 
-// line is where path stands, or where the nearest thing around it begins.
+// line is the line of path, or of the nearest enclosing field.
 func (d *decoder) line(path string) int {
 	for {
 		if line, ok := d.lines[path]; ok {
@@ -216,7 +216,7 @@ func (d *decoder) scalar(n *yaml.Node, path string, v reflect.Value) {
 	v.Set(target.Elem())
 }
 
-// fieldsOf maps the yaml names of a struct's fields to their places.
+// fieldsOf maps the yaml names of a struct's fields to their indexes.
 func fieldsOf(t reflect.Type) (map[string]int, []string) {
 	fields, names := map[string]int{}, []string{}
 	for i := range t.NumField() {

@@ -10,17 +10,17 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// cgroupLimits are the limits that the control groups of a container set: a number of CPUs
-// and of bytes, 0 where there is no limit.
+// cgroupLimits are the limits that a container's control groups set: a number of CPUs and a
+// number of bytes, 0 where there is no limit.
 type cgroupLimits struct {
 	cpus   float64
 	memory uint64
 }
 
-// readCgroups reads the limits of this process's control groups, of version 1
-// and 2, below root (/sys/fs/cgroup). A parent's limit holds for its children, and
-// in a container the path that the kernel tells may not exist below root while
-// root itself is the container's group: so every folder on the way counts.
+// readCgroups reads the limits of this process's control groups, of version 1 and 2, below
+// root (/sys/fs/cgroup). Every folder on the path counts, because a parent's limit holds
+// for its children. In a container the kernel's path may not exist below root while root
+// itself is the container's group.
 func readCgroups(root string, groups []procfs.Cgroup) cgroupLimits {
 	var l cgroupLimits
 	for _, g := range groups {
@@ -43,20 +43,20 @@ func readCgroups(root string, groups []procfs.Cgroup) cgroupLimits {
 	return l
 }
 
-// lower takes the limits of one folder where they are stricter.
+// lower adopts the limits of one folder where they are stricter.
 func (l *cgroupLimits) lower(dir string) {
 	quota, period, _ := strings.Cut(readTrimmed(filepath.Join(dir, "cpu.max")), " ")
 	if quota == "" {
 		quota, period = readTrimmed(filepath.Join(dir, "cpu.cfs_quota_us")), readTrimmed(filepath.Join(dir, "cpu.cfs_period_us"))
 	}
-	// "max" and -1 are no limit.
+	// "max" and -1 mean no limit.
 	q, errQ := strconv.ParseFloat(quota, 64)
 	p, errP := strconv.ParseFloat(period, 64)
 	if errQ == nil && errP == nil && q > 0 && p > 0 && (l.cpus == 0 || q/p < l.cpus) {
 		l.cpus = q / p
 	}
 	for _, name := range []string{"memory.max", "memory.limit_in_bytes"} {
-		// Version 1 says no limit by the largest page-aligned number.
+		// In version 1 the largest page-aligned number means no limit.
 		if m, err := strconv.ParseUint(readTrimmed(filepath.Join(dir, name)), 10, 64); err == nil && m < 1<<62 && (l.memory == 0 || m < l.memory) {
 			l.memory = m
 		}

@@ -1,6 +1,6 @@
 package measure
 
-// What the rest of the machine did while a fork was measured.
+// The load of the rest of the machine while a fork was measured.
 
 import (
 	"fmt"
@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Bounds of what is said of the conditions of a fork.
+// Bounds for the conditions of a fork.
 const (
-	// leastWatched is the shortest fork whose share of the machine is told: the
-	// kernel counts CPU time in ticks of 10 ms.
+	// leastWatched is the shortest fork for which shares of the machine's CPU time are
+	// recorded: the kernel counts CPU time in ticks of 10 ms.
 	leastWatched = 50 * time.Millisecond
-	// DisturbedPercent of all cores' CPU time, used by others or stolen, is what a
-	// fork is warned of. It must be leastWatched of CPU time too, which a stray
-	// tick is not.
+	// DisturbedPercent is the share of all cores' CPU time, used by other processes or
+	// stolen by the hypervisor, from which a fork gets a warning. It must also be at least
+	// leastWatched of CPU time, which a stray tick is not.
 	DisturbedPercent = 5
 )
 
@@ -24,7 +24,7 @@ type cpuTimes struct {
 	total, used, stolen time.Duration
 }
 
-// reading is what the machine and this process had used at one moment.
+// reading is the CPU time used by the machine and by this process until one moment.
 type reading struct {
 	at      time.Time
 	machine cpuTimes
@@ -36,9 +36,9 @@ func takeReading() reading {
 	return reading{at: time.Now(), machine: readCPUTimes(), self: readUsage().cpu, load: loadAverage()}
 }
 
-// note writes onto f under what conditions it was measured, by the child process
-// that ended just now; before was read just before it began. What the system does
-// not tell, or not finely enough, is left out.
+// note records on f the conditions under which the child process measured it. The child has
+// just ended; before was read just before it began. Values that the system does not report,
+// or reports too coarsely, are left out.
 func (before reading) note(f *Fork, child *os.ProcessState) {
 	now := takeReading()
 	if f.Process == nil {
@@ -56,11 +56,11 @@ func (before reading) note(f *Fork, child *os.ProcessState) {
 	f.disturbed(OthersCPU, m.used-own, m.total, "other processes used")
 }
 
-// disturbed keeps what share of the machine something took, and warns of much.
-// The warning's number is coarse, so that a report can count warnings alike; the
-// metric has it exactly.
+// disturbed records the share of the machine's CPU time that was taken, and warns if it is
+// large. The warning's number is rounded, so that a report can count equal warnings; the
+// metric is exact.
 func (f *Fork) disturbed(metric string, took, total time.Duration, who string) {
-	took = max(0, took) // two clocks, so the difference may be less than nothing
+	took = max(0, took) // two clocks, so the difference may be negative
 	percent := 100 * float64(took) / float64(total)
 	f.Process[metric] = percent
 	if took < leastWatched {

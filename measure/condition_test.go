@@ -42,8 +42,8 @@ func TestDisturbed(t *testing.T) {
 	}
 }
 
-// A child that was not there long has no shares; one that was has them, and its
-// own work is not others'.
+// A child with a short life has no percentages. One with a longer life has them, and its
+// own work does not count as that of others.
 func TestNoteWatchesAsLongAsTicksTell(t *testing.T) {
 	t.Parallel()
 	if readCPUTimes().total == 0 {
@@ -118,7 +118,7 @@ func TestFinishSumsUpTheForks(t *testing.T) {
 	}
 }
 
-// The parent knows the two ends of a child that are not the cell's fault.
+// The parent recognises the two ends of a child that are not the cell's fault.
 func TestFailureTellsWhatHappened(t *testing.T) {
 	t.Parallel()
 	end := func(script string) error {

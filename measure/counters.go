@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Counters is a reading of what the process has used so far. The difference of
-// two readings is what lay between them.
+// Counters is a reading of the process's resource use so far. The difference of two
+// readings is the use between them.
 type Counters struct {
 	at              time.Time
 	lockWait        float64 // seconds, summed over goroutines
@@ -17,10 +17,10 @@ type Counters struct {
 	goroutines      uint64
 }
 
-// usage is what the operating system says that this process has used so far.
+// usage is the resource use of this process so far, as the operating system reports it.
 type usage struct {
 	cpu               time.Duration
-	counted           bool  // the system tells the fields below
+	counted           bool  // the system reports the fields below
 	voluntary, forced int64 // context switches
 	peakRSS           uint64
 }
@@ -34,7 +34,7 @@ var counterNames = []string{
 	"/sched/goroutines:goroutines",
 }
 
-// ReadCounters takes a reading. It stops nothing and costs some microseconds.
+// ReadCounters takes a reading. It does not stop the world and costs some microseconds.
 func ReadCounters() Counters {
 	s := make([]metrics.Sample, len(counterNames))
 	for i, n := range counterNames {
@@ -53,17 +53,17 @@ func ReadCounters() Counters {
 	return c
 }
 
-// AllocCounter reads how much has been allocated and collected, without allocating
-// itself. One goroutine owns it.
+// AllocCounter reads the allocations and collections of the process, without allocating.
+// One goroutine owns it.
 type AllocCounter struct{ samples [5]metrics.Sample }
 
-// Heap is a reading of an AllocCounter: what the process has allocated since it began,
-// and how its garbage collections stand.
+// Heap is a reading of an AllocCounter: the process's allocations since its start, and the
+// state of its garbage collection.
 type Heap struct {
 	Bytes, Objects uint64
-	Cycles         uint64 // collections that ended, without those that were asked for
-	Live           uint64 // bytes that the last collection found in use
-	Goal           uint64 // bytes in use at which the next one is to end
+	Cycles         uint64 // collections that ended, without forced ones
+	Live           uint64 // bytes in use at the last collection
+	Goal           uint64 // bytes in use at which the next collection is to end
 }
 
 // NewAllocCounter returns a counter to read with.
@@ -77,7 +77,7 @@ func NewAllocCounter() *AllocCounter {
 	return c
 }
 
-// Read counts exactly, at the price of a few microseconds.
+// Read is exact and costs a few microseconds.
 func (c *AllocCounter) Read() Heap {
 	metrics.Read(c.samples[:])
 	return Heap{
@@ -86,11 +86,11 @@ func (c *AllocCounter) Read() Heap {
 	}
 }
 
-// Since writes the differences to an earlier reading into values.
+// Since writes the differences from an earlier reading into values.
 //
-// The GC's share is of the CPU time that was available to the process (the
-// runtime updates both at the end of each cycle, so a short stretch without a
-// cycle shows none). The longest pause is the upper edge of its bucket.
+// The GC's share is a share of the CPU time that was available to the process. The runtime
+// updates both at the end of each cycle, so a period without a cycle shows no share. The
+// longest pause is the upper edge of its histogram bucket.
 func (c Counters) Since(earlier Counters, values map[string]float64) {
 	values[LockWait] = (c.lockWait - earlier.lockWait) * 1e9
 	if total := c.totalCPU - earlier.totalCPU; total > 0 {
@@ -118,6 +118,6 @@ func longestSince(now, then *metrics.Float64Histogram) float64 {
 	return 0
 }
 
-// PeakRSSBytes is the most memory that the process has had resident so far; 0 where the
-// system does not tell.
+// PeakRSSBytes is the process's peak resident memory so far, in bytes; 0 where the system
+// does not report it.
 func PeakRSSBytes() float64 { return float64(readUsage().peakRSS) }

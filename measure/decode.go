@@ -1,7 +1,7 @@
 package measure
 
-// Decoding JSON that a person may have edited: an error names the file and the
-// path of the field, with the indexes that encoding/json leaves out.
+// Decoding of JSON that a person may have edited. An error names the file and the path of
+// the field, including the list indexes that encoding/json leaves out.
 
 import (
 	"bytes"
@@ -16,11 +16,11 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// retired are fields that a schema had and no later one has; their values are dropped.
-var retired = map[string]int{"rounds": 1} // of a series: the passes, before there were passes
+// retired are fields with the last schema that had them; their values are dropped.
+var retired = map[string]int{"rounds": 1} // of a series, in place of its passes
 
-// decode reads the JSON text b of the file at path, which belongs to a run of that
-// schema, into v. A field that the schema does not have, or has twice, is refused.
+// decode reads the JSON text b of the file at path, which belongs to a run of that schema,
+// into v. It refuses a field that is unknown in the schema, or occurs twice.
 func decode(path string, b []byte, v any, schema int) error {
 	strict, err := kjson.UnmarshalStrict(b, v, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
 	if err != nil {
@@ -33,8 +33,8 @@ func decode(path string, b []byte, v any, schema int) error {
 		}
 		return fmt.Errorf("%s: %w: a newer benchrun wrote it, or it was edited", path, problem)
 	}
-	// encoding/json takes null for zero, which would be a measurement. Most files
-	// hold no null, so most are not walked a second time.
+	// encoding/json reads null as zero, which would pass for a measurement. Most files have
+	// no null, so most are not walked a second time.
 	if !bytes.Contains(b, []byte("null")) {
 		return nil
 	}
@@ -47,7 +47,7 @@ func decode(path string, b []byte, v any, schema int) error {
 	return err
 }
 
-// mayBeNull are the lists and maps that are written as null while empty.
+// mayBeNull are the lists and maps that are written as null when empty.
 var mayBeNull = []string{"command", "workloads", "implementations", "cells", "forks", "series", "process", "values"}
 
 // jsonError says what is wrong with the JSON text b of the file at path.
@@ -65,7 +65,7 @@ func jsonError(path string, b []byte, err error) error {
 		})
 		return fmt.Errorf("%s: %s: want %s, have %s", path, field, typeErr.Type, typeErr.Value)
 	}
-	// A time's own error says nothing of where it stood.
+	// A time's own error does not say which field it is from.
 	var field jsonPath
 	walk(b, func(p jsonPath, _ int64, tok json.Token) bool {
 		if slices.Contains([]string{"started", "finished"}, p.key()) && tok != nil {
@@ -89,7 +89,7 @@ type jsonStep struct {
 	isIndex bool
 }
 
-// key is the last key on the way.
+// key is the last key on the path.
 func (p jsonPath) key() string {
 	for _, s := range slices.Backward(p) {
 		if !s.isIndex {
@@ -99,7 +99,7 @@ func (p jsonPath) key() string {
 	return ""
 }
 
-// inMap are the objects whose keys are data, so that they are quoted in a path.
+// inMap are the objects whose keys are data; the path quotes such keys.
 var inMap = []string{"values", "process", "histograms", "modules", "buildFlags"}
 
 func (p jsonPath) String() string {
@@ -119,9 +119,9 @@ func (p jsonPath) String() string {
 	return string(out)
 }
 
-// walk visits the values of a JSON text in order, with the byte that each ends
-// before; of an object or a list that is its opening bracket. It ends when
-// visit returns false, or where the text is no JSON.
+// walk visits the values of a JSON text in order. end is the offset behind a value, or
+// behind the opening bracket of an object or a list. walk ends when visit returns false, or
+// where the text is not JSON.
 func walk(b []byte, visit func(p jsonPath, end int64, tok json.Token) bool) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()

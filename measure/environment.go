@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// Environment is where a run was made: what must be the same for two runs to be
-// compared, and what may taint a number. What the system does not tell is left
-// empty.
+// Environment describes where a run was made: values that must be equal for two runs to be
+// compared, and conditions that may taint a number. A value that the system does not report
+// is empty.
 type Environment struct {
 	OS             string `json:"os"`
 	Arch           string `json:"arch"`
@@ -32,7 +32,7 @@ type Environment struct {
 	Boost          string `json:"boost,omitempty"` // "on" or "off": whether the CPU may exceed its nominal frequency
 	MemoryMB       uint64 `json:"memoryMB,omitempty"`
 	HugePages      string `json:"hugePages,omitempty"` // transparent huge pages: "always", "madvise" or "never"
-	// CgroupCPUs and CgroupMemoryMB are a container's limits, 0 where there are none.
+	// CgroupCPUs and CgroupMemoryMB are a container's limits; 0 without a limit.
 	CgroupCPUs     float64 `json:"cgroupCPUs,omitempty"`
 	CgroupMemoryMB uint64  `json:"cgroupMemoryMB,omitempty"`
 	// Procs is the GOMAXPROCS of the forks.
@@ -44,19 +44,20 @@ type Environment struct {
 	GOMEMLIMIT string            `json:"gomemlimit,omitempty"`
 	GODEBUG    string            `json:"godebug,omitempty"`
 	Race       bool              `json:"race,omitempty"`
-	Modules    map[string]string `json:"modules,omitempty"`  // versions of what is measured
-	Revision   string            `json:"revision,omitempty"` // git commit, "+dirty-" and a hash where the tree differs from it
+	Modules    map[string]string `json:"modules,omitempty"`  // versions of the measured modules
+	Revision   string            `json:"revision,omitempty"` // git commit; "+dirty-" and a hash follow where the tree differs from it
 
-	// LoadBefore and LoadAfter are the one-minute load averages at start and end;
-	// LoadMedian and LoadMax are over the forks, whose own load is in them.
+	// LoadBefore and LoadAfter are the one-minute load averages at start and end.
+	// LoadMedian and LoadMax are over the forks and include the forks' own load.
 	LoadBefore float64 `json:"loadBefore"`
 	LoadAfter  float64 `json:"loadAfter,omitempty"`
 	LoadMedian float64 `json:"loadMedian,omitempty"`
 	LoadMax    float64 `json:"loadMax,omitempty"`
-	// StealPercent is the share of CPU time that the hypervisor gave to others during the run.
+	// StealPercent is the share of CPU time that the hypervisor gave to other machines
+	// during the run.
 	StealPercent float64 `json:"stealPercent,omitempty"`
-	// OthersMedian and OthersMax are the share of all cores' time that other
-	// processes used during a fork (OthersCPU), in percent, over the forks.
+	// OthersMedian and OthersMax are the share of all cores' CPU time that other processes
+	// used during a fork (OthersCPU), in percent, over the forks.
 	OthersMedian float64 `json:"othersMedian,omitempty"`
 	OthersMax    float64 `json:"othersMax,omitempty"`
 	// CPU frequency and swap space in use, at start and end.
@@ -68,7 +69,7 @@ type Environment struct {
 	before cpuTimes
 }
 
-// MeasuredModules are those whose versions a reader of a report asks for.
+// MeasuredModules are the modules whose versions a report shows.
 var MeasuredModules = []string{"k8s.io/client-go", "k8s.io/apimachinery", "k8s.io/api", "k8s.io/utils", "sigs.k8s.io/controller-runtime"}
 
 // ReadEnvironment describes this machine and this build. dir is a folder in the
@@ -110,13 +111,13 @@ func ReadEnvironment(dir string) Environment {
 	return e
 }
 
-// Resume makes Finish count from here: what the hypervisor took since the
-// interrupted run began is not this one's.
+// Resume makes Finish count the stolen CPU time from here on: time stolen since the
+// interrupted run began does not belong to this one.
 func (e *Environment) Resume(here *Environment) {
 	e.before = here.before
 }
 
-// Finish reads again what changes during a run, and sums up what its forks saw.
+// Finish reads the changing values again, and summarises the conditions of the forks.
 func (e *Environment) Finish(forks []Fork) {
 	e.LoadAfter, e.MHzAfter, e.SwapMBAfter = loadAverage(), frequencyMHz(), swapUsedMB()
 	if now := readCPUTimes(); now.total > e.before.total {
@@ -126,7 +127,8 @@ func (e *Environment) Finish(forks []Fork) {
 	e.OthersMedian, e.OthersMax = over(forks, OthersCPU)
 }
 
-// over is a process metric over the forks that have it, 0 if none has.
+// over returns a process metric's median and maximum over the forks that have it, 0 if none
+// has.
 func over(forks []Fork, metric string) (median, most float64) {
 	var values []float64
 	for _, f := range forks {
@@ -140,7 +142,7 @@ func over(forks []Fork, metric string) (median, most float64) {
 	return MedianOf(values), slices.Max(values)
 }
 
-// Warnings says what taints the numbers of a run made here.
+// Warnings returns the conditions that taint the numbers of a run made here.
 func (e *Environment) Warnings() []string {
 	var w []string
 	if e.Race {
@@ -203,7 +205,7 @@ func revision(dir string) string {
 	git := func(args ...string) (string, error) {
 		for {
 			out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).Output()
-			// A Ctrl-C ends git too, and without the revision nothing of the run is resumed.
+			// Ctrl-C ends git too, and without the revision the run could not be resumed.
 			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Exited() {
 				return strings.TrimSpace(string(out)), err
 			}
@@ -213,7 +215,7 @@ func revision(dir string) string {
 	if err != nil {
 		return ""
 	}
-	// Two edited trees are told apart by what was edited.
+	// The hash distinguishes two edited trees of the same commit.
 	if diff, err := git("diff", "HEAD"); err != nil || diff != "" {
 		rev += fmt.Sprintf("+dirty-%.6x", sha256.Sum256([]byte(diff)))
 	}
@@ -245,5 +247,5 @@ func readTrimmed(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// Stamp formats the UTC time that a run's folder begins with.
+// Stamp formats the UTC time with which the name of a run's folder begins.
 func Stamp(t time.Time) string { return t.UTC().Format("20060102T150405Z") }

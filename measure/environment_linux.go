@@ -1,6 +1,6 @@
 package measure
 
-// What only Linux tells, through /proc and /sys.
+// Values that only Linux reports, through /proc and /sys.
 
 import (
 	"math"
@@ -43,8 +43,8 @@ func (e *Environment) readHardware() {
 	}
 }
 
-// frequencyMHz is the mean of the cores' frequencies now, 0 if unknown. Where the
-// kernel does not govern them, as in most virtual machines, it is the nominal one.
+// frequencyMHz is the mean current frequency of the cores, 0 if unknown. Where the kernel
+// does not govern the frequencies, as in most virtual machines, it is the nominal one.
 func frequencyMHz() float64 {
 	var mhz []float64
 	files, _ := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq")
@@ -66,7 +66,7 @@ func frequencyMHz() float64 {
 	return math.Round(mean)
 }
 
-// swapUsedMB is how much lies in swap space now.
+// swapUsedMB is the swap space in use, in MB.
 func swapUsedMB() uint64 {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"strconv"
 )
 
-// WriteFile writes a file whole or not at all. The content is on disk before the file
-// gets its name, so after a crash of the machine the name has either the former content or
-// the new one. A kill may leave the temporary file, which is in the same folder.
+// WriteFile writes a file whole or not at all. The content is on disk before the file gets
+// its name, so after a crash of the machine the name has either the former content or the
+// new one. A kill may leave the temporary file, in the same folder.
 func WriteFile(path string, b []byte) error {
 	err := ReplaceFile(path, 0o644, func(w io.Writer) error {
 		_, err := w.Write(b)
@@ -34,7 +34,7 @@ func ReplaceFile(path string, perm fs.FileMode, write func(io.Writer) error) err
 	}
 	err = write(f)
 	if err == nil {
-		err = f.Sync() // or a crash of the machine could leave the new name with no content
+		err = f.Sync() // or after a crash of the machine the new name could have no content
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
@@ -45,8 +45,8 @@ func ReplaceFile(path string, perm fs.FileMode, write func(io.Writer) error) err
 	return nil
 }
 
-// temporaryFile makes a new file beside path. os.CreateTemp would not leave its
-// permissions to the umask.
+// temporaryFile makes a new file beside path. os.CreateTemp does not apply the umask to
+// given permissions.
 func temporaryFile(path string, perm fs.FileMode) (*os.File, error) {
 	prefix := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
 	for {

@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// Fork is what one process measured of one cell. It is written to a file of
-// its own as soon as the process ends.
+// Fork is the result of one process that measured one cell. It is written to a file of its
+// own as soon as the process ends.
 type Fork struct {
 	Cell    Cell      `json:"cell"`
 	Index   int       `json:"index"` // number of the fork within its cell, from 0
 	Block   int       `json:"block"`
 	Seed    uint64    `json:"seed"`
 	Started time.Time `json:"started"`
-	// Seconds is how long the process took, with its preparation.
+	// Seconds is the process's duration, including its preparation.
 	Seconds float64  `json:"seconds"`
 	Series  []Series `json:"series"`
-	// Process holds what was measured of the process as a whole, by metric.
+	// Process holds the metrics of the process as a whole.
 	Process map[string]float64 `json:"process"`
 	// Warnings taint every number of the fork.
 	Warnings []string `json:"warnings,omitempty"`
-	// Unsupported names the operations that were left out, because the
-	// implementation lacks them.
+	// Unsupported names the operations that were left out because the implementation lacks
+	// them.
 	Unsupported []string `json:"unsupported,omitempty"`
-	// Checks are what the fork checked of what it had done.
+	// Checks are the fork's checks of its own work.
 	Checks []CheckResult `json:"checks,omitempty"`
-	// StateDigest is the SHA-256 of everything that a store held after a trace:
-	// equal for equal contents.
+	// StateDigest is the SHA-256 of a component's contents after a trace: equal for equal
+	// contents.
 	StateDigest string `json:"stateDigest,omitempty"`
-	// Profiles lists the profile files that the fork wrote. A fork with profiles
-	// is an extra one: its numbers are kept but not used.
+	// Profiles lists the profile files that the fork wrote. A fork with profiles is an
+	// extra one: its numbers are kept but not used.
 	Profiles []string `json:"profiles,omitempty"`
-	// Locks is what the execution trace of a fork with profiles shows; nil where
-	// nothing was traced.
+	// Locks is the lock analysis of a profile fork's execution trace; nil where nothing was
+	// traced.
 	Locks *Locks `json:"locks,omitempty"`
 }
 
@@ -41,14 +41,13 @@ type Series struct {
 	// Group is the actor group, or "" for an operation measured alone.
 	Group string `json:"group,omitempty"`
 	Op    string `json:"op"`
-	// Goroutines ran the operation at once.
+	// Goroutines is how many goroutines ran the operation at once.
 	Goroutines int `json:"goroutines"`
 	// Values maps a metric, named by its unit as benchfmt does, to its value.
 	Values map[string]float64 `json:"values"`
 	// Warnings taint the numbers of this series.
 	Warnings []string `json:"warnings,omitempty"`
-	// Passes are the times, in ns per operation, of the passes that ns/op is a
-	// quantile of.
+	// Passes are the times of the passes, in ns per operation; ns/op is a quantile of them.
 	Passes []float64 `json:"passes,omitempty"`
 	// Histograms holds the merged latency distributions by name ("delay",
 	// "service", "late"), compressed (HdrHistogram V2).
@@ -63,7 +62,7 @@ func (s Series) Name() string {
 	return s.Group + ":" + s.Op
 }
 
-// Params are the series' segments of a benchmark's name.
+// Params are the segments that the series adds to a benchmark's name.
 func (s Series) Params() []Param {
 	var p []Param
 	if s.Group != "" {
@@ -72,7 +71,7 @@ func (s Series) Params() []Param {
 	return append(p, Param{"op", s.Op})
 }
 
-// Metrics that a series or a process may have. A name is a benchfmt unit.
+// Metrics of a series or a process. A name is a benchfmt unit.
 const (
 	NsPerOp     = "ns/op"     // of an operation alone: a low quantile over its passes
 	BytesPerOp  = "B/op"      // heap bytes allocated
@@ -80,9 +79,9 @@ const (
 	Offered     = "offered/s" // operations due per second
 	Achieved    = "ops/s"     // operations done per second
 	AchievedPct = "achieved-%"
-	TimedOneIn  = "timed-1-in" // operations to each one that was timed
+	TimedOneIn  = "timed-1-in" // operations per timed operation
 
-	// PeakHeap is the most heap in use while a cache fills, beyond what was in use before.
+	// PeakHeap is the peak heap while a cache fills, in bytes beyond the heap before.
 	PeakHeap = "peak-heap-B"
 
 	HeapPerObject   = "heap-B/object" // heap kept beyond the objects themselves, after a forced GC
@@ -94,11 +93,12 @@ const (
 	VoluntarySwitch = "voluntary-switches"
 	ForcedSwitch    = "forced-switches"
 	PeakRSS         = "peak-rss-B"
-	// HarnessNs is the time of an empty operation through the loops that time
-	// operations alone: the harness's share of each ns/op of the fork.
+	// HarnessNs is the time of an empty operation in the loops that time operations alone:
+	// the harness's share of each ns/op of the fork.
 	HarnessNs = "harness-ns"
 
-	// Conditions, seen from outside the process. Forks of less than 50 ms have no shares.
+	// Conditions, seen from outside the process. Forks of less than 50 ms have no
+	// percentages.
 	StealPct    = "steal-%"      // CPU time that the hypervisor gave to others, of all cores' time
 	OthersCPU   = "others-cpu-%" // CPU time of processes other than the fork and its parent, of all cores' time
 	MachineLoad = "load-1m"      // load average at the fork's start, its predecessors included

@@ -13,7 +13,7 @@ import (
 // Model is a law by which a cost y may grow with n.
 type Model string
 
-// The models, the slower growth first.
+// The models, slowest growth first.
 const (
 	Flat         Model = "flat"    // y = a
 	Logarithmic  Model = "log"     // y = a + b log2 n
@@ -26,8 +26,8 @@ var models = []Model{Flat, Logarithmic, Linear, Linearithmic}
 // Point is one value, such as that of one fork, at one n.
 type Point struct{ N, Y float64 }
 
-// Growth is the model that a cost follows over the range of n that was measured;
-// beyond it nothing is claimed.
+// Growth is the model that a cost follows over the measured range of n. It claims nothing
+// beyond that range.
 type Growth struct {
 	// Model is "" where none was fitted; Reason then says why.
 	Model  Model  `json:"model"`
@@ -37,18 +37,18 @@ type Growth struct {
 	B float64 `json:"b"`
 	// Shifted means that log2(1+n) stands for log2(n), because an n below 1 was measured.
 	Shifted bool `json:"shifted,omitempty"`
-	// R2 is the share of the flat model's squared residuals, relative ones, that this
-	// one explains; 0 for the flat model itself.
+	// R2 is the share of the flat model's squared relative residuals that this model
+	// explains; 0 for the flat model itself.
 	R2 float64 `json:"r2"`
-	// Spread is the standard deviation of the residuals, and Noise that of the
-	// values about the mean at their n, both relative (of logarithms), in percent.
-	// Much more spread than noise means that the curve has another shape. Noise is
-	// NaN where no n has two values.
+	// Spread is the standard deviation of the residuals, and Noise that of the values about
+	// the mean at their n. Both are relative (of logarithms), in percent. Much more spread
+	// than noise means that the curve has another shape. Noise is NaN where no n has two
+	// values.
 	Spread float64 `json:"spread"`
 	Noise  float64 `json:"-"`
 	// AlsoFits are the models that the data does not rule out, other than Model.
 	AlsoFits []Model `json:"alsoFits,omitempty"`
-	// Rise is the model's value at the greatest n by that at the least.
+	// Rise is the ratio of the model's value at the greatest n to that at the least.
 	Rise float64 `json:"rise"`
 }
 
@@ -56,43 +56,46 @@ const (
 	// fewestSizes is the least number of different n for a fit: two points lie on
 	// a curve of every model.
 	fewestSizes = 3
-	// alike is the difference of the criterion within which two models are not told
-	// apart, and distinct the one above which the worse has little support (Burnham and
-	// Anderson, "Model Selection and Multimodel Inference", 2002, section 2.6).
-	// Growth is claimed only where it is clear: three chances to find some where
-	// there is none would else make it found too often.
+	// alike and distinct are differences of the criterion. Within alike, two models are not
+	// told apart; above distinct, the worse has little support (Burnham and Anderson,
+	// "Model Selection and Multimodel Inference", 2002, section 2.6). Growth is claimed
+	// only above distinct: with three rising models, a lower bound would find growth too
+	// often where there is none.
 	alike, distinct = 2, 4
-	// enoughForAICc is the number of points from which the small-sample correction
-	// is used. Below, it exceeds what the data could ever say, and with four points it
-	// does not exist.
+	// enoughForAICc is the number of points from which the small-sample correction is used.
+	// Below it, the correction exceeds any difference that the data could show; with four
+	// points it is undefined.
 	enoughForAICc = 10
-	// resolution is the relative deviation below which values are held to be
-	// equal: no timing repeats better.
+	// resolution is the relative deviation below which values count as equal: no timing
+	// repeats better.
 	resolution = 0.001
-	// slight is the rise over all sizes up to which growth is held to be none; it
-	// is what two implementations that are the same may differ by (Rule.Equivalence).
+	// slight is the rise over all sizes up to which growth counts as none. It equals the
+	// difference within which two implementations are the same (Rule.Equivalence).
 	slight = 1.05
-	// level is the ratio of medians up to which a cost that follows no curve counts as flat.
+	// level is the ratio of the greatest to the least median up to which a cost without a
+	// clear model counts as flat.
 	level = 1.5
-	// The fit ends after maxSteps, or when a step makes the squares smaller by less than settled.
+	// The fit ends after maxSteps, or when a step reduces the squares by less than settled.
 	maxSteps, smallestStep, settled = 100, 1e-6, 1e-12
-	// lackOfFit is the level of the test whether the residuals belong to n.
+	// lackOfFit is the level of the test for lack of fit: whether the residuals depend on
+	// n.
 	lackOfFit = 0.01
 )
 
-// GrowthOf finds how the values grow with n. It fits each model by least squares
-// of the relative residuals, because the noise of a timing is proportional to it:
-// weighted regression with 1/y^2, repeated (see fitter.fit). A model with b < 0 is left out.
+// GrowthOf finds how the values grow with n. It fits each model by least squares of the
+// relative residuals, because the noise of a timing is proportional to it: weighted
+// regression with 1/y^2, repeated (see fitter.fit). A model with b < 0 is left out.
 //
-// The models are compared by Akaike's criterion with the correction for small
-// samples (AICc), from 10 points on; below that without the correction. The
-// points are the values, unless an F-test (1 percent) says that the residuals of the best
-// model are more than the scatter of values at the same n: then the values at one n
-// are wrong together, repeating them proves nothing about the curve, and the
-// points counted are the different n. Flat is taken unless another model is better by
-// more than 4 and rises by 5 percent or more, else the best one; those within 2 of the best are listed too. Where
-// the medians differ by more than half, and by more than the scatter, and still no model
-// is clear, none is taken.
+// The models are compared by Akaike's criterion, from 10 points on with the correction for
+// small samples (AICc). The points are the values, unless an F-test (1 percent) finds that
+// the residuals of the best model exceed the scatter of values at the same n. The values at
+// one n then share an error, and repeating them proves nothing about the curve: the points
+// are then the different n.
+//
+// Flat is taken unless another model is better by more than 4 and rises by 5 percent or
+// more; else the best one is taken. Models within 2 of the best are listed too. No model is
+// taken if none is clear although the medians differ by more than half, and by more than
+// the scatter.
 //
 // The cost is some microseconds for a hundred points.
 func GrowthOf(points []Point) Growth {
@@ -127,7 +130,7 @@ func GrowthOf(points []Point) Growth {
 	return g
 }
 
-// size is one n, with what was measured there.
+// size is one n and the values measured there.
 type size struct {
 	n, median float64
 	values    []float64
@@ -152,7 +155,7 @@ type fitter struct {
 	sizes   []size
 	shifted bool
 	y       []float64 // all values, by rising n
-	counted int       // points of the criterion
+	counted int       // number of points for the criterion
 }
 
 // candidate is a model with its coefficients and its sum of squared relative residuals.
@@ -164,7 +167,7 @@ type candidate struct {
 
 func bySquares(a, b candidate) int { return cmp.Compare(a.squares, b.squares) }
 
-// coefficients is how many the model has, without the residuals' variance.
+// coefficients is the model's number of coefficients, without the residuals' variance.
 func (c candidate) coefficients() int {
 	if c.model == Flat {
 		return 1
@@ -172,12 +175,11 @@ func (c candidate) coefficients() int {
 	return 2
 }
 
-// fit minimises the squares of ln(y/fitted), which are the relative residuals. The
-// usual weights 1/y^2 alone would not do: a value far above the curve would miss
-// it by 1 at most, and a level line along the fastest sizes would pass for a fit.
-// So each step is a weighted regression with 1/fitted^2 on the residuals'
-// linearisation (Gauss and Newton's method), halved until it leads downwards
-// with every fitted value above 0.
+// fit minimises the squares of ln(y/fitted), the relative residuals. The usual weights
+// 1/y^2 alone would not do: a value far above the curve would have a residual of 1 at most,
+// and a flat line along the fastest sizes would pass for a fit. Each step is therefore a
+// weighted regression with 1/fitted^2 on the residuals' linearisation (Gauss and Newton's
+// method). It is halved until it reduces the squares and keeps every fitted value above 0.
 func (f *fitter) fit(m Model) candidate {
 	x := f.column(m)
 	logs := make([]float64, len(f.y))
@@ -219,7 +221,7 @@ func (f *fitter) fit(m Model) candidate {
 	return c
 }
 
-// judged sums the squares; a candidate that is not above 0 everywhere fits nothing.
+// judged sums the squares. A candidate that is not above 0 everywhere does not fit.
 func (f *fitter) judged(c candidate, x []float64) candidate {
 	c.squares = 0
 	for i, y := range f.y {
@@ -232,7 +234,7 @@ func (f *fitter) judged(c candidate, x []float64) candidate {
 	return c
 }
 
-// column is what b is multiplied with, for each value.
+// column returns the factor of b for each value.
 func (f *fitter) column(m Model) []float64 {
 	x := make([]float64, 0, len(f.y))
 	for _, s := range f.sizes {
@@ -243,7 +245,7 @@ func (f *fitter) column(m Model) []float64 {
 	return x
 }
 
-// transformed is what b is multiplied with.
+// transformed returns the factor of b.
 func transformed(m Model, n float64, shifted bool) float64 {
 	log := math.Log2(n)
 	if shifted {
@@ -260,8 +262,8 @@ func transformed(m Model, n float64, shifted bool) float64 {
 	return 0
 }
 
-// count decides how many points the criterion counts, by the test for lack of
-// fit (Draper and Smith, "Applied Regression Analysis", 1998, section 2.1).
+// count sets the number of points for the criterion, by the test for lack of fit (Draper
+// and Smith, "Applied Regression Analysis", 1998, section 2.1).
 func (f *fitter) count(best candidate) {
 	f.counted = len(f.y)
 	within, lack := f.scatter(), float64(len(f.sizes)-best.coefficients())
@@ -307,7 +309,7 @@ func (f *fitter) criterion(c candidate) float64 {
 
 func (f *fitter) byCriterion(a, b candidate) int { return cmp.Compare(f.criterion(a), f.criterion(b)) }
 
-// growth describes the model taken.
+// growth describes the model that is taken.
 func (f *fitter) growth(flat candidate, rising []candidate) Growth {
 	best := slices.MinFunc(rising, f.byCriterion)
 	c := best
@@ -332,7 +334,7 @@ func (f *fitter) growth(flat candidate, rising []candidate) Growth {
 	return g
 }
 
-// rise is the fitted value at the greatest n by that at the least.
+// rise is the ratio of the fitted value at the greatest n to that at the least.
 func (f *fitter) rise(c candidate) float64 {
 	at := func(s size) float64 { return c.a + c.b*transformed(c.model, s.n, f.shifted) }
 	return at(f.sizes[len(f.sizes)-1]) / at(f.sizes[0])
@@ -349,8 +351,8 @@ func (g Growth) At(n float64) float64 {
 	return g.A + g.B*transformed(g.Model, n, g.Shifted)
 }
 
-// Formula writes the model out, such as "41.2ns + 3.1ns × log2(objects)".
-// quantity formats a value of 0 or more with its unit. It is "" without a model.
+// Formula formats the model, such as "41.2ns + 3.1ns × log2(objects)". quantity formats a
+// value of 0 or more with its unit. Formula is "" without a model.
 func (g Growth) Formula(variable string, quantity func(float64) string) string {
 	log := "log2(" + variable + ")"
 	if g.Shifted {
@@ -362,7 +364,7 @@ func (g Growth) Formula(variable string, quantity func(float64) string) string {
 		return ""
 	case g.Model == Flat:
 		return quantity(g.A)
-	case g.A < 0: // the logarithm's base is another, or a cost that begins later
+	case g.A < 0: // the logarithm has another base, or the cost begins later
 		return fmt.Sprintf("%s × %s - %s", quantity(g.B), factor, quantity(-g.A))
 	}
 	return fmt.Sprintf("%s + %s × %s", quantity(g.A), quantity(g.B), factor)

@@ -24,7 +24,7 @@ func simulated(rng *rand.Rand, sizes []float64, forks int, noise float64, law fu
 }
 
 // Each law is recognised through the noise, in a stated number of 200 simulated runs, and
-// the law that made the data is almost never ruled out.
+// the law that generated the data is almost never ruled out.
 func TestGrowthFindsTheLaw(t *testing.T) {
 	t.Parallel()
 	const runs, forks = 200, 6
@@ -65,7 +65,7 @@ func TestGrowthFindsTheLaw(t *testing.T) {
 	}
 }
 
-// What was put in comes out: coefficients, spread, noise, R2, rise.
+// The fit returns the true coefficients, spread, noise, R2 and rise.
 func TestGrowthDescribesTheFit(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -120,17 +120,17 @@ func TestGrowthSaysWhatItCannotTell(t *testing.T) {
 			t.Errorf("%s: %+v; want no model, and %q", c.name, g, c.want)
 		}
 	}
-	// One step up halfway, as when a cache is full: the forks agree with
-	// each other and with no curve, so repeating them does not make log certain.
+	// One step up halfway, as when a cache is full: the forks agree with each other and
+	// with no curve, so repeating them does not make log certain.
 	step := GrowthOf(noisy(100, 100, 150, 150))
 	if step.Spread < 3*step.Noise || len(step.AlsoFits) == 0 {
 		t.Errorf("a step: %+v; want a spread far above the noise, and more than one model", step)
 	}
 }
 
-// A cost that grows much, and not quite along any curve, is not called flat for
-// want of a better one: List of 1,000 to 1,000,000 pods, whose cost per pod rises with every cache that
-// they outgrow.
+// A cost that grows much, and not quite along any curve, is not called flat for lack of a
+// better model. The example is List of 1,000 to 1,000,000 pods, whose cost per pod rises
+// with every cache that they outgrow.
 func TestGrowthOfMuchIsNotFlat(t *testing.T) {
 	t.Parallel()
 	var points []Point
@@ -143,7 +143,7 @@ func TestGrowthOfMuchIsNotFlat(t *testing.T) {
 	}
 }
 
-// Readers may be none: the logarithm is then that of 1+n.
+// With zero readers among the sizes, the logarithm is that of 1+n.
 func TestGrowthFromZero(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 5))

@@ -11,10 +11,10 @@ import (
 // Percentiles are the quantiles that reports show, in percent.
 var Percentiles = []float64{50, 90, 99, 99.9, 99.99}
 
-// Histogram records durations from 1 ns to an hour to three significant
-// digits (a relative error below 0.1 percent). One goroutine owns it; Merge
-// those of several goroutines when they have stopped.
-// About 270 KB each, whatever is recorded; recording is O(1) and allocates nothing.
+// Histogram records durations from 1 ns to an hour to three significant digits (a relative
+// error below 0.1 percent). One goroutine owns it; merge the histograms of several
+// goroutines after they have stopped. A histogram takes about 270 KB, however many
+// durations it has. Recording is O(1) and allocates nothing.
 type Histogram struct {
 	h *hdrhistogram.Histogram
 }
@@ -24,14 +24,13 @@ const longest = int64(time.Hour)
 // NewHistogram returns an empty histogram.
 func NewHistogram() *Histogram { return &Histogram{h: hdrhistogram.New(1, longest, 3)} }
 
-// Record adds one duration; a negative one counts as zero, and one of more than
-// an hour as an hour.
+// Record adds one duration. A negative one counts as zero, one above an hour as an hour.
 func (h *Histogram) Record(d time.Duration) {
 	// The only error is a value out of range, which the bounds exclude.
 	_ = h.h.RecordValue(min(max(int64(d), 0), longest))
 }
 
-// Merge adds what other holds.
+// Merge adds the durations of other.
 func (h *Histogram) Merge(other *Histogram) { h.h.Merge(other.h) }
 
 // Count is the number of durations recorded.
@@ -67,7 +66,7 @@ func (h *Histogram) Summarise(distribution string, values map[string]float64) {
 	values[MaxMetric(distribution)] = float64(h.Max())
 }
 
-// Encode gives the compressed form that run.json holds.
+// Encode returns the compressed form for run.json.
 func (h *Histogram) Encode() (string, error) {
 	b, err := h.h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	if err != nil {

@@ -11,13 +11,12 @@ import (
 	"syscall"
 )
 
-// Journal keeps a run's forks on disk as they come, one file each, so that an
-// interruption at any moment loses at most the fork that was under way.
+// Journal writes a run's forks to disk as they arrive, one file each. An interruption at
+// any moment loses at most the fork in progress.
 //
-// The folder holds run.json from the first moment, with complete: false until all
-// is measured; ReadRun adds the forks that lie in files of their own. These files
-// go last, when the reports are written too: as long as they are there, there is
-// something left that --resume does.
+// The folder holds run.json from the beginning, with complete: false until every fork is
+// measured. ReadRun adds the forks from their own files. These files are removed last,
+// after the reports are written: as long as they exist, --resume has something to do.
 type Journal struct {
 	dir string
 	run *Run
@@ -25,13 +24,13 @@ type Journal struct {
 
 const forksDir = "forks"
 
-// temporary is the name that ReplaceFile gives a file before it is whole. A kill may
-// leave one behind.
+// temporary matches the names of ReplaceFile's temporary files. A kill may leave one
+// behind.
 var temporary = regexp.MustCompile(`^\.[^.].*\.(json|md|html|txt)\d+$`)
 
-// EmptyDir returns an error unless dir can take a new run: it does not exist, or
-// it is a folder with nothing in it but what a run that was killed before its
-// first fork left. Where another process works in it, the error is a *HeldError.
+// EmptyDir returns an error unless dir can take a new run. Either it does not exist, or it
+// contains nothing except the leftovers of a run that was killed before its first fork. If
+// another process works in it, the error is a *HeldError.
 func EmptyDir(dir string) error {
 	if err := checkUnlocked(dir); err != nil {
 		return err
@@ -53,8 +52,8 @@ func empty(dir string) error {
 	return nil
 }
 
-// CreateJournal begins a run in dir, which EmptyDir must accept. The caller has the
-// lock of dir, or of the folder above it (LockDir).
+// CreateJournal begins a run in dir, which EmptyDir must accept. The caller holds the lock
+// of dir, or of the folder above it (LockDir).
 func CreateJournal(dir string, run *Run) (*Journal, error) {
 	if err := empty(dir); err != nil {
 		return nil, err
@@ -68,9 +67,9 @@ func CreateJournal(dir string, run *Run) (*Journal, error) {
 	return &Journal{dir: dir, run: run}, nil
 }
 
-// OpenJournal continues the run in dir: one that was interrupted, or one that
-// gave up a cell. check says whether this machine and this code may do so. The caller
-// has the lock of dir (LockDir).
+// OpenJournal continues the run in dir: one that was interrupted, or that gave up a cell.
+// check says whether this machine and this code may continue it. The caller holds the lock
+// of dir (LockDir).
 func OpenJournal(dir string, check func(*Run) error) (*Journal, error) {
 	run, err := ReadRun(dir)
 	if err != nil {
@@ -86,8 +85,8 @@ func OpenJournal(dir string, check func(*Run) error) (*Journal, error) {
 	return j, errors.Join(removeTemporary(dir), removeTemporary(filepath.Join(dir, forksDir)))
 }
 
-// unfinished reports whether a complete run has forks to measure after all, those
-// of a cell that was given up, or was killed before its last step.
+// unfinished reports whether a complete run still has work: forks of a cell that was given
+// up, or the last step before which it was killed.
 func (j *Journal) unfinished() bool {
 	if _, err := os.Stat(filepath.Join(j.dir, forksDir)); err == nil {
 		return true
@@ -109,13 +108,13 @@ func removeTemporary(dir string) error {
 	return err
 }
 
-// Run is the record as far as it is merged.
+// Run is the record, with all forks so far.
 func (j *Journal) Run() *Run { return j.run }
 
 // Dir is the run's folder.
 func (j *Journal) Dir() string { return j.dir }
 
-// Done reports whether the planned fork is already there.
+// Done reports whether the planned fork has been measured.
 func (j *Journal) Done(p Planned) bool { return j.run.has(p.Cell, p.Index) }
 
 // Keep writes one fork to disk.
@@ -131,17 +130,17 @@ func (j *Journal) Keep(f Fork) error {
 	return nil
 }
 
-// Warn adds a warning to the record, on disk at once.
+// Warn adds a warning to the record and saves it.
 func (j *Journal) Warn(text string) error {
 	j.run.Warnings = append(j.run.Warnings, text)
 	return j.Save()
 }
 
-// Save merges what is there into run.json.
+// Save writes the record with all forks so far to run.json.
 func (j *Journal) Save() error { return WriteRun(j.dir, j.run) }
 
-// Close saves and, if the run is complete, removes the forks' own files. It is
-// the last step, when the reports are written.
+// Close saves and, if the run is complete, removes the forks' own files. It is the last
+// step, after the reports.
 func (j *Journal) Close() error {
 	if err := j.Save(); err != nil || !j.run.Complete {
 		return err
@@ -149,14 +148,14 @@ func (j *Journal) Close() error {
 	return os.RemoveAll(filepath.Join(j.dir, forksDir))
 }
 
-// DiskFull reports whether err came of a disk, or a quota, without room.
+// DiskFull reports whether err says that a disk or a quota is full.
 func DiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// mergeForks adds the forks that have a file of their own and are not in
-// run.json. Each was written whole or not at all, so a file that cannot be read is
-// damage, and it is named.
+// mergeForks adds the forks that have a file of their own and are not in run.json. Each
+// file was written whole or not at all. An unreadable file is therefore damaged, and the
+// error names it.
 func mergeForks(dir string, r *Run) error {
 	files, err := filepath.Glob(filepath.Join(dir, forksDir, "*.json"))
 	if err != nil {
@@ -165,7 +164,7 @@ func mergeForks(dir string, r *Run) error {
 	for _, path := range files {
 		b, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // the run came to its end at this moment
+			continue // the run has just ended and removed the file
 		}
 		if err != nil {
 			return err

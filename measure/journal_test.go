@@ -9,7 +9,7 @@ import (
 
 func anyMachine(*Run) error { return nil }
 
-// What a kill may leave at each step of a run's life can be resumed.
+// The state that a kill leaves at any step of a run's life can be resumed.
 func TestHalfDoneStates(t *testing.T) {
 	t.Parallel()
 	touch := func(t *testing.T, path ...string) {

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// lockFile is the name of the file in a run's folder that its process holds a lock on.
+// lockFile is the name of the file that a run's process locks, in the run's folder.
 const lockFile = ".benchrun.lock"
 
-// Lock says that a process works in a folder. The operating system drops it when the
+// Lock marks a folder as in use by this process. The operating system releases it when the
 // process ends, however it ends.
 type Lock struct {
 	file *os.File
-	made []string // the folders that were made for it, the outermost first
+	made []string // the folders that LockDir made, the outermost first
 }
 
-// holder is what the lock file says of the process that holds it.
+// holder is the lock file's description of the process that holds the lock.
 type holder struct {
 	PID     int       `json:"pid"`
 	Command []string  `json:"command"`
@@ -44,9 +44,8 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is in use by %s: wait until it ends, or choose another folder with -o", e.Dir, by)
 }
 
-// LockDir takes the lock of dir, which it makes if need be, for this process. Where
-// another process has it, the error is a *HeldError. command is what the other one
-// is told of this process.
+// LockDir locks dir for this process, and creates dir if necessary. If another process
+// holds the lock, the error is a *HeldError. command describes this process to others.
 func LockDir(dir string, command []string) (*Lock, error) {
 	l := &Lock{made: missing(dir)}
 	path := filepath.Join(dir, lockFile)
@@ -55,7 +54,7 @@ func LockDir(dir string, command []string) (*Lock, error) {
 			l.removeFolders()
 			return nil, err
 		}
-		// The text below would go into the file that a link leads to.
+		// Through a link, the text below would go into the file that the link leads to.
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s is not a regular file: remove it, or choose another folder with -o", path)
 		}
@@ -75,8 +74,8 @@ func LockDir(dir string, command []string) (*Lock, error) {
 			}
 			return nil, errors.Join(err, f.Close())
 		}
-		// The process that held the lock may have removed the file after this one opened it.
-		// Then this lock is on a file that the next process will not find.
+		// The process that held the lock may have removed the file after this one opened
+		// it. This lock is then on a file that the next process will not find.
 		if same(f, path) {
 			l.file = f
 			break
@@ -103,14 +102,15 @@ func (l *Lock) write(h holder) error {
 	return err
 }
 
-// Unlock removes the lock file, and the folders that LockDir made if nothing is in them.
+// Unlock removes the lock file, and the folders that LockDir made if they are empty.
 func (l *Lock) Unlock() error {
 	path := l.file.Name()
 	if !same(l.file, path) { // the folder was moved: the path leads to another process's lock, or nowhere
 		return l.file.Close()
 	}
-	// The file is removed before it is closed, while it is still locked: a process that has
-	// it open then sees that it is gone. Windows removes no open file, so there it is closed first.
+	// The file is removed before it is closed, while it is still locked. A process that has
+	// opened it then sees that it is gone. Windows removes no open file, so there it is
+	// closed first.
 	err := os.Remove(path)
 	if removesOpenFiles && err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, l.file.Close())
@@ -123,11 +123,12 @@ func (l *Lock) Unlock() error {
 	return err
 }
 
-// removeFolders undoes what LockDir made, as far as it is empty.
+// removeFolders removes the folders that LockDir made, from the innermost to the first that
+// is not empty.
 func (l *Lock) removeFolders() {
 	for i := len(l.made) - 1; i >= 0; i-- {
 		if os.Remove(l.made[i]) != nil {
-			break // something is in it, which is what it was made for
+			break // not empty: the run left something, as intended
 		}
 	}
 }
@@ -136,20 +137,20 @@ func (l *Lock) removeFolders() {
 func checkUnlocked(dir string) error {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR, 0)
 	if err != nil {
-		return nil // no lock file, or a folder that LockDir will name the trouble of
+		return nil // no lock file, or a folder whose error LockDir will report
 	}
-	defer f.Close() // which drops the lock
+	defer f.Close() // which releases the lock
 	if held, err := tryLongEnough(f); err == nil && held {
 		return &HeldError{Dir: dir, holder: readHolder(f)}
 	}
 	return nil
 }
 
-// inherited is how long a lock may outlive its process: a child that the process was
-// just starting has the file open until it becomes another program.
+// inherited is how long a lock may outlive its process: a child that the process was just
+// starting has the file open until its exec.
 const inherited = 2 * time.Second
 
-// tryLongEnough is tryLock, again for a while where the holder has ended already.
+// tryLongEnough is tryLock, retried for up to inherited where the holder has ended.
 func tryLongEnough(f *os.File) (held bool, err error) {
 	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		held, err = tryLock(f)
@@ -159,7 +160,7 @@ func tryLongEnough(f *os.File) (held bool, err error) {
 	}
 }
 
-// missing are the folders on the way to dir that are not there, the outermost first.
+// missing returns the folders on the path to dir that do not exist, the outermost first.
 func missing(dir string) []string {
 	var out []string
 	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {

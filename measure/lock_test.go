@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Another process that works in a folder is named, and its lock ends with it.
+// The process that works in a folder is named, and its lock ends with it.
 func TestLockNamesItsHolderAndDiesWithIt(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "results", "run")
@@ -74,7 +74,8 @@ func TestLockNamesItsHolderAndDiesWithIt(t *testing.T) {
 	}
 }
 
-// What LockDir made is gone after Unlock, unless something is in it.
+// The files and folders that LockDir made are gone after Unlock, unless a folder is not
+// empty.
 func TestUnlockLeavesNothing(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -103,7 +104,7 @@ func TestUnlockLeavesNothing(t *testing.T) {
 	}
 }
 
-// A folder that was moved while its lock was held keeps the lock of the folder in its place.
+// Unlock of a folder that was moved leaves the lock of the folder in its former place.
 func TestUnlockLeavesTheLockOfAnother(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -131,7 +132,7 @@ func TestUnlockLeavesTheLockOfAnother(t *testing.T) {
 	}
 }
 
-// Of many that take and give back the lock of one folder at once, one has it at a time,
+// Of many processes that lock and unlock one folder at once, one holds the lock at a time,
 // although each removes the file.
 func TestOneHolderAtATime(t *testing.T) {
 	t.Parallel()
@@ -187,7 +188,7 @@ func TestLockDirRefuses(t *testing.T) {
 	}
 }
 
-// A folder from elsewhere may hold a link in place of the lock file. Nothing is written
+// A folder from elsewhere may have a link in place of the lock file. LockDir writes nothing
 // through it.
 func TestLockFollowsNoLink(t *testing.T) {
 	t.Parallel()

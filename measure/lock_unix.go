@@ -11,8 +11,8 @@ import (
 
 const removesOpenFiles = true
 
-// tryLock reports whether another process, or another open file of this one, has the
-// lock; else it is f's from now on, until f is closed.
+// tryLock reports whether another process, or another open file of this one, holds the
+// lock. Otherwise f holds it from now on, until f is closed.
 func tryLock(f *os.File) (held bool, err error) {
 	for {
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -26,5 +26,5 @@ func tryLock(f *os.File) (held bool, err error) {
 	return false, err
 }
 
-// lives reports whether the process is there still, as far as this one can see.
+// lives reports whether the process still exists, as far as this process can see.
 func (h *holder) lives() bool { return !errors.Is(unix.Kill(h.PID, 0), unix.ESRCH) }

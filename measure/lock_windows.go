@@ -9,9 +9,9 @@ import (
 
 const removesOpenFiles = false
 
-// tryLock reports whether another process, or another open file of this one, has the
-// lock; else it is f's from now on, until f is closed. A lock here keeps others
-// from reading what it covers, so it covers one byte far behind the text.
+// tryLock reports whether another process, or another open file of this one, holds the
+// lock. Otherwise f holds it from now on, until f is closed. On Windows no other process
+// can read a locked range, so the lock covers one byte far behind the text.
 func tryLock(f *os.File) (held bool, err error) {
 	far := &windows.Overlapped{OffsetHigh: 1 << 30}
 	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, far)
@@ -21,5 +21,6 @@ func tryLock(f *os.File) (held bool, err error) {
 	return false, err
 }
 
-// lives is always true: a child inherits no open file here, so a lock ends with its process.
+// lives is always true: on Windows a child inherits no open file, so a lock ends with its
+// process.
 func (h *holder) lives() bool { return true }

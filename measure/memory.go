@@ -11,15 +11,14 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// ErrOutOfMemory is wrapped by the error of a fork that ended for want of memory.
+// ErrOutOfMemory is wrapped by the error of a fork that ran out of memory.
 var ErrOutOfMemory = errors.New("it ran out of memory")
 
-// runtimeOutOfMemory are the words with which Go's runtime ends a process that gets no
-// memory from the system, such as under ulimit -v.
+// runtimeOutOfMemory are the messages with which Go's runtime ends a process when the
+// system refuses it memory, such as under ulimit -v.
 var runtimeOutOfMemory = []string{"fatal error: runtime: out of memory", "fatal error: runtime: cannot allocate memory", "fatal error: out of memory", "fatal error: failed to reserve page summary memory"}
 
-// saysOutOfMemory reports whether that is how a process ended which wrote this to its
-// standard error.
+// saysOutOfMemory reports whether a process's standard error contains such a message.
 func saysOutOfMemory(said string) bool {
 	for _, words := range runtimeOutOfMemory {
 		if strings.Contains(said, words) {
@@ -29,7 +28,7 @@ func saysOutOfMemory(said string) bool {
 	return false
 }
 
-// outOfMemory says how much memory the process had, and what to do. by says who ended it.
+// outOfMemory says how much memory the process had, and what to do. by names what ended it.
 func outOfMemory(by string, peak uint64) error {
 	var e Environment
 	e.readHardware()
@@ -46,9 +45,9 @@ func outOfMemory(by string, peak uint64) error {
 	return fmt.Errorf("%w: %s. Measure fewer objects (objects.count of the workload, or --sweep objects=N), choose fewer implementations with --impl, or give it more memory", ErrOutOfMemory, text)
 }
 
-// oomKills is how many processes the kernel has ended for want of memory so far, in the
-// machine or, in a container that does not see that, in its control group; below proc and
-// cgroup (/proc, /sys/fs/cgroup). 0 where it is not told.
+// oomKills counts the processes that the kernel has killed for lack of memory, below proc
+// and cgroup (/proc, /sys/fs/cgroup). It covers the machine, or the control group in a
+// container that does not see the machine. It is 0 where the kernel does not report it.
 func oomKills(proc, cgroup string) uint64 {
 	var kills uint64
 	for _, path := range []string{filepath.Join(proc, "vmstat"), filepath.Join(cgroup, "memory.events"), filepath.Join(cgroup, "memory", "memory.oom_control")} {

@@ -13,8 +13,7 @@ import (
 // fateVariable says, in the environment, how a child process of these tests ends.
 const fateVariable = "MEASURE_TEST_FATE"
 
-// meetFate ends the process in the way that the environment says; it returns where that
-// says nothing.
+// meetFate ends the process in the way that the environment says; without one it returns.
 func meetFate() {
 	switch os.Getenv(fateVariable) {
 	case "address space":
@@ -24,7 +23,7 @@ func meetFate() {
 		}
 		var held [][]byte
 		for {
-			held = append(held, make([]byte, 64<<20)) // never touched: only addresses are used up
+			held = append(held, make([]byte, 64<<20)) // never touched: it only uses up addresses
 			if len(held) > 1000 {
 				panic("no limit")
 			}
@@ -60,7 +59,8 @@ func TestForkKilledSaysHowMuchItHeld(t *testing.T) {
 	}
 }
 
-// The kernel counts those that it ends for want of memory, for the machine and for a container.
+// The processes that the kernel kills for lack of memory are counted, for the machine and
+// for a container.
 func TestOOMKillsAreCounted(t *testing.T) {
 	t.Parallel()
 	proc, cgroup := t.TempDir(), t.TempDir()

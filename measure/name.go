@@ -8,18 +8,18 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// AARole marks the second copy of a reference implementation, measured against
-// the first to learn how much two samples of the same code differ.
+// AARole marks the second copy of a reference implementation. It is compared with the first
+// copy, to measure the difference between two samples of the same code.
 const AARole = "aa"
 
-// Cell is what is measured in one process: component x implementation x
-// workload x GOMAXPROCS.
+// Cell is the subject of one process's measurement: component x implementation x workload x
+// GOMAXPROCS.
 type Cell struct {
 	Component contract.Component `json:"component"`
 	Impl      string             `json:"impl"`
 	Workload  string             `json:"workload"`
 	Procs     int                `json:"procs"`
-	// Params are the workload's parameters worth a place in the name, in order.
+	// Params are the workload's parameters that appear in the name, in order.
 	Params []Param `json:"params,omitempty"`
 	// Role is "" or AARole.
 	Role string `json:"role,omitempty"`
@@ -39,17 +39,17 @@ func (c Cell) Label() string {
 	return c.Impl + "@" + c.Role
 }
 
-// ID names the cell within a run: for file names and for joining.
+// ID identifies the cell within a run, for file names and joins.
 func (c Cell) ID() string {
 	return strings.Join(append([]string{string(c.Component), c.Workload}, append(segments(c.Params), c.Label(), fmt.Sprintf("p%d", c.Procs))...), "/")
 }
 
-// FileName is the ID fit for the name of one file or folder.
+// FileName is the ID with the characters replaced that do not suit one file or folder name.
 func (c Cell) FileName() string {
 	return strings.NewReplacer("/", "_", "=", "-", "@", "-").Replace(c.ID())
 }
 
-// WorkloadKey names what the cell runs: the ID without implementation and role.
+// WorkloadKey identifies the cell's workload: the ID without implementation and role.
 func (c Cell) WorkloadKey() string {
 	c.Impl, c.Role = "", ""
 	return c.ID()

@@ -2,8 +2,8 @@ package measure
 
 import "math"
 
-// Power is the probability with which a comparison finds a difference that it
-// claims to be able to find.
+// Power is the probability with which a comparison finds a difference of the size that it
+// claims to detect.
 const Power = 0.95
 
 // Normal quantiles: of the interval's two tails, and of Power.
@@ -14,35 +14,35 @@ var (
 
 func zOf(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
-// Prospect is what a comparison could have found, and what more forks would
-// bring.
+// Prospect is the smallest difference that a comparison could have found, and the number of
+// further forks that would settle it.
 type Prospect struct {
 	// Detectable is the smallest relative difference that a comparison with the same number
-	// of forks and the same noise finds with a probability of Power. It is 0 if there are too
+	// of forks and the same noise finds with probability Power. It is 0 if there are too
 	// few forks to find any.
 	Detectable float64 `json:"detectable,omitempty"`
-	// MoreForks is how many more forks of either side would settle the comparison with
-	// that probability, if the medians stay where they are; 0 if more than
-	// mostForks would be needed, or none could.
+	// MoreForks is how many more forks of either side would settle the comparison with that
+	// probability, if the medians stay the same. It is 0 if more than mostForks would be
+	// needed, or no number is enough.
 	MoreForks int `json:"moreForks,omitempty"`
 }
 
 // mostForks bounds the search for a number of forks that settles a comparison.
 const mostForks = 10_000
 
-// Prospect estimates both from the width of the ratio's interval, which shrinks
-// with the square root of the number of forks, and from what the rule asks for: an
-// interval beyond threshold and floor and a p of at most critical, the largest
-// p that was significant among the comparisons judged together. The noise floor, being
-// the difference of two samples of the same code, shrinks likewise.
+// Prospect estimates both values. The width of the ratio's interval shrinks with the square
+// root of the number of forks. The noise floor, being the difference of two samples of the
+// same code, shrinks likewise. The rule asks for an interval beyond threshold and floor,
+// and for a p of at most critical: the largest significant p among the comparisons judged
+// together.
 //
-// The interval's own width is uncertain where forks are few, and a claim of power must
-// not rest on luck: it is widened as Student's t is wider than the normal
+// The interval's own width is uncertain where forks are few, and a claim of power must not
+// rest on luck. The interval is therefore widened as Student's t is wider than the normal
 // distribution.
 func (r Rule) Prospect(ratio Ratio, floor, critical float64) Prospect {
 	var p Prospect
 	if ratio.N < FewestForks {
-		// How noisy they are is not known yet.
+		// Their noise is not known yet.
 		return Prospect{MoreForks: FewestForks - ratio.N}
 	}
 	if ratio.Estimate <= 0 || ratio.Lo <= 0 || ratio.Hi >= FromZero {
@@ -66,13 +66,13 @@ func (r Rule) Prospect(ratio Ratio, floor, critical float64) Prospect {
 	return p
 }
 
-// precision is half the width of an interval, in logarithms, and the number of forks behind it.
+// precision is half the width of an interval, in logarithms, and its number of forks.
 type precision struct {
 	half float64
 	n    int
 }
 
-// needs is the logarithm of the ratio that is found with Power.
+// needs is the logarithm of the ratio that is found with probability Power.
 func (r Rule) needs(p precision, floor, critical float64) float64 {
 	se := p.half / zInterval
 	beyondMargin := math.Log1p(r.margin(floor)) + (zInterval+zPower)*se
@@ -80,17 +80,18 @@ func (r Rule) needs(p precision, floor, critical float64) float64 {
 	return max(beyondMargin, significant)
 }
 
-// widening is how much wider an interval is whose width was estimated from n
-// values on either side: the ratio of the 97.5 percent quantiles of Student's t with
-// 2n-2 degrees of freedom and of the normal distribution, to the second term of its
+// widening is the factor by which an interval is wider because its width was estimated from
+// n values on either side. It is the ratio of the 97.5 percent quantiles of Student's t
+// with 2n-2 degrees of freedom and of the normal distribution, to the second term of its
 // expansion (Abramowitz and Stegun 1964, 26.7.5).
 func widening(n int) float64 {
 	z2, v := zInterval*zInterval, float64(2*n-2)
 	return 1 + (z2+1)/(4*v) + (5*z2*z2+16*z2+3)/(96*v*v)
 }
 
-// smallestP is the least p that a two-sided Mann-Whitney test of n values against
-// n can give: all of one lie below all of the other, 2 of the (2n choose n) orders.
+// smallestP is the smallest p that a two-sided Mann-Whitney test of n values against n can
+// give: all values of one sample lie below all of the other, in 2 of the (2n choose n)
+// orders.
 func smallestP(n int) float64 {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }
 	return math.Exp(math.Ln2 + 2*lg(n) - lg(2*n))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// measuredNoise is how the forks of single operations differed on the build
-// machine: per row of a kept run, each fork's ns/op by the row's median.
+// measuredNoise is the variation of the forks of single operations on the build machine:
+// per row of a kept run, the ratio of each fork's ns/op to the row's median.
 type measuredNoise struct {
 	Run     string    `json:"run"`
 	Row     string    `json:"row"`
@@ -32,8 +32,8 @@ func readNoise(t *testing.T) []measuredNoise {
 	return rows
 }
 
-// draw makes a sample of n forks with the row's noise, drawn with replacement and
-// smoothed by a tenth of it, so that few values do not repeat themselves.
+// draw makes a sample of n forks with the row's noise. It draws with replacement and
+// smooths by a tenth of the noise, so that the few values do not repeat.
 func (m measuredNoise) draw(rng *rand.Rand, n int, median float64) []float64 {
 	spread := 0.0
 	for _, f := range m.Factors {
@@ -47,7 +47,7 @@ func (m measuredNoise) draw(rng *rand.Rand, n int, median float64) []float64 {
 	return out
 }
 
-// aaFloor is the noise floor that a run would have measured beside.
+// aaFloor is the noise floor that a run would have measured beside these samples.
 func aaFloor(t *testing.T, base, again []float64) float64 {
 	t.Helper()
 	aa, err := RatioOf(base, again)
@@ -57,9 +57,8 @@ func aaFloor(t *testing.T, base, again []float64) float64 {
 	return FloorOf(aa)
 }
 
-// Samples of the same code are told apart in at most 1 percent of 1,000
-// comparisons at the default setting, with the noise of the build machine and with
-// worse.
+// The default rule finds a difference between samples of the same code in at most 1 percent
+// of 1,000 comparisons, with the noise of the build machine and with worse.
 func TestNoFalseAlarm(t *testing.T) {
 	t.Parallel()
 	rows := readNoise(t)
@@ -102,9 +101,9 @@ func TestNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// A true change of 5 percent, at the noise of the build machine, is found in at
-// least 95 percent of the comparisons in which the tool claims to find one of
-// that size. The number of forks is what decides whether it claims it.
+// A true change of 5 percent, at the noise of the build machine, is found in at least 95
+// percent of the comparisons that claim to detect one of that size. The number of forks
+// decides whether a comparison claims it.
 func TestPowerIsAsClaimed(t *testing.T) {
 	t.Parallel()
 	rows := readNoise(t)
@@ -142,7 +141,7 @@ func TestPowerIsAsClaimed(t *testing.T) {
 	}
 }
 
-// So many more forks as are said to settle a comparison do settle it.
+// The number of further forks that Prospect returns does settle a comparison.
 func TestMoreForksSettle(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(11, 12))
@@ -168,7 +167,7 @@ func TestMoreForksSettle(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d settled", settled, asked)
-	// The medians do not stay where they were, which is what the promise rests on.
+	// The medians change with more forks; the promise assumes that they do not.
 	if asked < 50 || settled < asked*2/3 {
 		t.Errorf("%d of %d were settled by the forks that were said to do it", settled, asked)
 	}

@@ -16,19 +16,18 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// ErrKilled is wrapped by the error of a fork whose process was ended by a signal
-// that did not come from here.
+// ErrKilled is wrapped by the error of a fork whose process was ended by a signal that this
+// process did not send.
 var ErrKilled = errors.New("ended by a signal")
 
-// ForkProcess runs the program exe, "" being this one, with the given arguments, hands it the
-// request as JSON on standard input, and decodes the Fork that it prints. It adds
-// what the rest of the machine did meanwhile (StealPct, OthersCPU, MachineLoad).
+// ForkProcess runs the program exe, "" being this one, with the given arguments. It writes
+// the request to standard input as JSON and decodes the Fork that the program prints. It
+// adds the load of the rest of the machine meanwhile (StealPct, OthersCPU, MachineLoad).
 //
-// The child gets GOMAXPROCS=procs. It is in a process group of its own, so that
-// Ctrl-C at the terminal reaches the parent alone; it is killed when ctx ends
-// and, on Linux, when the parent dies. The error of a child that fails carries
-// the end of what it wrote to standard error; of one that a signal ended, it
-// wraps ErrKilled.
+// The child gets GOMAXPROCS=procs. It is in a process group of its own, so that Ctrl-C at
+// the terminal reaches the parent alone. It is killed when ctx ends and, on Linux, when the
+// parent dies. The error of a child that fails contains the end of its standard error. If a
+// signal ended the child, the error wraps ErrKilled.
 func ForkProcess(ctx context.Context, exe string, procs int, request any, args ...string) (Fork, error) {
 	if exe == "" {
 		self, err := os.Executable()
@@ -63,14 +62,14 @@ func ForkProcess(ctx context.Context, exe string, procs int, request any, args .
 	return f, f.validate()
 }
 
-// Where the kernel tells how many processes it has ended for want of memory.
+// Where the kernel reports how many processes it has killed for lack of memory.
 const (
 	procRoot   = "/proc"
 	cgroupRoot = "/sys/fs/cgroup"
 )
 
-// failure is the error of a child that ended with err, having said so much. oom says
-// that the kernel ended some process meanwhile for want of memory.
+// failure is the error of a child that ended with err and wrote said to standard error. oom
+// says that the kernel killed some process meanwhile for lack of memory.
 func failure(err error, said string, oom bool) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -78,7 +77,7 @@ func failure(err error, said string, oom bool) error {
 		ws, _ := exit.Sys().(syscall.WaitStatus)
 		switch {
 		case saysOutOfMemory(said):
-			// Go's runtime says where each goroutine was; that it got no memory says enough.
+			// The runtime also prints every goroutine's stack; the first line suffices.
 			_, fatal, _ := strings.Cut(said, "fatal error:")
 			first, _, _ := strings.Cut(fatal, "\n")
 			return fmt.Errorf("the measuring process failed: %w", outOfMemory("Go's runtime got no more from the system (fatal error:"+first+")", peak))
@@ -91,7 +90,7 @@ func failure(err error, said string, oom bool) error {
 		}
 	}
 	said = tail(said, 2000)
-	// A child's errors reach this process as text only.
+	// A child's errors arrive as text only.
 	if strings.Contains(said, syscall.ENOSPC.Error()) {
 		err = fmt.Errorf("%w: %w", err, syscall.ENOSPC)
 	}

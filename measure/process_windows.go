@@ -2,6 +2,6 @@ package measure
 
 import "os/exec"
 
-// isolate does nothing: a console sends Ctrl-C to every process of its group, and the
-// parent tells a fork that ended so from one that failed.
+// isolate does nothing. A Windows console sends Ctrl-C to every process of its group, and
+// the parent can tell a fork that ended so from one that failed.
 func isolate(*exec.Cmd) {}

@@ -10,34 +10,33 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// Ratio is the effect of exchanging base for head: the ratio of their medians.
+// Ratio is head's median divided by base's, with its interval.
 type Ratio struct {
 	Estimate float64 `json:"ratio"`
 	Lo       float64 `json:"lo"`
 	Hi       float64 `json:"hi"`
-	// P is the probability, under the hypothesis that both come from one
-	// distribution, of samples at least as far apart (Mann-Whitney, two-sided).
+	// P is the probability of samples at least this far apart, under the hypothesis that
+	// both come from one distribution (Mann-Whitney, two-sided).
 	P float64 `json:"p"`
-	// Q is P corrected for the comparisons that were judged with this one (see
-	// Adjust); P itself as long as there are no others.
+	// Q is P corrected for the number of comparisons judged together (see Adjust). Until
+	// then it is P itself.
 	Q float64 `json:"q"`
 	// N is the size of the smaller sample.
 	N int `json:"n"`
 }
 
-// FromZero stands for the ratio of something to a base of zero, so that "there
-// were no allocations and now there are" is a finding like any other. It is
-// finite, because JSON knows no infinity.
+// FromZero stands for the ratio of a positive number to a base of zero, so that new
+// allocations, for example, are a finding like any other. It is finite, because JSON has no
+// infinity.
 const FromZero = math.MaxFloat64
 
-// bootstrapResamples is what Efron and Tibshirani call enough for percentile
-// intervals ("An Introduction to the Bootstrap", 1993, section 13.3: 1,000 and more).
+// bootstrapResamples is enough for percentile intervals by Efron and Tibshirani ("An
+// Introduction to the Bootstrap", 1993, section 13.3: 1,000 and more).
 const bootstrapResamples = 2000
 
-// RatioOf compares two samples of values that are 0 or more. The interval is the
-// percentile bootstrap of the ratio of medians at Confidence (see
-// bootstrapRatios). The error says that a sample is empty. It costs a few
-// milliseconds for samples of some hundred values.
+// RatioOf compares two samples of values that are 0 or more. The interval is the percentile
+// bootstrap of the ratio of medians at Confidence (see bootstrapRatios). An empty sample is
+// an error. It costs a few milliseconds for samples of some hundred values.
 func RatioOf(base, head []float64) (Ratio, error) {
 	if len(base) == 0 || len(head) == 0 {
 		return Ratio{}, fmt.Errorf("nothing to compare: %d values against %d", len(base), len(head))
@@ -54,11 +53,10 @@ func RatioOf(base, head []float64) (Ratio, error) {
 	return r, nil
 }
 
-// bootstrapRatios draws both samples again with replacement, each from itself,
-// and returns the ratios of the medians, sorted: the two-sample bootstrap of Efron
-// and Tibshirani (1993, algorithm 16.1 without pooling; percentile intervals:
-// chapter 13). The draws are seeded by the sizes alone, so the same samples always
-// give the same interval.
+// bootstrapRatios resamples each sample from itself with replacement and returns the ratios
+// of the medians, sorted. This is the two-sample bootstrap of Efron and Tibshirani (1993,
+// algorithm 16.1 without pooling; percentile intervals: chapter 13). The draws are seeded
+// by the sizes alone, so the same samples always give the same interval.
 func bootstrapRatios(base, head []float64, draws int) []float64 {
 	rng := rand.New(rand.NewPCG(uint64(len(base)), uint64(len(head))))
 	b, h := newResampler(rng, base), newResampler(rng, head)
@@ -80,9 +78,8 @@ func quotient(head, base float64) float64 {
 	return FromZero
 }
 
-// resampler draws a sample again with replacement. Because the sample is sorted, a
-// draw is how often each of its values came up, and its median is found by counting:
-// O(n) a draw.
+// resampler resamples a sample with replacement. Because the sample is sorted, a draw is
+// the count of each value, and its median is found by counting: O(n) per draw.
 type resampler struct {
 	rng    *rand.Rand
 	sorted []float64
@@ -100,8 +97,8 @@ func (r *resampler) median() float64 {
 	for range n {
 		r.times[r.rng.IntN(n)]++
 	}
-	// The median is the mean of the values at ranks (n-1)/2 and n/2, which are one
-	// where n is odd.
+	// The median is the mean of the values at ranks (n-1)/2 and n/2, which are equal where
+	// n is odd.
 	at, below := 0, int(r.times[0])
 	rank := func(k int) float64 {
 		for below <= k {
@@ -114,12 +111,11 @@ func (r *resampler) median() float64 {
 	return (lower + rank(n/2)) / 2
 }
 
-// Adjust sets the Q of each ratio to its P corrected for having asked all these
-// questions at once: the step-up procedure of Benjamini and Hochberg ("Controlling
-// the False Discovery Rate", J. R. Statist. Soc. B 57(1), 1995), as adjusted
-// p-values. Of the differences that pass Q <= alpha, at most the share alpha is
-// expected to be false; where nothing differs at all, the chance that any passes
-// is at most alpha.
+// Adjust sets the Q of each ratio to its P, corrected for the number of tests: the step-up
+// procedure of Benjamini and Hochberg ("Controlling the False Discovery Rate", J. R.
+// Statist. Soc. B 57(1), 1995), as adjusted p-values. Of the differences that pass Q <=
+// alpha, at most the share alpha is expected to be false. Where nothing differs at all, the
+// chance that any passes is at most alpha.
 func Adjust(family []*Ratio) {
 	sorted := slices.SortedFunc(slices.Values(family), func(a, b *Ratio) int { return cmp.Compare(b.P, a.P) })
 	m, q := float64(len(sorted)), 1.0

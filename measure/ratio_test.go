@@ -44,8 +44,8 @@ func TestRatioOf(t *testing.T) {
 	}
 }
 
-// The bootstrap interval of the ratio of medians must cover the true ratio about
-// as often as it says.
+// The bootstrap interval of the ratio of medians must cover the true ratio about as often
+// as claimed.
 func TestBootstrapCoverage(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -60,7 +60,7 @@ func TestBootstrapCoverage(t *testing.T) {
 			covered++
 		}
 	}
-	// 95 percent claimed; below 90 would be more than three standard errors off.
+	// 95 percent is claimed; below 90 would be off by more than three standard errors.
 	if share := float64(covered) / trials; share < 0.90 {
 		t.Errorf("covered the truth in %.1f%% of the trials, want about 95%%", 100*share)
 	}

@@ -11,23 +11,24 @@ import (
 	"time"
 )
 
-// Schema is the version of run.json that this build writes. It grows when the
-// numbers of the former version mean something else, or a reader of it would
-// misread the file. In 1, ns/op was the median of batches that lay side by side; since 2
-// it is a low quantile of passes that lie apart; since 3 a pass of what brings many garbage
-// collections is of whole cycles between them; since 4 the files have checksums, and
-// the numbers are those of 3.
+// Schema is the version of run.json that this build writes. It grows when numbers change
+// their meaning, or when a reader of the former version would misread the file.
+//   - 1: ns/op is the median of adjacent batches.
+//   - 2: ns/op is a low quantile of separate passes.
+//   - 3: for operations that cause many garbage collections, a pass is of whole
+//     cycles between them.
+//   - 4: the files have checksums; the numbers are those of 3.
 const Schema = 4
 
-// sealedSchema is the first whose files have checksums.
+// sealedSchema is the first schema whose files have checksums.
 const sealedSchema = 4
 
-// SameNumbers reports whether the numbers of two schemas mean the same, so that runs of
-// both may be compared.
+// SameNumbers reports whether the numbers of two schemas have the same meaning, so that
+// runs of both may be compared.
 func SameNumbers(a, b int) bool {
 	kind := func(schema int) int {
 		if schema == sealedSchema {
-			return sealedSchema - 1 // it brought the checksum and changed no number
+			return sealedSchema - 1 // it added the checksum and changed no number
 		}
 		return schema
 	}
@@ -45,23 +46,23 @@ type Run struct {
 	Command  []string  `json:"command"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished"`
-	// Complete is false where the run was interrupted: Forks holds what was done.
+	// Complete is false where the run was interrupted: Forks then holds the forks so far.
 	Complete    bool             `json:"complete"`
 	Settings    Settings         `json:"settings"`
 	Environment Environment      `json:"environment"`
 	Workloads   []WorkloadText   `json:"workloads"`
 	Impls       []Implementation `json:"implementations"`
 	Cells       []Cell           `json:"cells"`
-	// Looks lists when forks were added to what was still inconclusive.
+	// Looks lists the additions of forks to inconclusive workloads.
 	Looks []Look `json:"looks,omitempty"`
-	// Checks are what the run checked beside measuring, such as that all stores
-	// end a trace in the same state.
+	// Checks are the run's checks beside its measurements, such as that all stores end a
+	// trace in the same state.
 	Checks   []CheckResult `json:"checks,omitempty"`
 	Forks    []Fork        `json:"forks"`
 	Warnings []string      `json:"warnings,omitempty"`
 }
 
-// Settings are the choices that shape a run.
+// Settings are the parameters of a run.
 type Settings struct {
 	Forks      int    `json:"forks"`
 	Seed       uint64 `json:"seed"`
@@ -69,29 +70,28 @@ type Settings struct {
 	SkipVerify bool   `json:"skipVerify,omitempty"`
 	Trace      string `json:"trace,omitempty"`
 	Rule       Rule   `json:"rule"`
-	// Budget is the time that may be spent on forks that are added to what is
-	// inconclusive; 0 settles the number of forks beforehand.
+	// Budget is the time for additional forks of inconclusive workloads; 0 fixes the number
+	// of forks beforehand.
 	Budget time.Duration `json:"budget,omitempty"`
 	// Pair says that the forks took turns with those of another run.
 	Pair bool `json:"pair,omitempty"`
-	// Plant is a slowdown that was planted in a store on purpose.
+	// Plant is a deliberate slowdown of a store.
 	Plant *Plant `json:"plant,omitempty"`
 }
 
-// Plant slows one store down, to see whether gates find it.
+// Plant slows one store down, to test whether gates find it.
 type Plant struct {
 	Impl  string  `json:"impl"`
-	Share float64 `json:"share"` // 0.1 makes each operation take a tenth more
+	Share float64 `json:"share"` // 0.1 makes each operation take a tenth longer
 }
 
-// Look is one addition of forks to the cells of a workload, decided by what their
-// comparisons showed so far.
+// Look is one addition of forks to the cells of a workload, decided by the verdicts so far.
 type Look struct {
 	Workload string `json:"workload"` // key
 	Forks    int    `json:"forks"`    // of each of its cells from then on
 }
 
-// WorkloadText is a workload as its YAML file would be, its sweep resolved.
+// WorkloadText is a workload as YAML, with its sweep resolved.
 type WorkloadText struct {
 	Key    string `json:"key"` // Cell.WorkloadKey of the cells that run it
 	Name   string `json:"name"`
@@ -99,22 +99,22 @@ type WorkloadText struct {
 	YAML   string `json:"yaml"`
 }
 
-// What Implementation.Verified may be.
+// The values of Implementation.Verified.
 const (
 	VerifyPassed  = "passed"
 	VerifyFailed  = "failed"
 	VerifySkipped = "skipped"
 )
 
-// Implementation describes what was measured, and how it fared in its
-// conformance suite.
+// Implementation describes a measured implementation and the outcome of its conformance
+// suite.
 type Implementation struct {
 	Component   string   `json:"component"`
 	Name        string   `json:"name"`
 	Module      string   `json:"module"`
 	Description string   `json:"description"`
 	Guarantees  string   `json:"guarantees"`
-	Reference   bool     `json:"reference,omitempty"` // what the others are compared with
+	Reference   bool     `json:"reference,omitempty"` // the others are compared with it
 	Waivers     []Waiver `json:"waivers,omitempty"`
 	// Verified is one of VerifyPassed, VerifyFailed and VerifySkipped.
 	Verified    string   `json:"verified"`
@@ -124,7 +124,7 @@ type Implementation struct {
 	Failures    []string `json:"failures,omitempty"`
 }
 
-// Waiver is a clause that was not tested, and why.
+// Waiver is a clause that was not tested, and the reason.
 type Waiver struct {
 	Clause string `json:"clause"`
 	Reason string `json:"reason"`
@@ -147,7 +147,7 @@ func (r *Run) Workload(c Cell) (WorkloadText, error) {
 	return WorkloadText{}, fmt.Errorf("workloads: none has the key %q of cell %s", c.WorkloadKey(), c.ID())
 }
 
-// ForksOf is how many forks of each cell of a workload are asked for.
+// ForksOf is the requested number of forks of each cell of a workload.
 func (r *Run) ForksOf(workload string) int {
 	n := r.Settings.Forks
 	for _, l := range r.Looks {
@@ -158,9 +158,8 @@ func (r *Run) ForksOf(workload string) int {
 	return n
 }
 
-// LookAt counts how often a verdict on the workload has been looked at, the
-// present one included; 0 where the number of forks was settled beforehand (see
-// Rule.AtLook).
+// LookAt counts the looks at a verdict on the workload, including the present one. It is 0
+// where the number of forks was fixed beforehand (see Rule.AtLook).
 func (r *Run) LookAt(workload string) int {
 	if r.Settings.Budget == 0 {
 		return 0
@@ -185,8 +184,7 @@ func (r *Run) Measured(c Cell) []Fork {
 	return out
 }
 
-// Values collects one metric of one series over the forks of a cell. A fork
-// that lacks it is left out.
+// Values collects one metric of one series over the forks of a cell that have it.
 func (r *Run) Values(c Cell, series, metric string) []float64 {
 	var out []float64
 	for _, f := range r.Measured(c) {
@@ -225,8 +223,8 @@ func writeJSON(path string, v any) error {
 	return WriteFile(path, seal(b))
 }
 
-// ReadRun reads the record of the run in dir, also of one that was interrupted at
-// any moment. The error names the file and the field that is wrong.
+// ReadRun reads the record of the run in dir, even of one that was interrupted at any
+// moment. The error names the file and the wrong field.
 func ReadRun(dir string) (*Run, error) {
 	path := filepath.Join(dir, RunFile)
 	b, err := os.ReadFile(path)
@@ -256,7 +254,7 @@ func ReadRun(dir string) (*Run, error) {
 	if err := r.validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	// The checksum comes last: the errors above name the field.
+	// The checksum comes last, because the errors above name the field.
 	if err := file.check(r.Schema); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -266,7 +264,7 @@ func ReadRun(dir string) (*Run, error) {
 	return r, nil
 }
 
-// has reports whether the fork of a cell is there.
+// has reports whether the record has the fork of a cell.
 func (r *Run) has(c Cell, index int) bool {
 	return slices.ContainsFunc(r.Forks, func(f Fork) bool { return f.Index == index && f.Cell.ID() == c.ID() })
 }

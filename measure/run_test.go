@@ -35,7 +35,7 @@ func TestJournalKeepsEveryFork(t *testing.T) {
 	if err := j.Keep(sampleFork(j.Run(), 0)); err != nil {
 		t.Fatal(err)
 	}
-	// As after a kill: nothing was closed. The fork is on disk all the same.
+	// As after a kill, nothing was closed; the fork is on disk all the same.
 	again, err := OpenJournal(dir, func(*Run) error { return nil })
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestScheduleIsBalanced(t *testing.T) {
 			t.Errorf("profile forks come last, under a number of their own: %+v", p)
 		}
 	}
-	// More forks for one workload leave what was planned as it was.
+	// More forks for one workload do not change the earlier part of the plan.
 	key := cells[0].WorkloadKey()
 	more := Schedule(cells, func(w string) int {
 		if w == key {

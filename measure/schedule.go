@@ -2,7 +2,7 @@ package measure
 
 import "math/rand/v2"
 
-// Planned is one fork to be done.
+// Planned is one planned fork.
 type Planned struct {
 	Cell    Cell
 	Index   int // within the cell
@@ -10,12 +10,11 @@ type Planned struct {
 	Profile bool // an extra fork for profiles; its numbers are not used
 }
 
-// Schedule lays out forks in blocks: each block has one fork of every cell, so
-// that whatever drifts in the machine hits all cells alike. The workloads of a block
-// come in an order shuffled by the seed, and so do the cells of a workload: those
-// that are compared lie next to each other, in either order. forks says how many
-// forks the cells of a workload have, by its key. Profile forks, if asked for, come
-// after the last block.
+// Schedule arranges forks in blocks. Each block has one fork of every cell, so that a drift
+// of the machine affects all cells alike. The seed shuffles the workloads of a block and
+// the cells of a workload. Cells that are compared are therefore adjacent, in either order.
+// forks returns the number of forks of a workload's cells, by its key. Profile forks, if
+// requested, come after the last block.
 func Schedule(cells []Cell, forks func(workload string) int, profile bool, seed uint64) []Planned {
 	var workloads []string
 	of := map[string][]Cell{}
@@ -30,8 +29,8 @@ func Schedule(cells []Cell, forks func(workload string) int, profile bool, seed 
 	}
 	var plan []Planned
 	for b := range most {
-		// A block's order depends on nothing but the seed and its number, so that
-		// blocks can be added without moving the others.
+		// A block's order depends only on the seed and the block's number, so that added
+		// blocks do not change the others.
 		rng := rand.New(rand.NewPCG(seed, uint64(b)))
 		for _, w := range rng.Perm(len(workloads)) {
 			key := workloads[w]
@@ -50,6 +49,5 @@ func Schedule(cells []Cell, forks func(workload string) int, profile bool, seed 
 	return plan
 }
 
-// ProfileIndex numbers the fork of a cell that is made for profiles, apart from
-// those that are measured, however many there will be.
+// ProfileIndex is the index of a cell's profile fork, above the index of any measured fork.
 const ProfileIndex = 1 << 20

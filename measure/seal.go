@@ -1,8 +1,8 @@
 package measure
 
-// The checksum of run.json and of the forks' files. It is the last field of a file
-// and covers every byte before it, so an accident of a copy, a merge or an editor is
-// found. It is no seal against somebody who wants to change a record.
+// The checksum of run.json and of the forks' files. It is the last field of a file and
+// covers every byte before it. It detects accidents of a copy, a merge or an editor; it
+// does not protect against deliberate changes.
 
 import (
 	"bytes"
@@ -12,19 +12,19 @@ import (
 	"regexp"
 )
 
-// sealed matches the end of a file that seal made.
+// sealed matches the end of a file that seal wrote.
 var sealed = regexp.MustCompile(`,\n\t"checksum": "sha256:([0-9a-f]{64})"\n}\n$`)
 
-// seal adds the checksum to the indented JSON of an object that has a field.
+// seal adds the checksum to the indented JSON of an object with at least one field.
 func seal(text []byte) []byte {
 	body := bytes.TrimSuffix(text, []byte("\n}"))
 	return fmt.Appendf(nil, "%s,\n\t\"checksum\": \"sha256:%x\"\n}\n", body, sha256.Sum256(body))
 }
 
-// unsealed is a file taken apart.
+// unsealed is a file, split into text and checksum.
 type unsealed struct {
 	text   []byte // the object without the checksum
-	sealed bool   // there is a checksum
+	sealed bool   // the file has a checksum
 	fits   bool
 }
 
@@ -41,7 +41,7 @@ func unseal(file []byte) unsealed {
 	}
 }
 
-// check says whether the file of a run of that schema is as it was written, as far as
+// check returns an error unless the file of a run of that schema is unchanged, as far as
 // the schema can tell.
 func (u unsealed) check(schema int) error {
 	switch {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// mutations are the accidents that a file may meet with. Each returns other bytes, or nil
+// mutations are accidents that may happen to a file. Each returns changed bytes, or nil
 // where it does not apply.
 var mutations = map[string]func(*rand.Rand, []byte) []byte{
 	"bit flip": func(rng *rand.Rand, b []byte) []byte {
@@ -64,8 +64,8 @@ func replaceOne(rng *rand.Rand, b []byte, what *regexp.Regexp, by func(byte) []b
 	return append(append(bytes.Clone(b[:i]), by(b[i])...), b[i+1:]...)
 }
 
-// Whatever happens to a byte of a file, reading it is refused with the file's name, or
-// gives the run that was written.
+// After any change to a byte of a file, reading it either fails with the file's name or
+// returns the run that was written.
 func TestMutatedFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	const each = 40 // of each kind, in each of the two files
@@ -125,8 +125,8 @@ func difference(a, b []byte) string {
 	return fmt.Sprintf("%d lines became %d", len(as), len(bs))
 }
 
-// Older schemas have no checksum; a file that claims to be one of them and has one was
-// changed, and so was one of this schema without.
+// Older schemas have no checksum. A file of an older schema with a checksum was changed,
+// and so was one of this schema without.
 func TestChecksumBelongsToTheSchema(t *testing.T) {
 	t.Parallel()
 	dir, text := written(t)
@@ -158,7 +158,7 @@ func TestChecksumBelongsToTheSchema(t *testing.T) {
 	}
 }
 
-// Every run that is kept in results/ is read, whatever its schema.
+// Every run in results/ can be read, whatever its schema.
 func TestCommittedRunsAreRead(t *testing.T) {
 	t.Parallel()
 	runs, err := filepath.Glob("../results/*/" + RunFile)

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// Confidence of every interval that is shown.
+// Confidence is the confidence level of every interval shown.
 const Confidence = 0.95
 
-// FewestForks is the least number of values for which a distribution-free
-// interval of the median exists at that confidence: 1 - 2*0.5^6 = 0.97.
+// FewestForks is the smallest number of values for which a distribution-free interval of
+// the median exists at that confidence: 1 - 2*0.5^6 = 0.97.
 const FewestForks = 6
 
-// Estimate is a median with its interval, and what weakens it.
+// Estimate is a median with its interval and the warnings that taint it.
 type Estimate struct {
 	Median float64 `json:"median"`
 	Lo     float64 `json:"lo"`
@@ -27,10 +27,9 @@ type Estimate struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// EstimateOf gives the median of the forks' values with benchmath's
-// distribution-free interval, the one that benchstat prints. With fewer than
-// six values that interval does not exist: Lo and Hi are then the smallest and
-// the largest value, and a warning says so.
+// EstimateOf is the median of the forks' values with benchmath's distribution-free
+// interval, as benchstat prints it. With fewer than six values that interval does not
+// exist. Lo and Hi are then the smallest and the largest value, and a warning says so.
 func EstimateOf(values []float64) Estimate {
 	e := Estimate{N: len(values)}
 	if len(values) == 0 {

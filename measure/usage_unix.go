@@ -23,7 +23,7 @@ func readUsage() usage {
 	return u
 }
 
-// peakRSS turns the kernel's number into bytes: Linux and the BSDs count in KiB.
+// peakRSS converts the kernel's number to bytes: Linux and the BSDs count in KiB.
 func peakRSS(maxrss int64) uint64 {
 	if runtime.GOOS == "darwin" {
 		return uint64(maxrss)
@@ -31,7 +31,8 @@ func peakRSS(maxrss int64) uint64 {
 	return uint64(maxrss) * 1024
 }
 
-// peakOf is the most memory that a process which ended has had resident; 0 if it is not told.
+// peakOf is the peak resident memory of an ended process; 0 if the system does not report
+// it.
 func peakOf(state *os.ProcessState) uint64 {
 	if ru, ok := state.SysUsage().(*syscall.Rusage); ok {
 		return peakRSS(int64(ru.Maxrss)) //nolint:unconvert // it is int32 on 32-bit systems

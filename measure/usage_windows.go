@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// readUsage reads the CPU time of this process; the rest of a usage is not told here.
+// readUsage reads the CPU time of this process; the other fields are not reported here.
 func readUsage() usage {
 	var created, exited, kernel, user windows.Filetime
 	if windows.GetProcessTimes(windows.CurrentProcess(), &created, &exited, &kernel, &user) != nil {

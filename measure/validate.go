@@ -1,7 +1,7 @@
 package measure
 
-// What a reader of run.json relies on. Every error begins with the path of the
-// field that is wrong, such as forks[3].series[0].values["ns/op"].
+// The properties that readers of run.json rely on. Every error begins with the path of the
+// wrong field, such as forks[3].series[0].values["ns/op"].
 
 import (
 	"errors"
@@ -71,7 +71,7 @@ func (r *Run) validate() error {
 	return r.validateForks(cells)
 }
 
-// validateForks also finds what would be counted twice.
+// validateForks also finds forks that would be counted twice.
 func (r *Run) validateForks(cells map[string]bool) error {
 	type fork struct {
 		cell  string
@@ -190,7 +190,7 @@ func (s *Series) validate() error {
 	return nil
 }
 
-// validateValues also holds the names to what benchfmt can write as a unit.
+// validateValues also checks that benchfmt can write each name as a unit.
 func validateValues(field string, values map[string]float64) error {
 	for _, metric := range slices.Sorted(maps.Keys(values)) {
 		if metric == "" || strings.ContainsFunc(metric, unicode.IsSpace) {

@@ -10,7 +10,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// written is the folder, and the text, of a run that has a bit of everything.
+// written returns the folder and the text of a run that has a bit of everything.
 func written(t *testing.T) (dir, text string) {
 	t.Helper()
 	h := NewHistogram()
@@ -111,7 +111,7 @@ func TestReadRunNamesThePath(t *testing.T) {
 	}
 }
 
-// A fork's own file is held to the same, under its own name.
+// A fork's own file gets the same checks, under its own name.
 func TestDamagedForkFileIsNamed(t *testing.T) {
 	t.Parallel()
 	dir := begun(t, 1)

@@ -32,7 +32,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Looking again and again spends alpha once.
+// All looks together spend alpha once.
 func TestLooksShareAlpha(t *testing.T) {
 	t.Parallel()
 	if got := DefaultRule.AtLook(0); got != DefaultRule {

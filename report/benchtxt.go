@@ -14,10 +14,10 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// WriteBenchText writes the run in the Go benchmark format, which benchstat
-// reads: a line per fork and series, with every value that the series has.
-// Forks made for profiles are left out. What would break a line of the format, control
-// characters and spaces in names, is replaced.
+// WriteBenchText writes the run in the Go benchmark format, which benchstat reads: a line
+// per fork and series, with every value of the series. Forks made for profiles are left
+// out. Characters that would break a line of the format are replaced: control characters,
+// and spaces in names.
 func WriteBenchText(w io.Writer, record *measure.Run) error {
 	r := clean(record)
 	out := benchfmt.NewWriter(w)
@@ -30,8 +30,8 @@ func WriteBenchText(w io.Writer, record *measure.Run) error {
 		{Key: "preset", Value: []byte(r.Preset), File: true},
 		{Key: "run", Value: []byte(r.Name), File: true},
 	}
-	// The format ignores lines that are none of its own, so warnings can stand
-	// where the numbers are.
+	// The format ignores lines of any other form, so warnings can be written beside the
+	// numbers.
 	for _, warning := range compare.RunWarnings(r) {
 		if _, err := fmt.Fprintf(w, "# warning: %s\n", oneLine(warning)); err != nil {
 			return err
@@ -61,8 +61,8 @@ func WriteBenchText(w io.Writer, record *measure.Run) error {
 	return nil
 }
 
-// iterations is the number that the format wants after the name: how many
-// passes or operations the values rest on.
+// iterations is the number that the format requires after the name: the passes or
+// operations behind the values.
 func iterations(s measure.Series) int {
 	if n := len(s.Passes); n > 0 {
 		return n

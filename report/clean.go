@@ -1,14 +1,13 @@
 package report
 
-// Strings of a record may come from anywhere: a run.json that was sent by somebody, a
-// folder's name, an implementation's name. This file makes them harmless in one
-// place, before anything is laid out: every string of the record is replaced, found
-// by reflection, so that no field can be forgotten.
+// Strings of a record may come from anywhere: a received run.json, a folder's name, an
+// implementation's name. This file makes them harmless in one place, before any layout. It
+// replaces every string of the record by reflection, so that no field can be forgotten.
 //
 // For a terminal and for bench.txt, control characters become visible escapes (clean). In
-// Markdown the characters that mean something there become entities as well (forMarkdown),
-// which also holds within this package's own HTML. Code, in which an entity would be
-// shown as it is, is taken from the cleaned record and fenced (codeSpan, codeBlock).
+// Markdown, characters with a meaning there also become entities (forMarkdown), which is
+// also safe within this package's own HTML. Code would show an entity literally, so it is
+// taken from the cleaned record and fenced (codeSpan, codeBlock).
 
 import (
 	"fmt"
@@ -20,14 +19,13 @@ import (
 	"unicode/utf8"
 )
 
-// Visible turns control characters into escapes such as \x1b and \u202e: C0 but for
-// newline and tab, DEL, C1, and the invisible ones that change how text is shown, such
-// as bidi overrides. Bytes that are no UTF-8 become \xNN. Other text comes back
-// unchanged, without an allocation.
+// Visible turns control characters into escapes such as \x1b and \u202e: C0 except newline
+// and tab, DEL, C1, and invisible characters that change how text is shown, such as bidi
+// overrides. Bytes that are not UTF-8 become \xNN. Other text is returned unchanged,
+// without an allocation.
 func Visible(text string) string { return visible(text, "\n\t") }
 
-// VisibleLine is Visible for what must stay on one line: newlines and tabs become
-// escapes too.
+// VisibleLine is Visible for text on one line: newlines and tabs become escapes too.
 func VisibleLine(text string) string { return visible(text, "") }
 
 func visible(text, kept string) string {
@@ -58,7 +56,7 @@ func visible(text, kept string) string {
 	return out.String()
 }
 
-// severalLines are the fields whose strings may have lines; everywhere else a newline
+// severalLines are the fields whose strings may have several lines; elsewhere a newline
 // would let a name pass for a line of the report.
 var severalLines = []string{"YAML", "Warnings", "Failures", "Unsupported", "Detail", "Reason"}
 
@@ -72,14 +70,14 @@ func clean[T any](record *T) *T {
 	})
 }
 
-// forMarkdown returns a copy of a record whose strings mean nothing in Markdown and HTML.
+// forMarkdown returns a copy of a record whose strings have no markup of Markdown or HTML.
 func forMarkdown[T any](record *T) *T {
 	return mapped(clean(record), func(_, text string) string { return escape(strings.Join(strings.Fields(text), " ")) })
 }
 
-// entities stand for what Markdown, HTML, or GitHub beyond them (mentions, issues,
-// formulas) would take for more than text. They are entities and no backslashes,
-// so that %q and the tables' own escapes leave them whole.
+// entities replaces the characters that Markdown, HTML or GitHub (mentions, issues,
+// formulas) would interpret. They are entities instead of backslash escapes, so that %q and
+// the tables' own escapes leave them intact.
 var entities = strings.NewReplacer(
 	"&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, "&#92;", "`", "&#96;", "*", "&#42;", "[", "&#91;", "]", "&#93;", "|", "&#124;",
 	"~", "&#126;", "#", "&#35;", "@", "&#64;", "$", "&#36;", "://", "&#58;//",
@@ -98,7 +96,8 @@ func escape(text string) string {
 	return text
 }
 
-// marker is what makes a block at the beginning of a line: a heading, quote, list, rule, fence.
+// marker matches the beginning of a line that starts a block: a heading, quote, list, rule,
+// fence.
 var marker = regexp.MustCompile(`^([-+=:#>]|\d+[.)])`)
 
 // item is escaped text at the beginning of a line.
@@ -135,8 +134,8 @@ func codeBlock(indent, language, text string) string {
 	return fmt.Sprintf("%s%s%s\n%s%s\n%s%s", indent, f, language, indent, body, indent, f)
 }
 
-// mapped is a deep copy of a record with f done to every string in an exported field, an
-// element or a key below it. f is told the name of the field that the string is in.
+// mapped is a deep copy of a record with f applied to every string in an exported field,
+// and in elements and keys below it. f also gets the name of the field.
 func mapped[T any](record *T, f func(field, text string) string) *T {
 	out := new(T)
 	copyMapped(reflect.ValueOf(out).Elem(), reflect.ValueOf(record).Elem(), "", f)
@@ -148,7 +147,7 @@ func copyMapped(to, from reflect.Value, field string, f func(field, text string)
 	case reflect.String:
 		to.SetString(f(field, from.String()))
 	case reflect.Struct:
-		to.Set(from) // with what is not exported, such as the inside of a time
+		to.Set(from) // copies the unexported fields, such as the inside of a time
 		for i := range from.NumField() {
 			if from.Type().Field(i).IsExported() {
 				copyMapped(to.Field(i), from.Field(i), from.Type().Field(i).Name, f)

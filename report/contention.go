@@ -11,8 +11,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// contention is one table, over all loads, of the groups that were offered a fixed rate of
-// operations a second. The tables by load have the same rows, but scattered.
+// contention is one table, over all loads, of the groups with a fixed offered rate of
+// operations per second. The tables by load have the same rows, but scattered.
 type contention struct {
 	component string
 	table     table.Writer
@@ -20,7 +20,7 @@ type contention struct {
 	loads     int
 }
 
-// pacedColumns are what a paced group is judged by.
+// pacedColumns are the metrics that matter for a paced group.
 var pacedColumns = []struct{ header, metric string }{
 	{"achieved", measure.AchievedPct},
 	{"delay p99", measure.PercentileMetric("delay", 99)},
@@ -31,8 +31,8 @@ var pacedColumns = []struct{ header, metric string }{
 const contentionLegend = "Groups that are offered operations at a fixed rate, under each load, with what the others beside them got done. " +
 	"The delay counts from when an operation was due, the service from when it began. Medians over forks [interval]; the verdicts stand in the tables above."
 
-// contentions are the tables of a run, one for each component that was measured
-// under several loads; one load alone has its table already.
+// contentions are the tables of a run, one for each component measured under several loads.
+// A single load has its table already.
 func contentions(groups []compare.Group) []*contention {
 	var out []*contention
 	for _, g := range groups {
@@ -86,7 +86,7 @@ func (c *contention) add(g compare.Group, paced []string) {
 	}
 }
 
-// offered is the rate of a series, where it is told.
+// offered formats the offered rate of a series, "" where it is not recorded.
 func offered(g compare.Group, series, impl string) string {
 	if v, ok := valueOf(g, series, measure.Offered, impl); ok {
 		return fmt.Sprintf(" at %s/s", number(measure.Offered, v.Estimate.Median))
@@ -116,7 +116,7 @@ func others(g compare.Group, series, impl string) string {
 	return strings.Join(rates, ", ")
 }
 
-// seriesWith are the series of a group that have a metric, in its order.
+// seriesWith returns the series of a group that have a metric, in the group's order.
 func seriesWith(g compare.Group, metric string) []string {
 	var out []string
 	for _, row := range g.Rows {

@@ -61,7 +61,7 @@ func TestContentionIsOneTable(t *testing.T) {
 	}
 }
 
-// One load has its own table already.
+// A single load has its own table already.
 func TestOneLoadNeedsNoContention(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer

@@ -26,7 +26,7 @@ import (
 // CurvesDir is the folder, within a run's, that holds the pictures of report.md.
 const CurvesDir = "curves"
 
-// Curves draws every curve of a run as SVG, by its path within the run's folder.
+// Curves draws every curve of a run as SVG, keyed by its path within the run's folder.
 // Equal runs give equal bytes.
 func Curves(record *measure.Run) (map[string][]byte, error) {
 	r := clean(record)
@@ -46,7 +46,7 @@ func Curves(record *measure.Run) (map[string][]byte, error) {
 	return pictures, nil
 }
 
-// drawable reports whether there is a line to draw on axes that have no zero.
+// drawable reports whether a line has two or more points above 0, as logarithmic axes need.
 func (c Curve) drawable() bool {
 	return slices.ContainsFunc(c.Lines, func(l Line) bool { return len(l.positive()) > 1 })
 }
@@ -59,14 +59,14 @@ func (s Scaling) title(c Curve) string {
 	return fmt.Sprintf("%s, %s: %s", s.Workload, cmp.Or(c.Series, compare.ProcessSeries), c.Metric)
 }
 
-// pictureFile is the picture's path within the run's folder. It is unique, for benchrun's
-// own names and keys have no underscore; a name with anything else in it that a file's
-// name or a link should not have is told by its digest. raw makes names what they
-// were before they were escaped.
+// pictureFile is the picture's path within the run's folder. It is unique, because
+// benchrun's own names and keys have no underscore. A name with characters that do not
+// belong in a file name or a link is replaced by its digest. raw undoes the escaping of
+// names.
 func pictureFile(s Scaling, c Curve, raw func(string) string) string {
 	parts := []string{s.Workload, s.Vary, cmp.Or(c.Series, "process"), c.Metric}
 	for i, p := range parts {
-		parts[i] = strings.Join(strings.Fields(raw(p)), "") // of spaces forMarkdown has fewer
+		parts[i] = strings.Join(strings.Fields(raw(p)), "") // forMarkdown has collapsed spaces
 	}
 	name := strings.Join(parts, "_")
 	safe := strings.NewReplacer("/", "-", ":", "_", "%", "percent").Replace(name)
@@ -82,9 +82,9 @@ const longestName = 150
 
 var notInFiles = regexp.MustCompile(`[^A-Za-z0-9._=+-]`)
 
-// The palette of Okabe and Ito ("Color Universal Design", 2008), which people with
-// any colour vision tell apart, without the yellow, which is too pale for a line.
-// With the marks, whose number has no factor in common with it, 56 lines differ.
+// The palette of Okabe and Ito ("Color Universal Design", 2008), distinguishable with any
+// colour vision, without the yellow, which is too pale for a line. The numbers of colours
+// and marks have no common factor, so 56 lines differ.
 var (
 	palette = []color.Color{rgb(0x0072B2), rgb(0xD55E00), rgb(0x009E73), rgb(0xCC79A7), rgb(0x000000), rgb(0xE69F00), rgb(0x56B4E9)}
 	marks   = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.PlusGlyph{}}
@@ -143,11 +143,12 @@ func (s Scaling) draw(c Curve) ([]byte, error) {
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return nil, err
 	}
-	// The widths are Liberation Sans's, which are Arial's; where neither is, any other will do.
+	// The layout uses the widths of Liberation Sans, which are Arial's; without either, any
+	// other font will do.
 	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
 }
 
-// extent is the range of the medians and of those ends of their intervals that are above 0.
+// extent is the range of the medians and of the interval ends above 0.
 func (c Curve) extent() (lo, hi float64) {
 	lo = math.Inf(1)
 	for _, l := range c.Lines {
@@ -162,8 +163,8 @@ func (c Curve) extent() (lo, hi float64) {
 	return lo, hi
 }
 
-// axisRange leaves a margin, and shows at least a range of four, so that noise
-// does not look like growth.
+// axisRange adds a margin, and spans at least a factor of four, so that noise does not look
+// like growth.
 func axisRange(lo, hi float64) (from, to float64) {
 	const margin, least = 1.2, 4
 	from, to = lo/margin, hi*margin
@@ -225,8 +226,8 @@ func nameLines(p *plot.Plot, whole, inner draw.Canvas, style draw.TextStyle, c C
 		}
 	}
 	slices.SortStableFunc(labels, func(a, b label) int { return cmp.Compare(a.end.Y, b.end.Y) })
-	// Upwards each keeps its distance from the one below; if that leads out of the
-	// picture, downwards from the top once more.
+	// Upwards, each label keeps its distance from the one below. If that leaves the
+	// picture, the labels are spaced downwards from the top again.
 	for i := 1; i < len(labels); i++ {
 		labels[i].at = max(labels[i].at, labels[i-1].at+labelSpacing)
 	}
@@ -243,7 +244,7 @@ func nameLines(p *plot.Plot, whole, inner draw.Canvas, style draw.TextStyle, c C
 	}
 }
 
-// logFrom is a logarithmic scale; over sizes from 0 on, that of 1+n.
+// logFrom is a logarithmic scale; for sizes from 0 on, that of 1+n.
 func logFrom(smallest float64) plot.Normalizer {
 	if smallest >= 1 {
 		return plot.LogScale{}
@@ -257,7 +258,7 @@ func (onePlus) Normalize(lo, hi, x float64) float64 {
 	return (math.Log1p(x) - math.Log1p(lo)) / (math.Log1p(hi) - math.Log1p(lo))
 }
 
-// sizeTicks are the sizes that were measured.
+// sizeTicks are the measured sizes.
 type sizeTicks []float64
 
 func (t sizeTicks) Ticks(_, _ float64) []plot.Tick {
@@ -303,7 +304,7 @@ var axisNames = map[string]string{
 	varyProcs:             "GOMAXPROCS (count)",
 }
 
-// axisOf names what an axis shows, with its unit.
+// axisOf labels an axis, with its unit.
 func axisOf(what string) string {
 	if name, ok := axisNames[what]; ok {
 		return name

@@ -1,11 +1,11 @@
-// Package report turns the record of a run into what people and tools read:
-// a table for the terminal, report.md, report.html (one page that opens offline),
-// and bench.txt for benchstat.
+// Package report formats the record of a run for people and tools: a table for the
+// terminal, report.md, report.html (one page that opens offline), and bench.txt for
+// benchstat.
 //
-// It knows files only: everything comes from the measure.Run that run.json
-// holds, so a report can be made again at any time, anywhere (benchrun report DIR).
+// It depends on recorded files only. Everything comes from the measure.Run in run.json, so
+// a report can be made again at any time, anywhere (benchrun report DIR).
 //
-// The flow: model.go groups forks into tables of estimates, ratios and verdicts;
+// The flow: package compare groups forks into tables of estimates, ratios and verdicts;
 // text.go, markdown.go and html.go render them; benchtxt.go writes the raw values.
-// scaling.go does the same along the values of a sweep, and curves.go draws them.
+// scaling.go evaluates the sweeps, and curves.go draws them.
 package report

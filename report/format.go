@@ -47,8 +47,8 @@ func duration(ns float64) string {
 	return fmt.Sprintf("%.3gs", ns/1e9)
 }
 
-// interval formats an estimate with its interval, "45.2ns [44.9ns, 46ns]", and
-// with the number of values where they are too few for one that holds.
+// interval formats an estimate with its interval, "45.2ns [44.9ns, 46ns]". It adds the
+// number of values where they are too few for a valid interval.
 func interval(metric string, e measure.Estimate) string {
 	s := number(metric, e.Median)
 	if e.Lo != e.Hi {
@@ -74,7 +74,8 @@ func effect(c *compare.Comparison) string {
 	}
 }
 
-// verdict formats a verdict, with what would settle it where nothing is shown.
+// verdict formats a verdict; an inconclusive one gets the number of forks that would settle
+// it.
 func verdict(c *compare.Comparison) string {
 	if c.Verdict != measure.Inconclusive {
 		return string(c.Verdict)

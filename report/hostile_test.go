@@ -23,7 +23,7 @@ import (
 	"github.com/informerbench/informerbench/measure/measuretest"
 )
 
-// hostile are names and texts that mean something to one of the readers of a report.
+// hostile are names and texts that have a meaning to a renderer of a report.
 var hostile = []string{
 	`<script>alert(1)</script>`, `"><script src=//evil.example/x.js></script>`, `</title><script>alert(1)</script>`, `</style><script>alert(1)</script>`,
 	`<img src=x onerror=alert(1)>`, `<svg/onload=alert(1)>`, `<svg><script>alert(1)</script></svg>`, `<iframe src="javascript:alert(1)">`, `<details open ontoggle=alert(1)>`,
@@ -54,8 +54,8 @@ func rich() *measure.Run {
 	return r
 }
 
-// fillStrings gives empty strings a text, and empty lists and maps an element, but for the
-// fields whose presence changes what a fork is.
+// fillStrings gives empty strings a text, and empty lists and maps an element. It leaves
+// out fields whose presence changes the kind of a fork.
 func fillStrings(v reflect.Value, field string, n *int) {
 	if slices.Contains([]string{"Role", "Profiles", "Histograms", "Group"}, field) {
 		return
@@ -147,7 +147,7 @@ func stringFields(t reflect.Type) []string {
 	return out
 }
 
-// with is the run with some of its texts, wherever they stand, replaced by others.
+// with is the run with some of its texts replaced everywhere.
 func with(r *measure.Run, by map[string]string) *measure.Run {
 	return mapped(r, func(_, text string) string {
 		if other, ok := by[text]; ok {
@@ -157,7 +157,7 @@ func with(r *measure.Run, by map[string]string) *measure.Run {
 	})
 }
 
-// rendered is everything that is made of a run.
+// rendered holds every form of a run's report.
 type rendered struct{ page, markdown, text, bench string }
 
 func render(t *testing.T, r *measure.Run) rendered {
@@ -216,7 +216,7 @@ func elements(t *testing.T, page string) map[string]int {
 	return count
 }
 
-// asGitHub renders Markdown as a page that trusts it would.
+// asGitHub renders Markdown as a page that trusts its HTML would.
 func asGitHub(t *testing.T, markdown string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -226,7 +226,7 @@ func asGitHub(t *testing.T, markdown string) string {
 	return out.String()
 }
 
-// plainText wants no rune that a terminal or an editor obeys.
+// plainText wants no rune that controls a terminal or an editor.
 func plainText(t *testing.T, what, text string) {
 	t.Helper()
 	if !utf8.ValidString(text) {
@@ -240,12 +240,12 @@ func plainText(t *testing.T, what, text string) {
 	}
 }
 
-// meaningful are the fields whose values decide what a report shows at all, so that they are
+// meaningful are the fields whose values decide what a report contains, so they are
 // replaced one at a time.
 var meaningful = []string{"Component", "Values", "Process", "Value", "Verified", "Role"}
 
-// Whatever stands in a string of a record, every form of the report shows it as text: no
-// element, attribute, reference, line or control character comes of it.
+// Every form of the report shows any string of a record as text: the string adds no
+// element, attribute, reference, line or control character.
 func TestHostileStringsStayText(t *testing.T) {
 	t.Parallel()
 	if len(hostile) < 30 {
@@ -273,8 +273,8 @@ func TestHostileStringsStayText(t *testing.T) {
 	}
 	t.Logf("%d texts in %d fields", len(fields), len(seen))
 
-	// All the free ones at once, each with another hostile string in every round, so that each
-	// field meets each string. What follows the string keeps the texts apart.
+	// All other fields at once, each with another hostile string in every round, so that
+	// each field gets each string. A suffix keeps the texts distinct.
 	harmless, rounds := map[string]string{}, make([]map[string]string, len(hostile))
 	for i, text := range free {
 		apart := strings.Repeat("x", i) // letters, for warnings that differ in a number only are counted as one
@@ -298,7 +298,7 @@ func TestHostileStringsStayText(t *testing.T) {
 	}
 }
 
-// shape is what no string may change.
+// shape holds the properties that no string may change.
 type shape struct {
 	page, markdown map[string]int // elements
 	results        int            // of bench.txt
@@ -356,7 +356,7 @@ func changed(want, got map[string]int) string {
 	return strings.Join(out, "; ")
 }
 
-// The comparison of two runs is held to the same.
+// The comparison of two runs gets the same test.
 func TestHostileComparison(t *testing.T) {
 	t.Parallel()
 	write := func(t *testing.T, to func(io.Writer, *compare.Result) error, name string) string {
@@ -398,8 +398,8 @@ func TestHostileComparison(t *testing.T) {
 	}
 }
 
-// The page's policy forbids everything but its own style and pictures, and the style is
-// the one whose hash it names. HTML that is not this package's own is shown as text.
+// The page's policy forbids everything except its own style and pictures, and the hash is
+// that of the style. HTML that is not this package's own is shown as text.
 func TestPageForbidsScripts(t *testing.T) {
 	t.Parallel()
 	var page bytes.Buffer

@@ -20,7 +20,7 @@ import (
 // HTMLFile is the report as one page that opens offline.
 const HTMLFile = "report.html"
 
-// style is all that the page needs: no script, no font, nothing fetched.
+// style is the page's only style sheet: the page has no script or font and fetches nothing.
 const style = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
@@ -35,16 +35,16 @@ img { max-width: 100%; margin: .3rem }
 summary { cursor: pointer; color: #06c }
 `
 
-// policy is the page's Content-Security-Policy: its one style sheet, known by its hash, and
-// the pictures within it. A script that got into the page all the same would not run.
+// policy is the page's Content-Security-Policy. It allows the page's one style sheet, by
+// its hash, and embedded pictures. A script that got into the page would not run.
 func policy() string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
-// WriteHTML turns the Markdown report into a page of its own. Pictures are the
-// files that it refers to, by their path; they become part of the page. Of the HTML in
-// the Markdown only this package's own gets into the page; the rest is shown as text.
+// WriteHTML turns the Markdown report into one page. pictures are the files that the
+// Markdown refers to, by their path; they are embedded. Only this package's own HTML within
+// the Markdown is kept; any other is shown as text.
 func WriteHTML(out io.Writer, title string, markdown []byte, pictures map[string][]byte) error {
 	for path, svg := range pictures {
 		uri := ownPicture + base64.StdEncoding.EncodeToString(svg)
@@ -52,7 +52,8 @@ func WriteHTML(out io.Writer, title string, markdown []byte, pictures map[string
 	}
 	var body bytes.Buffer
 	md := goldmark.New(
-		// Without GFM's links of whatever looks like one, and without style attributes, which the policy forbids.
+		// Without GFM's automatic links, and without style attributes, which the policy
+		// forbids.
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(ownHTML{}, 0))),
 	)
@@ -64,8 +65,8 @@ func WriteHTML(out io.Writer, title string, markdown []byte, pictures map[string
 	return err
 }
 
-// ownHTML renders the HTML that stands in the Markdown: the few elements that this package
-// writes as they are, anything else as text.
+// ownHTML renders HTML within the Markdown: the few elements that this package writes
+// unchanged, anything else as text.
 type ownHTML struct{}
 
 var (
@@ -100,10 +101,10 @@ func (ownHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-// ownPicture begins the address of a picture that WriteHTML put into the page.
+// ownPicture begins the address of a picture that WriteHTML has embedded.
 const ownPicture = "data:image/svg+xml;base64,"
 
-// picture writes one that is in the page, and of any other what it is called.
+// picture writes an embedded picture, and only the name of any other.
 func picture(w io.Writer, address, alt string) error {
 	text := html.EscapeString(alt)
 	if strings.HasPrefix(address, ownPicture) {

@@ -15,7 +15,7 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// writer remembers the first error, so that a report reads like the page it makes.
+// writer keeps the first error, so that the calls need no error checks.
 type writer struct {
 	w   io.Writer
 	err error
@@ -27,8 +27,8 @@ func (w *writer) printf(format string, args ...any) {
 	}
 }
 
-// WriteMarkdown writes the whole report. top is the profiles' symbolised list,
-// "" if the run took none. Whatever the record's strings hold, they are shown as text.
+// WriteMarkdown writes the whole report. top is the profiles' symbolised list, "" if the
+// run took none. All strings of the record are shown as text.
 func WriteMarkdown(out io.Writer, record *measure.Run, top string) error {
 	w := &writer{w: out}
 	r, code := forMarkdown(record), clean(record)
@@ -56,8 +56,8 @@ func WriteMarkdown(out io.Writer, record *measure.Run, top string) error {
 	return w.err
 }
 
-// writeState says what a reader must know before trusting any number; what taints
-// single ones stands beside them.
+// writeState writes the conditions that taint every number. Those that taint single numbers
+// stand beside them.
 func writeState(w *writer, r *measure.Run) {
 	if warnings := compare.RunWarnings(r); len(warnings) > 0 {
 		w.printf("**Warnings**\n\n")
@@ -98,8 +98,7 @@ func writeChecks(w *writer, r *measure.Run) {
 	w.printf("%s\n\n", t.RenderMarkdown())
 }
 
-// writeGroup writes a comparison of the important metrics, then every number
-// with its interval.
+// writeGroup writes a comparison of the key metrics, then every number with its interval.
 func writeGroup(w *writer, r *measure.Run, g compare.Group) {
 	w.printf("### %s\n\n", g.Title)
 	short, notes := comparison(r, g)
@@ -130,11 +129,11 @@ func writeGroup(w *writer, r *measure.Run, g compare.Group) {
 	w.printf("<details><summary>every number, median [interval]</summary>\n\n%s\n\n%s\n</details>\n\n", t.RenderMarkdown(), markdownLines(notes.text()))
 }
 
-// markdownLines keeps lines apart where Markdown would join them.
+// markdownLines keeps lines apart that Markdown would join.
 func markdownLines(text string) string { return strings.ReplaceAll(text, "\n", "  \n") }
 
-// writeImplementations writes what a suite said of one that failed from code, the record
-// that is not escaped.
+// writeImplementations writes the outcome of each suite. The output of a failed suite is
+// from code, the record that is not escaped.
 func writeImplementations(w *writer, r, code *measure.Run) {
 	w.printf("## Implementations\n\n")
 	t := table.NewWriter()
@@ -184,7 +183,7 @@ func writeEnvironment(w *writer, r *measure.Run) {
 	w.printf("%s\n\n", t.RenderMarkdown())
 }
 
-// took says how long the run took, unless it was killed before it could tell.
+// took is the run's duration, "" if it was killed before it recorded one.
 func took(r *measure.Run) string {
 	if r.Finished.IsZero() {
 		return ""

@@ -16,8 +16,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// Whatever a single value of run.json is replaced by, reading it is refused with
-// the name of the file, or the reports are made of it.
+// Whatever replaces a single value of run.json, reading it fails with the name of the file,
+// or the reports can be made from it.
 func TestEditedRecordIsRefusedOrReported(t *testing.T) {
 	t.Parallel()
 	text := smallRecord(t)
@@ -72,8 +72,7 @@ func TestEditedRecordIsRefusedOrReported(t *testing.T) {
 	}
 }
 
-// smallRecord is the run.json of a run with little of everything, as the journal
-// leaves it.
+// smallRecord is the run.json of a small run that has every part, as the journal leaves it.
 func smallRecord(t *testing.T) []byte {
 	t.Helper()
 	h := measure.NewHistogram()
@@ -107,8 +106,7 @@ func smallRecord(t *testing.T) []byte {
 	return b
 }
 
-// each visits every leaf of a decoded JSON text, and puts back what it was after
-// the visit.
+// each visits every leaf of a decoded JSON text, and restores the leaf after the visit.
 func each(v any, at string, visit func(at string, set func(any))) {
 	child := func(at string, now any, set func(any)) {
 		switch now.(type) {

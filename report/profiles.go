@@ -15,8 +15,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// MergedCPU merges the CPU profiles of the run in dir; nil if it took none. A
-// profile that cannot be read is left out and named.
+// MergedCPU merges the CPU profiles of the run in dir; nil if it took none. It leaves out
+// profiles that cannot be read and returns their names.
 func MergedCPU(dir string, r *measure.Run) (merged *profile.Profile, unreadable []string, err error) {
 	var all []*profile.Profile
 	for _, f := range r.Forks {
@@ -47,7 +47,7 @@ func readProfile(path string) (*profile.Profile, error) {
 	return profile.Parse(f)
 }
 
-// Top is pprof's symbolised list of the functions in which p spent most.
+// Top is pprof's symbolised list of the functions with the most time in p.
 func Top(p *profile.Profile, functions int) (string, error) {
 	var out bytes.Buffer
 	err := driver.PProf(&driver.Options{
@@ -59,7 +59,7 @@ func Top(p *profile.Profile, functions int) (string, error) {
 	return strings.TrimSpace(out.String()), err
 }
 
-// fixedFlags gives pprof's driver its command line without a command line.
+// fixedFlags passes flags to pprof's driver without a command line.
 type fixedFlags struct {
 	set  map[string]string
 	args []string

@@ -106,7 +106,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// A profile with one function in it comes out of pprof's own list by name.
+// pprof's list names the function of a profile with one function.
 func TestTopNamesTheFunctions(t *testing.T) {
 	t.Parallel()
 	f := &profile.Function{ID: 1, Name: "github.com/example/store.(*Store).List"}
@@ -144,7 +144,7 @@ func TestTopNamesTheFunctions(t *testing.T) {
 	if !strings.Contains(top, "(*Store).List") || !strings.Contains(top, "10s") {
 		t.Errorf("the list lacks the function or the sum of both profiles:\n%s", top)
 	}
-	// A profile that was being written when the machine stopped costs itself only.
+	// A profile that was cut off by a crash of the machine affects only itself.
 	spoilt := filepath.Join(dir, "profiles", run.Forks[1].Cell.FileName(), "cpu.pb.gz")
 	if err := os.WriteFile(spoilt, nil, 0o644); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// Scaling is a workload that was measured at several values of one number.
+// Scaling is a workload measured at several values of one parameter.
 type Scaling struct {
 	Workload string
 	Vary     string    // "objects", "listers" or another key of a name, or "procs"
@@ -36,19 +36,19 @@ type Curve struct {
 type Line struct {
 	Impl   string
 	Points []SizePoint // rising; a size without values is left out
-	// Growth is that of the cost: of the metric itself, or of its reciprocal where
-	// more is better (see rateWhole), so that it always says how the work grows.
+	// Growth is that of the cost: of the metric itself, or of its reciprocal where more is
+	// better (see rateWhole). It always says how the work grows.
 	Growth measure.Growth
 }
 
-// SizePoint is what was measured at one size.
+// SizePoint is the value measured at one size.
 type SizePoint struct {
 	Size     float64
 	Estimate measure.Estimate
 }
 
-// Scalings evaluates the sweeps of a run, in the order in which it measured
-// them. It is empty for a run that sweeps nothing.
+// Scalings evaluates the sweeps of a run, in measuring order. It is empty for a run without
+// sweeps.
 func Scalings(r *measure.Run) []Scaling {
 	var out []Scaling
 	for _, cells := range byWorkload(r) {
@@ -75,8 +75,8 @@ func Scalings(r *measure.Run) []Scaling {
 	return out
 }
 
-// byWorkload gathers the cells that a workload was measured in. A workload has
-// one sweep, so these differ in what is swept and in the implementation only.
+// byWorkload groups the cells by workload. A workload has one sweep, so its cells differ in
+// the swept parameter and in the implementation only.
 func byWorkload(r *measure.Run) [][]measure.Cell {
 	var out [][]measure.Cell
 	for _, c := range r.Cells {
@@ -96,9 +96,9 @@ func byWorkload(r *measure.Run) [][]measure.Cell {
 
 const varyProcs = "procs"
 
-// varying names the number in which the cells differ, "" if they do in none. It
-// is the last of the name's: the number of objects comes first, and may have to
-// follow that of the waiting items.
+// varying names the parameter in which the cells differ, "" if there is none. It is the
+// last such parameter in the name. The number of objects comes first, and may have to grow
+// with that of the waiting items.
 func varying(cells []measure.Cell) string {
 	for i := len(cells[0].Params) - 1; i >= 0; i-- {
 		key := cells[0].Params[i].Key
@@ -119,7 +119,7 @@ func severalProcs(cells []measure.Cell) bool {
 func sizeOf(c measure.Cell, vary string) float64 {
 	for _, p := range c.Params {
 		if p.Key == vary {
-			n, _ := strconv.ParseFloat(p.Value, 64) // benchrun's own, and numbers all
+			n, _ := strconv.ParseFloat(p.Value, 64) // benchrun wrote them, and all are numbers
 			return n
 		}
 	}
@@ -155,9 +155,9 @@ func curve(r *measure.Run, cells []measure.Cell, vary, series, metric string) Cu
 	return out
 }
 
-// rateWhole is what a metric of which more is better is divided into to make a
-// cost: operations per second become ns per operation, a share of the offer the
-// factor that is lacking. 0 says that the metric is a cost already.
+// rateWhole is the dividend that turns a metric of which more is better into a cost:
+// operations per second become ns per operation, and a share of the offered operations
+// becomes the missing factor. 0 means that the metric is a cost already.
 func rateWhole(metric string) float64 {
 	switch {
 	case measure.DirectionOf(metric) != measure.HigherIsBetter:
@@ -175,7 +175,7 @@ func cost(metric string, v float64) float64 {
 	return v
 }
 
-// formula writes a fit out in the unit of its metric.
+// formula formats a fit in the unit of its metric.
 func formula(metric, vary string, g measure.Growth) string {
 	whole := rateWhole(metric)
 	switch {
@@ -189,8 +189,8 @@ func formula(metric, vary string, g measure.Growth) string {
 	return fmt.Sprintf("1s / (%s)", g.Formula(vary, duration))
 }
 
-// growth is the model and how many times the cost at the first size that at the
-// last one is: "log, 1.4x".
+// growth is the model and the ratio of the cost at the last size to that at the first:
+// "log, 1.4x".
 func (l Line) growth(metric string) string {
 	model := cmp.Or(string(l.Growth.Model), "no fit")
 	first, last := l.Points[0], l.Points[len(l.Points)-1]
@@ -201,7 +201,7 @@ func (l Line) growth(metric string) string {
 	return fmt.Sprintf("%s, %sx", model, number("", rise))
 }
 
-// fit is the formula and how well it holds, or why there is none.
+// fit is the formula and the quality of the fit, or the reason why there is none.
 func (l Line) fit(metric, vary string) string {
 	g := l.Growth
 	if g.Model == "" {

@@ -19,8 +19,9 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// sweptRun has one workload at several sizes: an operation of a cost by law, for a
-// reference and for an implementation of twice its cost, 2 percent of noise, six forks.
+// sweptRun has one workload at several sizes: an operation whose cost follows law, for a
+// reference and for an implementation of twice its cost, with 2 percent of noise and six
+// forks.
 func sweptRun(vary string, sizes []int, law func(n float64) float64) *measure.Run {
 	rng := rand.New(rand.NewPCG(9, 9))
 	r := sampleRun(6)
@@ -102,7 +103,8 @@ func TestScalings(t *testing.T) {
 	}
 }
 
-// The rate of what costs 100 ns + 2 ns x objects is one second by that.
+// The rate of an operation that takes 100 ns + 2 ns x objects is one second divided by
+// that.
 func TestFormulas(t *testing.T) {
 	t.Parallel()
 	g := measure.Growth{Model: measure.Linear, A: 100, B: 2}
@@ -124,7 +126,8 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// The report has the tables and refers to the curves; the page holds them; the folder too.
+// The report has the tables and refers to the curves. The page embeds them, and the folder
+// has their files.
 func TestScalingInTheReports(t *testing.T) {
 	t.Parallel()
 	r := sweptRun("listers", []int{0, 1, 10, 80}, func(n float64) float64 { return 100 + 50*n })
@@ -170,7 +173,7 @@ func TestScalingInTheReports(t *testing.T) {
 	}
 }
 
-// Two sizes make no fit, and say so; nothing measured at a size leaves it out.
+// Two sizes give no fit, and say so; a size without values is left out.
 func TestScalingOfLittle(t *testing.T) {
 	t.Parallel()
 	r := sweptRun("objects", []int{1000, 10_000}, func(n float64) float64 { return n })
@@ -190,7 +193,7 @@ func TestScalingOfLittle(t *testing.T) {
 	}
 }
 
-// A run over procs has a table for each, under titles that differ.
+// A run over procs has a table for each value, under different titles.
 func TestTitlesOfProcs(t *testing.T) {
 	t.Parallel()
 	titles := map[string]bool{}

@@ -13,9 +13,9 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// WriteText writes the table that matters: for each workload the reference's
-// numbers and how the others compare, for a terminal. Control characters in the
-// record's strings are shown as escapes.
+// WriteText writes the main table for a terminal: for each workload the reference's numbers
+// and the comparisons of the others with it. Control characters in the record's strings are
+// shown as escapes.
 func WriteText(w io.Writer, record *measure.Run) error {
 	r := clean(record)
 	groups := compare.Within(r)
@@ -49,8 +49,8 @@ func forTerminal(t table.Writer, title string) {
 	t.SetTitle("%s", title)
 }
 
-// comparison lays a group's key metrics out with a line per implementation: its
-// own number, and how that compares with the reference's.
+// comparison lays out a group's key metrics with a line per implementation: its own number,
+// and its comparison with the reference.
 func comparison(r *measure.Run, g compare.Group) (table.Writer, *footnotes) {
 	t, notes := table.NewWriter(), &footnotes{}
 	t.AppendHeader(table.Row{"operation", "metric", "implementation", "median [interval]", "against the first", "verdict", "noise", "finds"})
@@ -96,7 +96,7 @@ func comparison(r *measure.Run, g compare.Group) (table.Writer, *footnotes) {
 	return t, notes
 }
 
-// percent formats a relative difference, "" for one that is not known.
+// percent formats a relative difference; "" if it is not known.
 func percent(relative float64) string {
 	if relative <= 0 {
 		return ""
@@ -104,7 +104,7 @@ func percent(relative float64) string {
 	return fmt.Sprintf("±%.3g%%", 100*relative)
 }
 
-// factor formats the smallest difference that is found, either way, as a ratio.
+// factor formats the smallest detectable difference, in either direction, as a ratio.
 func factor(relative float64) string {
 	if relative <= 0 {
 		return ""
@@ -155,10 +155,10 @@ func (f *footnotes) text() string {
 	return b.String()
 }
 
-// indented keeps the lines of a text from passing for lines of the report.
+// indented indents the lines of a text, so that none passes for a line of the report.
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
-// legend explains the columns; it names how many forks stand behind a number.
+// legend explains the columns; it says how many forks are behind a number.
 func legend(r *measure.Run) string {
 	forks := fmt.Sprintf("%d forks", r.Settings.Forks)
 	if len(r.Looks) > 0 {

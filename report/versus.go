@@ -12,8 +12,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// VersusSchema is the version of the JSON that WriteVersusJSON writes. It grows when
-// a reader of the former version would misread it.
+// VersusSchema is the version of the JSON that WriteVersusJSON writes. It grows when a
+// reader of the former version would misread the JSON.
 const VersusSchema = 1
 
 // WriteVersusText writes a comparison of two runs for a terminal.
@@ -34,7 +34,8 @@ func WriteVersusText(w io.Writer, result *compare.Result) error {
 	return out.err
 }
 
-// WriteVersusMarkdown writes it for the description of a pull request.
+// WriteVersusMarkdown writes a comparison of two runs for the description of a pull
+// request.
 func WriteVersusMarkdown(w io.Writer, result *compare.Result) error {
 	out := &writer{w: w}
 	r, code := forMarkdown(result), clean(result)
@@ -52,7 +53,7 @@ func WriteVersusMarkdown(w io.Writer, result *compare.Result) error {
 	return out.err
 }
 
-// WriteVersusJSON writes every comparison, also those without a verdict.
+// WriteVersusJSON writes every comparison, including those without a verdict.
 func WriteVersusJSON(w io.Writer, result *compare.Result) error {
 	r := clean(result)
 	e := json.NewEncoder(w)
@@ -85,7 +86,7 @@ func versus(r *compare.Result) (table.Writer, *footnotes) {
 	return t, notes
 }
 
-// writeGates lists what each gate said. Without gates the verdicts say it all.
+// writeGates lists the outcome of each gate. Without gates the verdicts are enough.
 func writeGates(w *writer, r *compare.Result, render func(table.Writer) string) {
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"gate", "what", "outcome", "because"})
@@ -104,7 +105,7 @@ func versusLegend(r *compare.Result) string {
 		"\nnoise: how far the same code lay apart in either run, or from one run to the other."
 }
 
-// Summary says in one line what a comparison came to, naming what regressed.
+// Summary is the outcome of a comparison in one line, with the names of the regressions.
 func Summary(r *compare.Result) string {
 	var regressed, open []string
 	for _, g := range r.Gates {

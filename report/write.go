@@ -10,14 +10,14 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// The files that a run's folder holds beside run.json.
+// The files in a run's folder beside run.json.
 const (
 	MarkdownFile  = "report.md"
 	BenchTextFile = "bench.txt"
 )
 
-// Write makes report.md with its curves, report.html and bench.txt in the run's
-// folder from its run.json and its profiles, each whole or not at all.
+// Write makes report.md with its curves, report.html and bench.txt in the run's folder from
+// its run.json and its profiles. Each file is written whole or not at all.
 func Write(dir string) error {
 	r, err := measure.ReadRun(dir)
 	if err != nil {

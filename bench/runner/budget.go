@@ -13,13 +13,13 @@ import (
 	"github.com/informerbench/informerbench/report"
 )
 
-// look decides where more forks are worth their time: in workloads with
-// comparisons that are inconclusive and that so many more forks would settle. It
-// returns none when nothing is left to settle or the budget does not reach.
+// look decides where more forks are worth their time: in workloads with inconclusive
+// comparisons that an affordable number of forks would settle. It returns none when nothing
+// is left to settle or the budget is too small.
 //
-// A workload grows by half at least, so that a verdict is looked at a few times and
-// not after each fork: each look is charged (measure.Rule.AtLook). The cheapest come
-// first.
+// A workload grows by at least half. Each look at a verdict is charged
+// (measure.Rule.AtLook), so there must be few. The workloads with the least cost per
+// settled comparison come first.
 func look(sides []*side, out io.Writer) ([]measure.Look, error) {
 	run := sides[0].Run()
 	left := run.Settings.Budget - spent(sides)
@@ -32,7 +32,7 @@ func look(sides []*side, out io.Writer) ([]measure.Look, error) {
 	}
 	type addition struct {
 		measure.Look
-		of      string // the workload, for people
+		of      string // the workload, for the output
 		cost    time.Duration
 		settles int
 	}
@@ -76,8 +76,7 @@ func judge(sides []*side) ([]*compare.Comparison, error) {
 	return r.Judged(), err
 }
 
-// openOf collects, by workload, the inconclusive comparisons that more forks would
-// settle.
+// openOf collects, by workload, the inconclusive comparisons that more forks would settle.
 func openOf(judged []*compare.Comparison) map[string][]*compare.Comparison {
 	open := map[string][]*compare.Comparison{}
 	for _, c := range judged {
@@ -91,7 +90,7 @@ func openOf(judged []*compare.Comparison) map[string][]*compare.Comparison {
 
 func byMoreForks(a, b *compare.Comparison) int { return cmp.Compare(a.MoreForks, b.MoreForks) }
 
-// spent is the time that went into forks beyond the settled number.
+// spent is the time of the forks beyond the settled number.
 func spent(sides []*side) time.Duration {
 	total := 0.0
 	for _, s := range sides {
@@ -104,7 +103,7 @@ func spent(sides []*side) time.Duration {
 	return time.Duration(total * float64(time.Second))
 }
 
-// costOf is what one more fork of every cell of a workload takes.
+// costOf is the time of one more fork of every cell of a workload.
 func costOf(sides []*side, workload string) time.Duration {
 	total := 0.0
 	for _, s := range sides {

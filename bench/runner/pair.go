@@ -19,9 +19,9 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// RecordCommand is the hidden command by which another benchrun is asked what it
-// would run: it reads Options as JSON from standard input, verifies, and writes the
-// record of a run that has not begun to standard output.
+// RecordCommand is the hidden command that asks another benchrun what it would run. It
+// reads Options as JSON from standard input, verifies, and writes the record of a run that
+// has not begun to standard output.
 const RecordCommand = "record-process"
 
 // The folders of a pair.
@@ -30,11 +30,11 @@ const (
 	HeadDir = "head"
 )
 
-// Pair measures the plan twice, as base and as head, into two folders below the
-// plan's. Their forks take turns, so that whatever drifts in the machine hits both
-// alike. base is the program that measures the base, "" being this one: then the
-// code is the same, and only a planted slowdown, which base does not have, tells
-// them apart. The results are base's and head's.
+// Pair measures the plan twice, as base and as head, into two folders below the plan's.
+// Their forks take turns, so that a drift of the machine affects both alike. base is the
+// program that measures the base; "" is this program. Then the code is the same, and only a
+// planted slowdown, which base does not have, tells them apart. The results are base's and
+// head's, in this order.
 func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]Result, err error) {
 	lock, err := p.hold()
 	if err != nil {
@@ -60,7 +60,7 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]
 	}{{baseRun, BaseDir, base}, {headRun, HeadDir, ""}} {
 		s.run.Name = filepath.Join(filepath.Base(p.options.Out), s.dir)
 		s.run.Settings.Pair = true
-		s.run.Schema = measure.Schema // this program writes both; sameCells saw that the numbers mean the same
+		s.run.Schema = measure.Schema // this program writes both; sameCells has checked that the numbers mean the same
 		j, err := begin(filepath.Join(p.options.Out, s.dir), s.run)
 		if err != nil {
 			return results, err
@@ -76,7 +76,7 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]
 	return results, err
 }
 
-// baseRecord is the record that base will fill.
+// baseRecord is the record that the base's forks will fill.
 func (p *Plan) baseRecord(ctx context.Context, base string, head *measure.Run, out io.Writer) (*measure.Run, error) {
 	if base != "" {
 		o := p.options
@@ -94,9 +94,9 @@ func (p *Plan) baseRecord(ctx context.Context, base string, head *measure.Run, o
 	return &run, nil
 }
 
-// recordOf asks another program what it would run.
+// recordOf asks another program for the record of its run.
 func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*measure.Run, error) {
-	// The pair's own folder is locked by this process, and holds the lock file.
+	// This process has locked the pair's own folder, which also holds the lock file.
 	o.Out = filepath.Join(o.Out, BaseDir)
 	in, err := json.Marshal(o)
 	if err != nil {
@@ -115,7 +115,7 @@ func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*measu
 	return &run, nil
 }
 
-// WriteRecord is what RecordCommand does.
+// WriteRecord carries out RecordCommand.
 func WriteRecord(ctx context.Context, in io.Reader, out, progress io.Writer) error {
 	var o Options
 	if err := json.NewDecoder(in).Decode(&o); err != nil {
@@ -132,7 +132,7 @@ func WriteRecord(ctx context.Context, in io.Reader, out, progress io.Writer) err
 	return json.NewEncoder(out).Encode(run)
 }
 
-// sameCells reports an error unless both would measure the same cells by the same
+// sameCells returns an error unless both would measure the same cells by the same
 // workloads.
 func sameCells(base, head *measure.Run) error {
 	ids := func(r *measure.Run) []string {
@@ -155,13 +155,13 @@ func sameCells(base, head *measure.Run) error {
 	return nil
 }
 
-// answerWithin is how long a program may take to say that it is a benchrun.
+// answerWithin bounds how long a program may take to answer that it is a benchrun.
 const answerWithin = 20 * time.Second
 
 var versionLine = regexp.MustCompile(`(?m)^run\.json schema (\d+)$`)
 
 // Benchrun checks that path is a benchrun whose numbers mean the same as this one's, by
-// asking for its version, and makes it absolute. The program is run.
+// running it for its version. It returns the absolute path.
 func Benchrun(ctx context.Context, path string) (string, error) {
 	exe, err := executable(path)
 	if err != nil {
@@ -184,8 +184,8 @@ func Benchrun(ctx context.Context, path string) (string, error) {
 	return exe, nil
 }
 
-// noVersion says why a program's answer to "version" was not that of a benchrun; err is
-// how the program ended.
+// noVersion says why a program's answer to "version" was not that of a benchrun. err is how
+// the program ended.
 func noVersion(err error) error {
 	if err == nil {
 		return errors.New(`its answer to "version" names no schema of run.json`)
@@ -193,7 +193,7 @@ func noVersion(err error) error {
 	return fmt.Errorf(`it failed when asked for its "version": %w`, err)
 }
 
-// firstBytes keeps what a program says at first, and fails when it does not end.
+// firstBytes keeps the first bytes of a program's output, and fails when there are more.
 type firstBytes struct {
 	b    []byte
 	most int
@@ -207,7 +207,7 @@ func (f *firstBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// executable checks that path can be run, and makes it absolute.
+// executable checks that path can be run, and returns the absolute path.
 func executable(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -217,7 +217,7 @@ func executable(path string) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case info.IsDir() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0: // there the name says it
+	case info.IsDir() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0: // on Windows the name says it
 		return "", fmt.Errorf("%s is not a program; build one with: go build -o benchrun-base ./cmd/benchrun", path)
 	}
 	return abs, nil

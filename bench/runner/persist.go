@@ -9,19 +9,19 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// A fork may take so many times what is expected of it, and at least so long,
-// before it is taken to hang.
+// A fork counts as hung after patience times its expected duration, but not before
+// leastPatience.
 const (
 	patience      = 20
 	leastPatience = 2 * time.Minute
 )
 
-// tries is how often a fork is begun whose process a signal ends, such as that
-// of the kernel when memory runs out: what ends it three times is no accident.
+// tries is how often a fork is started whose process a signal ends, such as the kernel's
+// when memory runs out. Three such ends are no accident.
 const tries = 3
 
-// persistently measures one fork, again where a signal ended its process. Each
-// such end leaves a warning in the record.
+// persistently measures one fork, and again if a signal ended its process. Each such end
+// leaves a warning in the record.
 func persistently(ctx context.Context, next task, limit time.Duration) (measure.Fork, error) {
 	for try := 1; ; try++ {
 		f, err := fork(ctx, next, limit)

@@ -20,12 +20,12 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// Options is what the flags of benchrun run say. The zero value is the default
-// preset over everything.
+// Options are the flags of benchrun run. The zero value is the default preset over all
+// implementations.
 type Options struct {
-	Preset     string  // or several, with commas between; "" means load.DefaultPreset, unless File or Trace is given
+	Preset     string  // or several, separated by commas; "" means load.DefaultPreset, unless File or Trace is given
 	File       string  // a workload file
-	Trace      string  // a trace file; Preset or File then say who reads while it is replayed
+	Trace      string  // a trace file; Preset or File then define the readers during its replay
 	Compress   float64 // divides the times of the trace; 0 means 1
 	Components []string
 	Impls      []string // names or globs
@@ -33,13 +33,13 @@ type Options struct {
 	Duration   time.Duration
 	Profile    bool
 	Seed       uint64
-	Procs      int // 0 means all cores, or what a sweep over procs says
+	Procs      int // 0 means all cores, or the values of a sweep over procs
 	// Sweep replaces the sweep of each workload, as WHAT=N,N,...; at most one.
 	Sweep      []string
 	Out        string // folder of the results; "" makes one under results/
 	SkipVerify bool
-	Budget     time.Duration  // may be spent on forks that are added to what is inconclusive
-	Plant      *measure.Plant // a slowdown on purpose
+	Budget     time.Duration  // time for additional forks of inconclusive workloads
+	Plant      *measure.Plant // a deliberate slowdown
 	Command    []string       // as typed, for the record
 	WorkTree   string         // a folder in the git work tree of this program, for the record
 }
@@ -47,10 +47,10 @@ type Options struct {
 // DefaultForks is how many processes measure each cell.
 const DefaultForks = measure.FewestForks
 
-// maxForks keeps the numbers of forks below those of the profiles' forks.
+// maxForks keeps fork numbers below those of the profile forks.
 const maxForks = 10_000
 
-// Plan is what a run will do, checked.
+// Plan is a checked run that has not begun.
 type Plan struct {
 	options  Options
 	preset   string
@@ -60,8 +60,8 @@ type Plan struct {
 	notes    []string // printed when the run begins
 }
 
-// NewPlan checks everything that can be checked before anything is written:
-// names, files, folders. Every error names what is wrong and what is allowed.
+// NewPlan checks names, files and folders: everything that can be checked before anything
+// is written. Every error names the mistake and the allowed values.
 func NewPlan(o Options) (*Plan, error) {
 	if o.Forks == 0 {
 		o.Forks = DefaultForks
@@ -121,7 +121,7 @@ func NewPlan(o Options) (*Plan, error) {
 	return p, measure.EmptyDir(p.options.Out)
 }
 
-// leaveOutStudies leaves out what is there for study, and says so.
+// leaveOutStudies removes the implementations that are there for study, and notes it.
 func (p *Plan) leaveOutStudies() {
 	var out []string
 	p.entries = slices.DeleteFunc(p.entries, func(e catalog.Entry) bool {
@@ -181,7 +181,7 @@ func (p *Plan) workloads() ([]load.Workload, error) {
 	return workloads, nil
 }
 
-// given are the workloads of the file or the preset; none where a trace stands alone.
+// given returns the workloads of the file or the preset; none where a trace stands alone.
 func (p *Plan) given() ([]load.Workload, error) {
 	o := &p.options
 	switch {
@@ -200,7 +200,7 @@ func (p *Plan) given() ([]load.Workload, error) {
 	return p.presets(strings.Split(o.Preset, ","))
 }
 
-// presets gathers the workloads of the named presets, which run as one.
+// presets returns the workloads of the named presets, which run as one.
 func (p *Plan) presets(names []string) ([]load.Workload, error) {
 	var workloads []load.Workload
 	for i, name := range names {
@@ -228,8 +228,8 @@ func componentsOf(workloads []load.Workload) []string {
 	return out
 }
 
-// cells are the combinations of variants and entries, and for each variant a
-// second copy of its reference, for the noise floor.
+// cells are the combinations of variants and entries. Each variant also gets a second copy
+// of its reference, for the noise floor.
 func (p *Plan) cells(entries []catalog.Entry) []measure.Cell {
 	var cells []measure.Cell
 	for _, v := range p.variants {
@@ -258,7 +258,7 @@ func (p *Plan) cell(e catalog.Entry, v load.Variant) measure.Cell {
 	return measure.Cell{Component: e.Component, Impl: e.Name, Workload: v.Workload.Name, Procs: cmp.Or(v.Procs, p.options.Procs), Params: params(v)}
 }
 
-// segment names what a variant has of its own, for messages.
+// segment names a variant's own parameter, for messages.
 func segment(v load.Variant) string {
 	ps := params(v)
 	return ps[len(ps)-1].Key + "=" + ps[len(ps)-1].Value
@@ -273,8 +273,8 @@ func params(v load.Variant) []measure.Param {
 	return ps
 }
 
-// record verifies the implementations and makes the record of a run that has not
-// begun. It writes nothing.
+// record verifies the implementations and makes the record of a run that has not begun. It
+// writes no file.
 func (p *Plan) record(ctx context.Context, out io.Writer) (*measure.Run, error) {
 	o := p.options
 	run := &measure.Run{

@@ -14,11 +14,11 @@ import (
 	"github.com/informerbench/informerbench/report"
 )
 
-// progress shows what is measured and the time left. At a terminal it is a bar;
-// elsewhere a line each tenth of the way, for a log.
+// progress shows the current cell and the time left: as a bar at a terminal, elsewhere as a
+// line after each tenth, for a log.
 //
-// The time left is what the workloads say they take, scaled by how the forks so
-// far compare with what was said of them.
+// The time left is the workloads' expected time, scaled by the ratio of actual to expected
+// time of the forks so far.
 type progress struct {
 	out      io.Writer
 	bar      *progressbar.ProgressBar // nil where out is no terminal
@@ -53,8 +53,8 @@ func newProgress(out io.Writer, left []task) (*progress, error) {
 	return p, nil
 }
 
-// expected guesses how long a fork takes: what it measures, and the making of
-// the objects.
+// expected estimates how long a fork takes: its measurements and the generation of the
+// objects.
 func expected(w load.Workload) time.Duration {
 	d := 60*time.Millisecond + time.Duration(w.Objects.Count)*4*time.Microsecond
 	d += time.Duration(len(w.Ops)*max(1, len(w.Parallel))) * 2 * w.Duration
@@ -92,7 +92,7 @@ func (p *progress) begin(next measure.Planned) {
 func (p *progress) end(done measure.Planned) {
 	p.past += p.expected[done.Cell.ID()]
 	if p.bar != nil {
-		// The bar only refuses numbers beyond its end, which past never is.
+		// The bar only refuses numbers beyond its end, which past never exceeds.
 		_ = p.bar.Set64(int64(p.past))
 	}
 }

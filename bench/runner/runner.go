@@ -1,13 +1,11 @@
-// Package runner carries out a run: it resolves what is asked for into cells,
-// verifies the implementations, drives a process per fork in shuffled blocks,
-// keeps every fork on disk as it comes, and leaves run.json, bench.txt,
-// report.md and the profiles behind.
+// Package runner carries out a run: it resolves the options into cells, verifies the
+// implementations and starts a process per fork in shuffled blocks. It writes every fork to
+// disk as it arrives, and at the end run.json, bench.txt, report.md and the profiles.
 //
-// The flow: plan.go (what is asked for -> Plan, everything that can be wrong is
-// found here, before anything is written), verify.go (conformance), runner.go
-// (the forks, of one run or of two that take turns), budget.go (more forks for what
-// is inconclusive), progress.go (what a person sees meanwhile). pair.go and
-// selfcheck.go stand on these.
+// The flow: plan.go (options -> Plan; every error of the options is found here, before
+// anything is written), verify.go (conformance), runner.go (the forks, of one run or of two
+// that take turns), budget.go (more forks for inconclusive workloads), progress.go (the
+// output meanwhile). pair.go and selfcheck.go build on these.
 package runner
 
 import (
@@ -27,28 +25,28 @@ import (
 	"github.com/informerbench/informerbench/report"
 )
 
-// ForkCommand is the hidden command by which benchrun starts itself to measure
-// one fork: it reads a bench.Request as JSON from standard input and writes a
-// measure.Fork as JSON to standard output.
+// ForkCommand is the hidden command with which benchrun starts itself to measure one fork.
+// It reads a bench.Request as JSON from standard input and writes a measure.Fork as JSON to
+// standard output.
 const ForkCommand = "fork-process"
 
-// ErrInterrupted is wrapped by the error of a run that was cut short. What was
-// measured is kept.
+// ErrInterrupted is wrapped by the error of a run that was interrupted. The measured forks
+// are kept.
 var ErrInterrupted = errors.New("interrupted")
 
-// ErrFailed is wrapped by the error of a run that ended but found something
-// broken: an implementation that failed its suite, or a check.
+// ErrFailed is wrapped by the error of a run that ended but found a defect: an
+// implementation that failed its suite, or a check that failed.
 var ErrFailed = errors.New("failed")
 
-// Result is where a run's record is, and the record.
+// Result is a run's record and its folder.
 type Result struct {
 	Dir string
 	Run *measure.Run
 }
 
-// Execute carries out a plan. Progress goes to out. When ctx ends, what was
-// measured is kept, the reports are written from it, and the error wraps
-// ErrInterrupted and says how to go on.
+// Execute carries out a plan. Progress goes to out. When ctx ends, Execute keeps the
+// measured forks and writes the reports from them. The error then wraps ErrInterrupted and
+// says how to resume.
 func Execute(ctx context.Context, p *Plan, out io.Writer) (result Result, err error) {
 	lock, err := p.hold()
 	if err != nil {
@@ -75,7 +73,7 @@ func (p *Plan) hold() (*measure.Lock, error) {
 	return lock, err
 }
 
-// release gives the lock back; a failure to do so is part of how the run ended.
+// release unlocks the folder and joins a failure to do so to the run's error.
 func release(lock *measure.Lock, err *error) { *err = errors.Join(*err, lock.Unlock()) }
 
 // begin makes the folder of a run.
@@ -91,11 +89,11 @@ func nothingMeasured(full error) error {
 	return fmt.Errorf("%w: the disk is full, nothing was measured: %w; make room and begin again", ErrFailed, full)
 }
 
-// Resume goes on with the interrupted run in dir, on the machine and the code
-// that it was begun with. command and workTree are as in Options.
+// Resume continues the interrupted run in dir. The machine and the code must be those that
+// the run was begun with. command and workTree are as in Options.
 func Resume(ctx context.Context, dir string, command []string, workTree string, out io.Writer) (result Result, err error) {
 	if _, err := measure.ReadRun(dir); err != nil {
-		return Result{}, err // before a lock file is made where no run is
+		return Result{}, err // before a lock file is created where there is no run
 	}
 	lock, err := measure.LockDir(dir, command)
 	if measure.DiskFull(err) {
@@ -128,20 +126,19 @@ func Resume(ctx context.Context, dir string, command []string, workTree string, 
 	return drive(ctx, j, out)
 }
 
-// drive measures what a run lacks and writes the reports.
+// drive measures the missing forks of a run and writes the reports.
 func drive(ctx context.Context, j *measure.Journal, out io.Writer) (Result, error) {
 	sides := []*side{{Journal: j}}
 	return sides[0].finish(measureAll(ctx, sides, out))
 }
 
-// side is one of the runs whose forks take turns: a run by itself has one side, a
-// pair two.
+// side is one of the runs whose forks take turns: a single run has one side, a pair two.
 type side struct {
 	*measure.Journal
 	exe string // the program that measures it; "" is this one
 }
 
-// goOn says how to go on with a run that did not end, after the given words.
+// goOn says, after the given words, how to resume a run that did not end.
 func (s *side) goOn(words string) string {
 	if s.Run().Settings.Pair {
 		return "a pair run cannot be resumed; what was measured is kept in " + s.Dir()
@@ -149,8 +146,8 @@ func (s *side) goOn(words string) string {
 	return words + ": benchrun run --resume " + s.Dir()
 }
 
-// finish completes the record of a side and writes its reports; err is how the
-// measuring ended.
+// finish completes the record of a side and writes its reports. err is how the measuring
+// ended.
 func (s *side) finish(err error) (Result, error) {
 	run := s.Run()
 	if err == nil || errors.Is(err, ErrFailed) {
@@ -171,8 +168,8 @@ func (s *side) finish(err error) (Result, error) {
 	return Result{s.Dir(), run}, errors.Join(err, failures(run))
 }
 
-// write writes the record and the reports, in the order that lets --resume do
-// what an interruption leaves undone.
+// write writes the record and the reports in an order in which --resume can complete an
+// interrupted write.
 func write(j *measure.Journal) error {
 	if err := j.Save(); err != nil {
 		return err
@@ -183,8 +180,8 @@ func write(j *measure.Journal) error {
 	return j.Close()
 }
 
-// measureAll measures what the sides lack, and then more of what is inconclusive
-// as long as the budget lasts.
+// measureAll measures the missing forks of the sides, and then more forks of inconclusive
+// workloads while the budget lasts.
 func measureAll(ctx context.Context, sides []*side, out io.Writer) error {
 	for {
 		if err := forks(ctx, sides, out); err != nil {
@@ -203,7 +200,7 @@ func measureAll(ctx context.Context, sides []*side, out io.Writer) error {
 	}
 }
 
-// task is a fork to be done for one side.
+// task is one planned fork of one side.
 type task struct {
 	*side
 	measure.Planned
@@ -211,7 +208,7 @@ type task struct {
 
 func (t task) done() bool { return t.Journal.Done(t.Planned) }
 
-// schedule lets the sides take turns, each first in every other turn.
+// schedule alternates the sides; each is first in every other turn.
 func schedule(sides []*side) []task {
 	run := sides[0].Run()
 	var plan []task
@@ -223,8 +220,8 @@ func schedule(sides []*side) []task {
 	return plan
 }
 
-// forks runs one process after the other through the schedule. A cell whose
-// process fails or hangs is given up, with a warning in the record; the others go on.
+// forks runs the processes of the schedule one after the other. A cell whose process fails
+// or hangs is given up, with a warning in the record; the others continue.
 func forks(ctx context.Context, sides []*side, out io.Writer) error {
 	plan := schedule(sides)
 	left := slices.DeleteFunc(slices.Clone(plan), task.done)
@@ -236,13 +233,13 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 		return err
 	}
 	defer bar.finish()
-	// What is measured again is not given up any more.
+	// A cell that is measured again is no longer given up.
 	for _, s := range sides {
 		s.Run().Warnings = slices.DeleteFunc(s.Run().Warnings, func(w string) bool {
 			return slices.ContainsFunc(left, func(t task) bool { return strings.HasPrefix(w, givenUp(t.Cell.ID())) })
 		})
 	}
-	given := map[string]error{} // up, by cell
+	given := map[string]error{} // the cells given up, by ID
 	for i, next := range left {
 		id := next.Cell.ID()
 		if given[id] != nil {
@@ -272,7 +269,7 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 	return errors.Join(slices.Collect(maps.Values(given))...)
 }
 
-// request is what the process of one fork is asked for.
+// request builds the request for the process of one fork.
 func request(t task) (bench.Request, error) {
 	settings := t.Run().Settings
 	w, err := t.Run().Workload(t.Cell)
@@ -286,7 +283,7 @@ func request(t task) (bench.Request, error) {
 	return r, err
 }
 
-// failures says what a run that ended has found broken.
+// failures returns the defects that a finished run has found.
 func failures(run *measure.Run) error {
 	var errs []error
 	for _, im := range run.Impls {

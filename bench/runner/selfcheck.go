@@ -22,7 +22,7 @@ type SelfCheckOptions struct {
 	Rounds     int           // comparisons of the same code
 	Plants     []float64     // slowdowns to plant, in percent
 	PlantForks int           // forks per cell of the pairs with a planted slowdown
-	Budget     time.Duration // for more of them
+	Budget     time.Duration // time for additional forks of those pairs
 	Out        string        // folder that keeps the runs; "" keeps none
 	Command    []string
 	WorkTree   string
@@ -34,7 +34,7 @@ var selfCheckImpls = []string{"mutexmap", "deltafifo", "binaryheap", "workqueue"
 // plantedStore is the store that is slowed down.
 const plantedStore = "mutexmap"
 
-// SelfCheck shows on this machine that verdicts hold, and writes what it saw as
+// SelfCheck tests on this machine whether verdicts hold, and writes its findings as
 // Markdown to out. The error wraps ErrFailed if one does not.
 func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer) (failed error) {
 	if o.Rounds < 0 || o.PlantForks < measure.FewestForks {
@@ -87,7 +87,7 @@ type selfCheck struct {
 	verified      bool
 }
 
-// pair measures and compares one pair. The suites are run once.
+// pair measures and compares one pair. Only the first pair runs the suites.
 func (c *selfCheck) pair(ctx context.Context, name string, o Options) (*compare.Result, error) {
 	o.Command, o.WorkTree, o.Out = c.o.Command, c.o.WorkTree, filepath.Join(c.o.Out, name)
 	o.SkipVerify = c.verified
@@ -104,7 +104,7 @@ func (c *selfCheck) pair(ctx context.Context, name string, o Options) (*compare.
 	return compare.Runs(results[0].Run, results[1].Run, false)
 }
 
-// sameCode compares the same code under two names, again and again.
+// sameCode compares the same code under two names, Rounds times.
 func (c *selfCheck) sameCode(ctx context.Context) error {
 	fmt.Fprintf(c.out, "## The same code under two names\n\nThe default preset over %s, %d forks of each cell as base and as head, in turns: a false verdict would be any better or worse.\n\n", strings.Join(selfCheckImpls, ", "), DefaultForks)
 	fmt.Fprintf(c.out, "| comparison | verdicts | same | inconclusive | better | worse | noise, median over the rows |\n|---|---|---|---|---|---|---|\n")
@@ -133,11 +133,11 @@ func (c *selfCheck) sameCode(ctx context.Context) error {
 	return c.conclude(fmt.Sprintf("%d false verdicts among %d, in %d comparisons.", len(wrong), total, c.o.Rounds), wrong)
 }
 
-// gateBound is what the gate of the planted pairs allows, in percent.
+// gateBound is the slowdown that the gate of the planted pairs allows, in percent.
 const gateBound = 3
 
-// planted slows one of two stores down and asks whether gates over both find it, it
-// alone, and whether what is too small to be told is left untold.
+// planted slows one of two stores down. It checks that gates over both find that store and
+// only it, and report nothing if the slowdown is too small to be detected.
 func (c *selfCheck) planted(ctx context.Context, share float64) error {
 	fmt.Fprintf(c.out, "## A slowdown of %g percent in the store %s\n\nMeasured beside clientgo, which has none: `benchrun pair --component store --impl clientgo,%s --forks %d --budget %s --plant %s=%g%%`\n\n",
 		100*share, plantedStore, plantedStore, c.o.PlantForks, c.o.Budget, plantedStore, 100*share)

@@ -11,8 +11,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// sweep replaces the sweeps of the workloads by the one that was asked for. What
-// cannot vary that is left out, with a note; if that is all of them it is an error.
+// sweep replaces the sweeps of the workloads by the requested one. Workloads that cannot
+// vary that parameter are left out, with a note; if none can, sweep returns an error.
 func (p *Plan) sweep(workloads []load.Workload) ([]load.Workload, error) {
 	if len(p.options.Sweep) > 1 {
 		return nil, errors.New("--sweep: a run sweeps one number: give it once, with all its values")
@@ -66,7 +66,8 @@ func (p *Plan) sweep(workloads []load.Workload) ([]load.Workload, error) {
 	return swept, p.checkProcs(swept)
 }
 
-// ofTraces is what can be varied of a workload that replays a trace: the readers.
+// ofTraces returns the parameters that can vary where a trace is replayed: those of the
+// readers.
 func ofTraces(w load.Workload) []string {
 	return slices.DeleteFunc(w.Sweepable(), func(vary string) bool {
 		group, _, ofGroup := strings.Cut(vary, ".")
@@ -74,7 +75,7 @@ func ofTraces(w load.Workload) []string {
 	})
 }
 
-// checkProcs refuses two answers to the question of GOMAXPROCS.
+// checkProcs refuses two settings of GOMAXPROCS.
 func (p *Plan) checkProcs(workloads []load.Workload) error {
 	for _, w := range workloads {
 		if w.Sweep.Vary == load.VaryProcs && p.options.Procs != 0 {

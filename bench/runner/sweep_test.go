@@ -39,7 +39,7 @@ func TestSweepOfAGroup(t *testing.T) {
 	}
 }
 
-// A smaller number of objects takes what waits along.
+// A smaller number of objects also reduces the waiting items.
 func TestSweepOfObjectsThatWait(t *testing.T) {
 	t.Parallel()
 	p := plan(t, Options{Preset: "quick", Components: []string{"delay"}, Sweep: []string{"objects=1000,1000000"}})
@@ -86,7 +86,7 @@ func TestSweepOfProcs(t *testing.T) {
 	}
 }
 
-// Several presets are one run, under a name that is fit for a folder.
+// Several presets are one run, under a name that suits a folder.
 func TestSeveralPresets(t *testing.T) {
 	t.Parallel()
 	p := plan(t, Options{Preset: "lock-starvation,index-selectivity"})
@@ -102,8 +102,8 @@ func TestSeveralPresets(t *testing.T) {
 	}
 }
 
-// What is there for study is measured by a brief preset only if it is named, and by
-// the others always.
+// A brief preset measures implementations for study only if they are named; other presets
+// always measure them.
 func TestStudiesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// The groups of a trace's workload where no other workload says who reads.
+// The groups of a trace's workload where no other workload defines the readers.
 const (
 	traceLister   = "lister"
 	traceFeeder   = "replay"
@@ -24,11 +24,10 @@ const (
 	traceHandler  = "handler"
 )
 
-// traceWorkloads describes the replay of a trace, which must be whole, through each
-// component that it can be replayed through: who reads meanwhile, or consumes, is
-// what the given workloads say; without any, one goroutine lists all of a store, one
-// consumes from a FIFO, and an informer has one handler and one goroutine that lists.
-// What is written, the trace says.
+// traceWorkloads describes the replay of a trace, which must be complete, through each
+// component that supports it. The given workloads define the readers and consumers. Without
+// any, one goroutine lists all of a store, one consumes from a FIFO, and an informer has
+// one handler and one goroutine that lists. The trace defines the writes.
 func (p *Plan) traceWorkloads(path string, given []load.Workload) ([]load.Workload, error) {
 	trace, err := load.ReadTraceFile(path)
 	if err != nil {
@@ -112,8 +111,8 @@ func defaultReaders(c contract.Component) []load.Group {
 	return []load.Group{lister}
 }
 
-// fed puts a group that stands for the trace before groups that consume: a workload
-// needs somebody who makes what they do.
+// fed puts a group that stands for the trace before groups that consume: a workload with
+// consumers needs a producer.
 func fed(c contract.Component, groups []load.Group) []load.Group {
 	consumes := func(g load.Group) bool {
 		op, err := load.LookupOperation(c, g.Op)
@@ -129,8 +128,8 @@ func fed(c contract.Component, groups []load.Group) []load.Group {
 	return append([]load.Group{feeder}, groups...)
 }
 
-// readers are the groups of a workload that do something while a trace is replayed, and
-// the names of those that do not. With consumers comes one that stands for the trace.
+// readers returns the groups of a workload that run while a trace is replayed, and the
+// names of the others. Before consumers it puts a group that stands for the trace.
 func readers(w load.Workload) (kept []load.Group, dropped []string) {
 	if !slices.Contains(bench.TraceComponents(), w.Component) {
 		return nil, nil
@@ -149,7 +148,7 @@ func readers(w load.Workload) (kept []load.Group, dropped []string) {
 	return fed(w.Component, kept), dropped
 }
 
-// readable refuses readers of an index in which none of the trace's objects is.
+// readable refuses readers of an index in which no object of the trace has a value.
 func readable(w load.Workload, trace *load.Trace) error {
 	for _, g := range w.Groups {
 		index := cmp.Or(g.Index, w.Index)
@@ -169,14 +168,14 @@ func readable(w load.Workload, trace *load.Trace) error {
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// nameOf makes a workload's name of a file's.
+// nameOf derives a workload's name from a file's.
 func nameOf(path string) string {
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(base), "-"), "-")
 }
 
-// checks gathers what the forks checked, and compares the states in which the
-// implementations ended.
+// checks gathers the checks of the forks, and compares the final states of the
+// implementations.
 func checks(run *measure.Run) []measure.CheckResult {
 	var out []measure.CheckResult
 	for _, c := range run.Cells {

@@ -14,12 +14,12 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// quickEffort is how much of the random and stress cases a run does before it
+// quickEffort is the share of the random and stress cases that a run does before it
 // measures; benchrun verify does all.
 const quickEffort = 0.2
 
-// Verify runs the conformance suite of one entry and describes the entry with
-// the outcome. opts may set the seed and the effort.
+// Verify runs the conformance suite of one entry and describes the entry with the outcome.
+// opts may set the seed and the effort.
 func Verify(e catalog.Entry, opts ...suite.Option) measure.Implementation {
 	im := describe(e)
 	opts = append(slices.Clone(opts), suite.WithObserver(func(r suite.Result) {
@@ -86,8 +86,8 @@ func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.W
 	return impls, sound, nil
 }
 
-// PrintVerified writes the outcome of one verification, with everything that
-// was waived and why.
+// PrintVerified writes the outcome of one verification, with every waived clause and the
+// reason.
 func PrintVerified(out io.Writer, im measure.Implementation, took time.Duration) {
 	mark := "ok  "
 	if im.Verified != measure.VerifyPassed {

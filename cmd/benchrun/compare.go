@@ -14,7 +14,7 @@ import (
 	"github.com/informerbench/informerbench/report"
 )
 
-// versusFormats are the writers by the name that --format takes.
+// versusFormats are the writers by the name given to --format.
 var versusFormats = map[string]func(io.Writer, *compare.Result) error{
 	"text": report.WriteVersusText, "markdown": report.WriteVersusMarkdown, "json": report.WriteVersusJSON,
 }
@@ -59,7 +59,7 @@ matches nothing is an error. Without gates nothing may be worse.
 
 Exit codes: 0 pass; 1 regression; 3 inconclusive (see --inconclusive); 2 the input is wrong.`
 
-// verdictFlags say what is asked of a comparison and how it is shown.
+// verdictFlags are the flags for a comparison's gates and output.
 type verdictFlags struct {
 	gates                          []string
 	gateFile, format, inconclusive string
@@ -73,7 +73,7 @@ func (v *verdictFlags) add(cmd *cobra.Command) {
 	f.StringVar(&v.inconclusive, "inconclusive", "fail", "`WORD` for data too weak to tell: pass exits with 0, fail with 3")
 }
 
-// check reads the gates; everything that can be wrong with the flags is found here.
+// check reads the gates and finds every mistake in the flags.
 func (v *verdictFlags) check() ([]compare.Gate, error) {
 	if versusFormats[v.format] == nil {
 		return nil, fmt.Errorf("--format %q: want text, markdown or json", v.format)
@@ -116,7 +116,7 @@ func (v *verdictFlags) judge(cmd *cobra.Command, r *compare.Result, gates []comp
 	return nil
 }
 
-// errInconclusive is wrapped by the error of a comparison whose data are too weak.
+// errInconclusive is wrapped by the error of a comparison with too little evidence.
 var errInconclusive = errors.New("inconclusive")
 
 // versus reads and compares two folders or two files.

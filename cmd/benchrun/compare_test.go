@@ -121,8 +121,8 @@ func TestCompareBadInput(t *testing.T) {
 // tiny is a workload whose forks take some tens of milliseconds.
 const tiny = "name: tiny\ncomponent: store\nobjects:\n  count: 100\nops: [get, update]\nduration: 3ms\n"
 
-// A pair leaves two whole runs of the same cells, and compares them; head alone is
-// slowed down by what is planted.
+// A pair leaves two complete runs of the same cells and compares them. Only head has the
+// planted slowdown.
 func TestPair(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "pair")
@@ -174,8 +174,8 @@ func TestPairWithAnotherProgram(t *testing.T) {
 	}
 }
 
-// A budget adds forks to what more forks would settle, all cells alike, and the
-// record says when.
+// A budget adds forks to comparisons that more forks would settle, equally for all cells,
+// and the record says when.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// The flags below have a zero value that means "not given". Given as 0 they are refused,
-// because 0 forks and 0 processors are no fewer than the default by mistake.
+// The zero value of the flags below means "not given". An explicit 0 is refused: 0 forks or
+// 0 processors must not silently mean the default.
 
-// atLeastOne is a whole number of 1 or more.
+// atLeastOne is an integer of 1 or more.
 type atLeastOne struct{ into *int }
 
 func (atLeastOne) Type() string     { return "int" }
@@ -42,7 +42,7 @@ func (f aboveZero) Set(text string) error {
 	return nil
 }
 
-// longerThanZero is a time above 0.
+// longerThanZero is a duration above 0.
 type longerThanZero struct{ into *time.Duration }
 
 func (longerThanZero) Type() string     { return "duration" }
@@ -57,7 +57,7 @@ func (f longerThanZero) Set(text string) error {
 	return nil
 }
 
-// given shows a value that was set, and nothing of one that was not.
+// given formats a value that was set, and returns "" for one that was not.
 func given[T comparable](v *T, show func(T) string) string {
 	var zero T
 	if v == nil || *v == zero {

@@ -16,8 +16,8 @@ import (
 // insideVariable marks the process that has a mount namespace of its own.
 const insideVariable = "BENCHRUN_TEST_INSIDE"
 
-// A run on a disk that becomes full says so, keeps what it has, and goes on when
-// there is room. The disks are tmpfs of some pages, in a namespace of their own.
+// A run on a disk that becomes full says so, keeps its forks, and continues when there is
+// room. The disks are tmpfs of some pages, in a namespace of their own.
 func TestFullDisk(t *testing.T) {
 	if os.Getenv(insideVariable) == "" {
 		inNamespace(t)
@@ -77,7 +77,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// inNamespace runs the calling test again where it may mount.
+// inNamespace runs the calling test again in a namespace where it may mount.
 func inNamespace(t *testing.T) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), must(os.Executable()), "-test.run=^"+t.Name()+"$", "-test.v", fmt.Sprintf("-test.short=%v", testing.Short()))

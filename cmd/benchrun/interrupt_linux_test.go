@@ -1,6 +1,6 @@
 package main
 
-// Whole runs, as processes, that are cut short at random moments.
+// Complete runs, as processes, that are interrupted at random moments.
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// seedVariable repeats the moments of an earlier test, as far as time repeats.
+// seedVariable repeats the moments of an earlier test, as far as timing allows.
 const seedVariable = "BENCHRUN_TEST_SEED"
 
 func seeded(t *testing.T) *rand.Rand {
@@ -36,7 +36,7 @@ func seeded(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// points is how many moments are tried of each kind.
+// points is the number of moments per kind of interruption.
 func points(t *testing.T) int {
 	t.Helper()
 	if testing.Short() {
@@ -85,8 +85,8 @@ func (p *parent) until(condition func() bool) {
 	}
 }
 
-// signal is what a terminal does: it reaches the whole group. That the process
-// has ended meanwhile is no error.
+// signal signals the whole group, as a terminal does. It ignores a process that has ended
+// meanwhile.
 func (p *parent) signal(s syscall.Signal) {
 	select {
 	case <-p.done:
@@ -95,7 +95,7 @@ func (p *parent) signal(s syscall.Signal) {
 	}
 }
 
-// child is the process of the fork under way, 0 if there is none.
+// child is the process of the current fork, 0 if there is none.
 func (p *parent) child() int {
 	for _, path := range must(filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.cmd.Process.Pid))) {
 		b, _ := os.ReadFile(path) // the process may be gone
@@ -114,7 +114,7 @@ func (p *parent) killChild() {
 	}
 }
 
-// temporaries are the files that are being written in a run's folder.
+// temporaries are the unfinished files in a run's folder.
 func temporaries(dir string) []string {
 	return append(must(filepath.Glob(filepath.Join(dir, ".*[0-9]"))), must(filepath.Glob(filepath.Join(dir, "forks", ".*[0-9]")))...)
 }
@@ -165,8 +165,8 @@ func TestInterruptedAtAnyMoment(t *testing.T) {
 	}
 }
 
-// aWholeRun is how long a run takes beside another one, as they will be. The first
-// pair finds the program on disk, the second in memory.
+// aWholeRun is the duration of a run beside another one, as in the test. The first pair
+// loads the program from disk, the second finds it in memory.
 func aWholeRun(t *testing.T) time.Duration {
 	t.Helper()
 	var took time.Duration
@@ -187,8 +187,8 @@ func aWholeRun(t *testing.T) time.Duration {
 	return took
 }
 
-// checkEnd wants the end that the kind of interruption may have. A signal in the
-// first moments, before benchrun has asked for it, ends it as any process.
+// checkEnd wants an end that fits the kind of interruption. A signal before benchrun has
+// installed its handler ends it as any process.
 func checkEnd(t *testing.T, p *parent, kind string) {
 	t.Helper()
 	s := p.status()
@@ -204,8 +204,8 @@ func checkEnd(t *testing.T, p *parent, kind string) {
 	}
 }
 
-// checkGoesOn wants what was measured to be readable, kept of the forks at least,
-// and the run to be resumed until it is whole.
+// checkGoesOn wants the folder to be readable, at least kept forks to be there, and
+// --resume to complete the run.
 func checkGoesOn(t *testing.T, dir string, kept int, args []string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dir, measure.RunFile)); errors.Is(err, os.ErrNotExist) {
@@ -241,12 +241,12 @@ func checkGoesOn(t *testing.T, dir string, kept int, args []string) {
 	}
 }
 
-// The first Ctrl-C says that it is stopping, the second ends the process although
-// a conformance suite is under way, which has hours to go.
+// The first Ctrl-C announces the stop. The second ends the process although a conformance
+// suite is running that would take hours.
 func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	p := start(t, []string{"verify", "--component", "store", "--impl", "mutexmap", "--effort", "100000"})
-	p.until(func() bool { return p.worked() > time.Second }) // most of it in the suite: to start takes some hundredths
+	p.until(func() bool { return p.worked() > time.Second }) // most of it in the suite: starting takes some hundredths of a second
 	p.signal(syscall.SIGINT)
 	p.until(func() bool { return strings.Contains(p.said.String(), "A second Ctrl-C stops at once") })
 	p.signal(syscall.SIGINT)
@@ -255,7 +255,7 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	}
 }
 
-// worked is how long processors have run p; nothing of a process that has ended.
+// worked is the CPU time of p; 0 for a process that has ended.
 func (p *parent) worked() time.Duration {
 	proc, err := procfs.NewProc(p.cmd.Process.Pid)
 	if err != nil {
@@ -265,7 +265,7 @@ func (p *parent) worked() time.Duration {
 	return time.Duration(stat.CPUTime() * float64(time.Second))
 }
 
-// syncBuffer is what a process says while it is read.
+// syncBuffer collects a process's output while it is read.
 type syncBuffer struct {
 	mu struct {
 		sync.Mutex

@@ -11,11 +11,11 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// dieVariable names, in the environment, a folder with a file for each fork
-// process that shall be killed.
+// dieVariable names, in the environment, a folder with a file for each fork process to be
+// killed.
 const dieVariable = "BENCHRUN_TEST_DIE"
 
-// dieOnPurpose is the fate of as many fork processes as there are files to remove.
+// dieOnPurpose kills this process if it can remove a file of that folder.
 func dieOnPurpose() {
 	dir := os.Getenv(dieVariable)
 	if dir == "" {
@@ -36,8 +36,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// A fork whose process is killed is measured again; what is killed three times is
-// given up, and --resume measures it after all.
+// A fork whose process is killed is measured again. After three kills the cell is given up,
+// and --resume measures it after all.
 func TestKilledForksAreMeasuredAgain(t *testing.T) {
 	for _, c := range []struct{ kills, code, warnings int }{{2, 0, 2}, {3, exitBroken, 3}} {
 		t.Run(fmt.Sprint(c.kills), func(t *testing.T) {
@@ -100,8 +100,8 @@ func read(t *testing.T, dir string) *measure.Run {
 	return run
 }
 
-// checkWhole wants every fork of a tinyRun once, and nothing that a finished run
-// has no use for. That no fork is there twice is for ReadRun to find.
+// checkWhole wants every fork of a tinyRun, and no files that a finished run does not need.
+// ReadRun finds duplicate forks.
 func checkWhole(t *testing.T, dir string) {
 	t.Helper()
 	run := read(t, dir)

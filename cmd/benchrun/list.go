@@ -38,7 +38,7 @@ func newList() *cobra.Command {
 	return cmd
 }
 
-// columnWidth keeps a table of three long columns within a terminal of 140.
+// columnWidth keeps a table of three long columns within a terminal of 140 characters.
 const columnWidth = 42
 
 func newTable(out io.Writer, title string, header ...any) table.Writer {

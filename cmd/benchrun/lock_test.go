@@ -12,7 +12,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// A second command on the folder of a run is told who works there, and changes nothing.
+// A second command on a run's folder reports the process that holds it, and changes
+// nothing.
 func TestSecondRunIsToldWhoHoldsTheFolder(t *testing.T) {
 	begun, _ := interrupted(t)
 	fresh := filepath.Join(t.TempDir(), "run")
@@ -81,8 +82,8 @@ func content(t *testing.T, dir string) string {
 	return out.String()
 }
 
-// A run holds its folder from its first moment, when nothing is measured yet, until it
-// ends, however it ends.
+// A run holds its folder from its beginning, before any measurement, until it ends, however
+// it ends.
 func TestRunHoldsItsFolderWhileItLives(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	first := exec.CommandContext(t.Context(), must(os.Executable()), "run", "--preset", "stores", "-o", dir) // verifies first, for a while

@@ -1,12 +1,15 @@
 // Command benchrun compares implementations of the machinery inside Kubernetes
 // controllers: stores, FIFOs, delay heaps, workqueues and informers. Run it with --help.
 //
-// This package holds flags and what is printed, nothing else: the work is done
-// by packages bench/runner, report, load and catalog.
+// This package contains only flags and output. Packages bench/runner, report, load and
+// catalog do the work.
 //
-// Exit codes: 0 done; 1 something measured or verified is broken, or compare found a
-// regression; 2 the input is wrong, nothing was written; 3 compare found the data
-// too weak to tell; 130 interrupted, what was measured is kept.
+// Exit codes:
+//   - 0: done.
+//   - 1: an implementation, a measurement or a check failed, or compare found a regression.
+//   - 2: the input is wrong; nothing was written.
+//   - 3: compare found too little evidence for a verdict.
+//   - 130: interrupted; the measured forks are kept.
 package main
 
 import (
@@ -35,10 +38,10 @@ const (
 )
 
 func main() {
-	// client-go's code logs on its own account, also what conformance cases provoke.
+	// client-go logs by itself, also the errors that conformance cases provoke.
 	klog.SetLogger(logr.Discard())
 	ctx, end := context.Background(), func() {}
-	if len(os.Args) < 2 || os.Args[1] != runner.ForkCommand { // a fork has nothing to end in order
+	if len(os.Args) < 2 || os.Args[1] != runner.ForkCommand { // a fork does not handle signals
 		ctx, end = untilSignal(ctx)
 	}
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
@@ -46,8 +49,8 @@ func main() {
 	os.Exit(code)
 }
 
-// untilSignal returns a context that the first signal ends, so that a run stops
-// in order. From then on a signal does what it does by default: it ends the process.
+// untilSignal returns a context that the first signal ends, so that a run shuts down
+// orderly. From then on a signal has its default effect: it ends the process.
 func untilSignal(ctx context.Context) (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	ended := context.AfterFunc(ctx, func() {
@@ -64,7 +67,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	root.SetIn(in)
 	shown := &visibleWriter{out: out}
 	root.SetOut(shown)
-	root.SetErr(errOut) // as it is: progress asks whether it is a terminal, and moves its cursor
+	root.SetErr(errOut) // unwrapped: progress checks whether it is a terminal, and moves its cursor
 	err := root.ExecuteContext(ctx)
 	err = errors.Join(err, shown.end())
 	if err == nil {
@@ -82,7 +85,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	return exitBadInput
 }
 
-// errBroken marks the errors that are not the caller's mistake.
+// errBroken marks errors that are not mistakes in the input.
 var errBroken = errors.New("broken")
 
 // broken marks err so that the exit code is exitBroken.
@@ -116,7 +119,7 @@ without its interval.`,
   benchrun report results/20261121T101500Z-quick`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		// Without it cobra answers an unknown command with help and exit code 0.
+		// Without RunE cobra answers an unknown command with help and exit code 0.
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

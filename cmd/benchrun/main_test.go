@@ -24,7 +24,7 @@ import (
 	"github.com/informerbench/informerbench/report"
 )
 
-// asBenchrun set in the environment makes the test binary benchrun itself.
+// asBenchrun, set in the environment, turns the test binary into benchrun.
 const asBenchrun = "BENCHRUN_TEST_AS_BENCHRUN"
 
 // TestMain lets the test binary stand in for benchrun where a run starts itself
@@ -195,7 +195,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// aTrace is a small trace as its file has it.
+// aTrace is the file of a small trace.
 func aTrace(t *testing.T) string {
 	t.Helper()
 	trace := &load.PodTrace{Source: "a test", Seed: 1, Compress: 1}
@@ -284,7 +284,7 @@ duration: 20ms
 	}
 }
 
-// checkBenchText has benchfmt, benchstat's own reader, read every line.
+// checkBenchText lets benchfmt, benchstat's own reader, read every line.
 func checkBenchText(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -316,7 +316,7 @@ func checkBenchText(t *testing.T, path string) {
 	}
 }
 
-// checkProfiles has pprof's own reader read every profile, and go tool pprof one.
+// checkProfiles lets pprof's own reader read every profile, and go tool pprof one.
 func checkProfiles(t *testing.T, dir string) {
 	t.Helper()
 	var kinds []string

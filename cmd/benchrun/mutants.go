@@ -16,8 +16,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// verifyMutants runs the suites of the entries' components over broken
-// implementations and prints the score.
+// verifyMutants runs the suites of the entries' components over broken implementations and
+// prints how many the suites detect.
 func verifyMutants(ctx context.Context, out io.Writer, entries []catalog.Entry, verbose bool) error {
 	components := map[contract.Component]bool{}
 	for _, e := range entries {

@@ -46,7 +46,7 @@ your machine's noise does to your gates. With --plant head is slower on purpose.
 			}
 			results, err := runner.Pair(cmd.Context(), p, base, cmd.ErrOrStderr())
 			if err != nil && results[1].Run == nil {
-				return err // nothing was begun
+				return err // no run was begun
 			}
 			if err != nil {
 				return broken(err)

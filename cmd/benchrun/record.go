@@ -95,7 +95,7 @@ The permissions it needs are list and watch on each resource.`,
 	return cmd
 }
 
-// stopped is the error of a recording that left no file. It tells Ctrl-C from a
+// stopped is the error of a recording that left no file. It distinguishes Ctrl-C from a
 // cluster that does not answer.
 func stopped(err error) error {
 	if errors.Is(err, context.Canceled) {
@@ -104,7 +104,7 @@ func stopped(err error) error {
 	return err
 }
 
-// told says what the recorder met with, in a few words.
+// told summarises the recorder's notes in a few words.
 func told(notes map[string]int) string {
 	words := ""
 	for _, what := range slices.Sorted(maps.Keys(notes)) {
@@ -113,8 +113,8 @@ func told(notes map[string]int) string {
 	return words
 }
 
-// recordProgress shows how far a recording is: a line that changes at a terminal,
-// elsewhere a line each tenth of the way and each minute, for a log.
+// recordProgress shows the progress of a recording: at a terminal as a line that changes,
+// elsewhere as a line after each tenth of the time and each minute, for a log.
 type recordProgress struct {
 	out      io.Writer
 	terminal bool

@@ -25,8 +25,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// recorded is a recording of 20 pods that are changed 60 times, as record leaves it,
-// and what the server had in the end.
+// recorded records 20 pods that are changed 60 times, and returns the file and the server's
+// final state.
 func recorded(t *testing.T) (path string, state map[string]runtime.Object) {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,8 +53,8 @@ func recorded(t *testing.T) (path string, state map[string]runtime.Object) {
 	changed := make(chan struct{})
 	go func() {
 		defer close(changed)
-		// The first watch is the trial, the second that of the recording, whose first list
-		// is done then.
+		// The first watch is Probe's. The second is the recording's and comes after its
+		// first list.
 		for t.Context().Err() == nil && server.Stats().Opened < 2 {
 			time.Sleep(time.Millisecond)
 		}
@@ -84,7 +84,7 @@ func recorded(t *testing.T) (path string, state map[string]runtime.Object) {
 	return path, pods.Snapshot()
 }
 
-// From a server through a recording to a replay: the same state everywhere.
+// From a server through a recording to a replay, the state is the same everywhere.
 func TestRecordThenReplay(t *testing.T) {
 	path, want := recorded(t)
 	trace, err := load.ReadTraceFile(path)
@@ -150,13 +150,13 @@ func TestRecordThenReplay(t *testing.T) {
 			}
 		}
 	}
-	// In so short a replay one lister may have no turn on a busy machine.
+	// In so short a replay a lister may get no turn on a busy machine.
 	if lists <= 0 {
 		t.Error("no lister listed")
 	}
 }
 
-// plain is an object as JSON, without the order and the empty fields that its Go type gives it.
+// plain is an object as JSON, without the order and the empty fields of its Go type.
 func plain(t *testing.T, obj runtime.Object) string {
 	t.Helper()
 	var m map[string]any
@@ -173,7 +173,7 @@ func plain(t *testing.T, obj runtime.Object) string {
 	return string(text)
 }
 
-// aRecording is a small recording as its file has it, in several blocks.
+// aRecording is the file of a small recording, in several blocks.
 func aRecording(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -195,7 +195,7 @@ func aRecording(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// A damaged recording is told, summed up as far as it goes, and made whole.
+// A damaged recording is reported, summarised up to the damage, and made complete.
 func TestSalvage(t *testing.T) {
 	data := aRecording(t)
 	cut := write(t, "cut.trace", string(data[:len(data)/2]))
@@ -222,8 +222,8 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// What is in the way of a new file is told by its own name, before any work; what a
-// command lacks, by what it is to be given.
+// An obstacle to a new file is reported by its own name, before any work. A missing
+// argument is reported with the command's usage.
 func TestTraceMistakes(t *testing.T) {
 	data := aRecording(t)
 	cut := write(t, "cut.trace", string(data[:len(data)/2]))
@@ -255,7 +255,7 @@ func TestTraceMistakes(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a recording also while a cluster lets it wait.
+// Ctrl-C ends a recording even while the cluster does not answer.
 func TestRecordInterruptedAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -275,7 +275,7 @@ func TestRecordInterruptedAtOnce(t *testing.T) {
 	}
 }
 
-// A workload beside a trace says who reads; its writers are left out.
+// A workload beside a trace defines the readers; its writers are left out.
 func TestTraceWithReaders(t *testing.T) {
 	path := write(t, "small.trace", string(aRecording(t)))
 	workload := write(t, "w.yaml", `name: mine
@@ -325,8 +325,8 @@ duration: 20ms
 	}
 }
 
-// Through an informer the handlers of a workload are told of a trace's events; a workload
-// without any gets one.
+// Through an informer the handlers of a workload get a trace's events; a workload without
+// handlers gets one.
 func TestTraceThroughInformer(t *testing.T) {
 	path := write(t, "small.trace", string(aRecording(t)))
 	for name, c := range map[string]struct {

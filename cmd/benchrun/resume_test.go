@@ -39,8 +39,7 @@ func interrupted(t *testing.T) (dir string, total int) {
 	return dir, total
 }
 
-// An interrupted run keeps its forks, says how to go on, and going on counts
-// nothing twice.
+// An interrupted run keeps its forks and says how to resume; resuming counts nothing twice.
 func TestInterruptAndResume(t *testing.T) {
 	dir, total := interrupted(t)
 	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != 0 {

@@ -71,7 +71,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 			if result.Run == nil {
 				return err
 			}
-			err = broken(err) // the input was taken: what went wrong since is no mistake of the caller's
+			err = broken(err) // the input was accepted: later errors are not mistakes of the caller
 			out := cmd.OutOrStdout()
 			if len(result.Run.Forks) > 0 {
 				err = errors.Join(err, report.WriteText(out, result.Run))
@@ -90,7 +90,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 	return cmd
 }
 
-// addRunFlags adds what all commands that measure take.
+// addRunFlags adds the flags that all measuring commands share.
 func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f := cmd.Flags()
 	f.StringVar(&o.Preset, "preset", "", "`NAME` of a preset, or of several: NAME,NAME (default "+load.DefaultPreset+"); benchrun list shows them")
@@ -110,7 +110,7 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.Var(plantFlag{&o.Plant}, "plant", "slow one store down on purpose, `STORE=10%`, to see whether your gates find it")
 }
 
-// plantFlag reads "mutexmap=10%".
+// plantFlag parses "mutexmap=10%".
 type plantFlag struct{ into **measure.Plant }
 
 func (plantFlag) Type() string { return "plant" }
@@ -133,7 +133,7 @@ func (f plantFlag) Set(text string) error {
 	return nil
 }
 
-// changedBeside returns a flag that was given beside the named one, or "".
+// changedBeside returns a flag that was given in addition to the named one, or "".
 func changedBeside(cmd *cobra.Command, name string) string {
 	other := ""
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -144,11 +144,11 @@ func changedBeside(cmd *cobra.Command, name string) string {
 	return other
 }
 
-// commandLine is what was typed, for the record.
+// commandLine is the command line as typed, for the record.
 func commandLine() []string { return append([]string{"benchrun"}, os.Args[1:]...) }
 
-// workTree is the folder to ask git about: the one above the working directory
-// that holds this module's go.mod; "" where benchrun runs elsewhere.
+// workTree is the folder of the git work tree: the working directory or its nearest parent
+// with this module's go.mod; "" where benchrun runs elsewhere.
 func workTree() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -167,7 +167,7 @@ func workTree() string {
 
 const modulePath = "github.com/informerbench/informerbench"
 
-// newFork is what benchrun starts itself with: one measurement, in this process.
+// newFork is the hidden command that measures one fork in a process of its own.
 func newFork() *cobra.Command {
 	return &cobra.Command{
 		Use:    runner.ForkCommand,
@@ -188,7 +188,8 @@ func newFork() *cobra.Command {
 	}
 }
 
-// newRecordProcess is what a pair asks the benchrun of its base for.
+// newRecordProcess is the hidden command by which a pair asks the base's benchrun for its
+// record.
 func newRecordProcess() *cobra.Command {
 	return &cobra.Command{
 		Use:    runner.RecordCommand,

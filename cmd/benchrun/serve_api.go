@@ -36,11 +36,11 @@ type serveOptions struct {
 	faults        uint64
 	seed          uint64
 	kubeconfig    string
-	reads, writes int // in flight at most, 0 for no limit
+	reads, writes int // most in flight, 0 for no limit
 	server        apiserver.Options
 }
 
-// What serve-api has where nothing is said.
+// The defaults of serve-api.
 const (
 	defaultServedPods = 1000
 	defaultServeRate  = 1000
@@ -94,7 +94,8 @@ Ctrl-C stops it.`,
 	return cmd
 }
 
-// noLimit turns the flags' number for no limit, kube-apiserver's, into that of Options.
+// noLimit converts the flags' 0 for no limit, as in kube-apiserver, to the value of
+// Options.
 func noLimit(n int) int {
 	if n == 0 {
 		return -1
@@ -102,7 +103,7 @@ func noLimit(n int) int {
 	return n
 }
 
-// check finds what is wrong with the flags before anything is made.
+// check finds mistakes in the flags before anything is created.
 func (o *serveOptions) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	switch {
@@ -141,22 +142,22 @@ func (o *serveOptions) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// The bounds keep a slip of the pen from eating the machine.
+// The bounds keep a mistake in a flag from exhausting the machine.
 const (
 	maxServed    = 10_000_000
 	maxServeRate = 1e6
 	maxCompress  = 1e12
 )
 
-// plan is what is served and what happens to it.
+// plan is the served objects and the writes to them.
 type plan struct {
 	pods, nodes []runtime.Object
 	trace       *load.Trace                                                          // served instead of the pods, if not nil
-	play        func(ctx context.Context, sources sources, done *atomic.Int64) error // nil for nothing
+	play        func(ctx context.Context, sources sources, done *atomic.Int64) error // nil for no writes
 	what        string
 }
 
-// sources are those of a server.
+// sources are the sources of a server.
 type sources map[schema.GroupVersionResource]*load.Source
 
 func (s sources) stop() {
@@ -165,7 +166,7 @@ func (s sources) stop() {
 	}
 }
 
-// count says how many objects of what there are.
+// count lists the number of objects of each resource.
 func (s sources) count() string {
 	var words []string
 	for _, gvr := range slices.SortedFunc(maps.Keys(s), func(a, b schema.GroupVersionResource) int { return strings.Compare(a.String(), b.String()) }) {
@@ -174,7 +175,8 @@ func (s sources) count() string {
 	return strings.Join(words, " and ")
 }
 
-// sources makes what is served. The faults strike the pods, or what a trace is about.
+// sources makes the sources to serve. The faults strike the pods, or the resources of a
+// trace.
 func (p plan) sources(faults []load.Fault) sources {
 	out := sources{}
 	if p.trace != nil {
@@ -205,7 +207,7 @@ func (o *serveOptions) plan() (plan, error) {
 		p.play = func(ctx context.Context, to sources, done *atomic.Int64) error {
 			err := load.Play(ctx, trace, to, load.PlayOptions{Compress: o.compress, Shared: true, Applied: func(load.TraceEvent, time.Time, runtime.Object) { done.Add(1) }})
 			if ctx.Err() != nil {
-				return nil // it was told to stop
+				return nil // the context has ended
 			}
 			return err
 		}
@@ -282,7 +284,8 @@ func (o *serveOptions) serve(ctx context.Context, out, errOut io.Writer) error {
 	return o.watch(ctx, server, served, p, errOut)
 }
 
-// handOut prints the kubeconfig, or writes it where nobody else can read the token.
+// handOut prints the kubeconfig, or writes it to a file that only its owner can read,
+// because it contains the token.
 func (o *serveOptions) handOut(server *apiserver.Server, out io.Writer) error {
 	data, err := server.Kubeconfig()
 	if err != nil {
@@ -302,13 +305,13 @@ func (o *serveOptions) handOut(server *apiserver.Server, out io.Writer) error {
 	return nil
 }
 
-// How often the progress is shown: on a terminal in place, elsewhere line by line.
+// The interval of the progress: on a terminal in place, elsewhere line by line.
 const (
 	progressOnTerminal = time.Second
 	progressInLog      = 10 * time.Second
 )
 
-// watch plays what is to be played and shows progress until the context ends.
+// watch runs the plan's writes and shows progress until the context ends.
 func (o *serveOptions) watch(ctx context.Context, server *apiserver.Server, served sources, p plan, errOut io.Writer) error {
 	var written atomic.Int64
 	played := make(chan error, 1)
@@ -351,7 +354,7 @@ func (o *serveOptions) watch(ctx context.Context, server *apiserver.Server, serv
 			return broken(err)
 		case <-ctx.Done():
 			if p.play != nil {
-				if err := <-played; err != nil { // it writes into a source that is about to stop
+				if err := <-played; err != nil { // wait, because it writes into a source that is about to stop
 					return broken(err)
 				}
 			}

@@ -8,12 +8,12 @@ import (
 	"github.com/informerbench/informerbench/report"
 )
 
-// visibleWriter shows the control characters of what is written as escapes: names and
-// texts of traces, runs and servers reach the terminal through it, and none of them
-// may move its cursor or change its colours. In JSON the escapes are the same value.
+// visibleWriter writes control characters as escapes. Names and texts of traces, runs and
+// servers reach the terminal through it, and must not move its cursor or change its
+// colours. In JSON the escapes are the same value.
 type visibleWriter struct {
 	out io.Writer
-	cut []byte // the beginning of a character whose end is in the next write
+	cut []byte // the beginning of a character that the next write completes
 }
 
 func (w *visibleWriter) Write(p []byte) (int, error) {
@@ -32,7 +32,7 @@ func (w *visibleWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// end writes what is left of a text that ends within a character.
+// end writes the rest of a text that ends within a character.
 func (w *visibleWriter) end() error {
 	_, err := io.WriteString(w.out, report.Visible(string(w.cut)))
 	w.cut = nil

@@ -13,7 +13,7 @@ import (
 	"github.com/informerbench/informerbench/measure/measuretest"
 )
 
-// However a text is cut into writes, its characters stay whole and none is obeyed.
+// However a text is split into writes, its characters stay whole and have no effect.
 func TestVisibleWriter(t *testing.T) {
 	t.Parallel()
 	const text, want = "±5% \x1b[31mµs\u202e\u009b€\n", "±5% \\u001b[31mµs\\u202e\\u009b€\n"
@@ -39,7 +39,7 @@ func TestVisibleWriter(t *testing.T) {
 	}
 }
 
-// Neither a trace nor a run nor a folder's name moves the cursor.
+// The names in a trace, a run or a folder do not move the cursor.
 func TestTerminalGetsNoControlCharacters(t *testing.T) {
 	const evil = "\x1b]0;title\x07\x1b[2J\u202e\u009b1m"
 	var file bytes.Buffer

@@ -136,7 +136,7 @@ Look for what is confidential before you hand a trace on.`,
 			if err != nil {
 				return err
 			}
-			defer f.Close() // read only: nothing can be lost
+			defer f.Close() // only read: nothing can be lost
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			return errors.Join(load.CatTrace(out, args[0], f), out.Flush())
 		},
@@ -190,7 +190,7 @@ func writeTrace(path string, trace *load.Trace) error {
 	return nil
 }
 
-// mayBeMade finds out before any work what is in the way of a new file.
+// mayBeMade checks, before any work, whether a new file can be created.
 func mayBeMade(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s exists: choose another file with -o", path)
@@ -201,7 +201,7 @@ func mayBeMade(path string) error {
 	return nil
 }
 
-// notWritten names the file that was to be, and not the one that is written first.
+// notWritten replaces the temporary file's name in an error by the final one.
 func notWritten(path string, err error) error {
 	var of *fs.PathError
 	var renamed *os.LinkError
@@ -213,7 +213,7 @@ func notWritten(path string, err error) error {
 	return fmt.Errorf("write %s: %w: choose another file", path, err)
 }
 
-// oneFile is the argument of the commands that look into a trace.
+// oneFile checks the argument of the commands that read a trace.
 func oneFile(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("give one FILE: benchrun trace %s", cmd.Use)

@@ -57,7 +57,7 @@ them. It exits with 1 if one survives.`,
 				start := time.Now()
 				im := runner.Verify(e, opts...)
 				if im.CasesPassed == 0 && len(im.Failures) == 0 && len(clauses) > 0 {
-					continue // the clauses asked for are those of another component, or waived
+					continue // the requested clauses are those of another component, or waived
 				}
 				checked++
 				runner.PrintVerified(out, im, time.Since(start))

@@ -22,14 +22,14 @@ var (
 	flagSchedule = flag.String("explore.schedule", "", "make one run of that program by this schedule")
 )
 
-// Suite is the programs of one test.
+// Suite is the set of programs of one test.
 type Suite struct {
 	Programs []Program
-	// Draw makes a random program; nil where there are none.
+	// Draw makes a random program; nil if the suite has no random programs.
 	Draw func(r *rand.Rand) Program
-	// Parse makes a program of a name that is none of Programs'; nil where it cannot.
+	// Parse makes a program from a name that is not in Programs; nil if the suite cannot.
 	Parse func(name string) (Program, error)
-	// Share is the part of the test binary's time that the suite takes.
+	// Share is the suite's share of the test binary's time.
 	Share float64
 }
 
@@ -38,8 +38,8 @@ const (
 	perRandom = 400 // random runs of a random program
 )
 
-// Check explores the programs for the time that the flags give and reports each that
-// fails. It prints what was explored, and how much time is left now and then.
+// Check explores the programs for the time that the flags give and reports each failing
+// program. It prints the explored schedules, and now and then the remaining time.
 func (s Suite) Check(t *testing.T) {
 	t.Helper()
 	if *flagProgram != "" {
@@ -68,7 +68,7 @@ func (s Suite) Check(t *testing.T) {
 	for bound := 0; bound <= *flagBound && len(open) > 0; bound++ {
 		var on []*Search
 		for i, search := range open {
-			// What a program leaves of its part of the time goes to those after it.
+			// Programs that finish early leave their time to those after them.
 			if left := time.Until(half); left > 0 && search.Deepen(time.Now().Add(left/time.Duration(len(open)-i))) {
 				on = append(on, search)
 			}
@@ -110,7 +110,7 @@ func (s Suite) Check(t *testing.T) {
 	}
 }
 
-// one explores, or replays, the program that the flags name.
+// one explores or replays the program that the flags name.
 func (s Suite) one(t *testing.T) {
 	p, err := s.find(*flagProgram)
 	if err != nil {
@@ -143,10 +143,10 @@ func (s Suite) find(name string) (Program, error) {
 	return Program{}, fmt.Errorf("this test has no program %q", name)
 }
 
-// Find searches the programs until one fails: one after the other at each bound of
-// preemptions, with some random runs of each in between, and then at random. It returns nil
-// if none failed in most runs. It finds the same on every machine: the seed is fixed,
-// and runs are counted, not seconds.
+// Find searches the programs until one fails. At each bound of preemptions it takes them
+// one after the other, with some random runs of each in between; then it continues at
+// random. It returns nil if none failed within most runs. It finds the same failure on
+// every machine, because the seed is fixed and runs are counted instead of seconds.
 func Find(programs []Program, most int) *Failure {
 	const bound = 2
 	began := time.Now()
@@ -198,10 +198,11 @@ func runsOf(all []*Search) (runs int) {
 	return runs
 }
 
-// mostRuns is after how many runs a fault that must be found counts as missed.
+// mostRuns is the number of runs after which a fault counts as missed.
 const mostRuns = 4_000_000
 
-// MustFind is Find for a fault that must be found, and prints what it took.
+// MustFind is Find for a fault that must be found. It prints the number of runs and the
+// time.
 func MustFind(t *testing.T, programs []Program) {
 	t.Helper()
 	f := Find(programs, mostRuns)

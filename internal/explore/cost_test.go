@@ -22,8 +22,8 @@ var marked = []string{"impl/lockfree", "queue/deltafifo", "queue/workqueue"}
 var point = regexp.MustCompile(`explore\.Point\("[^"]*"\)`)
 
 // TestPointsCostNothing compiles the marked packages with and without their points and
-// compares the machine code of every function. Only then is a point on the way of a Get
-// acceptable. Positions are those of the same lines, so nothing else may differ.
+// compares the machine code of every function. Only if they are equal is a point in the
+// path of a Get acceptable. The lines have the same numbers, so nothing else may differ.
 func TestPointsCostNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds packages twice")
@@ -53,8 +53,8 @@ func TestPointsCostNothing(t *testing.T) {
 	}
 }
 
-// withoutPoints copies the files of a package that have points and takes these out. It
-// returns the file that go build's flag -overlay reads.
+// withoutPoints copies the files of a package that have points and removes the points. It
+// returns the file for go build's flag -overlay.
 func withoutPoints(t *testing.T, pkg, dir string) (overlay string, points int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(pkg, "*.go"))

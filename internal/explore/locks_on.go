@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Mutex is a lock whose waiting the scheduler sees. Outside of a run it never waits,
-// because nothing runs beside its holder.
+// Mutex is a lock whose waits are visible to the scheduler. Outside a run it never waits,
+// because no other thread runs beside its holder.
 type Mutex struct{ locked bool }
 
 // Lock waits until the lock is free.
@@ -17,8 +17,8 @@ func (m *Mutex) Lock() {
 	m.locked = true
 }
 
-// TryLock takes the lock if it is free. It is a step only then: a goroutine that
-// tries again and again makes no steps, and Lock follows.
+// TryLock takes the lock if it is free. It is a step only if the lock is free at the call.
+// A goroutine that tries in vain makes no steps; its code then calls Lock.
 func (m *Mutex) TryLock() bool {
 	if m.locked {
 		return false
@@ -41,8 +41,8 @@ func (m *Mutex) Unlock() {
 
 func (m *Mutex) free() bool { return !m.locked }
 
-// RWMutex is Mutex for readers and writers. Unlike sync.RWMutex it lets a reader in
-// before a writer that waits.
+// RWMutex is a Mutex for readers and writers. Unlike sync.RWMutex it lets a reader in
+// before a waiting writer.
 type RWMutex struct {
 	locked  bool
 	readers int
@@ -57,16 +57,16 @@ func (m *RWMutex) Lock() {
 // Unlock frees the lock.
 func (m *RWMutex) Unlock() { m.locked = false }
 
-// RLock waits until the lock has no writer.
+// RLock waits until no writer holds the lock.
 func (m *RWMutex) RLock() {
 	Await("rlock", func() bool { return !m.locked })
 	m.readers++
 }
 
-// RUnlock ends the reader's hold.
+// RUnlock releases a reader's hold.
 func (m *RWMutex) RUnlock() { m.readers-- }
 
-// Cond is sync.Cond for a Mutex. Signal wakes the one that has waited longest.
+// Cond is sync.Cond for a Mutex. Signal wakes the thread that has waited longest.
 type Cond struct {
 	L     sync.Locker
 	queue []*bool // false: not woken yet
@@ -74,7 +74,7 @@ type Cond struct {
 
 // Wait frees L, waits to be woken, and takes L again.
 func (c *Cond) Wait() {
-	Point("waits") // where a wake-up comes too early
+	Point("waits") // a wake-up here comes too early
 	woken := false
 	c.queue = append(c.queue, &woken)
 	c.L.Unlock()
@@ -82,7 +82,7 @@ func (c *Cond) Wait() {
 	c.L.Lock()
 }
 
-// Signal wakes one.
+// Signal wakes one waiting thread, if there is one.
 func (c *Cond) Signal() {
 	Point("signal")
 	if len(c.queue) > 0 {
@@ -91,7 +91,7 @@ func (c *Cond) Signal() {
 	}
 }
 
-// Broadcast wakes all.
+// Broadcast wakes all waiting threads.
 func (c *Cond) Broadcast() {
 	Point("broadcast")
 	for _, woken := range c.queue {

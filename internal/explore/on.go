@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// Point lets the scheduler decide which thread goes on. Outside of a run, and in
-// goroutines while no thread runs, it does nothing.
+// Point lets the scheduler decide which thread continues. Outside a run, and in goroutines
+// while no thread runs, it does nothing.
 func Point(name string) {
 	if t := running; t != nil {
 		t.pause(name, nil)
@@ -26,7 +26,7 @@ func Await(name string, ready func() bool) {
 	}
 }
 
-// Uint32 returns the next number of the run's seed: 0 in systematic runs.
+// Uint32 returns the next random number of the run's seed; 0 in systematic runs.
 func Uint32() uint32 {
 	if draw := random; draw != nil {
 		return draw.Uint32()
@@ -34,7 +34,7 @@ func Uint32() uint32 {
 	return 0
 }
 
-// Hash is FNV-1a, with its bits mixed, because upper and lower bits are used apart.
+// Hash is FNV-1a with its bits mixed, because callers use upper and lower bits separately.
 func Hash(_ maphash.Seed, s string) uint64 {
 	h := uint64(14695981039346656037)
 	for _, b := range []byte(s) {
@@ -56,9 +56,9 @@ func Ordered[K cmp.Ordered, V any](m map[K]V) iter.Seq2[K, V] {
 	}
 }
 
-// planted is the fault that is switched on.
+// planted is the name of the active fault.
 var planted string
 
-// Planted reports whether the fault with this name is switched on. Only copies of
-// source files that a test breaks on purpose call it (see Plant).
+// Planted reports whether the fault with this name is active. Only copies of source files
+// that a test breaks on purpose call it (see Plant).
 func Planted(name string) bool { return planted == name }

@@ -4,11 +4,11 @@ package explore
 
 import "math/rand/v2"
 
-// priorities draws schedules as Burckhardt et al. do (ASPLOS 2010, algorithm 1): each
-// thread gets a random priority of its own, the one with the highest runs, and at d-1
-// steps, drawn from the k steps of the program, the priority of the thread that runs
-// drops below all others. A fault that d ordering constraints make visible is found by
-// a run of n threads with a probability of at least 1/(n*k^(d-1)).
+// priorities draws schedules by the algorithm of Burckhardt et al. (ASPLOS 2010, algorithm
+// 1). Each thread gets a random priority of its own, and the one with the highest runs. At
+// d-1 steps, drawn from the k steps of the program, the priority of the running thread
+// drops below all others. A run of n threads finds a fault of d ordering constraints with a
+// probability of at least 1/(n*k^(d-1)).
 type priorities struct {
 	of      []int       // by thread; higher runs first
 	changes map[int]int // by step: the priority that the running thread gets

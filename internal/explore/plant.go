@@ -13,20 +13,21 @@ import (
 	"testing"
 )
 
-// Fault is a mistake that the explorer must find. It is planted in a copy of a source
-// file, so that the file itself knows of no fault.
+// Fault is a mistake that the explorer must find. It is planted in a copy of a source file,
+// so that the file itself contains no fault.
 type Fault struct {
 	Name string
 	File string
-	// Edits are pairs of a text that stands in File exactly once, and of what takes its
-	// place. The new text asks explore.Planted(Name).
+	// Edits are pairs of a text that occurs in File exactly once, and its replacement. The
+	// replacement calls explore.Planted(Name).
 	Edits [][2]string
 }
 
 var flagPlanted = flag.Bool("explore.planted", false, "the binary was built with planted faults; set by the test that builds it")
 
 // Plant builds the package of the test again with the faults planted, and runs the test in
-// it: there it switches on one fault after the other and calls find, which must find it.
+// that build. There it activates one fault after the other and calls find, which must find
+// it.
 func Plant(t *testing.T, faults []Fault, find func(t *testing.T, fault string)) {
 	t.Helper()
 	if *flagPlanted {
@@ -56,7 +57,7 @@ func Plant(t *testing.T, faults []Fault, find func(t *testing.T, fault string)) 
 	}
 }
 
-// plantAll writes the copies, and the file that go's flag -overlay reads.
+// plantAll writes the copies, and the file for go's flag -overlay.
 func plantAll(t *testing.T, faults []Fault) (overlay string) {
 	t.Helper()
 	texts := map[string]string{}
@@ -99,7 +100,7 @@ func plantAll(t *testing.T, faults []Fault) (overlay string) {
 	return overlay
 }
 
-// tags are those that this binary was built with.
+// tags are the build tags of this binary.
 func tags() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

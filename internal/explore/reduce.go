@@ -4,12 +4,12 @@ package explore
 
 import "slices"
 
-// reduceRuns bounds the runs that reducing a schedule takes.
+// reduceRuns bounds the runs for reducing a schedule.
 const reduceRuns = 2000
 
-// reduce looks for a schedule with fewer stretches that fails too. It leaves out one
-// stretch after the other, or gives it to the thread that ran before, as long as that
-// helps. The failure may be another one.
+// reduce looks for a failing schedule with fewer stretches. It leaves out one stretch after
+// the other, or merges it with the next stretch of the same thread, as long as that helps.
+// The failure may change.
 func (p *Program) reduce(failed outcome, seed uint64) (outcome, Schedule) {
 	best := failed
 	for again, runs := true, 0; again && runs < reduceRuns; {
@@ -28,8 +28,8 @@ func (p *Program) reduce(failed outcome, seed uint64) (outcome, Schedule) {
 	return best, Schedule{seed, best.schedule}
 }
 
-// shorterBy returns the schedule without its i-th stretch, and with the i-th stretch
-// after the one of the same thread that follows or precedes it.
+// shorterBy returns the schedule without its i-th stretch, and with that stretch merged
+// with the thread's next one: at the place of the later and at the place of the earlier.
 func shorterBy(all []segment, i int) [][]segment {
 	out := [][]segment{slices.Delete(slices.Clone(all), i, i+1)}
 	for j := i + 1; j < len(all); j++ {

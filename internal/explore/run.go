@@ -11,20 +11,20 @@ import (
 	"strings"
 )
 
-// Program is what is explored.
+// Program is a test program to explore.
 type Program struct {
 	// Name identifies the program in reports and replays.
 	Name string
-	// New makes everything anew: two to four threads, and a judge that is called after
-	// the last of them has ended. The threads must start no goroutines.
+	// New makes fresh state: two to four threads, and a judge that is called after the last
+	// of them has ended. The threads must not start goroutines.
 	New func() (threads []func(), judge func() error)
 }
 
-// maxSteps bounds one run. A run that takes more of them is a livelock.
+// maxSteps bounds one run. A run with more steps is a livelock.
 const maxSteps = 200_000
 
-// The run that is under way. There is one at a time in a process, and one of its
-// threads at a time, so nothing guards these.
+// The current run. A process has one run at a time, and a run one running thread, so these
+// need no lock.
 var (
 	running *thread
 	random  *rand.Rand
@@ -33,7 +33,7 @@ var (
 
 func unwinding() bool { return ending }
 
-// errUnwound ends a thread whose run is over.
+// errUnwound ends a thread after its run has ended.
 var errUnwound = errors.New("explore: the run is over")
 
 // thread is a coroutine. iter.Pull switches to it and back without the Go scheduler.
@@ -42,8 +42,8 @@ type thread struct {
 	yield func(struct{}) bool
 	next  func() (struct{}, bool)
 	stop  func()
-	at    string      // the point before which it stands
-	ready func() bool // nil: it can go on
+	at    string      // the point before its next step
+	ready func() bool // nil: it can continue
 	done  bool
 	err   error
 }
@@ -55,7 +55,7 @@ func (t *thread) pause(at string, ready func() bool) {
 	}
 	t.at, t.ready = at, ready
 	if !t.yield(struct{}{}) {
-		ending = true // deferred functions of the thread run through
+		ending = true // the thread's deferred functions run without pauses
 		panic(errUnwound)
 	}
 }
@@ -84,19 +84,19 @@ func (t *thread) step() {
 	t.done = !more
 }
 
-// chooser decides which thread makes the next step. enabled holds the threads that can:
-// first the one that ran last, if it is among them (which again says), then the others
-// by number. The result is an index of enabled.
+// chooser decides which thread makes the next step. enabled holds the threads that can
+// continue. The one that ran last comes first, if it is among them (again is then true);
+// the others follow by number. The result is an index of enabled.
 type chooser = func(enabled []*thread, again bool) int
 
-// outcome is one run.
+// outcome is the result of one run.
 type outcome struct {
 	err      error
-	schedule []segment // what ran
+	schedule []segment // the steps that ran
 	steps    int
 }
 
-// run makes one run of p. Nothing else in the process may use what p uses.
+// run makes one run of p. No other code in the process may use p's state meanwhile.
 func (p *Program) run(choose chooser, seed uint64) (out outcome) {
 	random = nil
 	if seed != 0 {
@@ -172,7 +172,7 @@ func (p *Program) make() (bodies []func(), judge func() error, err error) {
 	return bodies, judge, err
 }
 
-// guarded makes an error of a panic.
+// guarded turns a panic into an error.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

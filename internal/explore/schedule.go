@@ -16,9 +16,9 @@ type segment struct {
 	from   string // the point at which it begins
 }
 
-// Schedule is the decisions of a run. Its text, such as "0:12 1:3 0:40", says for each
-// stretch which thread ran and how many steps it made; "seed=7" before it is the seed of
-// the random numbers. Where the text ends, threads run on in turn, each to its end.
+// Schedule is the decisions of a run. Its text, such as "0:12 1:3 0:40", has for each
+// stretch the thread and its number of steps. "seed=7" before it is the seed of the random
+// numbers. After the end of the text, the threads run in turn, each to its end.
 type Schedule struct {
 	seed     uint64
 	segments []segment
@@ -35,7 +35,7 @@ func (s Schedule) String() string {
 	return strings.Join(parts, " ")
 }
 
-// ParseSchedule reads what String wrote.
+// ParseSchedule parses the output of String.
 func ParseSchedule(text string) (s Schedule, err error) {
 	for _, part := range strings.Fields(text) {
 		if seed, ok := strings.CutPrefix(part, "seed="); ok {
@@ -53,7 +53,7 @@ func ParseSchedule(text string) (s Schedule, err error) {
 	return s, nil
 }
 
-// story tells the schedule stretch by stretch with the names of the points.
+// story describes the schedule stretch by stretch, with the names of the points.
 func (s Schedule) story() string {
 	var b strings.Builder
 	for i, g := range s.segments {
@@ -66,8 +66,8 @@ func (s Schedule) story() string {
 	return b.String()
 }
 
-// replay runs p by a schedule. Where the thread that the schedule names cannot go on,
-// the rest of its stretch is left out.
+// replay runs p by a schedule. If the schedule's thread cannot continue, the rest of its
+// stretch is left out.
 func (p *Program) replay(s Schedule) outcome {
 	left := slices.Clone(s.segments)
 	return p.run(func(enabled []*thread, _ bool) int {

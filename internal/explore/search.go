@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Failure is a program that failed.
+// Failure is the failure of a program.
 type Failure struct {
 	Program  string
 	Schedule Schedule
 	Err      error
 	How      string // which search found it
-	// Schedules and Took are what the search took up to the failure.
+	// Schedules and Took are the search's schedules and time up to the failure.
 	Schedules int
 	Took      time.Duration
 }
@@ -36,7 +36,7 @@ type Search struct {
 	longest  int // steps
 	runs     int
 	levels   []int       // levels[i] counts the schedules with at most i preemptions
-	finished int         // levels that were gone through; the last of levels may not be
+	finished int         // completed levels; the last of levels may be incomplete
 	all      bool        // there are no more schedules
 	random   map[int]int // runs by depth
 	took     time.Duration
@@ -48,14 +48,14 @@ func NewSearch(p Program) *Search {
 	return &Search{Program: p, threads: len(bodies), random: map[int]int{}}
 }
 
-// Done reports that nothing is left to explore.
+// Done reports whether nothing is left to explore.
 func (s *Search) Done() bool { return s.Failure != nil || s.all }
 
-// Finished reports that all schedules there are were explored, and none failed.
+// Finished reports whether all schedules were explored and none failed.
 func (s *Search) Finished() bool { return s.Failure == nil && s.all }
 
-// Deepen goes through all schedules with one preemption more than before; false if that
-// was stopped by the deadline, or is of no use.
+// Deepen explores all schedules with one preemption more than before. It returns false if
+// the deadline stopped it, or if there is nothing more to explore.
 func (s *Search) Deepen(deadline time.Time) bool { return s.deepen(deadline, 0) }
 
 // deepen is Deepen for at most the given number of schedules; 0 is no limit.
@@ -81,7 +81,7 @@ func (s *Search) deepen(deadline time.Time, most int) bool {
 	return finished && !s.Done()
 }
 
-// Random makes runs with random priorities, with depths 2 to 4.
+// Random makes runs with random priorities, at depths 2 to 4.
 func (s *Search) Random(r *rand.Rand, runs int) {
 	if s.Done() {
 		return
@@ -120,15 +120,15 @@ func (s *Search) fail(out outcome, seed uint64, how string) {
 	s.Failure = f
 }
 
-// single has one goroutine run at a time, until the function that it returns is called.
-// Coroutines are switched faster then, and code that starts as many goroutines as there
-// are processors starts none.
+// single makes one goroutine run at a time, until the returned function is called.
+// Switching coroutines is then faster, and code that starts a goroutine per processor
+// starts none.
 func single() (restore func()) {
 	before := runtime.GOMAXPROCS(1)
 	return func() { runtime.GOMAXPROCS(before) }
 }
 
-// String says what was explored.
+// String describes the explored schedules.
 func (s *Search) String() string {
 	var parts []string
 	for bound, n := range s.levels {

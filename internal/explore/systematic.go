@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// choice is a step at which several threads could go on.
+// choice is a step at which several threads could continue.
 type choice struct {
 	step   int
-	taken  int  // index of the thread that went on
-	among  int  // how many could
-	again  bool // index 0 is the thread that ran before: every other one preempts it
+	taken  int  // index of the thread that continued
+	among  int  // how many could continue
+	again  bool // index 0 is the thread that ran before: any other one preempts it
 	before int  // preemptions before this step
 }
 
-// systematic goes through all schedules of a program with at most bound preemptions,
-// depth first: each run repeats the choices of the one before up to the last at which
-// another thread may still be tried. A switch from a thread that cannot go on is free.
+// systematic explores all schedules of a program with at most bound preemptions, depth
+// first. Each run repeats the choices of the previous run up to the last one where another
+// thread can still be tried. A switch from a thread that cannot continue is free.
 type systematic struct {
 	p         *Program
 	bound     int
@@ -29,7 +29,7 @@ type systematic struct {
 	cut       bool // a schedule was left out because of the bound
 }
 
-// explore runs schedules until one fails, all have run, or the deadline is over.
+// explore runs schedules until one fails, all have run, or the deadline has passed.
 func (s *systematic) explore(deadline time.Time) (failed *outcome, finished bool) {
 	for {
 		out := s.once()
@@ -47,7 +47,7 @@ func (s *systematic) explore(deadline time.Time) (failed *outcome, finished bool
 	}
 }
 
-// once repeats the path and goes on with the first choice everywhere.
+// once repeats the path and then takes the first choice everywhere.
 func (s *systematic) once() outcome {
 	step, at, preemptions := -1, 0, 0
 	return s.p.run(func(enabled []*thread, again bool) int {
@@ -70,7 +70,7 @@ func (s *systematic) once() outcome {
 	}, 0)
 }
 
-// advance turns the path to the next schedule; false if there is none.
+// advance changes the path to that of the next schedule; false if there is none.
 func (s *systematic) advance() bool {
 	for last := len(s.path) - 1; last >= 0; last-- {
 		c := &s.path[last]

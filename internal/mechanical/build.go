@@ -11,11 +11,11 @@ import (
 	"strconv"
 )
 
-// maxRefusals bounds how often the compiler is asked again after what it refused was left out.
+// maxRefusals bounds how often the build is repeated without the refused mutants.
 const maxRefusals = 40
 
 // Build rewrites the target's package and builds the judge over it in tmp, a folder of the
-// caller. The tree is not touched.
+// caller. The tree stays unchanged.
 func Build(ctx context.Context, root string, target Target, tmp string) (judge string, mutants []Mutant, err error) {
 	p, err := Load(root, target.Dir)
 	if err != nil {
@@ -31,7 +31,7 @@ func Build(ctx context.Context, root string, target Target, tmp string) (judge s
 		if err := writeOverlay(overlay, tmp, in.Files); err != nil {
 			return "", nil, err
 		}
-		// -e tells every error and not the first ten.
+		// -e reports every error, not only the first ten.
 		said, err := goBuild(ctx, root, "-overlay", overlay, "-gcflags=-e", "./"+target.Dir)
 		if err == nil {
 			judge = filepath.Join(tmp, "judge")
@@ -70,12 +70,12 @@ func writeOverlay(path, tmp string, files map[string][]byte) error {
 	return os.WriteFile(path, data, 0o600)
 }
 
-// rewritten is where the overlay of a file lies.
+// rewritten is the path of a file's overlay.
 func rewritten(tmp, original string) string {
 	return filepath.Join(tmp, "overlay-"+filepath.Base(original))
 }
 
-// originals leads from the overlays back: the compiler names them.
+// originals maps overlays to the original files, because the compiler names the overlays.
 func originals(tmp string, files map[string][]byte) map[string]string {
 	out := map[string]string{}
 	for original := range files {
@@ -86,7 +86,7 @@ func originals(tmp string, files map[string][]byte) map[string]string {
 
 var compileError = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):\d+: `)
 
-// refused notes the lines that the compiler complains of, and reports whether any is new.
+// refused records the lines with compile errors, and reports whether any is new.
 func refused(root, said string, originals map[string]string, spoiled map[Place]bool) (more bool) {
 	for _, m := range compileError.FindAllStringSubmatch(said, -1) {
 		path := m[1]

@@ -15,14 +15,14 @@ import (
 
 const module = "github.com/informerbench/informerbench"
 
-// Instrumented is a package with all its mutants in it.
+// Instrumented is a package that contains all its mutants.
 type Instrumented struct {
 	Mutants []Mutant
-	// Files are the rewritten files by the path of the original.
+	// Files are the rewritten files, by the path of the original.
 	Files map[string][]byte
 }
 
-// Load reads a package of the module; root is the module's folder, dir the package's
+// Load reads a package of the module; root is the module's folder, dir the package's folder
 // within it.
 func Load(root, dir string) (*packages.Package, error) {
 	cfg := &packages.Config{
@@ -45,8 +45,8 @@ type Place struct {
 	Line int
 }
 
-// Instrument rewrites the package. Lines keep their numbers. What is on the lines of
-// spoiled is left as it is: the compiler has refused it.
+// Instrument rewrites the package. Lines keep their numbers. The lines of spoiled stay
+// unchanged, because the compiler has refused mutants there.
 func Instrument(p *packages.Package, dir string, spoiled map[Place]bool) (Instrumented, error) {
 	out := Instrumented{Files: map[string][]byte{}}
 	next := 1
@@ -79,7 +79,8 @@ func Instrument(p *packages.Package, dir string, spoiled map[Place]bool) (Instru
 }
 
 // edit replaces length bytes at offset by text. The rank orders edits at one offset: below
-// 0 at the end of a node, the deepest node first; above 0 at its begin, the deepest last.
+// 0 at the end of a node, the deepest node first; above 0 at its beginning, the deepest
+// last.
 type edit struct {
 	offset, length int
 	text           string
@@ -109,7 +110,7 @@ func (w *rewriter) source(n ast.Node) string {
 	return strings.Join(strings.Fields(string(w.src[w.offset(n.Pos()):w.offset(n.End())])), " ")
 }
 
-// depth is how deep the node lies.
+// depth is the node's depth in the syntax tree.
 func (w *rewriter) depth(n ast.Node) (d int) {
 	for ; n != nil; n = w.parents[n] {
 		d++
@@ -121,7 +122,7 @@ func (w *rewriter) insert(pos token.Pos, text string, rank int) {
 	w.edits = append(w.edits, edit{offset: w.offset(pos), text: text, rank: rank})
 }
 
-// before and after insert text around a node; within those of the nodes around it.
+// before and after insert text around a node, inside the texts around its parents.
 func (w *rewriter) before(n ast.Node, text string) { w.insert(n.Pos(), text, w.depth(n)) }
 func (w *rewriter) after(n ast.Node, text string)  { w.insert(n.End(), text, -w.depth(n)) }
 
@@ -129,8 +130,8 @@ func (w *rewriter) replace(pos token.Pos, length int, text string) {
 	w.edits = append(w.edits, edit{offset: w.offset(pos), length: length, text: text})
 }
 
-// mutate gives numbers to the mutants of a node, one for each mutation, and returns the
-// first; 0 if there may be none here.
+// mutate numbers the mutants of a node, one for each mutation, and returns the first
+// number. It returns 0 if the node must not be mutated.
 func (w *rewriter) mutate(n ast.Node, at token.Pos, mutations ...string) int {
 	line := w.p.Fset.Position(at).Line
 	if w.spoiled[Place{w.path, line}] {
@@ -152,7 +153,7 @@ func (w *rewriter) mutate(n ast.Node, at token.Pos, mutations ...string) int {
 	return id
 }
 
-// shortened bounds the text of a mutant by which a person knows it.
+// shortened limits the text that shows a mutant to people.
 func shortened(s string) string {
 	const most = 90
 	if r := []rune(s); len(r) > most {
@@ -187,7 +188,7 @@ func (w *rewriter) text() []byte {
 	return append(out, w.src[at:]...)
 }
 
-// typeName writes a type as this file can name it.
+// typeName formats a type as this file can refer to it.
 func (w *rewriter) typeName(t types.Type) (string, bool) {
 	ok := t != nil
 	if b, basic := t.(*types.Basic); basic && b.Info()&types.IsUntyped != 0 {

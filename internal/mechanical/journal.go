@@ -8,15 +8,15 @@ import (
 	"os"
 )
 
-// Journal keeps verdicts on disk as they come, so that a run that was cut short goes on
-// where it ended. Verdicts of kills hold as long as the mutated code stays as it is;
-// survivors are judged again, because a suite may have got a case for them.
+// Journal writes verdicts to disk as they arrive, so that an interrupted run can continue.
+// Kills hold as long as the mutated code stays the same. Survivors are judged again,
+// because a suite may have a new case for them.
 type Journal struct {
 	file  *os.File
-	Known map[string]Verdict // the kills that were found in it
+	Known map[string]Verdict // the kills read from the file
 }
 
-// OpenJournal opens or makes the file.
+// OpenJournal opens or creates the file.
 func OpenJournal(path string) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -46,7 +46,7 @@ func OpenJournal(path string) (*Journal, error) {
 	return j, nil
 }
 
-// cut removes what follows offset, and lets Add write there.
+// cut truncates the file at offset, where Add then writes.
 func (j *Journal) cut(offset int64) error {
 	if err := j.file.Truncate(offset); err != nil {
 		return err

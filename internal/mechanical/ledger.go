@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// LedgerFile is where the reasons stand, from the module's folder.
+// LedgerFile is the path of the reasons, relative to the module's folder.
 const LedgerFile = "internal/mechanical/ledger.yaml"
 
 // Reason says why the mutants that it matches are equivalent.
@@ -18,20 +18,20 @@ type Reason struct {
 	Package  string `yaml:"package"`
 	Function string `yaml:"function"`
 	Source   string `yaml:"source"`
-	// Mutations are those of Mutant.Mutation; without any, all of them.
+	// Mutations are values of Mutant.Mutation; none means all.
 	Mutations []string `yaml:"mutations,omitempty"`
-	// N are those of Mutant.N; without any, all of them.
+	// N are values of Mutant.N; none means all.
 	N      []int  `yaml:"n,omitempty"`
 	Reason string `yaml:"reason"`
 }
 
-// matches reports whether the reason is given for the mutant.
+// matches reports whether the reason applies to the mutant.
 func (r Reason) matches(m Mutant) bool {
 	return r.Package == m.Package && r.Function == m.Function && r.Source == m.Source &&
 		(len(r.Mutations) == 0 || slices.Contains(r.Mutations, m.Mutation)) && (len(r.N) == 0 || slices.Contains(r.N, m.N))
 }
 
-// ReadLedger reads the reasons and checks that each one is whole.
+// ReadLedger reads the reasons and checks that each one is complete.
 func ReadLedger(path string) ([]Reason, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -49,20 +49,20 @@ func ReadLedger(path string) ([]Reason, error) {
 	return ledger, nil
 }
 
-// unmarshal refuses fields that it does not know.
+// unmarshal refuses unknown fields.
 func unmarshal(data []byte, into any) error {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
 	return d.Decode(into)
 }
 
-// Sorted is verdicts by what they say of the suites.
+// Sorted groups verdicts by what they show about the suites.
 type Sorted struct {
 	Killed     []Verdict
 	Equivalent []Excused
 	Open       []Verdict // survivors without a reason
-	// Stale are the reasons of the target that match no mutant, and Needless those whose
-	// mutants are all killed.
+	// Stale are the target's reasons that match no mutant. Needless are those whose mutants
+	// are all killed.
 	Stale, Needless []Reason
 }
 
@@ -72,7 +72,7 @@ type Excused struct {
 	Reason string
 }
 
-// Sort holds verdicts against the ledger. Verdicts must be of all mutants of one package.
+// Sort compares verdicts with the ledger. They must be of all mutants of one package.
 func Sort(target Target, verdicts []Verdict, ledger []Reason) (s Sorted) {
 	matched, used := make([]bool, len(ledger)), make([]bool, len(ledger))
 	for _, v := range verdicts {
@@ -105,7 +105,7 @@ func Sort(target Target, verdicts []Verdict, ledger []Reason) (s Sorted) {
 	return s
 }
 
-// Score is the share of the mutants that are not equivalent which were killed.
+// Score is the share of killed mutants among those that are not equivalent.
 func (s Sorted) Score() float64 {
 	return float64(len(s.Killed)) / float64(max(1, len(s.Killed)+len(s.Open)))
 }

@@ -128,7 +128,7 @@ func TestEveryKindOfMutantIsMade(t *testing.T) {
 	}
 }
 
-// What the rewriter writes compiles, and lines keep their numbers.
+// The rewritten code compiles, and lines keep their numbers.
 func TestTheRewrittenCompiles(t *testing.T) {
 	t.Parallel()
 	dir, in := instrumented(t, nil)
@@ -200,7 +200,7 @@ func TestTheLedgerExcuses(t *testing.T) {
 	}
 }
 
-// Every reason is for a mutant that there is.
+// Every reason matches an existing mutant.
 func TestTheLedgerIsNotStale(t *testing.T) {
 	root, err := Root()
 	if err != nil {
@@ -241,8 +241,8 @@ func TestTheLedgerIsNotStale(t *testing.T) {
 	}
 }
 
-// Of one function of a store some mutants are judged for real: one is killed by what
-// it breaks, one hangs, and one crashes.
+// Some mutants of one function of a store are really judged: one breaks a clause, one
+// hangs, and one crashes.
 func TestAFewMutantsAreJudged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a judge, which takes half a minute")
@@ -275,7 +275,7 @@ func TestAFewMutantsAreJudged(t *testing.T) {
 	}
 }
 
-// A journal gives back the kills and not the survivors, which a new case may catch.
+// A journal returns the kills and not the survivors, which a new case may catch.
 func TestTheJournalGoesOn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")
@@ -300,7 +300,8 @@ func TestTheJournalGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The last line is half, as after a kill: it goes, and what comes next can be read.
+	// The last line is incomplete, as after a kill: it is removed, and later lines can be
+	// read.
 	if err := os.WriteFile(path, append(whole, `{"ID":3,"Pack`...), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Mutant is one mistake that the rewritten package can make.
+// Mutant is one mistake in the rewritten package.
 type Mutant struct {
-	ID       int    // what active.Env must be for it to be on
+	ID       int    // the value of active.Env that activates it
 	Package  string // folder within the module, such as "impl/dense"
 	File     string // its base name
 	Line     int
 	Function string // such as "(*Store).Add"; "" outside functions
 	Source   string // the mutated text, on one line
 	Mutation string // such as "< to <=" or "dropped"
-	N        int    // tells mutants apart that are equal in all of the above but the line; from 1
+	N        int    // distinguishes mutants that differ only in the line; from 1
 }
 
 // Key names the mutant in the ledger. It changes only with the function, the mutated text
@@ -28,7 +28,7 @@ func (m Mutant) String() string {
 	return fmt.Sprintf("%s/%s:%d %s: %s: %s", m.Package, m.File, m.Line, m.Function, m.Source, m.Mutation)
 }
 
-// functionName is how a mutant names the function that it is in.
+// functionName formats the name of a mutant's function.
 func functionName(d *ast.FuncDecl) string {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return d.Name.Name

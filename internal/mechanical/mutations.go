@@ -38,7 +38,7 @@ func (w *rewriter) walk() {
 	}
 }
 
-// visit mutates one node and reports whether to go on below it.
+// visit mutates one node and reports whether to visit its children.
 func (w *rewriter) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.GenDecl:
@@ -80,7 +80,7 @@ func (w *rewriter) visit(n ast.Node) bool {
 	return true
 }
 
-// condition mutates what an if, a for or a case goes by.
+// condition mutates the condition of an if, a for or a case.
 func (w *rewriter) condition(c ast.Expr) {
 	if b, ok := w.typeOf(c).Underlying().(*types.Basic); !ok || b.Info()&types.IsBoolean == 0 || w.constant(c) {
 		return
@@ -91,7 +91,7 @@ func (w *rewriter) condition(c ast.Expr) {
 	}
 }
 
-// isCondition reports whether condition negates the expression already.
+// isCondition reports whether condition already negates the expression.
 func (w *rewriter) isCondition(e ast.Expr) bool {
 	switch p := w.parents[e].(type) {
 	case *ast.IfStmt:
@@ -167,8 +167,8 @@ func (w *rewriter) binary(n *ast.BinaryExpr) {
 	}
 }
 
-// comparison mutates the bound. > and >= are < and <= the other way round, evaluated in the
-// order in which they are written.
+// comparison mutates the bound. > and >= become < and <= with swapped operands, which are
+// evaluated in their original order.
 func (w *rewriter) comparison(n *ast.BinaryExpr) {
 	type as struct {
 		fn        string
@@ -181,7 +181,7 @@ func (w *rewriter) comparison(n *ast.BinaryExpr) {
 		token.GEQ: {"GreaterEqual", []string{">= to >", ">= to <"}},
 	}[n.Op]
 	if w.isCondition(n) {
-		a.mutations[1] = "" // the negation is the condition's
+		a.mutations[1] = "" // condition makes the negation already
 	}
 	if id := w.mutate(n, n.OpPos, a.mutations...); id > 0 {
 		w.before(n, fmt.Sprintf("mechanical_.%s(%d, ", a.fn, id))
@@ -208,7 +208,7 @@ func (w *rewriter) literal(n *ast.BasicLit) {
 	}
 	mutations := []string{n.Value + " to " + n.Value + "+1", n.Value + " to " + n.Value + "-1", n.Value + " to 0"}
 	if n.Value == "0" || n.Value == "1" {
-		mutations = mutations[:2] // 0 and 1 - 1 are there already
+		mutations = mutations[:2] // for 0 this is the original, for 1 it equals 1 - 1
 	}
 	if id := w.mutate(w.around(n), n.Pos(), mutations...); id > 0 {
 		w.before(n, fmt.Sprintf("mechanical_.Num[%s](%d, ", t, id))
@@ -216,7 +216,7 @@ func (w *rewriter) literal(n *ast.BasicLit) {
 	}
 }
 
-// around is what a reader must see to know which literal is meant.
+// around is the smallest node that shows a reader which literal is meant.
 func (w *rewriter) around(n ast.Expr) ast.Node {
 	switch p := w.parents[n].(type) {
 	case *ast.BlockStmt, *ast.CaseClause, *ast.CommClause, *ast.FuncDecl, nil:
@@ -239,7 +239,7 @@ func (w *rewriter) boolean(n *ast.Ident) {
 	}
 }
 
-// call has another function of the same signature called.
+// call replaces the called function by another of the same signature.
 func (w *rewriter) call(n *ast.CallExpr) {
 	var options []string
 	switch f := n.Fun.(type) {
@@ -300,7 +300,7 @@ func signature(t types.Type) *types.Signature {
 	return types.NewSignatureType(nil, nil, nil, s.Params(), s.Results(), s.Variadic())
 }
 
-// after is the option that follows name in the alphabet, or the first.
+// after is the option after name in alphabetical order, or the first.
 func after(options []string, name string) string {
 	slices.Sort(options)
 	for _, o := range options {
@@ -314,7 +314,7 @@ func after(options []string, name string) string {
 	return ""
 }
 
-// plain reports whether evaluating the expression twice does nothing.
+// plain reports whether evaluating the expression twice has no side effect.
 func plain(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:

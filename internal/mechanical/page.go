@@ -18,7 +18,8 @@ const (
 	pageFile   = "docs/mechanical-mutants.md"
 )
 
-// Results is what the last whole run over a package found, as it lies beside the tool.
+// Results is the outcome of the last complete run over a package, as stored beside the
+// tool.
 type Results struct {
 	Package string         `yaml:"package"`
 	Mutants int            `yaml:"mutants"`
@@ -28,7 +29,8 @@ type Results struct {
 	Open       []Survivor `yaml:"open"`
 }
 
-// Survivor is a mutant that no suite noticed. It has no line: that changes with any edit.
+// Survivor is a mutant that no suite detected. It has no line, because any edit changes
+// that.
 type Survivor struct {
 	Function string `yaml:"function"`
 	Source   string `yaml:"source"`
@@ -42,15 +44,15 @@ func resultsFile(root, dir string) string {
 	return filepath.Join(root, resultsDir, strings.ReplaceAll(dir, "/", "-")+".yaml")
 }
 
-// WriteResults keeps what a whole run over a package found.
+// WriteResults stores the outcome of a complete run over a package.
 func WriteResults(root string, target Target, s Sorted) error {
 	r := Results{Package: target.Dir, Mutants: len(s.Killed) + len(s.Equivalent) + len(s.Open)}
 	_, r.Killed = Clauses(s.Killed)
 	return r.write(root, s)
 }
 
-// Merge adds what was found of survivors that were judged again, or held against a new
-// ledger, to the results of the last whole run. The verdicts are of all its survivors.
+// Merge updates the results of the last complete run after its survivors were judged again,
+// or compared with a new ledger. The verdicts are of all its survivors.
 func (r Results) Merge(root string, s Sorted) error {
 	_, more := Clauses(s.Killed)
 	for clause, n := range more {
@@ -60,7 +62,7 @@ func (r Results) Merge(root string, s Sorted) error {
 	return r.write(root, s)
 }
 
-// Survivors are the verdicts on those that survived the last run, with a reason and without.
+// Survivors are the last run's surviving mutants as verdicts, with a reason and without.
 func (r Results) Survivors() (excused, open []Verdict) {
 	verdicts := func(list []Survivor) (out []Verdict) {
 		for _, v := range list {
@@ -94,7 +96,8 @@ func survivor(v Verdict, reason string) Survivor {
 	return Survivor{Function: v.Function, Source: v.Source, Mutation: v.Mutation, N: v.N, Reached: v.Reached, Reason: reason}
 }
 
-// ReadResults reads what was kept of the packages; those never run are missing.
+// ReadResults reads the stored results of the packages; packages that never ran are
+// missing.
 func ReadResults(root string) (all []Results, err error) {
 	for _, t := range Targets() {
 		data, err := os.ReadFile(resultsFile(root, t.Dir))
@@ -183,7 +186,7 @@ func clauses(kills map[string]int) string {
 	return strings.Join(out, ", ")
 }
 
-// table writes survivors. Those of one place and one last column share a row.
+// table writes survivors. Survivors with equal place and last column share a row.
 func table(b *strings.Builder, title, last string, list []Survivor, of func(Survivor) string) {
 	if len(list) == 0 {
 		return

@@ -19,38 +19,37 @@ import (
 	"github.com/informerbench/informerbench/internal/mechanical/active"
 )
 
-// Verdict is what became of a mutant.
+// Verdict is the outcome for a mutant.
 type Verdict struct {
 	Mutant
-	// Clause is the one whose case accused it; "" if it survived.
+	// Clause is the clause whose case detected it; "" if it survived.
 	Clause string
-	// How says what the case saw, on one line, or how the process ended.
+	// How says on one line what the case found, or how the process ended.
 	How string
-	// Reached reports whether any case came to the mutated place.
+	// Reached reports whether any case reached the mutated place.
 	Reached bool
 }
 
-// Options say how much is run. The zero value runs everything.
+// Options select the mutants and the effort. The zero value runs everything.
 type Options struct {
 	// Pick chooses the mutants; nil takes all.
 	Pick func(Mutant) bool
-	// Begin is told how many mutants will be judged, Progress of each verdict; both must
-	// be set.
+	// Begin gets the number of mutants to judge, Progress each verdict; both must be set.
 	Begin    func(mutants int)
 	Progress func(done, of int, v Verdict)
-	// Known are verdicts of an earlier run that was cut short, by Mutant.Key; their mutants
-	// are not judged again.
+	// Known are verdicts of an interrupted run, by Mutant.Key; their mutants are not judged
+	// again.
 	Known map[string]Verdict
-	// Rounds are the efforts of the suites that a mutant must survive, one after the other,
-	// each with a seed of its own; nil means DefaultRounds.
+	// Rounds are the suites' efforts that a mutant must survive, one after the other, each
+	// with a seed of its own; nil means DefaultRounds.
 	Rounds []float64
 }
 
-// DefaultRounds are quick at first, because most mutants fall at once.
+// DefaultRounds begin with little effort, because most mutants are killed at once.
 var DefaultRounds = []float64{0.02, 0.2, 1}
 
-// mostTime bounds one process in wall-clock time. The suites' own guard ends what hangs;
-// this is for what they cannot end.
+// mostTime bounds one process in wall-clock time. The suites end cases that hang by
+// themselves; this is for those that they cannot end.
 const mostTime = 30 * time.Minute
 
 // task is the cases of one clause over one entry.
@@ -58,7 +57,7 @@ type task struct{ entry, clause string }
 
 func (t task) String() string { return t.entry + "=" + t.clause }
 
-// traced is what a healthy run says of the tasks.
+// traced is the result of a run over the original code.
 type traced struct {
 	elapsed map[task]time.Duration
 	reached map[int][]task // by the first mutant of a place
@@ -129,7 +128,7 @@ func (t Target) tasks() (out []task) {
 	return out
 }
 
-// tasksOf are the tasks that come to the place of the mutant, the quickest first.
+// tasksOf are the tasks that reach the mutant's place, the quickest first.
 func (h traced) tasksOf(id int) []task {
 	place := 0
 	for first := range h.reached {
@@ -137,7 +136,7 @@ func (h traced) tasksOf(id int) []task {
 			place = first
 		}
 	}
-	// A place has at most three mutants, and places that were not reached lie between.
+	// A place has at most three mutants, and unreached places may lie in between.
 	if place == 0 || id-place > 2 {
 		return nil
 	}
@@ -148,8 +147,8 @@ func (h traced) tasksOf(id int) []task {
 
 type runner struct{ judge, tmp string }
 
-// trace runs the suites over the original code, and notes which places each clause comes
-// to. An accusation here would make every verdict worthless.
+// trace runs the suites over the original code and records which places each clause
+// reaches. A failure here would make every verdict worthless.
 func (r *runner) trace(ctx context.Context, tasks []task, effort float64) (traced, error) {
 	h := traced{elapsed: map[task]time.Duration{}, reached: map[int][]task{}}
 	out, errs, err := r.start(ctx, "trace", tasks, effort, 1)
@@ -184,8 +183,8 @@ func (r *runner) trace(ctx context.Context, tasks []task, effort float64) (trace
 	return h, nil
 }
 
-// survives runs a round over the original code. A round that accuses it, such as by the
-// bound on a case's time, would call survivors killed.
+// survives runs a round over the original code. A round that fails there, such as by the
+// bound on a case's time, would count survivors as killed.
 func (r *runner) survives(ctx context.Context, tasks []task, effort float64, seed uint64) error {
 	clause, how, err := r.one(ctx, 0, tasks, effort, seed)
 	if err == nil && clause != "" {
@@ -218,7 +217,7 @@ func (r *runner) one(ctx context.Context, id int, tasks []task, effort float64, 
 	return last, fmt.Sprintf("the process ended: %v: %s", err, firstLine(errs)), nil
 }
 
-// start runs the judge. Its standard error is cut to the beginning.
+// start runs the judge. It keeps only the beginning of its standard error.
 func (r *runner) start(ctx context.Context, mutant string, tasks []task, effort float64, seed uint64) (out, errs string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()
@@ -245,10 +244,10 @@ func (r *runner) start(ctx context.Context, mutant string, tasks []task, effort 
 	return stdout.String(), stderr.String(), err
 }
 
-// niceness leaves the machine to others.
+// niceness is the lowest priority, so that other processes come first.
 var niceness = 19
 
-// head keeps the beginning of what is written.
+// head keeps the beginning of the written bytes.
 type head struct {
 	most int
 	bytes.Buffer
@@ -261,7 +260,7 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// firstLine is the first line that says why a process ended.
+// firstLine is the first line that gives the reason why a process ended.
 func firstLine(errs string) string {
 	scan := bufio.NewScanner(strings.NewReader(errs))
 	for scan.Scan() {
@@ -286,7 +285,7 @@ func Clauses(verdicts []Verdict) (names []string, kills map[string]int) {
 	return slices.Sorted(maps.Keys(kills)), kills
 }
 
-// Root is the module's folder, found from the working folder upwards.
+// Root is the module's folder: the working folder or its nearest parent with go.mod.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -1,6 +1,6 @@
 package mechanical
 
-// Statements that are dropped, reversed or put under a condition.
+// Statements that are dropped, reversed or made conditional.
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// listed reports whether the statement stands in a list of statements.
+// listed reports whether the statement is in a list of statements.
 func (w *rewriter) listed(s ast.Stmt) bool {
 	switch p := w.parents[s].(type) {
 	case *ast.BlockStmt:
@@ -63,9 +63,9 @@ func blank(list []ast.Expr) bool {
 	})
 }
 
-// early reports whether a statement that ends its block may be dropped: the compiler does
-// not need it to see that the function ends, and dropping it is more than what the
-// condition of its if does, which has mutants of its own.
+// early reports whether a statement that ends its block may be dropped. The compiler must
+// not need it to see that the function ends. Dropping it must also do more than the mutants
+// of the condition of its if.
 func (w *rewriter) early(s ast.Stmt) bool {
 	block, ok := w.parents[s].(*ast.BlockStmt)
 	if !ok {
@@ -110,14 +110,15 @@ func (w *rewriter) incDec(s *ast.IncDecStmt) {
 	}
 }
 
-// elseBranch drops an else that is no other if.
+// elseBranch drops an else that is not another if.
 func (w *rewriter) elseBranch(n *ast.IfStmt) {
 	if block, ok := n.Else.(*ast.BlockStmt); ok && len(block.List) > 1 && !terminates(block.List) {
 		w.branch(block, block.List, "else dropped")
 	}
 }
 
-// caseClause mutates the conditions of a switch without a tag, and drops what is done.
+// caseClause mutates the conditions of a switch without a tag, and drops the bodies of
+// cases.
 func (w *rewriter) caseClause(n *ast.CaseClause) {
 	s, ok := w.parents[w.parents[n]].(*ast.SwitchStmt)
 	if ok && s.Tag == nil {
@@ -130,8 +131,8 @@ func (w *rewriter) caseClause(n *ast.CaseClause) {
 	}
 }
 
-// branch puts a list of statements under a condition. Names that it declares are used
-// in it alone.
+// branch makes a list of statements conditional. No code outside the list uses the names
+// that it declares.
 func (w *rewriter) branch(n ast.Node, list []ast.Stmt, mutation string) {
 	first, last := list[0], list[len(list)-1]
 	if b, ok := last.(*ast.BranchStmt); ok && b.Tok == token.FALLTHROUGH {

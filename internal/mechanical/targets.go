@@ -2,7 +2,7 @@ package mechanical
 
 import "github.com/informerbench/informerbench/contract"
 
-// Target is a package that is mutated, and the entries of the catalog that stand on it.
+// Target is a package to mutate, and the entries of the catalog that use it.
 type Target struct {
 	Dir       string
 	Component contract.Component

@@ -14,8 +14,8 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// BenchmarkWatch is one event from the source to the end of a connection that
-// nobody decodes: what the server costs alone, with the kernel's part of both ends.
+// BenchmarkWatch is one event from the source to the end of a connection whose bytes are
+// not decoded: the cost of the server alone, with the kernel's part at both ends.
 func BenchmarkWatch(b *testing.B) {
 	for _, kind := range []load.ObjectKind{load.KindSmall, load.KindPod} {
 		for _, form := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
@@ -71,7 +71,7 @@ func benchmarkWatch(b *testing.B, kind load.ObjectKind, form string, watchers in
 	}
 }
 
-// drain reads a watch without looking at it until the server ends it.
+// drain reads and discards a watch until the server ends it.
 func drain(s *Server, form, from string) error {
 	req, err := http.NewRequest(http.MethodGet, s.URL()+"/api/v1/pods?watch=1&resourceVersion="+from, nil)
 	if err != nil {

@@ -30,9 +30,9 @@ import (
 // maxBody is the apiserver's limit of a request's body.
 const maxBody = 3 << 20
 
-// readBody returns the body and its media type, "" if it does not say. That is never a
-// supported one: a browser lets any page send a body without a type, or with one of
-// three that are not supported either.
+// readBody returns the body and its media type, "" if there is none. "" is never a
+// supported type: a browser lets any page send a body without a type, or with one of three
+// types that are not supported either.
 func readBody(w http.ResponseWriter, req *http.Request) (data []byte, mediaType string, err error) {
 	control := http.NewResponseController(w)
 	if err := control.SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil {
@@ -64,8 +64,8 @@ func unsupported(mediaType string, supported ...string) error {
 		fmt.Sprintf("the body of the request was in an unknown format (Content-Type %q): use one of %s", mediaType, strings.Join(supported, ", ")))
 }
 
-// decodeBody reads an object of the resource; it belongs to the caller. A typed one
-// comes without its kind, as sources hold them.
+// decodeBody reads an object of the resource; it belongs to the caller. A typed object
+// comes without its kind, as in sources.
 func (s *Server) decodeBody(w http.ResponseWriter, req *http.Request, r *resource, strictness string) (runtime.Object, error) {
 	data, mediaType, err := readBody(w, req)
 	if err != nil {
@@ -88,8 +88,8 @@ func (s *Server) decodeBody(w http.ResponseWriter, req *http.Request, r *resourc
 	return obj, nil
 }
 
-// checkTypes refuses metadata whose fields are not of their types, which would be taken
-// for metadata without them.
+// checkTypes refuses metadata whose fields have wrong types; such fields would be read as
+// missing.
 func checkTypes(u *unstructured.Unstructured) error {
 	metadata, err := json.Marshal(u.Object["metadata"])
 	if err != nil {
@@ -102,9 +102,9 @@ func (r *resource) otherVersion(gv schema.GroupVersion) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv, r.gvk.GroupVersion()))
 }
 
-// decode reads an object of the resource. What becomes of fields that its type does
-// not have, and of those that come twice, strictness says: an error, a warning in the
-// answer (the default) or nothing. Unstructured objects have any field, but none twice.
+// decode reads an object of the resource. strictness decides about fields that its type
+// does not have, and fields that occur twice: an error, a warning in the answer (the
+// default) or nothing. Unstructured objects may have any field, but none twice.
 func (s *Server) decode(w http.ResponseWriter, r *resource, mediaType string, data []byte, strictness string) (runtime.Object, error) {
 	info, _ := runtime.SerializerInfoForMediaType(s.codecs.SupportedMediaTypes(), mediaType)
 	decoder := info.StrictSerializer
@@ -127,7 +127,7 @@ func (s *Server) decode(w http.ResponseWriter, r *resource, mediaType string, da
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized: %v", err))
 	}
 	switch {
-	case r.custom && r.unstructured: // it has its kind with it, and checkMeta validates that
+	case r.custom && r.unstructured: // it contains its kind, and checkMeta validates that
 	case kind.GroupVersion() != r.gvk.GroupVersion():
 		return nil, r.otherVersion(kind.GroupVersion())
 	case kind.Kind != r.gvk.Kind && r.custom:
@@ -141,8 +141,8 @@ func (s *Server) decode(w http.ResponseWriter, r *resource, mediaType string, da
 	return obj, nil
 }
 
-// warn puts warnings into the answer, in the place of earlier ones. Those that no
-// header can hold, with control characters in a field's name, are left out.
+// warn puts warnings into the answer's header and removes earlier ones. Warnings that no
+// header can hold, because a field's name has control characters, are left out.
 func warn(w http.ResponseWriter, about []error) {
 	w.Header().Del("Warning")
 	for _, odd := range about {
@@ -163,7 +163,7 @@ func (s *Server) decodeDeleteOptions(w http.ResponseWriter, req *http.Request, i
 	}
 	switch mediaType {
 	case runtime.ContentTypeYAML, runtime.ContentTypeJSON:
-		if data, err = yaml.ToJSON(data); err != nil { // JSON stays what it is
+		if data, err = yaml.ToJSON(data); err != nil { // JSON stays unchanged
 			break
 		}
 		if err = json.Unmarshal(data, into); err == nil && into.Kind != "" && into.Kind != deleteOptionsKind.Kind {
@@ -180,8 +180,8 @@ func (s *Server) decodeDeleteOptions(w http.ResponseWriter, req *http.Request, i
 	return nil
 }
 
-// patch applies a JSON patch, a JSON merge patch, or a strategic one to a type that
-// has Go fields with patch tags.
+// patch applies a JSON patch, a JSON merge patch, or a strategic merge patch. The last
+// needs a type whose Go fields have patch tags.
 func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error {
 	var o metav1.PatchOptions
 	if err := decodeQuery(req, &o); err != nil {
@@ -214,7 +214,7 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 		}
 		obj, err := s.decode(w, t.resource, runtime.ContentTypeJSON, patched, o.FieldValidation)
 		if err != nil {
-			// The body was fine: it is what the patch makes that is not.
+			// The patch is valid and its result is not.
 			return nil, invalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(patched), err.Error())})
 		}
 		m := accessorOf(obj)
@@ -232,7 +232,7 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 
 func (s *Server) patcher(r *resource, kind types.PatchType) (func(original, patch []byte) ([]byte, error), error) {
 	supported := []string{string(types.JSONPatchType), string(types.MergePatchType)}
-	typed, err := s.options.Scheme.New(r.gvk) // a recording's pods are unstructured, and pods all the same
+	typed, err := s.options.Scheme.New(r.gvk) // a recording's pods are unstructured, and still pods
 	if err == nil {
 		supported = append(supported, string(types.StrategicMergePatchType))
 	}
@@ -253,12 +253,13 @@ func (s *Server) patcher(r *resource, kind types.PatchType) (func(original, patc
 const maxOperations = 10_000
 
 func init() {
-	// Each copy in a patch may double the object. The library has but one place for the
-	// limit, and the apiserver sets it too.
+	// Each copy in a patch may double the object. The library has only a global for the
+	// limit, which the apiserver sets too.
 	jsonpatch.AccumulatedCopySizeLimit = maxBody
 }
 
-// jsonPatch is RFC 6902. What cannot be done to the object is 422, as at an apiserver.
+// jsonPatch applies RFC 6902. An operation that does not fit the object is a 422, as at an
+// apiserver.
 func jsonPatch(original, patch []byte) ([]byte, error) {
 	operations, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
@@ -274,7 +275,7 @@ func jsonPatch(original, patch []byte) ([]byte, error) {
 	return patched, nil
 }
 
-// mergePatch is RFC 7386. Integers stay integers.
+// mergePatch applies RFC 7386. Integers stay integers.
 func mergePatch(original, patch []byte) ([]byte, error) {
 	var into, from map[string]any
 	if err := utiljson.Unmarshal(original, &into); err != nil {

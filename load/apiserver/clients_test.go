@@ -29,7 +29,7 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// newHTTPClient makes a client that leaves no connection behind.
+// newHTTPClient makes a client that leaves no open connection.
 func newHTTPClient(t *testing.T, config *rest.Config) (*http.Client, error) {
 	h, err := rest.HTTPClientFor(config)
 	if err == nil {
@@ -38,7 +38,7 @@ func newHTTPClient(t *testing.T, config *rest.Config) (*http.Client, error) {
 	return h, err
 }
 
-// TestTypedClient drives every verb with the typed client, in each form of bodies.
+// TestTypedClient calls every verb of the typed client, with each encoding of bodies.
 func TestTypedClient(t *testing.T) {
 	t.Parallel()
 	for name, form := range forms() {
@@ -141,7 +141,7 @@ func driveTyped(t *testing.T, f *fixture, pods typedcorev1.PodInterface) {
 	}
 }
 
-// TestDynamicClient does the same to a resource without Go type.
+// TestDynamicClient does the same for a resource without a Go type.
 func TestDynamicClient(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil, Options{}, load.SourceOptions{})
@@ -198,7 +198,7 @@ func TestDynamicClient(t *testing.T) {
 	}
 }
 
-// TestMetadataClient reads metadata alone, of typed and of other objects.
+// TestMetadataClient reads metadata alone, of typed and of unstructured objects.
 func TestMetadataClient(t *testing.T) {
 	t.Parallel()
 	f := start(t, somePods(10), Options{}, load.SourceOptions{})
@@ -232,7 +232,7 @@ func TestMetadataClient(t *testing.T) {
 	}
 }
 
-// TestDiscovery asks what the server has, as kubectl and RESTMappers do.
+// TestDiscovery queries the server's resources, as kubectl and RESTMappers do.
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil, Options{}, load.SourceOptions{})
@@ -274,7 +274,7 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// TestControllerRuntimeClient does what a reconciler does.
+// TestControllerRuntimeClient makes the calls of a reconciler.
 func TestControllerRuntimeClient(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil, Options{TLS: true}, load.SourceOptions{})

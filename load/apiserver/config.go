@@ -18,12 +18,11 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// name is what the cluster, the user and the context are called.
+// name is the name of the cluster, the user and the context.
 const name = "informerbench"
 
-// RESTConfig returns what client-go's clients need to talk to the server: its
-// address, certificate and token. It does not throttle (QPS is -1). Call it after
-// Start. The config belongs to the caller.
+// RESTConfig returns the server's address, certificate and token for client-go's clients.
+// It does not throttle (QPS is -1). Call it after Start. The config belongs to the caller.
 func (s *Server) RESTConfig() *rest.Config {
 	c := &rest.Config{Host: s.URL(), BearerToken: s.options.Token, QPS: -1, UserAgent: name}
 	if s.cert != nil {
@@ -32,8 +31,8 @@ func (s *Server) RESTConfig() *rest.Config {
 	return c
 }
 
-// Kubeconfig returns the same for kubectl and other programs, as a kubeconfig
-// file. Whoever can read it can use the token.
+// Kubeconfig returns the same as a kubeconfig file, for kubectl and other programs. Every
+// reader of the file can use the token.
 func (s *Server) Kubeconfig() ([]byte, error) {
 	c := clientcmdapi.NewConfig()
 	cluster := clientcmdapi.NewCluster()
@@ -54,7 +53,7 @@ func (s *Server) Kubeconfig() ([]byte, error) {
 	return data, nil
 }
 
-// certificate is one that signs itself: server and authority at once.
+// certificate is self-signed: server certificate and authority at once.
 type certificate struct {
 	pair tls.Certificate
 	pem  []byte
@@ -72,7 +71,7 @@ func newCertificate() (*certificate, error) {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(now.UnixNano()),
 		Subject:      pkix.Name{CommonName: name},
-		NotBefore:    now.Add(-time.Hour), // a client's clock may be late
+		NotBefore:    now.Add(-time.Hour), // a client's clock may be slow
 		NotAfter:     now.Add(certificateLife),
 		KeyUsage:     x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},

@@ -14,12 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// serverVersion is the Kubernetes version whose behaviour the server follows: that
-// of the client-go in go.mod.
+// serverVersion is the Kubernetes version whose behaviour the server follows: that of
+// client-go in go.mod.
 var serverVersion = version.Info{Major: "1", Minor: "37", GitVersion: "v1.37.2+informerbench"}
 
-// discover answers what is about the server rather than about a resource, and
-// reports whether it did.
+// discover answers requests about the server rather than a resource, and reports whether
+// this was one.
 func (s *Server) discover(w http.ResponseWriter, req *http.Request, path []string) bool {
 	if req.Method != http.MethodGet && req.Method != http.MethodHead {
 		return false
@@ -65,7 +65,8 @@ func (s *Server) discover(w http.ResponseWriter, req *http.Request, path []strin
 	return true
 }
 
-// coreVersions is /api. It is there even if the core group is empty: clients ask for both.
+// coreVersions is /api. It exists even if the core group is empty, because clients ask for
+// both.
 func (s *Server) coreVersions() runtime.Object {
 	versions := &metav1.APIVersions{Versions: []string{"v1"}}
 	versions.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "APIVersions"})
@@ -89,7 +90,7 @@ func (s *Server) groups() runtime.Object {
 	return list
 }
 
-// group is /apis/GROUP; nil for one that the server does not have.
+// group is /apis/GROUP; nil if the server does not have the group.
 func (s *Server) group(group string) runtime.Object {
 	var versions []string
 	for gvr := range s.resources {
@@ -110,8 +111,8 @@ func (s *Server) group(group string) runtime.Object {
 	return g
 }
 
-// resourceList is /api/v1 and /apis/GROUP/VERSION; nil for a version that the
-// server does not have, other than the core's.
+// resourceList is /api/v1 and /apis/GROUP/VERSION; nil for a version that the server does
+// not have, except the core's.
 func (s *Server) resourceList(gv schema.GroupVersion) runtime.Object {
 	list := &metav1.APIResourceList{GroupVersion: gv.String(), APIResources: []metav1.APIResource{}}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "APIResourceList"})
@@ -137,7 +138,7 @@ func (s *Server) resourceList(gv schema.GroupVersion) runtime.Object {
 	return list
 }
 
-// names are by what else a resource may be asked for.
+// names are a resource's alternative names and its categories.
 type names struct{ short, categories []string }
 
 var (

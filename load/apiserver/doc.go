@@ -1,6 +1,6 @@
-// Package apiserver serves load.Sources over HTTP as a Kubernetes API server
-// would: client-go's typed, dynamic, metadata and discovery clients, its informers,
-// and controller-runtime's clients work with it as they are.
+// Package apiserver serves load.Sources over HTTP as a Kubernetes API server would.
+// client-go's typed, dynamic, metadata and discovery clients, its informers, and
+// controller-runtime's clients work with it unchanged.
 //
 //	pods := load.NewSource(load.Generate(spec, seed).All(), load.SourceOptions{})
 //	server, err := apiserver.New(map[schema.GroupVersionResource]*load.Source{apiserver.Pods: pods}, apiserver.Options{})
@@ -9,47 +9,50 @@
 //	defer server.Stop()
 //	client, err := kubernetes.NewForConfig(server.RESTConfig())
 //
-// What it speaks: discovery (/api, /apis and each group and version; the
-// aggregated form is answered by the plain one, which clients take), /version,
-// /healthz, /readyz, /livez; get, list (limit and continue, resource version
-// rules), watch (bookmarks, initial events), label and field selectors; create,
-// update, patch (JSON, JSON merge and strategic merge), delete and delete collection,
-// the status subresource, finalizers, preconditions, dry runs and field validation.
-// Bodies are JSON, YAML, and Protobuf for types that have it; on request
-// PartialObjectMetadata, and tables as kubectl prints them. Errors are metav1.Status
-// objects. https://kubernetes.io/docs/reference/using-api/api-concepts/ is what it
-// follows.
+// It supports:
+//   - discovery (/api, /apis and each group and version; a request for the aggregated
+//     form gets the plain one, which clients accept), /version, /healthz, /readyz, /livez;
+//   - get, list (limit and continue, resource version rules), watch (bookmarks, initial
+//     events), label and field selectors;
+//   - create, update, patch (JSON, JSON merge and strategic merge), delete and delete
+//     collection, the status subresource, finalizers, preconditions, dry runs and field
+//     validation;
+//   - bodies in JSON, YAML, and Protobuf for types that have it; on request
+//     PartialObjectMetadata, and tables as kubectl prints them. Errors are metav1.Status.
 //
-// Names, metadata and options are validated as a real server does. Of custom resources
-// it answers what apiextensions-apiserver v0.37.2 answers: package apitest has the
-// requests, docs/apiserver.md the differences.
+// It follows https://kubernetes.io/docs/reference/using-api/api-concepts/.
 //
-// What it leaves out: authorization, admission, validation of spec and status, defaulting,
+// Names, metadata and options are validated as by a real server. For custom resources the
+// answers are those of apiextensions-apiserver v0.37.2: package apitest has the requests,
+// docs/apiserver.md the differences.
+//
+// It does not support authorization, admission, validation of spec and status, defaulting,
 // server-side apply, CBOR, schemas (OpenAPI v3 has paths and parameters alone), HTTP
 // compression, and subresources other than status.
 //
 // # Resource versions
 //
-// Each Source counts its own versions, so each resource has a sequence of its
-// own, as if the server kept each in an etcd of its own. Clients must not compare
-// the versions of two resources, and none of client-go's does.
+// Each Source counts its own versions. Each resource therefore has a sequence of its own,
+// as if the server kept it in an etcd of its own. Clients must not compare the versions of
+// two resources, and client-go's clients do not.
 //
 // # Faults
 //
-// A Source fails as an apiserver's watch cache does (load.SourceOptions.Faults);
-// Options.Faults adds what goes wrong between it and the client: 429, 500, cut and
-// half-closed and slow connections. Both are data, validated and counted.
+// A Source fails as an apiserver's watch cache does (load.SourceOptions.Faults).
+// Options.Faults adds failures between it and the client: 429, 500, and cut, half-closed
+// and slow connections. Both are data, validated and counted.
 //
-// # Who may ask
+// # Access
 //
-// It serves this machine alone. It listens on loopback, and refuses requests whose Host
-// or Origin is another machine's, and bodies without a content type, so that no page in
-// a browser can read or write. The requests in flight are limited (Options.MaxInFlight),
-// as are the times of headers, bodies, unread answers and idle connections; watches have no limit.
+// The server serves this machine alone. It listens on loopback. It refuses requests whose
+// Host or Origin is another machine's, and bodies without a content type, so that no web
+// page in a browser can read or write. It limits the requests in flight
+// (Options.MaxInFlight), and the times for headers, bodies, unread answers and idle
+// connections; watches have no limit.
 //
 // # Cost
 //
-// An event is encoded once for each media type, however many watch
-// ([Server.Stats] tells). A list copies n objects shallowly and encodes them as it
-// writes. docs/apiserver.md has what was measured.
+// An event is encoded once for each media type, however many clients watch ([Server.Stats]
+// has the counts). A list copies n objects shallowly and encodes them as it writes.
+// docs/apiserver.md has the measurements.
 package apiserver

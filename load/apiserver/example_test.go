@@ -46,7 +46,7 @@ func Example() {
 	// Output: 10 of 100 pods
 }
 
-// An informer that has its connection cut and its version expired.
+// An informer whose connection is cut and whose version expires.
 func Example_faults() {
 	pods := load.NewSource(nil, load.SourceOptions{
 		Example: &corev1.Pod{},

@@ -13,16 +13,17 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// The faults of a Server. Those of a load.Source happen behind it, in what would
-// be the watch cache; these between it and the client. A request is one for a
+// The faults of a Server. Faults of a load.Source occur behind the Server, in the place of
+// the watch cache; these occur between the Server and the client. A request is one for a
 // resource: discovery never fails.
 const (
-	// FaultTooMany answers a request with 429 and Retry-After: Delay, in whole
-	// seconds, rounded up. Nothing is done. Occasion: a request.
+	// FaultTooMany answers a request with 429 and Retry-After: Delay, in whole seconds,
+	// rounded up. The request has no effect. Occasion: a request.
 	FaultTooMany load.FaultKind = "too-many-requests"
-	// FaultInternal answers a request with 500. Nothing is done. Occasion: a request.
+	// FaultInternal answers a request with 500. The request has no effect. Occasion: a
+	// request.
 	FaultInternal load.FaultKind = "internal-error"
-	// FaultReset resets the connection in place of an answer. Nothing is done.
+	// FaultReset resets the connection instead of an answer. The request has no effect.
 	// Occasion: a request.
 	FaultReset load.FaultKind = "reset"
 	// FaultCutList resets the connection before the end of a list. Occasion: a list.
@@ -30,9 +31,9 @@ const (
 	// FaultCut resets the connection in the middle of an event. Occasion: an event
 	// about to be sent.
 	FaultCut load.FaultKind = "cut"
-	// FaultHalfClose closes the server's half of the connection in the middle of an
-	// event, and keeps the other until the client closes it. HTTP/2 has no halves:
-	// there it is FaultCut. Occasion: an event about to be sent.
+	// FaultHalfClose closes the server's half of the connection in the middle of an event,
+	// and keeps the other half until the client closes it. Over HTTP/2, which has no
+	// half-close, it is FaultCut. Occasion: an event about to be sent.
 	FaultHalfClose load.FaultKind = "half-close"
 	// FaultSlow sends an event in pieces over Delay. Occasion: an event about to be sent.
 	FaultSlow load.FaultKind = "slow"
@@ -58,11 +59,10 @@ func checkFaults(faults []load.Fault) error {
 	return nil
 }
 
-// RandomFaults makes up faults for a Server and for a source, of every kind that
-// has a place there, the same for the same seed. Each strikes again and again, some
-// events apart, and at most count times: then the network is sound, so that what
-// watches can catch up. Delays are up to a second for 429 and tens of milliseconds
-// for the others.
+// RandomFaults makes up faults for a Server and for a source, of every kind that either
+// supports; the same seed gives the same faults. Each strikes repeatedly, some events
+// apart, and at most count times. Then the network is healthy, so that watches can catch
+// up. Delays are up to a second for 429 and tens of milliseconds for the others.
 func RandomFaults(seed uint64, count int) (server, source []load.Fault) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	some := func(kind load.FaultKind, often int) load.Fault {
@@ -75,7 +75,7 @@ func RandomFaults(seed uint64, count int) (server, source []load.Fault) {
 		}
 		return f
 	}
-	// Requests are few: what strikes them comes sooner.
+	// Requests are few, so their faults strike more often.
 	for _, kind := range FaultKinds() {
 		often := 200
 		if kind == FaultTooMany || kind == FaultInternal || kind == FaultReset || kind == FaultCutList {
@@ -94,7 +94,8 @@ func RandomFaults(seed uint64, count int) (server, source []load.Fault) {
 	return server, source
 }
 
-// strike counts an occasion; without faults it costs nothing.
+// strike counts an occasion and returns the fault that strikes, or nil. Without faults it
+// costs nothing.
 func (s *Server) strike(kind load.FaultKind) *load.Fault {
 	if len(s.options.Faults) == 0 {
 		return nil
@@ -104,7 +105,7 @@ func (s *Server) strike(kind load.FaultKind) *load.Fault {
 
 func errAsked(kind load.FaultKind) error { return fmt.Errorf("the fault %s was asked for", kind) }
 
-// requestFault strikes a request before anything is done.
+// requestFault strikes a request before it has any effect.
 func (s *Server) requestFault(req *http.Request) error {
 	if s.strike(FaultReset) != nil {
 		reset(req)
@@ -119,15 +120,15 @@ func (s *Server) requestFault(req *http.Request) error {
 	return nil
 }
 
-// listFault strikes a list that is written, but whose end the client has not seen.
+// listFault strikes a list that is written, but whose end the client has not received.
 func (s *Server) listFault(w http.ResponseWriter, req *http.Request) {
 	if s.strike(FaultCutList) != nil {
-		_ = http.NewResponseController(w).Flush() // the connection is about to go anyway
+		_ = http.NewResponseController(w).Flush() // the connection is about to be reset anyway
 		reset(req)
 	}
 }
 
-// fault strikes a frame that is about to be sent. It returns what of the frame is
+// fault strikes a frame that is about to be sent. It returns the rest of the frame that is
 // still to be sent; an error ends the watch.
 func (st *stream) fault(frame []byte) ([]byte, error) {
 	s := st.server
@@ -156,11 +157,11 @@ func (st *stream) fault(frame []byte) ([]byte, error) {
 	return frame, nil
 }
 
-// slowPieces is how many writes a slow event takes.
+// slowPieces is the number of writes of a slow event.
 const slowPieces = 8
 
-// sendSlowly sends all of a frame but the last piece, with pauses that make delay
-// in all. It returns that piece.
+// sendSlowly sends all of a frame except the last piece, with pauses that add up to delay.
+// It returns that piece.
 func (st *stream) sendSlowly(frame []byte, delay time.Duration) ([]byte, error) {
 	size := len(frame)/slowPieces + 1
 	timer := st.server.options.Clock.NewTimer(delay / slowPieces)
@@ -191,8 +192,8 @@ func connection(req *http.Request) net.Conn {
 	return c
 }
 
-// reset ends the request without an end to its answer, and its connection with a
-// TCP reset where that can be (not under TLS, whose connections are not TCP's own).
+// reset ends the request without ending its answer. It ends the connection with a TCP reset
+// where possible (not under TLS, whose connections are not TCPConns).
 func reset(req *http.Request) {
 	if c, ok := connection(req).(*net.TCPConn); ok {
 		_ = c.SetLinger(0)

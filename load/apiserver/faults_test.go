@@ -26,7 +26,7 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// TestEachFault looks at what a client sees of each.
+// TestEachFault checks the effect of each fault on a client.
 func TestEachFault(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
@@ -40,7 +40,7 @@ func TestEachFault(t *testing.T) {
 				pods := clientset(t, f.RESTConfig()).CoreV1().Pods("")
 				began := time.Now()
 				switch fault.Kind {
-				case FaultTooMany: // client-go asks again by itself, after Retry-After
+				case FaultTooMany: // client-go retries by itself, after Retry-After
 					must[*corev1.PodList](t)(pods.List(within(t), metav1.ListOptions{}))
 					if took := time.Since(began); took < time.Second {
 						t.Errorf("asked again after %v, want the second of Retry-After", took)
@@ -50,7 +50,8 @@ func TestEachFault(t *testing.T) {
 						t.Errorf("%v, want 500", err)
 					}
 				case FaultReset, FaultCutList:
-					// A list that is cut off must never look whole. A client may ask again by itself.
+					// A list that is cut off must never look complete. A client may retry
+					// by itself.
 					l, err := pods.List(within(t), metav1.ListOptions{})
 					if err == nil && len(l.Items) != 3 {
 						t.Errorf("a list of %d", len(l.Items))
@@ -107,8 +108,8 @@ func TestRandomFaultsRepeat(t *testing.T) {
 	}
 }
 
-// follow keeps a copy of the pods by list and watch, without an informer's
-// patience: it asks again at once. It returns when the copy is of version last.
+// follow keeps a copy of the pods by list and watch. Unlike an informer it retries at once.
+// It returns when the copy has version last.
 func follow(ctx context.Context, pods typedcorev1.PodInterface, last string, seed uint64) (map[string]string, error) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var state map[string]string // versions by key
@@ -120,7 +121,7 @@ func follow(ctx context.Context, pods typedcorev1.PodInterface, last string, see
 			for {
 				l, err := pods.List(ctx, o)
 				if err != nil {
-					break // begin again
+					break // list again
 				}
 				for _, p := range l.Items {
 					state[p.Namespace+"/"+p.Name] = p.ResourceVersion
@@ -162,8 +163,8 @@ func follow(ctx context.Context, pods typedcorev1.PodInterface, last string, see
 	return state, ctx.Err()
 }
 
-// TestFollowersUnderFaults has clients of each form follow through random faults
-// of every kind: each ends with the source's state.
+// TestFollowersUnderFaults lets clients of each encoding follow through random faults of
+// every kind: each ends with the source's state.
 func TestFollowersUnderFaults(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
@@ -190,8 +191,8 @@ func TestFollowersUnderFaults(t *testing.T) {
 					results <- err
 				}()
 			}
-			// Writes that come before would be listed, with nothing left to strike at. Until
-			// then nothing ends a watch, and requests fail a bounded number of times.
+			// Earlier writes would be in the lists, and no event would be left for a fault.
+			// Until then no fault ends a watch, and only a bounded number of requests fail.
 			eventually(t, "a watch of each follower", func() bool { return f.Stats().Watches == int64(followers) })
 			if err := scribble(f.pods, writes, seed); err != nil {
 				t.Error(err)
@@ -246,8 +247,8 @@ func sameState(s *load.Source, got map[string]string) error {
 	return nil
 }
 
-// TestInformersUnderFaults runs client-go's informers of every sort through each
-// fault: each ends with the source's state.
+// TestInformersUnderFaults runs every kind of client-go's informers through each fault:
+// each ends with the source's state.
 func TestInformersUnderFaults(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ server, source []load.Fault }{
@@ -304,8 +305,8 @@ type listing struct{ *cache.ListWatch }
 
 func (listing) IsWatchListSemanticsUnSupported() bool { return true }
 
-// everyInformer starts client-go's informers of every sort on the pods and waits
-// until they have synced.
+// everyInformer starts every kind of client-go's informers on the pods and waits until they
+// have synced.
 func everyInformer(t *testing.T, f *fixture, stop chan struct{}) map[string]cache.Store {
 	t.Helper()
 	stores := map[string]cache.Store{}

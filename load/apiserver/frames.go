@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// appendFrame encodes one event of a watch as it goes over the wire.
+// appendFrame encodes one event of a watch in its wire format.
 func (m media) appendFrame(into *bytes.Buffer, r *resource, e watch.Event) error {
 	obj := e.Object
 	if e.Type == watch.Error {
@@ -19,7 +19,8 @@ func (m media) appendFrame(into *bytes.Buffer, r *resource, e watch.Event) error
 		obj = m.object(obj, r.gvk)
 	}
 	if !m.protobuf() {
-		// A WatchEvent by hand: encoding one would parse and copy the object again.
+		// A WatchEvent is written by hand: encoding one would parse and copy the object
+		// again.
 		fmt.Fprintf(into, `{"type":%q,"object":`, e.Type)
 		if err := m.info.Serializer.Encode(obj, into); err != nil {
 			return err
@@ -36,23 +37,23 @@ func (m media) appendFrame(into *bytes.Buffer, r *resource, e watch.Event) error
 	return m.info.StreamSerializer.Encode(event, m.info.StreamSerializer.NewFrameWriter(into))
 }
 
-// framesKept bounds the cache: watchers that are further apart than this many
-// events encode for themselves. 1,000 pods of 9 KB are 9 MB.
+// framesKept bounds the cache: watchers that are further apart than this many events encode
+// on their own. 1,000 pods of 9 KB are 9 MB.
 const framesKept = 1000
 
-// frameCache holds the newest encoded events, so that each is encoded once for all
-// watchers that want the same form of it.
+// frameCache holds the newest encoded events, so that each is encoded once for all watchers
+// that want it in the same form.
 type frameCache struct {
 	mu struct {
 		sync.Mutex
 		frames map[frameKey]*frame
-		ring   [framesKept]frameKey // in the order of their making
+		ring   [framesKept]frameKey // in the order of insertion
 		next   int
 	}
 }
 
-// frameKey tells events apart: sources make a new object for each, and selectors
-// may turn its type into another.
+// frameKey identifies an event: sources make a new object for each, and a selector may
+// change an event's type.
 type frameKey struct {
 	obj   runtime.Object
 	event watch.EventType
@@ -65,7 +66,7 @@ type frame struct {
 	err  error
 }
 
-// get returns the frame under a key, made by encode if it is the first to ask.
+// get returns the frame of a key. The first caller for the key makes it with encode.
 func (c *frameCache) get(key frameKey, encode func() ([]byte, error)) ([]byte, error) {
 	c.mu.Lock()
 	f := c.mu.frames[key]
@@ -74,7 +75,7 @@ func (c *frameCache) get(key frameKey, encode func() ([]byte, error)) ([]byte, e
 		if c.mu.frames == nil {
 			c.mu.frames = make(map[frameKey]*frame, framesKept)
 		}
-		delete(c.mu.frames, c.mu.ring[c.mu.next]) // nothing, until the ring is full
+		delete(c.mu.frames, c.mu.ring[c.mu.next]) // deletes nothing until the ring is full
 		c.mu.ring[c.mu.next] = key
 		c.mu.next = (c.mu.next + 1) % framesKept
 		c.mu.frames[key] = f

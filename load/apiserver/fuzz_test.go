@@ -15,8 +15,8 @@ import (
 	"github.com/informerbench/informerbench/load/apiserver/apitest"
 )
 
-// FuzzRequests: no request makes a handler panic or is answered 500. The seeds are the
-// requests of apitest, for custom resources and for pods.
+// FuzzRequests checks that no request makes a handler panic or is answered 500. The seeds
+// are the requests of apitest, for custom resources and for pods.
 func FuzzRequests(f *testing.F) {
 	for _, c := range apitest.Cases() {
 		for _, s := range c.Steps {

@@ -11,8 +11,9 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// TestPagesInABrowser: a page can neither read by a name that leads here (DNS rebinding)
-// nor write from its own, whatever the path; clients on this machine can do both.
+// TestPagesInABrowser checks that a web page can neither read through a name that resolves
+// to this server (DNS rebinding) nor write from its own origin, whatever the path. Clients
+// on this machine can do both.
 func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
@@ -74,7 +75,8 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
-// TestPagesAreTold what they did wrong, by a Status, before they are asked for a token.
+// TestPagesAreTold checks that a page gets the reason as a Status, before its token is
+// checked.
 func TestPagesAreTold(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil, Options{Token: "secret"}, load.SourceOptions{})
@@ -93,8 +95,8 @@ func TestPagesAreTold(t *testing.T) {
 	}
 }
 
-// TestBodiesWithoutType: a browser sends a body of no type, or of one of three, for any
-// page, and asks nobody; such a body is not read as JSON.
+// TestBodiesWithoutType: a browser sends a body without a type, or with one of three types,
+// for any page and without a preflight request. Such a body is not read as JSON.
 func TestBodiesWithoutType(t *testing.T) {
 	t.Parallel()
 	f := start(t, []runtime.Object{smallPod("a", "p")}, Options{}, load.SourceOptions{})

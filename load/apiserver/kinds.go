@@ -4,13 +4,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Kubernetes' own resources differ from custom ones, and from each other, in what its
-// registries (pkg/registry in kubernetes/kubernetes) ask of a write and answer to a
-// deletion. These are the differences that clients see; resources that are not named
-// follow the rule.
+// Kubernetes' own resources differ from custom ones, and from each other, in the rules of
+// their registries (pkg/registry in kubernetes/kubernetes) for writes and the answers to
+// deletions. These are the differences that clients see; resources not listed follow the
+// general rule.
 
-// conditional are the resources of Kubernetes whose updates must name the version that
-// they are made from. Of all others it may be left out; of custom resources it may not.
+// conditional are the resources of Kubernetes whose updates must name the resource version
+// they are based on. Updates of its other resources may leave it out; those of custom
+// resources may not.
 var conditional = map[schema.GroupResource]bool{
 	{Group: "admissionregistration.k8s.io", Resource: "mutatingadmissionpolicies"}:         true,
 	{Group: "admissionregistration.k8s.io", Resource: "mutatingadmissionpolicybindings"}:   true,
@@ -29,8 +30,8 @@ var conditional = map[schema.GroupResource]bool{
 
 func (r *resource) unconditional() bool { return !r.custom && !conditional[r.gvr.GroupResource()] }
 
-// returned are the resources of Kubernetes whose deletion is answered by the last state
-// of the object. That of all others is answered by a Status.
+// returned are the resources of Kubernetes whose deletion is answered with the object's
+// last state. The deletion of any other is answered with a Status.
 var returned = map[schema.GroupResource]bool{
 	{Resource: "persistentvolumeclaims"}:                     true,
 	{Resource: "persistentvolumes"}:                          true,

@@ -16,8 +16,8 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// TestBuiltInKinds: where Kubernetes' own resources are answered in another way than
-// custom ones, and where in the same. apitest has those.
+// TestBuiltInKinds checks where the answers for Kubernetes' own resources differ from those
+// for custom ones, and where they are the same. apitest has the custom ones.
 func TestBuiltInKinds(t *testing.T) {
 	t.Parallel()
 	leases := coordinationv1.SchemeGroupVersion.WithResource("leases")
@@ -107,8 +107,8 @@ func TestBuiltInKinds(t *testing.T) {
 	}
 }
 
-// TestRecordedKinds: unstructured pods, which a replayed recording has, are pods and no
-// custom resources; a Go type of a program's own group is one.
+// TestRecordedKinds: the unstructured pods of a replayed recording are pods and not custom
+// resources; a Go type of a program's own group is one.
 func TestRecordedKinds(t *testing.T) {
 	t.Parallel()
 	source := load.NewSource(nil, load.SourceOptions{Example: widget("", "", 0)})
@@ -127,7 +127,7 @@ func TestRecordedKinds(t *testing.T) {
 	}
 }
 
-// TestTypedCustomKind: a custom resource of which the program has a Go type.
+// TestTypedCustomKind: a custom resource for which the program has a Go type.
 func TestTypedCustomKind(t *testing.T) {
 	t.Parallel()
 	things := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}

@@ -12,8 +12,8 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// TestKubectl drives the program itself, where it is installed: what is refused here must
-// not be what it sends.
+// TestKubectl runs kubectl itself, where it is installed: the server must not refuse its
+// requests.
 func TestKubectl(t *testing.T) {
 	t.Parallel()
 	program, err := exec.LookPath("kubectl")

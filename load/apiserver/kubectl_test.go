@@ -28,17 +28,17 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// What kubectl needs beyond what client-go's clients ask for; kubectl itself is not
-// everywhere.
+// The requests of kubectl that client-go's clients do not send, for machines without
+// kubectl.
 
-// answer is what a request was answered, with its body read to the end.
+// answer is the answer to a request, with its body read to the end.
 type answer struct {
 	code   int
 	header http.Header
 	body   []byte
 }
 
-// request sends one with headers in pairs.
+// request sends a request; headers are pairs.
 func request(t *testing.T, method, url, body string, headers ...string) answer {
 	t.Helper()
 	req := must[*http.Request](t)(http.NewRequestWithContext(within(t), method, url, strings.NewReader(body)))
@@ -55,7 +55,7 @@ func request(t *testing.T, method, url, body string, headers ...string) answer {
 	return answer{res.StatusCode, res.Header, data}
 }
 
-// acceptTable is what kubectl get sends.
+// acceptTable is the Accept header of kubectl get.
 const acceptTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
 
 func tableFrom(t *testing.T, data []byte) metav1.Table {
@@ -74,7 +74,7 @@ func columnNames(table metav1.Table) (names []string) {
 	return names
 }
 
-// runningPod is one that kubectl has something to say of.
+// runningPod has a ready container and one in CrashLoopBackOff.
 func runningPod() *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "p"},
@@ -131,7 +131,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestTableObjects: rows hold of their object what is asked for.
+// TestTableObjects: rows contain the requested part of their object.
 func TestTableObjects(t *testing.T) {
 	t.Parallel()
 	f := start(t, []runtime.Object{runningPod()}, Options{}, load.SourceOptions{})
@@ -157,7 +157,8 @@ func TestTableObjects(t *testing.T) {
 	}
 }
 
-// TestTableWatch: several watch in tables and one whole objects, of the same events.
+// TestTableWatch: several clients watch tables and one watches whole objects, with the same
+// events.
 func TestTableWatch(t *testing.T) {
 	t.Parallel()
 	f := start(t, []runtime.Object{runningPod()}, Options{}, load.SourceOptions{})
@@ -197,7 +198,7 @@ func TestTableWatch(t *testing.T) {
 	}
 }
 
-// TestPodStatus: the word that says what is the matter with a pod.
+// TestPodStatus checks the word in the Status column for each state of a pod.
 func TestPodStatus(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -237,7 +238,7 @@ func TestPodStatus(t *testing.T) {
 		"Init:0/2": func(p *corev1.Pod) {
 			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{State: waiting("PodInitializing")}}
 		},
-		"Pending": func(p *corev1.Pod) { // a sidecar that runs holds nobody up
+		"Pending": func(p *corev1.Pod) { // a running sidecar blocks nothing
 			p.Spec.InitContainers[0].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
 			p.Status = corev1.PodStatus{Phase: corev1.PodPending, InitContainerStatuses: []corev1.ContainerStatus{{State: running, Started: ptr.To(true)}}}
 		},
@@ -267,7 +268,7 @@ func TestPodStatus(t *testing.T) {
 	}
 }
 
-// TestShortNames resolves what people type.
+// TestShortNames resolves the short names of resources.
 func TestShortNames(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil, Options{}, load.SourceOptions{})
@@ -285,7 +286,7 @@ func TestShortNames(t *testing.T) {
 	}
 }
 
-// TestOpenAPI reads what kubectl looks for before it writes.
+// TestOpenAPI reads the documents that kubectl reads before a write.
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil, Options{}, load.SourceOptions{})
@@ -324,7 +325,7 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// TestFieldValidation: a slip of the pen is told, as the client wishes.
+// TestFieldValidation: a misspelt field is reported in the way that the client requests.
 func TestFieldValidation(t *testing.T) {
 	t.Parallel()
 	const (
@@ -366,7 +367,7 @@ func TestFieldValidation(t *testing.T) {
 	}
 }
 
-// TestJSONPatch drives RFC 6902 with typed and custom objects.
+// TestJSONPatch applies RFC 6902 to typed and custom objects.
 func TestJSONPatch(t *testing.T) {
 	t.Parallel()
 	f := start(t, []runtime.Object{runningPod()}, Options{}, load.SourceOptions{})
@@ -418,8 +419,8 @@ func TestRecordedPodsArePatched(t *testing.T) {
 	}
 }
 
-// TestNamesInErrors: what exists already is named, though the path of a create has no
-// name; a dry run finds it too.
+// TestNamesInErrors: the error names an object that exists, although the path of a create
+// has no name. A dry run finds it too.
 func TestNamesInErrors(t *testing.T) {
 	t.Parallel()
 	f := start(t, []runtime.Object{smallPod("a", "p")}, Options{}, load.SourceOptions{})
@@ -431,8 +432,8 @@ func TestNamesInErrors(t *testing.T) {
 	}
 }
 
-// TestStatusIsOfV1: clients other than client-go's look at the version too, of errors,
-// of deletions, and of what ends a watch.
+// TestStatusIsOfV1: clients other than client-go's also check the version of a Status: in
+// errors, in answers to deletions, and at the end of a watch.
 func TestStatusIsOfV1(t *testing.T) {
 	t.Parallel()
 	f := start(t, somePods(3), Options{}, load.SourceOptions{})
@@ -448,8 +449,8 @@ func TestStatusIsOfV1(t *testing.T) {
 	}
 }
 
-// TestDeletionIsAnswered: the Status of a deletion has one form, whichever is asked for;
-// the object of one has that which is asked for.
+// TestDeletionIsAnswered: the Status of a deletion always has the same form; an object as
+// the answer has the requested form.
 func TestDeletionIsAnswered(t *testing.T) {
 	t.Parallel()
 	for _, as := range []string{"Table", "PartialObjectMetadata"} {
@@ -470,8 +471,8 @@ func TestDeletionIsAnswered(t *testing.T) {
 	}
 }
 
-// TestGeneratedNames makes up the same name twice. It is not parallel: others would
-// take the random numbers.
+// TestGeneratedNames generates the same name twice. It is not parallel, because other tests
+// would draw from the random numbers.
 func TestGeneratedNames(t *testing.T) {
 	f := start(t, nil, Options{}, load.SourceOptions{})
 	pods := clientset(t, f.RESTConfig()).CoreV1().Pods("a")

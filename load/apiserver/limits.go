@@ -9,8 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// The limits keep a client that does nothing, or too much, from holding all there is.
-// They are kube-apiserver's, but for writeTimeout: there the whole answer has 60 s.
+// The limits keep an idle or greedy client from using up the server. They are those of
+// kube-apiserver, except writeTimeout: kube-apiserver allows 60 s for the whole answer.
 const (
 	// headerTimeout is how long a client may take to send a request's header.
 	headerTimeout = 32 * time.Second
@@ -19,11 +19,13 @@ const (
 	// bodyTimeout is how long a client may take to send a request's body.
 	bodyTimeout = 60 * time.Second
 	// writeTimeout is how long a client may take to read 64 KiB (responseBuffer) of an
-	// answer that is no watch. Otherwise its request would hold a place in inFlight forever.
+	// answer other than a watch. Without it, its request could hold a slot of inFlight
+	// forever.
 	writeTimeout = 60 * time.Second
-	// maxHeader is how many bytes a request's header may have.
+	// maxHeader is the most bytes that a request's header may have.
 	maxHeader = 1 << 20
-	// retryAfter is how many seconds a client waits that came when the server was full.
+	// retryAfter is how many seconds a client must wait that was refused because the server
+	// was full.
 	retryAfter = 1
 )
 
@@ -33,8 +35,8 @@ const (
 	DefaultMaxMutatingInFlight = 200
 )
 
-// inFlight counts the requests that are being answered, reads and writes apart, so
-// that neither can keep out the other. A nil channel has no limit.
+// inFlight counts the requests in progress, reads and writes separately, so that neither
+// can block the other. A nil channel has no limit.
 type inFlight struct {
 	reads, writes chan struct{}
 }
@@ -52,8 +54,8 @@ func newInFlight(o *Options) inFlight {
 	return inFlight{slots(o.MaxInFlight, DefaultMaxInFlight), slots(o.MaxMutatingInFlight, DefaultMaxMutatingInFlight)}
 }
 
-// enter takes a place for a request; the caller calls leave when it is answered. When
-// there is none, the error is 429.
+// enter takes a slot for a request; the caller calls leave after the answer. Without a free
+// slot, the error is 429.
 func (f inFlight) enter(method string) (leave func(), err error) {
 	slots := f.writes
 	if reads(method) {

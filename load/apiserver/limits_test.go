@@ -20,8 +20,8 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// pipes is a listener whose connections are pipes in memory: with them the time of a
-// synctest bubble is that of the server's deadlines.
+// pipes is a listener whose connections are pipes in memory: the server's deadlines then
+// follow the clock of a synctest bubble.
 type pipes struct {
 	accepted chan net.Conn
 	once     sync.Once
@@ -69,7 +69,7 @@ func piped(t *testing.T) (widgetsOf *load.Source, dial func() net.Conn) {
 
 const at = "/apis/example.com/v1/namespaces/a/widgets"
 
-// send writes a request on a connection as it is.
+// send writes a raw request on a connection.
 func send(t *testing.T, c net.Conn, text string) {
 	t.Helper()
 	if _, err := io.WriteString(c, strings.ReplaceAll(text, "\n", "\r\n")); err != nil {
@@ -77,8 +77,8 @@ func send(t *testing.T, c net.Conn, text string) {
 	}
 }
 
-// TestSlowClients: a client that sends a header or a body for ever, or nothing, is
-// disconnected; one that watches is not, however long nothing happens.
+// TestSlowClients: a client that never ends a header or a body, or sends nothing, is
+// disconnected. A client that watches is not, however long no event comes.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	const host = " HTTP/1.1\nHost: localhost\n"
@@ -98,7 +98,8 @@ func TestSlowClients(t *testing.T) {
 				_, dial := piped(t)
 				conn := dial()
 				start := time.Now()
-				// Nobody is so patient; a server without limits would wait for ever.
+				// A server without limits would wait forever; the test waits for an hour of
+				// the bubble.
 				if err := conn.SetReadDeadline(start.Add(time.Hour)); err != nil {
 					t.Fatal(err)
 				}
@@ -153,7 +154,7 @@ func TestUnreadAnswer(t *testing.T) {
 		if err != nil || len(answer) > 100<<10 || time.Since(start) > time.Second {
 			t.Errorf("%d bytes in %v, %v: want the end of the connection", len(answer), time.Since(start), err)
 		}
-		// A client that is slow, but reads, gets all of it.
+		// A slow client that does read gets the whole answer.
 		conn = dial()
 		send(t, conn, "GET "+at+" HTTP/1.1\nHost: localhost\nConnection: close\n\n")
 		total := 0
@@ -171,8 +172,8 @@ func TestUnreadAnswer(t *testing.T) {
 	})
 }
 
-// TestInFlight: a request too many gets 429 and is told when to come again. Reads and
-// writes do not take each other's places, and watches take none.
+// TestInFlight: a request above the limit gets 429 with Retry-After. Reads and writes have
+// separate limits, and watches do not count.
 func TestInFlight(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil, Options{MaxInFlight: 2, MaxMutatingInFlight: 1}, load.SourceOptions{FreshWait: time.Hour})
@@ -202,7 +203,7 @@ func TestInFlight(t *testing.T) {
 			}
 		})
 	}
-	// Lists of a version that has not come wait for it.
+	// Lists of a future version wait for it.
 	for range 2 {
 		hold("GET", "/api/v1/pods?resourceVersion=1000", nil)
 	}
@@ -236,7 +237,7 @@ func TestInFlight(t *testing.T) {
 	held.Wait()
 }
 
-// TestNoLimit: a negative number of requests is as many as come.
+// TestNoLimit: a negative number means no limit of requests.
 func TestNoLimit(t *testing.T) {
 	t.Parallel()
 	f := newInFlight(&Options{MaxInFlight: -1, MaxMutatingInFlight: -1})
@@ -255,7 +256,7 @@ func TestNoLimit(t *testing.T) {
 	}
 }
 
-// fragile is a clock that can be broken, and then fails whoever asks for the time.
+// fragile is a clock that can be broken; it then panics when asked for the time.
 type fragile struct {
 	clock.Clock
 	broken atomic.Bool
@@ -268,7 +269,7 @@ func (f *fragile) Now() time.Time {
 	return f.Clock.Now()
 }
 
-// TestPanic: the client gets 500 and the log the stack; the server goes on.
+// TestPanic: the client gets 500 and the log the stack; the server continues.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var logged serverLog
@@ -293,7 +294,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestAbortIsNoPanic: a connection that is cut on purpose is no news.
+// TestAbortIsNoPanic: a connection that is cut on purpose is not logged.
 func TestAbortIsNoPanic(t *testing.T) {
 	t.Parallel()
 	var logged serverLog

@@ -26,13 +26,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// They tell of each fault that we ask for.
+	// The handlers would log every injected fault.
 	utilruntime.ErrorHandlers = nil
 	klog.SetLogger(logr.Discard())
 	goleak.VerifyTestMain(m)
 }
 
-// widgets is a custom resource, without Go type.
+// widgets is a custom resource without a Go type.
 var widgets = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 
 func widget(namespace, name string, size int64) *unstructured.Unstructured {
@@ -101,7 +101,7 @@ func (l *serverLog) String() string {
 
 func (l *serverLog) logger() *log.Logger { return log.New(l, "", 0) }
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for an expected event.
 const patience = time.Minute
 
 func within(t *testing.T) context.Context {

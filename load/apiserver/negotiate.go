@@ -15,8 +15,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// media is a form of an answer: how it is encoded, and whether it is the object,
-// its metadata alone, or a table.
+// media is a form of an answer: its encoding, and whether it is the object, its metadata
+// alone, or a table.
 type media struct {
 	info    runtime.SerializerInfo
 	form    form
@@ -24,7 +24,7 @@ type media struct {
 	clock   clock.PassiveClock         // of a table's ages
 }
 
-// form is what of an object is answered.
+// form is the part of an object in the answer.
 type form string
 
 const (
@@ -51,10 +51,10 @@ func formAs(params map[string]string) (as form, known bool) {
 	return "", false
 }
 
-// partial is the kind of objects that are metadata alone.
+// partial is the kind of answers that are metadata alone.
 var partial = metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata")
 
-// contentType is what the answer's header says.
+// contentType is the answer's Content-Type.
 func (m media) contentType(stream bool) string {
 	if stream && m.protobuf() {
 		return m.info.MediaType + ";stream=watch"
@@ -64,15 +64,15 @@ func (m media) contentType(stream bool) string {
 
 func (m media) protobuf() bool { return m.info.MediaType == runtime.ContentTypeProtobuf }
 
-// id tells the forms apart in which an object may be encoded.
+// id identifies the form in which an object is encoded.
 func (m media) id() string {
 	if m.form == formObject {
-		return m.info.MediaType // without a string made for each event
+		return m.info.MediaType // without making a string for each event
 	}
 	return fmt.Sprintf("%s;%s;%s", m.info.MediaType, m.form, m.include)
 }
 
-// object returns obj in the form that is asked for, with its kind.
+// object returns obj in the requested form, with its kind.
 func (m media) object(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
 	switch m.form {
 	case formMetadata:
@@ -101,7 +101,7 @@ func parseAccept(header string) []clause {
 	for part := range strings.SplitSeq(header, ",") {
 		mediaType, params, err := mime.ParseMediaType(part)
 		if err != nil {
-			continue // what nobody understands asks for nothing
+			continue // an unreadable clause requests nothing
 		}
 		c := clause{mediaType, params, 1}
 		if q, err := strconv.ParseFloat(params["q"], 64); err == nil {
@@ -121,9 +121,9 @@ func parseAccept(header string) []clause {
 	return clauses
 }
 
-// negotiate chooses the form of an answer by the request's Accept header. r may be
-// nil: then the answer is a Status or of discovery. A clause that cannot be served
-// (CBOR, Protobuf of a type without it or of a table) gives way to the next.
+// negotiate chooses the form of an answer by the request's Accept header. r may be nil:
+// then the answer is a Status or part of discovery. A clause that cannot be served (CBOR,
+// or Protobuf for a table or for a type without it) is skipped for the next.
 func (s *Server) negotiate(req *http.Request, r *resource, stream bool) (media, error) {
 	header := req.Header.Get("Accept")
 	if header == "" {
@@ -160,7 +160,7 @@ func (s *Server) negotiate(req *http.Request, r *resource, stream bool) (media, 
 		fmt.Sprintf("no form of %q is served: use one of %s", header, strings.Join(types, ", ")))
 }
 
-// plain is the form of answers for which nothing was negotiated.
+// plain is the form of answers without negotiation.
 func (s *Server) plain() media {
 	info, _ := runtime.SerializerInfoForMediaType(s.codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
 	return media{info: info}

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// openAPI answers /openapi/v3 and what is below it: which paths, verbs and query
-// parameters there are, and of each kind that there is one, without its fields. kubectl looks there for whether the server
-// checks fields and runs dry; without it create, apply, replace and edit refuse.
-// It returns nil for a path that is not there.
+// openAPI answers /openapi/v3 and the paths below it. It lists paths, verbs and query
+// parameters, and the kinds without their fields. kubectl reads there whether the server
+// validates fields and supports dry runs; without it create, apply, replace and edit
+// refuse. It returns nil for an unknown path.
 func (s *Server) openAPI(path []string) map[string]any {
 	if len(path) == 2 {
 		paths := map[string]any{}
@@ -101,16 +101,16 @@ func (s *Server) openAPIOf(gv schema.GroupVersion) map[string]any {
 	}
 }
 
-// undescribed is what kubectl explain says.
+// undescribed is the text that kubectl explain shows.
 const undescribed = "This server of " + name + " does not describe fields: ask a cluster, or see https://kubernetes.io/docs/reference/kubernetes-api/."
 
-// The query parameters that are heeded.
+// The supported query parameters.
 var (
 	listParameters  = []string{"allowWatchBookmarks", "continue", "fieldSelector", "labelSelector", "limit", "resourceVersion", "resourceVersionMatch", "sendInitialEvents", "timeoutSeconds", "watch"}
 	writeParameters = []string{"dryRun", "fieldValidation"}
 )
 
-// respondJSON answers with what is no Kubernetes object.
+// respondJSON sends an answer that is not a Kubernetes object.
 func respondJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 	_ = json.NewEncoder(w).Encode(v) // fails only where the client is gone

@@ -11,7 +11,8 @@ import (
 	"github.com/informerbench/informerbench/load/apiserver/apitest"
 )
 
-// TestLikeARealServer asks what a real server was asked, for custom resources.
+// TestLikeARealServer sends the requests of apitest, for custom resources, which a real
+// server has answered.
 func TestLikeARealServer(t *testing.T) {
 	t.Parallel()
 	galaxies := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "galaxies"}

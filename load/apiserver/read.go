@@ -16,11 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// watchBuffer is how many events a watch takes from its source before it has to
-// write: several make one write to the network.
+// watchBuffer is the most events that a watch takes from its source before it must write:
+// several events make one write to the network.
 const watchBuffer = 64
 
-// get answers with the newest state, whatever version the request would be content with.
+// get answers with the newest state, whatever version the request would accept.
 func (s *Server) get(w http.ResponseWriter, req *http.Request, t target) error {
 	var o metav1.GetOptions
 	if err := decodeQuery(req, &o); err != nil {
@@ -54,8 +54,9 @@ func (s *Server) listOrWatch(w http.ResponseWriter, req *http.Request, t target)
 	}
 	listed := obj.(*metainternal.List)
 	if t.namespace == "" && o.FieldSelector != "" {
-		// The source counts what is left of a namespace, since that is no selector where a
-		// path has it. Here it is one, and a real server does not count what is selected.
+		// The source counts the remaining objects of a namespace, because a namespace in a
+		// path is no selector. Here it is a selector, and a real server does not count
+		// selected objects.
 		listed.RemainingItemCount = nil
 	}
 	list, err := s.listOf(t.resource, m, listed)
@@ -67,8 +68,8 @@ func (s *Server) listOrWatch(w http.ResponseWriter, req *http.Request, t target)
 	return nil
 }
 
-// listOf puts what a source lists into the list type that clients expect. It copies
-// each object, shallowly.
+// listOf puts a source's list into the list type that clients expect. It copies each object
+// shallowly.
 func (s *Server) listOf(r *resource, m media, from *metainternal.List) (runtime.Object, error) {
 	switch {
 	case m.form == formTable:
@@ -93,7 +94,7 @@ func (s *Server) listOf(r *resource, m media, from *metainternal.List) (runtime.
 	}
 	list, err := s.options.Scheme.New(r.listKind())
 	if err != nil {
-		return nil, err // cannot be: newResource tried
+		return nil, err // cannot happen: newResource tried it
 	}
 	if err := meta.SetList(list, from.Items); err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ func (s *Server) watch(w http.ResponseWriter, req *http.Request, r *resource, m 
 		}
 		data, err := s.frame(&scratch, r, m, e)
 		if err != nil {
-			panic(http.ErrAbortHandler) // the status is sent: all that can be said is that it is over
+			panic(http.ErrAbortHandler) // the status is sent, so the only way to report the error is to cut the connection
 		}
 		if out.send(data) != nil {
 			return nil
@@ -147,8 +148,8 @@ func (s *Server) watch(w http.ResponseWriter, req *http.Request, r *resource, m 
 	}
 }
 
-// frame encodes an event. A lone watcher has it in scratch, until the next; the
-// frames of several are shared.
+// frame encodes an event. For a lone watcher the frame is in scratch and valid until the
+// next; several watchers share their frames.
 func (s *Server) frame(scratch *bytes.Buffer, r *resource, m media, e watch.Event) ([]byte, error) {
 	alone := r.watches.Load() == 1
 	if alone || e.Type == watch.Bookmark || e.Type == watch.Error {
@@ -165,7 +166,7 @@ func (s *Server) frame(scratch *bytes.Buffer, r *resource, m media, e watch.Even
 	})
 }
 
-// stream writes the frames of a watch. It flushes when there is none more to write.
+// stream writes the frames of a watch. It flushes when there are no more to write.
 type stream struct {
 	server  *Server
 	w       http.ResponseWriter
@@ -173,7 +174,7 @@ type stream struct {
 	control *http.ResponseController
 }
 
-// next waits for an event; before it would wait, it sends what is written.
+// next waits for an event. Before it blocks, it flushes the frames written so far.
 func (st *stream) next(events <-chan watch.Event) (e watch.Event, open bool) {
 	select {
 	case e, open = <-events:
@@ -187,7 +188,7 @@ func (st *stream) next(events <-chan watch.Event) (e watch.Event, open bool) {
 	return e, open
 }
 
-// send writes a frame, unless a fault has it otherwise.
+// send writes a frame, unless a fault strikes it.
 func (st *stream) send(frame []byte) error {
 	rest, err := st.fault(frame)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// resource is one resource of the server and what is known of its objects.
+// resource is one resource of the server and the properties of its objects.
 type resource struct {
 	gvr          schema.GroupVersionResource
 	gvk          schema.GroupVersionKind
@@ -30,8 +30,8 @@ type resource struct {
 	watches      atomic.Int64 // open now
 }
 
-// clusterScoped are Kubernetes' own kinds without a namespace, of the groups that
-// programs use informers for. Others are told by Options.ClusterScoped.
+// clusterScoped are Kubernetes' own kinds without a namespace, of the groups that programs
+// use informers for. Options.ClusterScoped adds others.
 var clusterScoped = map[schema.GroupKind]bool{
 	corev1.SchemeGroupVersion.WithKind("Node").GroupKind():                true,
 	corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind():           true,
@@ -99,8 +99,8 @@ func (r *resource) key(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// withKind returns a shallow copy of obj that says its kind, which is what
-// encoders write; the source's own objects are shared and stay as they are.
+// withKind returns a shallow copy of obj with its kind set, for the encoders. The source's
+// own objects are shared and stay unchanged.
 func withKind(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
 	if obj.GetObjectKind().GroupVersionKind() == gvk {
 		return obj
@@ -110,8 +110,8 @@ func withKind(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
 	return next
 }
 
-// shallowCopy returns a copy whose kind, status and fields of metadata may be set
-// anew, though not what they refer to.
+// shallowCopy returns a copy whose kind, status and metadata fields may be replaced; the
+// values that they refer to must not be changed.
 func shallowCopy(obj runtime.Object) runtime.Object {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		next := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
@@ -126,7 +126,7 @@ func shallowCopy(obj runtime.Object) runtime.Object {
 	return c.Interface().(runtime.Object)
 }
 
-// withoutMetadata returns a shallow copy of obj that has none.
+// withoutMetadata returns a shallow copy of obj without metadata.
 func withoutMetadata(obj runtime.Object) runtime.Object {
 	next := shallowCopy(obj)
 	if u, ok := next.(*unstructured.Unstructured); ok {

@@ -19,10 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// target is what a request's path says.
+// target is a request's parsed path.
 type target struct {
 	resource    *resource
-	namespace   string // "" for all of them, or none
+	namespace   string // "" for all namespaces, or none
 	name        string // "" for the collection
 	subresource string
 }
@@ -49,7 +49,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	s.serveLocal(a, req)
 }
 
-// serveLocal answers a request that may be answered.
+// serveLocal answers a request that passed the checks.
 func (s *Server) serveLocal(w *response, req *http.Request) {
 	segments := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
 	t, notRouted := s.route(segments)
@@ -61,8 +61,8 @@ func (s *Server) serveLocal(w *response, req *http.Request) {
 		}
 		defer leave()
 		w.limited = true
-		// Go's server sends the rest of its buffer after this, and the connection's next
-		// request may be a watch.
+		// Go's server flushes its buffer after this, and the connection's next request may
+		// be a watch.
 		defer w.setDeadline(time.Time{})
 	}
 	if s.discover(w, req, segments) {
@@ -80,7 +80,7 @@ func (s *Server) serveLocal(w *response, req *http.Request) {
 	}
 }
 
-// authenticate compares in constant time, as one does with secrets.
+// authenticate compares the token in constant time.
 func (s *Server) authenticate(req *http.Request) error {
 	if s.options.Token == "" {
 		return nil
@@ -127,7 +127,7 @@ func (s *Server) route(path []string) (target, error) {
 	return t, nil
 }
 
-// notServed is the answer to a path that leads nowhere.
+// notServed is the answer to an unknown path.
 func (s *Server) notServed(path []string) error {
 	var have []string
 	for gvr := range maps.Keys(s.resources) {
@@ -138,24 +138,25 @@ func (s *Server) notServed(path []string) error {
 		fmt.Sprintf("the server could not find the requested resource: /%s; it serves %s", strings.Join(path, "/"), strings.Join(have, ", ")))
 }
 
-// handle does what method and target say.
+// handle carries out the request's method on the target.
 func (s *Server) handle(w http.ResponseWriter, req *http.Request, t target) error {
 	method := req.Method
 	if err := t.checkPath(method == http.MethodPost); err != nil {
 		return err
 	}
 	if method == http.MethodHead && t.resource.custom {
-		method = http.MethodGet // of other resources a real server answers 405
+		method = http.MethodGet // for other resources a real server answers 405
 	}
 	if t.resource.namespaced && t.namespace == "" && !reads(method) {
-		// All namespaces together can be listed and watched, and nothing else.
+		// All namespaces together support list and watch only.
 		if t.resource.custom {
 			return s.notServed(strings.Split(strings.Trim(req.URL.Path, "/"), "/"))
 		}
 		return t.notSupported(req.Method)
 	}
 	if method != http.MethodGet {
-		// Before anything is written: an answer that cannot be given is no answer to a write.
+		// Checked before any write: a write must not succeed without an answer that the
+		// client accepts.
 		if _, err := s.negotiate(req, t.resource, false); err != nil {
 			return err
 		}
@@ -186,7 +187,7 @@ func (t target) notSupported(method string) error {
 	return apierrors.NewMethodNotSupported(t.resource.gvr.GroupResource(), strings.ToLower(method))
 }
 
-// listOptions reads the query and puts the path's namespace into the selector.
+// listOptions reads the query and adds the path's namespace to the field selector.
 func (s *Server) listOptions(req *http.Request, t target) (metav1.ListOptions, error) {
 	var o metav1.ListOptions
 	if err := decodeQuery(req, &o); err != nil {
@@ -205,11 +206,12 @@ func (s *Server) listOptions(req *http.Request, t target) (metav1.ListOptions, e
 	return o, nil
 }
 
-// checkFields refuses the namespace of objects that have none, as a field that there is not.
+// checkFields refuses the field metadata.namespace for objects without a namespace, as an
+// unknown field.
 func (t target) checkFields(selector string) error {
 	parsed, err := fields.ParseSelector(selector)
 	if err != nil || t.resource.namespaced {
-		return nil // the source says what is wrong with it
+		return nil // the source reports the error
 	}
 	for _, r := range parsed.Requirements() {
 		if r.Field == "metadata.namespace" {
@@ -219,7 +221,7 @@ func (t target) checkFields(selector string) error {
 	return nil
 }
 
-// parameters reads options from queries, as metav1 registers it for every group.
+// parameters decodes options from queries, as metav1 registers them for every group.
 var parameters = func() runtime.ParameterCodec {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
@@ -233,14 +235,14 @@ func decodeQuery(req *http.Request, into runtime.Object) error {
 	return nil
 }
 
-// respond encodes obj, whose kind is set, as it writes.
+// respond encodes obj, whose kind is set, directly into the answer.
 func (s *Server) respond(w http.ResponseWriter, m media, code int, obj runtime.Object) {
 	w.Header().Set("Content-Type", m.contentType(false))
 	w.Header().Set("Cache-Control", "no-cache, private")
 	w.WriteHeader(code)
 	buffer := bufio.NewWriterSize(w, responseBuffer)
 	if err := errors.Join(m.info.Serializer.Encode(obj, buffer), buffer.Flush()); err != nil {
-		// Too late for another answer: the client must see that this one is not whole.
+		// Too late for another answer: the client must see that this one is incomplete.
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -269,7 +271,7 @@ func (s *Server) writeError(w http.ResponseWriter, req *http.Request, err error)
 	s.respond(w, m, int(status.Code), &status)
 }
 
-// statusKind is v1, for every group: not meta.k8s.io/v1, where the Go type is.
+// statusKind is v1 for every group, not meta.k8s.io/v1, where the Go type is.
 var statusKind = schema.GroupVersionKind{Version: "v1", Kind: "Status"}
 
 func statusOf(err error) metav1.Status {
@@ -282,7 +284,7 @@ func statusOf(err error) metav1.Status {
 	return status
 }
 
-// forResource gives an error of a source the resource and the name that clients know.
+// forResource gives a source's error the resource and the name that clients know.
 func forResource(err error, t target) error {
 	var api *apierrors.StatusError
 	if t.resource == nil || !errors.As(err, &api) {
@@ -290,7 +292,7 @@ func forResource(err error, t target) error {
 	}
 	gr := t.resource.gvr.GroupResource()
 	if d := api.ErrStatus.Details; d != nil && d.Group == gr.Group && d.Kind == gr.Resource {
-		return err // it has them, and a name that the path need not tell
+		return err // it has them, and a name that the path need not contain
 	}
 	switch {
 	case apierrors.IsNotFound(err):

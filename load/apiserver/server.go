@@ -22,7 +22,7 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// The resources that a Server has if it is given none.
+// The resources of a Server without sources.
 var (
 	Pods  = corev1.SchemeGroupVersion.WithResource("pods")
 	Nodes = corev1.SchemeGroupVersion.WithResource("nodes")
@@ -34,49 +34,49 @@ const DefaultAddress = "127.0.0.1:0"
 // Options configures a Server. The zero value works: HTTP without a token on a
 // free port of 127.0.0.1.
 type Options struct {
-	// Address is where to listen, "host:port" with a loopback host; port 0 is any
+	// Address is the address to listen on, "host:port" with a loopback host; port 0 is any
 	// free one. The default is DefaultAddress.
 	Address string
-	// TLS serves HTTPS (and HTTP/2) with a certificate made for this server, which
-	// RESTConfig and Kubeconfig hold.
+	// TLS serves HTTPS (and HTTP/2) with a certificate made for this server; RESTConfig and
+	// Kubeconfig contain it.
 	TLS bool
-	// Token is the bearer token that every request must bring; "" for none.
+	// Token is the bearer token that every request must have; "" for none.
 	Token string
-	// Scheme knows the types of the sources' objects that are not unstructured;
-	// the default is client-go's, which has every built-in type.
+	// Scheme has the types of the sources' typed objects. The default is client-go's, which
+	// has every built-in type.
 	Scheme *runtime.Scheme
-	// ClusterScoped tells the resources that have no namespaces from those that
-	// have. It is needed for types that are not Kubernetes' own.
+	// ClusterScoped says which resources have no namespaces. Types that are not Kubernetes'
+	// own need it.
 	ClusterScoped map[schema.GroupVersionResource]bool
-	// Faults are what goes wrong on the way to the client: FaultKinds. They count
-	// from Start. Those of load.FaultKinds belong to the sources.
+	// Faults are failures between the server and the client, of FaultKinds. Their times
+	// count from Start. Faults of load.FaultKinds belong to the sources.
 	Faults []load.Fault
-	// Clock is the time that faults go by; the default is the real one.
+	// Clock is the clock of the faults; the default is the real one.
 	Clock clock.Clock
-	// MaxInFlight is how many requests that read are answered at once, watches not
-	// counted; a client that comes when there are as many gets 429 with Retry-After. The
-	// default is DefaultMaxInFlight; a negative number is no limit.
+	// MaxInFlight is the most reads in progress at once, without watches. A client beyond
+	// that gets 429 with Retry-After. The default is DefaultMaxInFlight; a negative number
+	// is no limit.
 	MaxInFlight int
-	// MaxMutatingInFlight is the same for requests that write; the default is
+	// MaxMutatingInFlight is the same for writes; the default is
 	// DefaultMaxMutatingInFlight.
 	MaxMutatingInFlight int
-	// ErrorLog gets the panics of handlers, each with its stack; the default is the
-	// standard logger of package log.
+	// ErrorLog gets the panics of handlers, with their stacks; the default is the standard
+	// logger of package log.
 	ErrorLog *log.Logger
 }
 
-// Server is an HTTP server over one load.Source for each resource. Its methods may
-// be called by any number of goroutines at once.
+// Server is an HTTP server over one load.Source for each resource. Its methods are safe for
+// concurrent use.
 //
-// Writes may come through it and straight into the sources at the same time: a
-// request that changes an object does so only from the state that it has read.
+// Clients may write through it while others write directly into the sources: a request
+// changes an object only if it still has the state that the request has read.
 type Server struct {
 	options   Options
 	resources map[schema.GroupVersionResource]*resource
 	codecs    serializer.CodecFactory
 	frames    frameCache
 	inFlight  inFlight
-	own       []*load.Source // made here, stopped here
+	own       []*load.Source // made by New, stopped by Stop
 	cert      *certificate   // nil without TLS
 	http      *http.Server
 
@@ -96,12 +96,12 @@ type Server struct {
 	}
 }
 
-// New makes a server over sources, by resource; without any it has Pods and Nodes,
-// both empty. It neither listens nor starts a goroutine before Start.
+// New makes a server over sources, by resource; without any it has Pods and Nodes, both
+// empty. It does not listen or start a goroutine before Start.
 //
-// The error names an address that is not on the loopback interface, an invalid
-// fault, or a source whose objects have a kind that neither the scheme nor the
-// object tells. The caller keeps the sources and stops them, after the server.
+// The error names an address that is not on the loopback interface, an invalid fault, or a
+// source whose objects' kind is in neither the scheme nor the object. The caller keeps the
+// sources and stops them after the server.
 func New(sources map[schema.GroupVersionResource]*load.Source, options Options) (*Server, error) {
 	s := &Server{options: options, resources: map[schema.GroupVersionResource]*resource{}}
 	o := &s.options
@@ -151,7 +151,8 @@ func New(sources map[schema.GroupVersionResource]*load.Source, options Options) 
 	return s, nil
 }
 
-// checkAddress refuses what others could reach: the server lets everybody write.
+// checkAddress refuses addresses that other machines could reach, because the server lets
+// every client write.
 func checkAddress(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -163,8 +164,8 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// Start listens and serves until Stop. It fails if the address is taken, and if
-// the server was started or stopped before.
+// Start listens and serves until Stop. It fails if the address is taken, or if the server
+// was started or stopped before.
 func (s *Server) Start() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +180,7 @@ func (s *Server) Start() error {
 	return nil
 }
 
-// startLocked serves what the listener accepts.
+// startLocked serves the listener's connections.
 func (s *Server) startLocked(listener net.Listener) {
 	s.mu.started = true
 	s.mu.listener = listener
@@ -190,7 +191,7 @@ func (s *Server) startLocked(listener net.Listener) {
 		BaseContext:       func(net.Listener) context.Context { return s.ctx },
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 		ConnState:         s.connState,
-		ErrorLog:          log.New(io.Discard, "", 0), // clients that go away are no news
+		ErrorLog:          log.New(io.Discard, "", 0), // clients that disconnect are no errors
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
@@ -203,7 +204,7 @@ func (s *Server) startLocked(listener net.Listener) {
 	s.running.Add(1)
 	go func() {
 		defer s.running.Done()
-		// It returns when the listener is closed: by Stop, or for good.
+		// It returns when the listener is closed, by Stop or by an error.
 		_ = serve()
 	}()
 }
@@ -225,8 +226,8 @@ func (s *Server) connState(c net.Conn, state http.ConnState) {
 	}
 }
 
-// enter counts a request, unless Stop has been called: then it is waiting for what
-// was counted before.
+// enter counts a request. After Stop it refuses, because Stop waits for the requests
+// counted before.
 func (s *Server) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,8 +238,8 @@ func (s *Server) enter() bool {
 	return true
 }
 
-// Stop ends every request and connection, waits until their goroutines are gone,
-// and frees the address. It may be called more than once.
+// Stop ends every request and connection, waits until their goroutines have ended, and
+// frees the address. It may be called more than once.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	s.mu.stopped = true
@@ -246,7 +247,7 @@ func (s *Server) Stop() {
 	s.mu.Unlock()
 	s.cancel()
 	if started {
-		_ = s.http.Close() // of what is closed already
+		_ = s.http.Close() // its error is about connections already closed
 	}
 	s.running.Wait()
 	for _, source := range s.own {
@@ -254,7 +255,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// URL is where the server is, such as "http://127.0.0.1:40123"; "" before Start.
+// URL is the server's address, such as "http://127.0.0.1:40123"; "" before Start.
 func (s *Server) URL() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,7 +268,7 @@ func (s *Server) URL() string {
 	return "http://" + s.mu.listener.Addr().String()
 }
 
-// Source returns the source of a resource, nil if the server has none such.
+// Source returns the source of a resource, nil if the server does not have it.
 func (s *Server) Source(gvr schema.GroupVersionResource) *load.Source {
 	if r := s.resources[gvr]; r != nil {
 		return r.source
@@ -288,9 +289,9 @@ type Stats struct {
 	Connections int64 // accepted
 	Requests    int64
 	Watches     int64 // open now
-	Opened      int64 // watches that were opened, those that are closed among them
-	Events      int64 // sent to watchers, bookmarks among them
-	Encoded     int64 // of these, encoded anew rather than taken from another watcher's
+	Opened      int64 // watches opened, including those closed since
+	Events      int64 // sent to watchers, including bookmarks
+	Encoded     int64 // of Events, those encoded anew instead of taken from the cache
 	Bytes       int64 // of events
 }
 
@@ -298,7 +299,7 @@ type counters struct {
 	connections, requests, watches, opened, events, encoded, bytes atomic.Int64
 }
 
-// Stats returns what the server has done so far.
+// Stats returns the server's counts so far.
 func (s *Server) Stats() Stats {
 	c := &s.stats
 	return Stats{c.connections.Load(), c.requests.Load(), c.watches.Load(), c.opened.Load(), c.events.Load(), c.encoded.Load(), c.bytes.Load()}

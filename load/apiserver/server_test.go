@@ -19,7 +19,7 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// TestZeroValue serves pods and nodes without being told anything.
+// TestZeroValue serves pods and nodes without any options.
 func TestZeroValue(t *testing.T) {
 	t.Parallel()
 	s := must[*Server](t)(New(nil, Options{}))
@@ -49,7 +49,7 @@ func TestZeroValue(t *testing.T) {
 	}
 }
 
-// TestStopEndsWatches stops a server that streams, slow and half-closed connections too.
+// TestStopEndsWatches stops a server with streaming, slow and half-closed connections.
 func TestStopEndsWatches(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]load.Fault{nil, {{Kind: FaultSlow, Delay: time.Hour}}, {{Kind: FaultHalfClose}}} {
@@ -128,7 +128,7 @@ func TestAddressTaken(t *testing.T) {
 	}
 }
 
-// TestToken answers 401 to who does not bring it, on every path.
+// TestToken: a request without the token gets 401, on every path.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil, Options{Token: "secret"}, load.SourceOptions{})
@@ -150,7 +150,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestKubeconfig goes the way of a program that is given the file.
+// TestKubeconfig uses the file as a program does.
 func TestKubeconfig(t *testing.T) {
 	t.Parallel()
 	f := start(t, somePods(2), Options{TLS: true, Token: "secret"}, load.SourceOptions{})

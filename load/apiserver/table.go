@@ -16,10 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// tableKind is the kind of answers that are to be printed, as kubectl asks for.
+// tableKind is the kind of answers for printing, which kubectl asks for.
 var tableKind = metav1.SchemeGroupVersion.WithKind("Table")
 
-// columns are what a table shows of a kind.
+// columns are the columns of a kind's table.
 type columns struct {
 	definitions []metav1.TableColumnDefinition
 	cells       func(obj runtime.Object, now time.Time) []any
@@ -28,12 +28,12 @@ type columns struct {
 func column(name, description string) metav1.TableColumnDefinition {
 	c := metav1.TableColumnDefinition{Name: name, Type: "string", Description: description}
 	if name == "Name" {
-		c.Format = "name" // of the object: kubectl puts the kind before it where it prints several
+		c.Format = "name" // kubectl puts the kind before the name where it prints several kinds
 	}
 	return c
 }
 
-// wide is a column that is shown only if it is asked for.
+// wide is a column that is shown only on request (kubectl -o wide).
 func wide(name, description string) metav1.TableColumnDefinition {
 	c := column(name, description)
 	c.Priority = 1
@@ -45,8 +45,8 @@ var (
 	ageColumn  = column("Age", "time since metadata.creationTimestamp")
 )
 
-// An apiserver's columns of pods and nodes, and those that it gives to a custom
-// resource that says nothing about columns.
+// An apiserver's columns of pods and nodes, and of a custom resource whose definition has
+// no columns.
 var (
 	podColumns = columns{[]metav1.TableColumnDefinition{
 		nameColumn, column("Ready", "containers that are ready, of all"), column("Status", "the phase, or what keeps the pod from it"),
@@ -76,8 +76,8 @@ func columnsOf(gvk schema.GroupVersionKind) columns {
 	return otherColumns
 }
 
-// typedCells reads the cells of a recording's objects, which are unstructured, from
-// what they are as Go types.
+// typedCells makes the cells of a recording's unstructured objects by converting them to
+// their Go type.
 func typedCells[T any, P interface {
 	*T
 	runtime.Object
@@ -85,7 +85,7 @@ func typedCells[T any, P interface {
 	return func(obj runtime.Object, now time.Time) []any {
 		if u, ok := obj.(*unstructured.Unstructured); ok {
 			typed := P(new(T))
-			// A field of another type than the kind has leaves its cell empty.
+			// A field of the wrong type leaves its cell empty.
 			_ = runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed)
 			return cells(typed, now)
 		}
@@ -93,7 +93,7 @@ func typedCells[T any, P interface {
 	}
 }
 
-// table shows objects, one in a row.
+// table makes a table with one row per object.
 func (m media) table(gvk schema.GroupVersionKind, about metav1.ListMeta, objects ...runtime.Object) runtime.Object {
 	c, now := columnsOf(gvk), m.clock.Now()
 	t := &metav1.Table{ListMeta: about, ColumnDefinitions: c.definitions, Rows: make([]metav1.TableRow, len(objects))}
@@ -111,7 +111,7 @@ func (m media) table(gvk schema.GroupVersionKind, about metav1.ListMeta, objects
 	return t
 }
 
-// includeObject reads what a table's rows are to hold of their objects.
+// includeObject reads which part of its object each row of a table includes.
 func includeObject(req *http.Request) (metav1.IncludeObjectPolicy, error) {
 	policy := metav1.IncludeObjectPolicy(req.URL.Query().Get("includeObject"))
 	switch policy {
@@ -121,7 +121,7 @@ func includeObject(req *http.Request) (metav1.IncludeObjectPolicy, error) {
 	return "", apierrors.NewBadRequest(fmt.Sprintf("includeObject %q: use %s, %s or %s", policy, metav1.IncludeNone, metav1.IncludeMetadata, metav1.IncludeObject))
 }
 
-// What kubectl shows where there is nothing.
+// kubectl's texts for missing values.
 const (
 	none    = "<none>"
 	unknown = "<unknown>"
@@ -182,7 +182,7 @@ func podCondition(p *corev1.Pod, kind corev1.PodConditionType) corev1.ConditionS
 	return corev1.ConditionUnknown
 }
 
-// podStatus is the phase, or in a word what a container waits for or ended by.
+// podStatus is the phase, or the word for what a container waits for or ended with.
 func podStatus(p *corev1.Pod) string {
 	if p.DeletionTimestamp != nil {
 		return "Terminating"
@@ -194,7 +194,7 @@ func podStatus(p *corev1.Pod) string {
 	for _, c := range p.Status.ContainerStatuses {
 		running = running || c.Ready && c.State.Running != nil
 	}
-	for _, c := range p.Status.ContainerStatuses { // the first that is in trouble gives the word
+	for _, c := range p.Status.ContainerStatuses { // the first container in trouble decides
 		if why := trouble(c.State); why != "" {
 			status = why
 			break
@@ -209,8 +209,7 @@ func podStatus(p *corev1.Pod) string {
 	return status
 }
 
-// initStatus tells of the first init container that has not done its work, "" if
-// there is none such.
+// initStatus describes the first init container that has not finished, "" if there is none.
 func initStatus(p *corev1.Pod) string {
 	for i, c := range p.Status.InitContainerStatuses {
 		sidecar := i < len(p.Spec.InitContainers) && p.Spec.InitContainers[i].RestartPolicy != nil && *p.Spec.InitContainers[i].RestartPolicy == corev1.ContainerRestartPolicyAlways
@@ -225,7 +224,7 @@ func initStatus(p *corev1.Pod) string {
 	return ""
 }
 
-// trouble says in a word why a container does not run, "" if it does.
+// trouble is the reason in a word why a container does not run, "" if it runs.
 func trouble(s corev1.ContainerState) string {
 	switch {
 	case s.Waiting != nil:

@@ -15,31 +15,31 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// Traffic is what happens to a source's objects while it is served: one of the
-// writes of a workload, at a fixed rate.
+// Traffic changes a source's objects while it is served: one kind of write of a workload,
+// at a fixed rate.
 type Traffic struct {
-	// Objects are those that the source began with. What clients have deleted
-	// since is left alone.
+	// Objects are the source's initial objects. Objects that clients have deleted since are
+	// left alone.
 	Objects *load.Objects
 	// Op is update, update-index or add-delete; the last is two events.
 	Op load.Op
-	// Rate is how many of Op are due each second, from when Play begins. What is late
-	// is made up for.
+	// Rate is the number of operations Op due per second, from when Play begins. Late
+	// operations are made up for.
 	Rate float64
 	// Seed chooses the objects.
 	Seed uint64
 }
 
-// trafficOps maps the writes of workloads to what they mean at an API server. A
-// batch of n writes there is n single writes here.
+// trafficOps maps the writes of workloads to writes at an API server. A batch of n writes
+// becomes n single writes.
 var trafficOps = map[load.Op]load.Op{
 	load.OpUpdate: load.OpUpdate, load.OpUpdateIndex: load.OpUpdateIndex, load.OpAddDelete: load.OpAddDelete,
 	load.OpTransaction: load.OpUpdate, load.OpAdd: load.OpUpdate,
 }
 
-// TrafficOf finds the first group of a preset that writes objects one by one, and
-// what it writes into. The rate is 0 for one that writes as fast as it can. The
-// error names the presets that have one.
+// TrafficOf finds the first group of a preset that writes objects one by one, and the
+// objects that it writes to. The rate is 0 for a group that writes as fast as it can. The
+// error names the presets that have such a group.
 func TrafficOf(p load.Preset) (load.ObjectSpec, Traffic, error) {
 	if spec, traffic, ok := writerOf(p); ok {
 		return spec, traffic, nil
@@ -67,8 +67,9 @@ func writerOf(p load.Preset) (load.ObjectSpec, Traffic, bool) {
 	return load.ObjectSpec{}, Traffic{}, false
 }
 
-// Play writes into the source until the context ends, and adds each event to done.
-// It returns nil then, and an error if a write fails other than by a client's doing.
+// Play writes into the source until the context ends, and counts each event in done. It
+// then returns nil. It returns an error if a write fails, except because a client changed
+// the object.
 func (t Traffic) Play(ctx context.Context, source *load.Source, done *atomic.Int64) error {
 	rng := rand.New(rand.NewPCG(t.Seed, 0))
 	p := newPacer(ctx)
@@ -96,7 +97,7 @@ func (t Traffic) Play(ctx context.Context, source *load.Source, done *atomic.Int
 	return nil
 }
 
-// notOurs drops the error of a write that met one by a client.
+// notOurs drops the error of a write that conflicts with a client's write.
 func notOurs(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) {
 		return nil
@@ -104,7 +105,7 @@ func notOurs(err error) error {
 	return err
 }
 
-// TraceNodes makes a node for each name that a trace's pods run on, sorted.
+// TraceNodes makes a node for each node name of a trace's pods, sorted.
 func TraceNodes(trace *load.Trace) []runtime.Object {
 	names := trace.Nodes()
 	nodes := load.Generate(load.ObjectSpec{Kind: load.KindNode, Count: len(names)}, trace.Seed).All()
@@ -115,7 +116,7 @@ func TraceNodes(trace *load.Trace) []runtime.Object {
 	return nodes
 }
 
-// pacer waits for times since its making.
+// pacer waits for times relative to its creation.
 type pacer struct {
 	ctx   context.Context
 	start time.Time

@@ -13,7 +13,7 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// TestTrafficKeepsItsRate plays each write for ten seconds of a fake clock.
+// TestTrafficKeepsItsRate plays each kind of write for ten seconds of a fake clock.
 func TestTrafficKeepsItsRate(t *testing.T) {
 	for _, c := range []struct {
 		op    load.Op
@@ -58,7 +58,8 @@ func newest(s *load.Source) runtime.Object {
 	return newest
 }
 
-// TestTrafficAmongClients goes on where a client deletes what it would write.
+// TestTrafficAmongClients: Play continues when a client deletes the object that it would
+// write.
 func TestTrafficAmongClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		objects := load.Generate(load.ObjectSpec{Kind: load.KindSmall, Count: 2}, 1)
@@ -98,7 +99,8 @@ func TestTraceNodes(t *testing.T) {
 	}
 }
 
-// TestTrafficOfPresets: each preset has writers, or an error that names those which have.
+// TestTrafficOfPresets: each preset has writers, or an error that names the presets that
+// have some.
 func TestTrafficOfPresets(t *testing.T) {
 	t.Parallel()
 	with := 0

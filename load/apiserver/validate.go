@@ -18,17 +18,18 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// What is validated of a write: its options, its names and its metadata, by the code
-// that an API server uses, so with the same errors. Spec and status are not.
+// The validation of a write: its options, its names and its metadata, by the code of an API
+// server and so with the same errors. Spec and status are not validated.
 
-// builtIn has the types of Kubernetes alone, whatever a program has added to client-go's scheme.
+// builtIn has the types of Kubernetes only, whatever a program has added to client-go's
+// scheme.
 var builtIn = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	utilruntime.Must(scheme.AddToScheme(s))
 	return s
 })
 
-// invalid is 422 if there are problems with the object or the options of a kind.
+// invalid is a 422 if there are problems with the object or the options of a kind.
 func invalid(kind schema.GroupKind, name string, problems field.ErrorList) error {
 	if len(problems) == 0 {
 		return nil
@@ -41,8 +42,8 @@ func invalidOptions(kind string, problems field.ErrorList) error {
 	return invalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", problems)
 }
 
-// checkPath refuses names that cannot be a segment of a path. A namespace of a create
-// is left to checkMeta, whose rules are stricter and whose answer is 422.
+// checkPath refuses names that cannot be a segment of a path. The namespace of a create is
+// left to checkMeta, whose rules are stricter and whose answer is 422.
 func (t target) checkPath(creates bool) error {
 	for _, name := range []struct{ what, value string }{{"Namespace", t.namespace}, {"Name", t.name}} {
 		if problems := content.IsPathSegmentName(name.value); len(problems) > 0 && !creates {
@@ -52,8 +53,8 @@ func (t target) checkPath(creates bool) error {
 	return nil
 }
 
-// checkNamespace holds an object to the namespace of its path. One that says none gets
-// it, and one of a resource without namespaces loses its own.
+// checkNamespace checks an object's namespace against that of its path. An object without
+// one gets it. An object of a resource without namespaces loses its own.
 func (t target) checkNamespace(m metav1.Object) error {
 	switch m.GetNamespace() {
 	case t.namespace:
@@ -68,7 +69,8 @@ func (t target) checkNamespace(m metav1.Object) error {
 	return nil
 }
 
-// checkIdentity holds an object that replaces another to the path.
+// checkIdentity checks the namespace and name of an object that replaces another against
+// the path.
 func (t target) checkIdentity(m metav1.Object) error {
 	if err := t.checkNamespace(m); err != nil {
 		return err
@@ -79,11 +81,11 @@ func (t target) checkIdentity(m metav1.Object) error {
 	return nil
 }
 
-// checkMeta validates the kind and the metadata of an object that is to be stored; was
-// is the one that it replaces, nil for a create.
+// checkMeta validates the kind and the metadata of an object to be stored. was is the
+// object that it replaces, nil for a create.
 func (r *resource) checkMeta(obj, was runtime.Object) error {
 	m := accessorOf(obj)
-	if r.custom && r.unstructured { // decode has held others to their kind
+	if r.custom && r.unstructured { // decode has checked the kind of others
 		if err := r.checkKind(obj.GetObjectKind().GroupVersionKind(), m.GetName()); err != nil {
 			return err
 		}
@@ -111,7 +113,7 @@ func (r *resource) checkKind(kind schema.GroupVersionKind, name string) error {
 	return invalid(kind.GroupKind(), name, problems)
 }
 
-// segmentName is the rule for names that were let in by another, perhaps older rule.
+// segmentName is the rule for names that were accepted by another, perhaps older rule.
 func segmentName(name string, prefix bool) []string {
 	if prefix {
 		return content.IsPathSegmentPrefix(name)
@@ -119,8 +121,8 @@ func segmentName(name string, prefix bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-// nameRule is what the names of new objects must be. Kinds that are not among the
-// exceptions have DNS subdomains: pods, nodes and all custom resources do.
+// nameRule is the rule for names of new objects. Kinds that are not among the exceptions
+// have DNS subdomains: pods, nodes and all custom resources do.
 func (r *resource) nameRule() metavalidation.ValidateNameFunc {
 	switch kind := r.gvk.GroupKind(); {
 	case kind == corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind():

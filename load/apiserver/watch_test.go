@@ -25,7 +25,7 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// collect reads events as text until there are n, or the watch ends.
+// collect reads events as text until it has n, or the watch ends.
 func collect(t *testing.T, w watch.Interface, n int) []string {
 	t.Helper()
 	defer w.Stop()
@@ -63,14 +63,14 @@ func same(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// onNode gives a pod on a node.
+// onNode makes a pod on a node.
 func onNode(name, node string) *corev1.Pod {
 	p := smallPod("a", name)
 	p.Spec.NodeName = node
 	return p
 }
 
-// TestWatch looks at what comes over a watch, in each form that streams.
+// TestWatch checks the events of a watch, in each encoding that streams.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	for name, form := range forms() {
@@ -112,7 +112,7 @@ func TestWatchesOfOneNamespace(t *testing.T) {
 	same(t, collect(t, w, 1), "ADDED p@3")
 }
 
-// TestExpired is answered by 410 in the stream of a watch and to a list.
+// TestExpired: an expired version gets 410, in the stream of a watch and for a list.
 func TestExpired(t *testing.T) {
 	t.Parallel()
 	f := start(t, somePods(3), Options{}, load.SourceOptions{Window: 1, FreshWait: time.Millisecond})
@@ -203,7 +203,7 @@ type keepOpen struct{ watch.Interface }
 
 func (keepOpen) Stop() {}
 
-// TestRefused looks at the errors of requests that cannot be answered.
+// TestRefused checks the errors of requests that cannot be answered.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	f := start(t, somePods(3), Options{}, load.SourceOptions{})
@@ -294,7 +294,7 @@ func ask(t *testing.T, req *http.Request) (int, metav1.Status) {
 	return res.StatusCode, *status
 }
 
-// TestRESTClient reads with the client that the others stand on.
+// TestRESTClient reads with the REST client, the basis of the others.
 func TestRESTClient(t *testing.T) {
 	t.Parallel()
 	f := start(t, somePods(5), Options{}, load.SourceOptions{})
@@ -313,8 +313,8 @@ func TestRESTClient(t *testing.T) {
 	}
 }
 
-// TestFrameIsAWatchEvent reads a frame that is put together by hand, and looks
-// whether that left the source's object alone.
+// TestFrameIsAWatchEvent decodes a frame, which is written by hand, and checks that the
+// source's object is unchanged.
 func TestFrameIsAWatchEvent(t *testing.T) {
 	t.Parallel()
 	f := start(t, somePods(1), Options{}, load.SourceOptions{})

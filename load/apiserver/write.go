@@ -19,8 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// accessorOf returns the metadata of what a source holds or a request decoded to,
-// both of which are objects.
+// accessorOf returns the metadata of an object of a source or a decoded request, which
+// always has metadata.
 func accessorOf(obj runtime.Object) metav1.Object {
 	m, err := meta.Accessor(obj)
 	if err != nil {
@@ -29,11 +29,11 @@ func accessorOf(obj runtime.Object) metav1.Object {
 	return m
 }
 
-// isDry reports whether a request is to change nothing, by options that are valid.
+// isDry reports whether a request, whose options are valid, must not change anything.
 func isDry(dryRun []string) bool { return len(dryRun) > 0 }
 
-// create takes the object as it is, status and all, and gives it a name if it asks
-// for one, a UID and the time.
+// create stores the object unchanged, including its status. It sets a UID and the creation
+// time, and a name if one is to be generated.
 func (s *Server) create(w http.ResponseWriter, req *http.Request, t target) error {
 	r := t.resource
 	var o metav1.CreateOptions
@@ -67,7 +67,7 @@ func (s *Server) create(w http.ResponseWriter, req *http.Request, t target) erro
 		return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
 	}
 	m.SetUID(uuid.NewUUID())
-	m.SetCreationTimestamp(metav1.NewTime(s.options.Clock.Now()).Rfc3339Copy()) // whole seconds, as any encoding has them
+	m.SetCreationTimestamp(metav1.NewTime(s.options.Clock.Now()).Rfc3339Copy()) // whole seconds, as in any encoding
 	m.SetDeletionTimestamp(nil)
 	m.SetDeletionGracePeriodSeconds(nil)
 	if isDry(o.DryRun) {
@@ -88,8 +88,8 @@ func (s *Server) create(w http.ResponseWriter, req *http.Request, t target) erro
 	return s.respondObject(w, req, t, http.StatusCreated, created)
 }
 
-// nameTries is how many names are made up before a create fails because they exist:
-// of ten thousand names with five random letters a few are there twice.
+// nameTries is how many generated names a create tries before it fails because they exist.
+// Among ten thousand names with five random letters a few collide.
 const nameTries = 8
 
 func generatedName(m metav1.Object) string { return m.GetGenerateName() + utilrand.String(5) }
@@ -116,11 +116,10 @@ func (s *Server) update(w http.ResponseWriter, req *http.Request, t target) erro
 	return s.respondObject(w, req, t, http.StatusOK, next)
 }
 
-// modify replaces the target by what change makes of its present state. It reads
-// and asks again if somebody else writes in between, unless what it is given names
-// the version that it is made from: then that is a conflict. What does not change
-// anything is not written, and what lets go of the last finalizer of an object that
-// is being deleted deletes it.
+// modify replaces the target by the result of change on its current state. If another
+// client writes in between, it reads and calls change again; if the new object names the
+// version it is based on, that is a conflict instead. An unchanged object is not written.
+// An object that is being deleted is deleted when its last finalizer goes.
 func (s *Server) modify(t target, dry bool, change func(current runtime.Object) (runtime.Object, error)) (runtime.Object, error) {
 	r := t.resource
 	for {
@@ -134,7 +133,7 @@ func (s *Server) modify(t target, dry bool, change func(current runtime.Object) 
 		}
 		was, m := accessorOf(current), accessorOf(next)
 		if m.GetResourceVersion() == "0" {
-			m.SetResourceVersion("") // to a real server they are the same
+			m.SetResourceVersion("") // to a real server they are equal
 		}
 		if err := precondition(t, was, m.GetUID(), m.GetResourceVersion()); err != nil {
 			return nil, err
@@ -159,8 +158,8 @@ func (s *Server) modify(t target, dry bool, change func(current runtime.Object) 
 	}
 }
 
-// precondition compares the UID and the version that a request names, if it does,
-// with those of the object.
+// precondition compares the UID and the version that a request names, if any, with those of
+// the object.
 func precondition(t target, was metav1.Object, uid types.UID, version string) error {
 	switch {
 	case uid != "" && uid != was.GetUID():
@@ -173,7 +172,7 @@ func precondition(t target, was metav1.Object, uid types.UID, version string) er
 	return nil
 }
 
-// checkUpdate validates an update. Through the status subresource no metadata comes in.
+// checkUpdate validates an update. The status subresource does not change metadata.
 func (r *resource) checkUpdate(current, next runtime.Object, subresource string) error {
 	m := accessorOf(next)
 	if !r.unconditional() && m.GetResourceVersion() == "" && accessorOf(current).GetResourceVersion() != "" {
@@ -188,9 +187,9 @@ func (r *resource) checkUpdate(current, next runtime.Object, subresource string)
 	return r.checkMeta(next, current)
 }
 
-// take makes the object to be stored out of the present one and what a request
-// wants: through the status subresource the status alone, otherwise all but the
-// status and what the server alone decides.
+// take makes the object to be stored from the current one and the requested one. Through
+// the status subresource it takes the status alone; otherwise everything except the status
+// and the fields that the server sets.
 func (r *resource) take(current, wanted runtime.Object, subresource string) runtime.Object {
 	if subresource == "status" {
 		next := shallowCopy(current)
@@ -215,15 +214,15 @@ func (r *resource) take(current, wanted runtime.Object, subresource string) runt
 	return wanted
 }
 
-// delete answers with a Status, or with the object: while a finalizer holds it, and for
-// the resources of which a real server always gives the last state.
+// delete answers with a Status or with the object. The object is the answer while a
+// finalizer holds it, and for resources where a real server always returns the last state.
 func (s *Server) delete(w http.ResponseWriter, req *http.Request, t target) error {
 	r := t.resource
 	o, dry, err := s.deleteOptions(w, req)
 	if err != nil {
 		return err
 	}
-	m, err := s.negotiate(req, r, false) // a Status has no other form: it comes as it is
+	m, err := s.negotiate(req, r, false) // a Status has only its own form
 	if err != nil {
 		return err
 	}
@@ -255,8 +254,8 @@ func (s *Server) deleteOptions(w http.ResponseWriter, req *http.Request) (o meta
 	return o, isDry(o.DryRun), err
 }
 
-// remove deletes the target, or, while it has finalizers, says when that was asked for:
-// then it is held. It returns the target as it is then.
+// remove deletes the target. If the target has finalizers, remove sets its deletion
+// timestamp instead, and held is true. It returns the resulting state.
 func (s *Server) remove(t target, p *metav1.Preconditions, dry bool) (obj runtime.Object, held bool, err error) {
 	r := t.resource
 	for {
@@ -289,13 +288,13 @@ func (s *Server) remove(t target, p *metav1.Preconditions, dry bool) (obj runtim
 	}
 }
 
-// markDeleted returns a copy of an object that says when its deletion was asked for.
+// markDeleted returns a copy of an object with its deletion timestamp set.
 func (s *Server) markDeleted(obj runtime.Object) runtime.Object {
 	next := shallowCopy(obj)
 	now := metav1.NewTime(s.options.Clock.Now()).Rfc3339Copy()
 	m := accessorOf(next)
 	m.SetDeletionTimestamp(&now)
-	m.SetDeletionGracePeriodSeconds(new(int64)) // finalizers wait, but no grace does
+	m.SetDeletionGracePeriodSeconds(new(int64)) // it waits for finalizers, not for a grace period
 	if generation := m.GetGeneration(); generation > 0 {
 		m.SetGeneration(generation + 1)
 	}
@@ -309,7 +308,7 @@ func deref[T any](p *T) (v T) {
 	return v
 }
 
-// deleteCollection deletes what a list with the same query gives, one by one, and
+// deleteCollection deletes the objects of a list with the same query, one by one, and
 // answers with that list.
 func (s *Server) deleteCollection(w http.ResponseWriter, req *http.Request, t target) error {
 	o, err := s.listOptions(req, t)
@@ -336,7 +335,7 @@ func (s *Server) deleteCollection(w http.ResponseWriter, req *http.Request, t ta
 		each := target{resource: t.resource, namespace: one.GetNamespace(), name: one.GetName()}
 		_, _, err := s.remove(each, &metav1.Preconditions{UID: &uid}, dry)
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return err // gone or made anew since: not of this list
+			return err // deleted or recreated since: not an object of this list
 		}
 	}
 	answer, err := s.listOf(t.resource, m, list)
@@ -347,5 +346,5 @@ func (s *Server) deleteCollection(w http.ResponseWriter, req *http.Request, t ta
 	return nil
 }
 
-// deleteOptionsKind is what a body is taken for that does not say.
+// deleteOptionsKind is the assumed kind of a body without one.
 var deleteOptionsKind = schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}

@@ -21,12 +21,12 @@ type page struct {
 	rest    string
 }
 
-// client lists and watches one resource. It can do nothing else.
+// client lists and watches one resource. It has no other methods of the API.
 type client interface {
 	list(ctx context.Context, o metav1.ListOptions) (page, error)
 	watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
-	// object makes an unstructured object, which belongs to the caller, of what list
-	// or watch gave.
+	// object makes an unstructured object, which belongs to the caller, from an object of
+	// list or watch.
 	object(obj runtime.Object) (*unstructured.Unstructured, error)
 }
 
@@ -41,7 +41,7 @@ func (c *Cluster) client(r load.TraceResource, o Options) client {
 	return objectClient{c.Dynamic.Resource(r.GVR()).Namespace(namespace)}
 }
 
-// pageOf takes a list apart; its objects are those of items.
+// pageOf splits a list into its objects, in items, and its metadata.
 func pageOf[T any, O interface {
 	*T
 	runtime.Object
@@ -92,7 +92,7 @@ func (c metadataClient) watch(ctx context.Context, o metav1.ListOptions) (watch.
 	return c.Watch(ctx, o)
 }
 
-// object gives the metadata the kind of the object that they are of.
+// object gives the metadata the kind of its object.
 func (c metadataClient) object(obj runtime.Object) (*unstructured.Unstructured, error) {
 	partial, ok := obj.(*metav1.PartialObjectMetadata)
 	if !ok {

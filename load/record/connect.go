@@ -12,28 +12,28 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Cluster is what a recording is made of: three clients of one apiserver.
+// Cluster holds the clients of a recording: three clients of one apiserver.
 type Cluster struct {
-	Host      string // as the kubeconfig has it but for credentials, for messages and the trace's source
+	Host      string // as in the kubeconfig, without credentials; for messages and the trace's source
 	Namespace string // of the kubeconfig's context
 	Discovery discovery.DiscoveryInterface
 	Dynamic   dynamic.Interface
 	Metadata  metadata.Interface
 
-	credentials string // "user:password@" of the server's URL, which nothing may show
+	credentials string // "user:password@" of the server's URL, which must not be shown
 }
 
 // answerWithin bounds the wait for discovery; lists and watches end with their context.
 const answerWithin = 15 * time.Second
 
-// Connect makes the clients of a kubeconfig: of the file, or where that is "" of
-// $KUBECONFIG or ~/.kube/config, as kubectl does. context is the kubeconfig's
-// context; "" is its current one. It does not talk to the cluster yet.
+// Connect makes the clients of a kubeconfig file. If kubeconfig is "" it uses $KUBECONFIG
+// or ~/.kube/config, as kubectl does. context is the kubeconfig's context; "" is its
+// current one. Connect does not contact the cluster.
 func Connect(kubeconfig, context string) (*Cluster, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context})
-	if raw, err := loader.RawConfig(); err == nil { // else ClientConfig says what is wrong
+	if raw, err := loader.RawConfig(); err == nil { // if it fails, ClientConfig reports the error
 		for name, cluster := range raw.Clusters {
 			if err := errors.Join(checkURL("server", cluster.Server), checkURL("proxy-url", cluster.ProxyURL)); err != nil {
 				return nil, fmt.Errorf("kubeconfig %s: cluster %s: %w", rules.GetDefaultFilename(), name, err)
@@ -60,7 +60,7 @@ func ConnectTo(config *rest.Config, namespace string) (*Cluster, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = "benchrun-record"
 	config.WarningHandlerWithContext = rest.NoWarnings{}
-	config.QPS, config.Burst = 50, 100 // a first list of many pages need not crawl
+	config.QPS, config.Burst = 50, 100 // so that a first list of many pages is not throttled much
 	c := &Cluster{Host: shown(config.Host), Namespace: namespace, credentials: credentialsOf(config.Host)}
 	quick := rest.CopyConfig(config)
 	quick.Timeout = answerWithin

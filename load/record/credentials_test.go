@@ -18,7 +18,7 @@ import (
 	"github.com/informerbench/informerbench/load/apiserver"
 )
 
-// withCredentials is the URL of a server with a user and a password in it.
+// withCredentials is the URL of a server with a user name and a password.
 func withCredentials(host string) string {
 	return strings.Replace(host, "://", "://adm1n:s3cret@", 1)
 }
@@ -32,7 +32,7 @@ func clean(t *testing.T, what, text string) {
 	}
 }
 
-// The trace names the server, and not by which password it was reached.
+// The trace names the server without the password.
 func TestTraceHasNoCredentials(t *testing.T) {
 	t.Parallel()
 	s := serve(t, apiserver.Options{}, load.SourceOptions{}, pod("one", 1))
@@ -58,8 +58,8 @@ func TestTraceHasNoCredentials(t *testing.T) {
 	}
 }
 
-// No error names them either: not of a server that refuses, that is away, or whose
-// URL cannot be read.
+// No error contains them either: of a server that refuses, of one that is down, or of a URL
+// that cannot be parsed.
 func TestErrorsHaveNoCredentials(t *testing.T) {
 	t.Parallel()
 	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -115,7 +115,7 @@ func TestErrorsHaveNoCredentials(t *testing.T) {
 	}
 }
 
-// What is hidden is the text alone: the cause is still found.
+// Only the text is hidden: errors.Is still finds the cause.
 func TestHiddenErrorKeepsItsCause(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("dial https://adm1n:s3cret@host")

@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 )
 
-// ErrKept is wrapped by the error of a recording that broke off and left a file: what
-// came before is in it.
+// ErrKept is wrapped by the error of a recording that ended early and left a file: the file
+// has all events until then.
 var ErrKept = errors.New("what was recorded is kept")
 
-// File records into a new file. Where nothing can be recorded (the options are wrong,
-// the cluster cannot be reached or refuses, the file exists, the first lists
-// fail or are interrupted) it leaves no file; the error says what to do. From then
-// on the file stays, and an error wraps ErrKept.
+// File records into a new file. It leaves no file where nothing can be recorded: the
+// options are wrong, the cluster cannot be reached or refuses, the file exists, or the
+// first lists fail or are interrupted. The error says what to do. From then on the file
+// stays, and an error wraps ErrKept.
 func (c *Cluster) File(ctx context.Context, path string, o Options) (Progress, error) {
-	// Asked first, so that nobody waits for a cluster in vain.
+	// Checked first, so that the user does not wait for a cluster in vain.
 	if _, err := os.Lstat(path); err == nil {
 		return Progress{}, fmt.Errorf("%s exists: choose another file with -o", path)
 	}
@@ -28,7 +28,7 @@ func (c *Cluster) File(ctx context.Context, path string, o Options) (Progress, e
 	if err := c.Probe(ctx, o); err != nil {
 		return Progress{}, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // what a cluster holds is not for everybody
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // a cluster's contents may be confidential
 	if errors.Is(err, fs.ErrExist) {
 		return Progress{}, fmt.Errorf("%s exists: choose another file with -o", path)
 	}

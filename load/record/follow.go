@@ -21,30 +21,30 @@ type follower struct {
 	*recorder
 	client  client
 	index   int
-	version string // up to which everything was written; "" if it must be listed again
+	version string // everything up to it was written; "" if the resource must be listed again
 }
 
 const (
-	// firstTries is how often a first list that fails is tried.
+	// firstTries is how often a failing first list is tried.
 	firstTries = 4
-	// A watch is asked to last between one and two times this, as informers do, so
-	// that those of many clients do not end together.
+	// The requested length of a watch is between one and two times watchTime, as in
+	// informers, so that the watches of many clients do not end together.
 	watchTime = 5 * time.Minute
-	// The wait before a try after a failure doubles from the first to the last.
+	// The wait after a failure doubles from firstWait to lastWait.
 	firstWait = 100 * time.Millisecond
 	lastWait  = 30 * time.Second
-	// shortWatch is how long a watch lasts at least that counts as a success.
+	// shortWatch is the shortest watch that counts as a success.
 	shortWatch = time.Second
 )
 
-// begin writes what is there at the start.
+// begin writes the initial objects.
 func (f *follower) begin(ctx context.Context) error {
 	wait := firstWait
 	for try := 1; ; try++ {
 		version, err := f.list(ctx, f.options.PageSize, func(obj runtime.Object) error {
 			return f.write(f.client, obj, func(w *load.TraceWriter, _ time.Duration, obj runtime.Object) error {
 				if _, _, known := w.Known(f.index, load.Key(obj)); known {
-					return nil // an earlier try had it; what has changed since is found below
+					return nil // an earlier try wrote it; the relist finds later changes
 				}
 				return w.Initial(f.index, obj)
 			})
@@ -54,8 +54,8 @@ func (f *follower) begin(ctx context.Context) error {
 			f.version = version
 			return nil
 		case err == nil || expired(err):
-			// What was listed is of several moments: it is the start all the same, and a
-			// list that is compared with it comes first among the events.
+			// The listed objects are of several moments. They are the initial state all the
+			// same; a relist, compared with it, comes before the events.
 			f.version = ""
 			return nil
 		case ctx.Err() != nil || fatal(err) || try == firstTries:
@@ -68,7 +68,7 @@ func (f *follower) begin(ctx context.Context) error {
 	}
 }
 
-// fatal reports whether trying again is of no use.
+// fatal reports whether another try is useless.
 func fatal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) ||
 		errors.As(err, new(*writeError))
@@ -78,8 +78,8 @@ func expired(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
 }
 
-// list hands out all objects, page by page, and returns the version that the list
-// is of. limit 0 asks for one page.
+// list passes all objects to each, page by page, and returns the list's version. limit 0
+// asks for one page.
 func (f *follower) list(ctx context.Context, limit int64, each func(runtime.Object) error) (string, error) {
 	o := metav1.ListOptions{Limit: limit}
 	for {
@@ -99,8 +99,8 @@ func (f *follower) list(ctx context.Context, limit int64, each func(runtime.Obje
 	}
 }
 
-// follow writes what happens until ctx ends. The error is the writer's: whatever the
-// server does is tried again.
+// follow writes events until ctx ends. Its error is the writer's: after any error of the
+// server it tries again.
 func (f *follower) follow(ctx context.Context) error {
 	wait, troubled := firstWait, false
 	for ctx.Err() == nil {
@@ -130,8 +130,8 @@ func (f *follower) follow(ctx context.Context) error {
 			wait, troubled = firstWait, false
 		}
 		if expired(err) {
-			// Where history is shorter than a list takes, one list follows the other: then
-			// ever slower, as for any other refusal.
+			// Where the server keeps its history for less time than a list takes, one list
+			// follows another: the waits then double, as after any refusal.
 			f.version = ""
 			if !sleep(ctx, wait/2+rand.N(wait)) {
 				return nil
@@ -139,7 +139,7 @@ func (f *follower) follow(ctx context.Context) error {
 			wait = min(2*wait, lastWait)
 			continue
 		}
-		// A watch that broke off, or a refusal. Each is noted once until it is over.
+		// The watch broke off, or the server refused. Each is noted once until it is over.
 		n := load.TraceNote{Resource: f.index, What: load.NoteResumed, Why: "the watch ended early"}
 		if err != nil {
 			n.What, n.Why = load.NoteRefused, f.hide(err).Error()
@@ -158,8 +158,8 @@ func (f *follower) follow(ctx context.Context) error {
 	return nil
 }
 
-// watch writes events from the version on, and moves it. nil means that the watch
-// ended without a word.
+// watch writes events from the version on, and advances it. nil means that the watch ended
+// without an error.
 func (f *follower) watch(ctx context.Context) error {
 	timeout := int64((watchTime + rand.N(watchTime)).Seconds())
 	w, err := f.client.watch(ctx, metav1.ListOptions{ResourceVersion: f.version, AllowWatchBookmarks: true, TimeoutSeconds: &timeout})
@@ -185,7 +185,7 @@ func (f *follower) watch(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("the server sent a %T in a watch", e.Object)
 		}
-		version := m.GetResourceVersion() // before the object is written: it is the writer's then
+		version := m.GetResourceVersion() // before the object is written: then it belongs to the writer
 		if err := f.event(e); err != nil {
 			return &writeError{err}
 		}
@@ -208,7 +208,8 @@ func (f *follower) event(e watch.Event) error {
 	return nil // a bookmark
 }
 
-// relist writes what differs from what was written as events.
+// relist lists the resource and writes its differences from the last written state as
+// events.
 func (f *follower) relist(ctx context.Context) error {
 	n := load.TraceNote{Resource: f.index, What: load.NoteRelisted, Why: "the server has forgotten what came after the last version"}
 	there := map[string]bool{}
@@ -237,7 +238,7 @@ func (f *follower) relist(ctx context.Context) error {
 	}
 	version, err := f.list(ctx, f.options.PageSize, each)
 	if expired(err) {
-		// The list took longer than the server keeps its history: all in one page then.
+		// The list took longer than the server keeps its history: then all in one page.
 		clear(there)
 		version, err = f.list(ctx, 0, each)
 	}
@@ -255,7 +256,7 @@ func (f *follower) relist(ctx context.Context) error {
 	return nil
 }
 
-// gone writes the deletions of what is not there any more.
+// gone writes the deletions of objects that no longer exist.
 func (f *follower) gone(there map[string]bool, n *load.TraceNote) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -271,7 +272,7 @@ func (f *follower) gone(there map[string]bool, n *load.TraceNote) error {
 	return nil
 }
 
-// sleep reports false if ctx ended first.
+// sleep returns false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -20,11 +20,11 @@ import (
 	"github.com/informerbench/informerbench/load/apiserver"
 )
 
-// scripted is a client of a server that does what a test says. It counts.
+// scripted is a client of a server that follows a test's script. It counts the calls.
 type scripted struct {
 	lists, watches int
 	onList         func(ctx context.Context, o metav1.ListOptions) (page, error)
-	onWatch        func(watch int) []watch.Event // what comes before the watch ends
+	onWatch        func(watch int) []watch.Event // the events before the watch ends
 }
 
 func (s *scripted) list(ctx context.Context, o metav1.ListOptions) (page, error) {
@@ -71,8 +71,8 @@ func versioned(version int) *unstructured.Unstructured {
 	return p
 }
 
-// Where history is shorter than a list takes, the recorder must not list without end:
-// it is a guest at a cluster that works.
+// Where the history is shorter than a list takes, the recorder must not list without pause:
+// it shares the cluster with real work.
 func TestForgottenAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,8 +88,8 @@ func TestForgottenAtOnce(t *testing.T) {
 	})
 }
 
-// A watch that came forward before history was gone is listed after at once, as long
-// as it lasts.
+// After a watch that advanced before its history was gone, the recorder lists at once,
+// however often.
 func TestForgottenAfterEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestForgottenAfterEvents(t *testing.T) {
 	})
 }
 
-// What ends the first lists is a full disk, and not the interruption that follows.
+// The error of the first lists is the full disk, not the cancellation that follows.
 func TestDiskFullWhileListing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestDiskFullWhileListing(t *testing.T) {
 	})
 }
 
-// A file that cannot even be begun holds nothing that is worth keeping.
+// A file whose beginning cannot be written holds nothing worth keeping.
 func TestDiskFullAtTheStart(t *testing.T) {
 	t.Parallel()
 	s := serve(t, apiserver.Options{}, load.SourceOptions{}, pod("one", 1))

@@ -8,8 +8,8 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// checkURL refuses a URL of the kubeconfig that holds credentials and cannot be
-// parsed. The parser's own error would quote the URL, and the password with it.
+// checkURL refuses a URL of the kubeconfig that has credentials and cannot be parsed. The
+// parser's own error would quote the URL with the password.
 func checkURL(field, text string) error {
 	if !strings.Contains(text, "@") {
 		return nil
@@ -20,19 +20,19 @@ func checkURL(field, text string) error {
 	return nil
 }
 
-// shown is a server's URL for messages and for the trace: without credentials, query
-// and fragment.
+// shown is a server's URL for messages and the trace: without credentials, query and
+// fragment.
 func shown(host string) string {
 	host, _, _ = strings.Cut(host, "?")
 	host, _, _ = strings.Cut(host, "#")
-	if !strings.Contains(host, "://") { // a kubeconfig may leave the scheme out
+	if !strings.Contains(host, "://") { // a kubeconfig may leave out the scheme
 		host = host[strings.LastIndex(host, "@")+1:]
 	}
 	return load.WithoutCredentials(host)
 }
 
-// hide removes the credentials of URLs from an error's text. errors.Is and errors.As
-// still find the cause.
+// hide removes the credentials of URLs from an error's text. errors.Is and errors.As still
+// find the cause.
 func (c *Cluster) hide(err error) error {
 	if err == nil {
 		return nil
@@ -55,7 +55,7 @@ type hiddenError struct {
 func (e *hiddenError) Error() string { return e.text }
 func (e *hiddenError) Unwrap() error { return e.cause }
 
-// credentialsOf is what a server's URL says before the host, "user:password@", or "".
+// credentialsOf is the part of a server's URL before the host, "user:password@", or "".
 func credentialsOf(host string) string {
 	if _, rest, ok := strings.Cut(host, "://"); ok {
 		host = rest

@@ -15,51 +15,51 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// Options says what to record. Resources and For are needed; the rest may be zero.
+// Options specifies a recording. Resources and For are required; the rest may be zero.
 type Options struct {
-	// Resources are what to watch, as Cluster.Resolve gives them.
+	// Resources are the resources to watch, from Cluster.Resolve.
 	Resources []load.TraceResource
-	// Namespace is the only one to look at; "" for all.
+	// Namespace is the only namespace to record; "" for all.
 	Namespace string
-	// For is how long to record, from the end of the first lists.
+	// For is the duration of the recording, from the end of the first lists.
 	For time.Duration
-	// MetadataOnly asks the server for metadata and nothing else. The annotation in which
-	// kubectl keeps the whole object is dropped, and all annotations of Secrets and
-	// ConfigMaps.
+	// MetadataOnly asks the server for metadata only. It also drops the annotation in which
+	// kubectl keeps the whole object, and all annotations of Secrets and ConfigMaps.
 	MetadataOnly bool
-	// Redact drops what is likely to be confidential: data and stringData of Secrets,
-	// data and binaryData of ConfigMaps, the values of environment variables, all
-	// annotations, managedFields; in templates and nested objects too. It keeps all
-	// else: names, labels, images, command lines, probes and the fields of custom
-	// resources, in which there may be secrets as well.
+	// Redact drops data that is likely to be confidential, in templates and nested objects
+	// too: data and stringData of Secrets, data and binaryData of ConfigMaps, the values of
+	// environment variables, all annotations, and managedFields. It keeps everything else:
+	// names, labels, images, command lines, probes and the fields of custom resources,
+	// which may contain secrets as well.
 	Redact bool
-	// DropManagedFields drops them without Redact.
+	// DropManagedFields drops managedFields without Redact.
 	DropManagedFields bool
-	// FlushEvery is how much time of a recording may be lost if the process is
-	// killed; the default is DefaultFlushEvery.
+	// FlushEvery is how much of a recording may be lost if the process is killed; the
+	// default is DefaultFlushEvery.
 	FlushEvery time.Duration
-	// PageSize is how many objects a page of a list has; the default is DefaultPageSize.
+	// PageSize is the number of objects in a page of a list; the default is
+	// DefaultPageSize.
 	PageSize int64
-	// Progress, if not nil, is told each second how far it is, and once at the end.
+	// Progress, if not nil, gets the progress each second, and once at the end.
 	Progress func(Progress)
-	// observe is told after each event; tests end a recording by it.
+	// observe is called after each event; tests use it to end a recording.
 	observe func(Progress)
 }
 
-// What a recording has where its options say nothing.
+// The defaults of Options.
 const (
 	DefaultFlushEvery = 5 * time.Second
 	DefaultPageSize   = 500
 )
 
-// Progress is how far a recording is.
+// Progress is the state of a recording.
 type Progress struct {
 	load.TraceStats
-	Listing bool          // the first lists are not done yet
-	Elapsed time.Duration // since they were
+	Listing bool          // the first lists are not finished
+	Elapsed time.Duration // since the end of the first lists
 	Left    time.Duration
 	Notes   map[string]int // by TraceNote.What
-	version string         // of a resource of which an event was just written
+	version string         // of the resource whose event was just written
 }
 
 // check reports what is wrong with the options.
@@ -81,8 +81,8 @@ func (o Options) check() error {
 	return nil
 }
 
-// Probe checks the options and that every resource may be listed and watched. It
-// writes nothing.
+// Probe checks the options and that every resource may be listed and watched. It writes
+// nothing.
 func (c *Cluster) Probe(ctx context.Context, o Options) error {
 	return c.hide(c.probe(ctx, o))
 }
@@ -123,10 +123,10 @@ func (c *Cluster) refused(verb string, r load.TraceResource, o Options, err erro
 	return fmt.Errorf("%s %s %s at %s: %w", verb, r, where, c.Host, err)
 }
 
-// Record writes a recording to out until its time is up or ctx ends. Whatever
-// happens the trace is closed, and it is whole but shorter; only if out fails it is
-// cut short. The error is out's, or that of a first list that failed for good; the
-// end of ctx is none, once the first lists are done. Call Probe first.
+// Record writes a recording to out until its time is up or ctx ends. The trace is always
+// closed: it is complete, but may be shorter. It is cut off only if out fails. The error is
+// out's, or that of a first list that failed for good. The end of ctx is no error once the
+// first lists are done. Call Probe first.
 func (c *Cluster) Record(ctx context.Context, out io.Writer, o Options) (Progress, error) {
 	nothing := Progress{Listing: true}
 	if err := o.check(); err != nil {
@@ -154,7 +154,7 @@ func (c *Cluster) Record(ctx context.Context, out io.Writer, o Options) (Progres
 	return p, c.hide(err)
 }
 
-// recorder gathers what the followers see in one trace.
+// recorder writes the followers' events into one trace.
 type recorder struct {
 	options   Options
 	drop      dropper
@@ -169,7 +169,7 @@ type recorder struct {
 	}
 }
 
-// run lists everything, then watches everything.
+// run lists every resource, then watches all of them.
 func (r *recorder) run(ctx context.Context) (Progress, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -201,12 +201,12 @@ func (r *recorder) run(ctx context.Context) (Progress, error) {
 	defer r.mu.Unlock()
 	if r.mu.started.IsZero() {
 		if failed := new(writeError); errors.As(context.Cause(ctx), &failed) {
-			err = failed.error // a list that it ended knows only that it was ended
+			err = failed.error // a list that was cancelled reports only the cancellation
 		}
 		return p, err
 	}
 	if e := r.mu.out.Close(p.Elapsed, ended); err == nil {
-		err = e // else it is the same again
+		err = e // otherwise it is the same error
 	}
 	p.TraceStats, p.Left = r.mu.out.Stats(), 0
 	if r.options.Progress != nil {
@@ -217,7 +217,7 @@ func (r *recorder) run(ctx context.Context) (Progress, error) {
 
 var errTimeUp = errors.New("the time is up")
 
-// writeError is why a recording ends that cannot be written any more.
+// writeError is the error of a recording that can no longer be written.
 type writeError struct{ error }
 
 // each runs the followers and returns the first error, which ends the others.
@@ -239,7 +239,7 @@ func (r *recorder) each(ctx context.Context, do func(*follower, context.Context)
 	return err
 }
 
-// keep tells the progress and writes the block that is being filled, from time to time.
+// keep reports the progress and flushes the current block from time to time.
 func (r *recorder) keep(cancel context.CancelCauseFunc, done <-chan struct{}) {
 	second, flush := time.NewTicker(time.Second), time.NewTicker(r.options.FlushEvery)
 	defer second.Stop()
@@ -287,7 +287,7 @@ func (r *recorder) observe(version string) {
 	r.options.observe(p)
 }
 
-// atLocked is the time of an event that is seen now.
+// atLocked is the time of an event that arrives now.
 func (r *recorder) atLocked() time.Duration {
 	if r.mu.started.IsZero() {
 		return 0
@@ -303,7 +303,7 @@ func (r *recorder) note(n load.TraceNote) error {
 	return r.mu.out.Note(n)
 }
 
-// write hands an object, rid of what is to be left out, to the writer.
+// write removes the parts to be dropped from an object and passes it to the writer.
 func (r *recorder) write(c client, obj runtime.Object, do func(w *load.TraceWriter, at time.Duration, obj runtime.Object) error) error {
 	u, err := c.object(obj)
 	if err != nil {

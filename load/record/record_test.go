@@ -51,7 +51,7 @@ func pod(name string, version int) *unstructured.Unstructured {
 	})
 }
 
-// served is a server of some resources, and a client of it.
+// served is a server of some resources, with a client.
 type served struct {
 	*Cluster
 	sources map[schema.GroupVersionResource]*load.Source
@@ -88,7 +88,7 @@ func serve(t *testing.T, options apiserver.Options, sourceOptions load.SourceOpt
 		}
 	})
 	s.config = server.RESTConfig()
-	// A connection that is kept for the next request is a goroutine that goleak sees.
+	// An idle connection has a goroutine, which goleak would report.
 	s.config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		t.Cleanup(func() { closeIdle(next) })
 		return next
@@ -122,7 +122,7 @@ func (s *served) resolve(t *testing.T, names ...string) []load.TraceResource {
 	return r
 }
 
-// until records into a file until done says that it has all.
+// until records into a file until done returns true.
 func (s *served) until(t *testing.T, o Options, change func(), done func(Progress) bool) (*load.Trace, []byte) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -172,7 +172,7 @@ func (s *served) until(t *testing.T, o Options, change func(), done func(Progres
 	return trace, data
 }
 
-// sameState compares a trace's end with what the server has, object by object.
+// sameState compares a trace's final state with the server's objects, one by one.
 func (s *served) sameState(t *testing.T, trace *load.Trace) {
 	t.Helper()
 	for i, state := range trace.FinalState() {
@@ -207,7 +207,7 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// What happens while it is recorded leads to what the server has in the end.
+// The events of a recording lead to the server's final state.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	var initial []runtime.Object
@@ -237,8 +237,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// A server that cuts, forgets and refuses costs no state: watches go on, lists are
-// compared, and the notes say when.
+// Watches that are cut, forgotten history and refusals lose no state: watches continue,
+// lists are compared, and the notes say when.
 func TestRecordUnderFaults(t *testing.T) {
 	t.Parallel()
 	var initial []runtime.Object
@@ -277,7 +277,7 @@ func TestRecordUnderFaults(t *testing.T) {
 	}
 }
 
-// The bytes of a file, decompressed, hold nothing that was to be left out.
+// The decompressed bytes of a file contain nothing that was to be dropped.
 func TestNothingSecretInTheFile(t *testing.T) {
 	t.Parallel()
 	const hidden = "hunter2"
@@ -312,7 +312,8 @@ func TestNothingSecretInTheFile(t *testing.T) {
 			for _, obj := range objects {
 				o := obj.DeepCopyObject().(*unstructured.Unstructured)
 				if c.options.MetadataOnly && o.GetKind() != "Secret" && !c.options.Redact {
-					// Of these the metadata are kept as they are, but for what kubectl hides in them.
+					// MetadataOnly keeps the annotations of these, except kubectl's, so the
+					// file may contain this one.
 					delete(o.Object["metadata"].(map[string]any)["annotations"].(map[string]any), "other/annotation")
 				}
 				copies = append(copies, o)
@@ -359,7 +360,7 @@ func inflated(t *testing.T, data []byte) string {
 	return text.String()
 }
 
-// Mistakes are found before anything is written, and the error says what to do.
+// Mistakes are found before any write, and the error says what to do.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s := serve(t, apiserver.Options{}, load.SourceOptions{}, pod("one", 1))

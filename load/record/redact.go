@@ -8,13 +8,13 @@ import (
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// dropper leaves out of objects what is not to be in the trace.
+// dropper removes the parts of objects that the trace must not contain.
 type dropper struct {
 	redact, managedFields, metadataOnly bool
 }
 
-// Dropped says in words what a recording with these options leaves out of every
-// object; it stands in the trace's header.
+// Dropped describes what a recording with these options drops from every object, for the
+// trace's header.
 func (o Options) Dropped() []string {
 	var out []string
 	if o.MetadataOnly {
@@ -33,7 +33,7 @@ func (o Options) Dropped() []string {
 	return out
 }
 
-// apply changes an object that belongs to the caller.
+// apply changes obj, which must belong to the caller.
 func (d dropper) apply(obj *unstructured.Unstructured) {
 	metadata, _ := obj.Object["metadata"].(map[string]any)
 	if d.metadataOnly {
@@ -60,8 +60,8 @@ func confidential(object map[string]any) bool {
 	return object["kind"] == "Secret" || object["kind"] == "ConfigMap"
 }
 
-// redact walks over everything in an object: pods stand in templates of other kinds, of
-// custom ones too, and a template may hold a Secret.
+// redact walks over all values of an object. Pods are in templates of other kinds,
+// including custom ones, and a template may contain a Secret.
 func redact(value any) {
 	switch v := value.(type) {
 	case []any:
@@ -87,9 +87,9 @@ func redact(value any) {
 	}
 }
 
-// dropValues leaves of a container's env the names and where values come from. It
-// reports false for a list or map of another shape: nothing can be kept of that. A
-// scalar is no environment, but a label that is called env.
+// dropValues keeps of a container's env the names and the references to sources. It returns
+// false for a list or map of another shape, which must be dropped as a whole. A scalar is
+// no environment but, for example, a label called env.
 func dropValues(env any) bool {
 	list, ok := env.([]any)
 	if !ok {
@@ -106,5 +106,5 @@ func dropValues(env any) bool {
 	return true
 }
 
-// secret reports whether a resource holds what must not be in a file by mistake.
+// secret reports whether a resource's contents must not get into a file by mistake.
 func secret(r load.TraceResource) bool { return r.Group == "" && r.Resource == "secrets" }

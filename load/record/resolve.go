@@ -21,16 +21,16 @@ var errNoResource = errors.New("no resource is asked for: use --resource with on
 // candidate is a resource that the cluster serves.
 type candidate struct {
 	load.TraceResource
-	names     []string // by which it may be asked for, without the group
+	names     []string // accepted names, without the group
 	watchable bool
-	preferred bool // of the version that the server prefers
+	preferred bool // of the server's preferred version
 }
 
-// Resolve finds the resources by the names that people use with kubectl: plural,
-// singular, kind or short name, with or without group ("deployments.apps",
-// "deploy", "deployments.v1.apps"). Where several groups have a name the first that the
-// server lists is meant, which is the core group if it is one of them. A resource that is
-// named twice is there once. The error names the resources that come near.
+// Resolve finds resources by the names used with kubectl: plural, singular, kind or short
+// name, with or without group ("deployments.apps", "deploy", "deployments.v1.apps"). If
+// several groups have a name, the first that the server lists is taken, which is the core
+// group if it is one of them. Duplicates are removed. The error suggests resources with
+// similar names.
 func (c *Cluster) Resolve(ctx context.Context, names []string) ([]load.TraceResource, error) {
 	if len(names) == 0 {
 		return nil, errNoResource
@@ -56,8 +56,8 @@ func pick(have []candidate, name string) (load.TraceResource, error) {
 	version, group := schema.ParseResourceArg(name)
 	var unwatchable *candidate
 	for i, c := range have {
-		// "deployments.v1.apps" is a resource with version and group, "a.b.example.com"
-		// one of group b.example.com: both readings are tried.
+		// "deployments.v1.apps" is a resource with version and group, "a.b.example.com" one
+		// of group b.example.com: both readings are tried.
 		full := version != nil && c.is(version.Resource) && c.Version == version.Version && c.Group == version.Group
 		short := c.is(group.Resource) && (group.Group == "" || group.Group == c.Group) && c.preferred
 		switch {
@@ -78,7 +78,7 @@ func (c *candidate) is(name string) bool {
 	return slices.Contains(c.names, strings.ToLower(name))
 }
 
-// candidates asks the server what it has. Groups that do not answer are left out.
+// candidates asks the server for its resources. Groups that do not answer are left out.
 func (c *Cluster) candidates(ctx context.Context) ([]candidate, error) {
 	groups, lists, err := discovery.ToDiscoveryInterfaceWithContext(c.Discovery).ServerGroupsAndResourcesWithContext(ctx)
 	if ctx.Err() != nil {
@@ -89,7 +89,8 @@ func (c *Cluster) candidates(ctx context.Context) ([]candidate, error) {
 	}
 	preferred := map[string]bool{}
 	for _, g := range groups {
-		// A resource that the preferred version lacks is found in the first that has it.
+		// A resource that is not in the preferred version is found in the first version
+		// that has it.
 		preferred[g.PreferredVersion.GroupVersion] = true
 	}
 	var out []candidate
@@ -154,7 +155,7 @@ func lower(names []string) []string {
 	return out
 }
 
-// suggest names the resources whose names come near, or else all.
+// suggest returns the resources with similar names, or else all.
 func suggest(have []candidate, name string) string {
 	name = strings.ToLower(name)
 	var near, all []string
@@ -177,7 +178,7 @@ func suggest(have []candidate, name string) string {
 	return "the server has " + strings.Join(slices.Compact(all), ", ")
 }
 
-// distance is Levenshtein's: how many letters to add, drop or change.
+// distance is the Levenshtein distance: the number of letters to insert, delete or replace.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,5 +1,5 @@
-// Package measuretest makes runs whose truth is known, to test what reads and
-// judges them.
+// Package measuretest makes runs with known true values, to test the code that reads and
+// judges runs.
 package measuretest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/informerbench/informerbench/measure"
 )
 
-// Spec says what a made-up run holds. One workload is measured; the first
-// implementation is the reference and has an A/A copy.
+// Spec describes a made-up run. It has one workload. The first implementation is the
+// reference and has an A/A copy.
 type Spec struct {
 	Name  string // of the run; default "sample"
 	Forks int
@@ -20,8 +20,8 @@ type Spec struct {
 	Impls []Impl
 	// Noise is the standard deviation of a fork's value, relative to the median; default 0.01.
 	Noise float64
-	// Draw gives the factor by which a fork's value differs from the truth; nil
-	// means a normal distribution of that Noise.
+	// Draw returns the factor by which a fork's value differs from the truth; nil means a
+	// normal distribution with standard deviation Noise.
 	Draw func(*rand.Rand) float64
 }
 

@@ -1,10 +1,11 @@
-// Package active is what instrumented code calls: package mechanical rewrites a package so
-// that all its mutants are in one binary, and this package says which one of them is on.
+// Package active contains the functions that instrumented code calls. Package mechanical
+// rewrites a package so that all its mutants are in one binary; this package decides which
+// one is active.
 //
 // Each function gets the number of the first of its mutants and evaluates its operands
-// once, as the original code does. MECHANICAL_MUTANT in the environment is the number of
-// the mutant that is on; 0 or nothing leaves the code as it was. With "trace" no mutant
-// is on, and TakeReached says which ones were passed by.
+// once, as the original code does. The environment variable MECHANICAL_MUTANT is the number
+// of the active mutant; 0 or "" leaves the original code. With "trace" no mutant is active,
+// and TakeReached returns the mutants whose places were reached.
 package active
 
 import (
@@ -33,8 +34,8 @@ func chosen(env string) (id int, trace bool) {
 	return id, false
 }
 
-// TakeReached returns the places that code has come to since the last call: for each the
-// number of its first mutant.
+// TakeReached returns the places that were reached since the last call, each as the number
+// of its first mutant.
 func TakeReached() (ids []int) {
 	for id := range reached {
 		if reached[id].Swap(false) {
@@ -44,8 +45,8 @@ func TakeReached() (ids []int) {
 	return ids
 }
 
-// which is 0 for the original code at the place whose mutants are numbered from id on, 1
-// for its first mutant and so on.
+// which returns the active variant at the place whose mutants are numbered from id: 0 for
+// the original code, 1 for its first mutant and so on.
 func which(id int) int {
 	if tracing {
 		reached[id].Store(true)
@@ -53,10 +54,10 @@ func which(id int) int {
 	return mutant - id + 1
 }
 
-// On reports whether a statement is there. One mutant: it is not.
+// On reports whether a statement runs. One mutant: it does not.
 func On(id int) bool { return which(id) != 1 }
 
-// Is reports whether the mutant is on. One mutant: another statement takes its place.
+// Is reports whether the mutant is active. One mutant: another statement runs instead.
 func Is(id int) bool { return which(id) == 1 }
 
 // Cond is a condition. Three mutants: true, false, and its negation.
@@ -72,7 +73,7 @@ func Cond(id int, c bool) bool {
 	return c
 }
 
-// Not is what follows a "!" that is left out by its one mutant.
+// Not is the operand of a "!"; its one mutant leaves the "!" out.
 func Not(id int, c bool) bool {
 	if which(id) == 1 {
 		return c
@@ -247,7 +248,7 @@ func Shr[T, N integer](id int, a T, n N) T {
 	return a >> n
 }
 
-// Neg is the right side of += or -=; its mutant turns the one into the other.
+// Neg is the right side of += or -=; its mutant turns one into the other.
 func Neg[T number](id int, n T) T {
 	if which(id) == 1 {
 		return -n
@@ -255,7 +256,7 @@ func Neg[T number](id int, n T) T {
 	return n
 }
 
-// Fn is a function that is called; its mutant calls another one of its signature.
+// Fn is a called function; its mutant calls another one of the same signature.
 func Fn[F any](id int, f, other F) F {
 	if which(id) == 1 {
 		return other

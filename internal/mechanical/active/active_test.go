@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// with is what f gives when the mutant is on.
+// with is the result of f while the mutant is active.
 func with(id int, f func() any) any {
 	mutant = id
 	defer func() { mutant = 0 }()

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// limitMemory ends the process soon after it takes more: elsewhere the kernel has no limit
-// that suits Go.
+// limitMemory ends the process soon after it exceeds the bound: outside Linux the kernel
+// has no limit that suits Go.
 func limitMemory(bytes uint64) error {
 	debug.SetMemoryLimit(int64(min(bytes, math.MaxInt64)))
 	go func() {

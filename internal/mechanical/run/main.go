@@ -27,7 +27,7 @@ import (
 	"github.com/informerbench/informerbench/internal/mechanical"
 )
 
-// flags are what the command line says.
+// flags are the command line's flags.
 type flags struct {
 	every             int
 	least             float64
@@ -117,7 +117,7 @@ func run(ctx context.Context, dirs []string, f flags) (ok bool, err error) {
 	return ok, mechanical.WritePage(root)
 }
 
-// whole judges all mutants of a package, or a sample, of which nothing is kept.
+// whole judges all mutants of a package, or a sample whose results are not stored.
 func whole(ctx context.Context, root string, target mechanical.Target, ledger []mechanical.Reason, f flags) (ok bool, err error) {
 	var pick func(mechanical.Mutant) bool
 	if f.every > 1 || f.function != "" {
@@ -137,7 +137,7 @@ func whole(ctx context.Context, root string, target mechanical.Target, ledger []
 	return s.Score() >= f.least && len(s.Stale) == 0, mechanical.WriteResults(root, target, s)
 }
 
-// again looks at the survivors of the last whole run once more.
+// again judges the survivors of the last complete run again.
 func again(ctx context.Context, root string, target mechanical.Target, ledger []mechanical.Reason, f flags) (ok bool, err error) {
 	all, err := mechanical.ReadResults(root)
 	if err != nil {
@@ -197,8 +197,8 @@ func judge(ctx context.Context, root string, target mechanical.Target, pick func
 	return verdicts, nil
 }
 
-// tell prints the score, and which reasons are out of date; a part of the mutants tells
-// nothing of that.
+// tell prints the score and the outdated reasons. A sample of the mutants does not show
+// which reasons are outdated.
 func tell(target mechanical.Target, s mechanical.Sorted, whole bool) {
 	fmt.Printf("%s: %d killed, %d equivalent, %d open: %.1f percent\n", target.Dir, len(s.Killed), len(s.Equivalent), len(s.Open), 100*s.Score())
 	if !whole {

@@ -1,9 +1,9 @@
-// Package apitest asks an API server for custom resources what clients ask one, and
-// more that they should not, and compares the status codes and the answers.
+// Package apitest sends an API server the requests that clients send for custom resources,
+// and requests that they should not send, and compares status codes and answers.
 //
-// The table says what apiextensions-apiserver v0.37.2 answers: it was made by running
-// it there. Where serve-api differs on purpose, the table says how and why. So the same
-// table tests both: [Run] with Real for a real server, without it for ours.
+// The expected answers are those of apiextensions-apiserver v0.37.2, found by running the
+// table there. Where serve-api differs on purpose, the table says how and why. One table
+// therefore tests both: [Run] with Real for a real server, without it for serve-api.
 //
 //	apitest.Run(t, apitest.Server{Client: client, URL: url, Real: true})
 //
@@ -21,25 +21,24 @@ import (
 	"time"
 )
 
-// Server is the one that is asked.
+// Server is the server under test.
 type Server struct {
 	Client *http.Client // trusts and authenticates; nil for http.DefaultClient
 	URL    string       // such as http://127.0.0.1:8080
 	Real   bool         // it is a real API server rather than serve-api
 }
 
-// Step is a request and what a real server answers.
+// Step is a request and a real server's answer.
 type Step struct {
-	// Do is the method and the path below /apis/example.com/v1/. $ns stands for a
-	// namespace that no other case has, $rv and $uid for those of the last object that
-	// was answered.
+	// Do is the method and the path below /apis/example.com/v1/. $ns stands for a namespace
+	// of this case alone; $rv and $uid for those of the object answered last.
 	Do   string
 	Type string // of the body; JSON if "", none at all if "none"
 	Body string // with $ns, $rv and $uid too
 	Code int
-	Has  []string // what the answer says
-	Not  []string // what it does not
-	// Ours is the code of serve-api where it is another, and Why the reason.
+	Has  []string // texts that the answer contains
+	Not  []string // texts that it does not contain
+	// Ours is the code of serve-api where it differs, and Why the reason.
 	Ours int
 	Why  string
 }
@@ -53,7 +52,7 @@ type Case struct {
 // perStep is how long a request may take; watches in the table end after a second.
 const perStep = time.Minute
 
-// Run asks every question of [Cases], each case as a subtest.
+// Run sends the requests of [Cases], each case as a subtest.
 func Run(t *testing.T, s Server) {
 	if s.Client == nil {
 		s.Client = http.DefaultClient
@@ -74,7 +73,7 @@ func Run(t *testing.T, s Server) {
 	}
 }
 
-// ask sends the request of a step; the error says in what the answer differs.
+// ask sends the request of a step; the error says how the answer differs.
 func (s Server) ask(step Step, vars map[string]string) error {
 	method, path, _ := strings.Cut(expand(step.Do, vars), " ")
 	req, err := http.NewRequest(method, s.URL+"/apis/example.com/v1/"+path, strings.NewReader(expand(step.Body, vars)))
@@ -93,7 +92,7 @@ func (s Server) ask(step Step, vars map[string]string) error {
 		return err
 	}
 	body, err := io.ReadAll(res.Body)
-	_ = res.Body.Close() // it was read to its end, or there is an error already
+	_ = res.Body.Close() // the body was read to its end, or err says why not
 	if err != nil {
 		return err
 	}
@@ -136,8 +135,8 @@ func remember(body []byte, vars map[string]string) {
 	}
 }
 
-// Definitions are the CustomResourceDefinitions of the resources that Cases ask for:
-// widgets, with namespaces, and galaxies, without.
+// Definitions are the CustomResourceDefinitions of the resources in Cases: widgets, which
+// are namespaced, and galaxies, which are not.
 func Definitions() []string {
 	const schema = `{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true,` +
 		`"properties":{"spec":{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"color":{"type":"string"}}}}}}`

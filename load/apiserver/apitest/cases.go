@@ -2,7 +2,7 @@ package apitest
 
 import "strings"
 
-// Where widgets are, and the one called w.
+// The paths of the widgets, and of the widget w.
 const (
 	widgets = "namespaces/$ns/widgets"
 	one     = widgets + "/w"
@@ -12,7 +12,7 @@ func widget(metadata, more string) string {
 	return `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{` + metadata + `}` + more + `}`
 }
 
-// long is as long as a DNS label may be, and one more.
+// long is one character longer than a DNS label may be.
 const long = "a23456789012345678901234567890123456789012345678901234567890abcd"
 
 // w is the widget called w.
@@ -23,10 +23,10 @@ const (
 	jsonPatch = "application/json-patch+json"
 )
 
-// clients is why some answers are 400 where a real server has 500.
+// clients is the reason for some answers of 400 where a real server has 500.
 const clients = "the fault is the client's"
 
-// Cases are the questions.
+// Cases are the requests and their answers.
 func Cases() []Case {
 	create := Step{Do: "POST " + widgets, Body: w(""), Code: 201}
 	gone := Step{Do: "GET " + one, Code: 404}
@@ -78,7 +78,7 @@ func Cases() []Case {
 			{Do: "DELETE " + one, Code: 200, Has: []string{`"kind":"Status"`, `"status":"Success"`, `"uid":"$uid"`, `"kind":"widgets"`}},
 			{Do: "DELETE " + one, Code: 404},
 			create,
-			// The query of a request with a body counts for nothing.
+			// The query of a request with a body is ignored.
 			{Do: "DELETE " + one + "?dryRun=All", Body: `{"apiVersion":"v1","kind":"DeleteOptions"}`, Code: 200},
 			gone,
 		}},
@@ -337,7 +337,7 @@ func Cases() []Case {
 	}
 }
 
-// twice is a create of what there is.
+// twice is a create of an object that exists.
 func (s Step) twice() Step {
 	s.Code = 409
 	return s
