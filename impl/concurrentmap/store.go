@@ -194,7 +194,7 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 
 // Replace makes items the whole content of the store, at one instant; nil stands
 // for an empty map. It panics, with nothing changed, if an IndexFunc fails.
-// O(n*indexes), for which other writers wait and readers do not.
+// O(n*indexes), for which other writers wait, except Bookmark; readers do not.
 func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	s.writing.Lock()
 	defer s.writing.Unlock()

@@ -33,7 +33,7 @@ const (
 	ruleUpdated          rule = "a record with a past waits, once, and no other record"
 	ruleEmptied          rule = "an empty bucket waits, once, and a bucket that waits knows it"
 	ruleWrite            rule = "a write that is committed leaves nothing to do in its own lists"
-	ruleReclaimThreshold rule = "things with a past are looked at before they are more than patience allows"
+	ruleReclaimThreshold rule = "things with a past are looked at before they are more than the reclaim threshold allows"
 	ruleResourceVersion  rule = "the committed resource version is the newest one"
 	rulePos              rule = "the record of a key that is present knows its cell"
 	rulePosting          rule = "a posting leads to a cell of a bucket that holds its record, one posting to each bucket"

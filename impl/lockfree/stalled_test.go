@@ -113,7 +113,7 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 		past, standIns, buckets := kept(s)
 		most = max(most, past+standIns)
 		if past+standIns > bound || buckets > 2*(things+groups) {
-			t.Fatalf("%d nodes of the past, %d stand-ins and %d buckets are kept", past, standIns, buckets)
+			t.Fatalf("%d old versions, %d stand-ins and %d buckets are kept", past, standIns, buckets)
 		}
 	}
 	if !slices.Equal(all, sorted(v.objects.objects(nil, seq))) {
@@ -174,7 +174,7 @@ func TestAReaderStoppedBeforeItsSnapshotIsGivenOne(t *testing.T) {
 	slot.state.Store(slotPending)
 	churn(s, 20000, rand.New(rand.NewPCG(3, 4)))
 	if past, _, _ := kept(s); past > 12*things {
-		t.Errorf("%d nodes of the past are kept", past)
+		t.Errorf("%d old versions are kept", past)
 	}
 	if slot.state.Load() < slotBase {
 		t.Error("the slot was given no snapshot")
@@ -248,7 +248,7 @@ func wantNothingKept(t *testing.T, s *Store) {
 	v := s.view.Load()
 	past, standIns, buckets := kept(s)
 	if values := len(s.ListIndexFuncValues("group")); past != 0 || standIns != 0 || buckets != values {
-		t.Fatalf("%d nodes of the past, %d stand-ins and %d buckets for %d values are kept; want none, and as many", past, standIns, buckets, values)
+		t.Fatalf("%d old versions, %d stand-ins and %d buckets for %d values are kept; want none, and as many", past, standIns, buckets, values)
 	}
 	if n := v.retireList.len(); n != 0 {
 		t.Fatalf("%d things wait to be cleaned up", n)

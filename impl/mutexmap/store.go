@@ -117,7 +117,7 @@ func (s *Store) ListKeys() []string {
 
 // Replace makes items the whole content of the store, at one instant, and takes
 // the map over; nil stands for an empty one. It panics, with nothing changed, if
-// an IndexFunc fails. O(n*indexes), for which other writers wait and readers do not.
+// an IndexFunc fails. O(n*indexes), for which other writers wait, except Bookmark; readers do not.
 func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	if items == nil {
 		items = map[string]any{}
