@@ -246,11 +246,11 @@ func (k *knownObjects) set(key string, o any) {
 	k.mu.objs[key] = o
 }
 
-// fail makes GetByKey return an error for key.
-func (k *knownObjects) fail(key string) {
+// breakLookUp makes GetByKey of the key "fails" return an error.
+func (k *knownObjects) breakLookUp() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.mu.errs[key] = errors.New("no look-up (part of a conformance case)")
+	k.mu.errs["fails"] = errors.New("no look-up (part of a conformance case)")
 }
 
 func (k *knownObjects) drop(key string) {

@@ -59,7 +59,7 @@ var relistCases = fifoCases{
 	}),
 	coalescing("FIFO-34", "look-up-fails", "a deletion is lost because the last state is", func(t *suite.T, construct newFIFO) {
 		k := known(obj("fails", 1), obj("gone", 2))
-		k.fail("fails")
+		k.breakLookUp()
 		k.mu.gone["gone"] = true
 		b := setUp(t, construct, k)
 		b.replace()
@@ -81,7 +81,7 @@ var relistCases = fifoCases{
 	}),
 	coalescing("FIFO-35", "resync-look-up-fails", "one broken object stops the resync of all others", func(t *suite.T, construct newFIFO) {
 		k := known(obj("fails", 1), obj("gone", 2), obj("a", 3))
-		k.fail("fails")
+		k.breakLookUp()
 		k.mu.gone["gone"] = true
 		b := setUp(t, construct, k)
 		b.must(b.f.Resync())
