@@ -106,6 +106,7 @@ var serialCases = []suite.Case[NewStore]{
 		m := newModel(crowd(manyItems)...)
 		s.Replace(m.asMap(), "2")
 		c.check(t)
+		t.Progress()
 		c.memo = 0
 		must(t, s.AddIndexers(contract.Indexers{"later": indexFunc(one, c.pass)}))
 		c.check(t)
