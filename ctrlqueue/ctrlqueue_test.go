@@ -28,8 +28,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // The recipe of the documentation.
 var _ = controller.Options{NewQueue: New[reconcile.Request]}
 
-// gathered returns what metrics.Registry tells of a queue: a line for each series of the
-// seven families, whose queue's name is written as QUEUE.
+// gathered returns what metrics.Registry has on a queue: a line for each series of the
+// seven families, with QUEUE in place of the queue's name.
 func gathered(t *testing.T, name string) map[string]string {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
@@ -64,8 +64,8 @@ func gathered(t *testing.T, name string) map[string]string {
 // queue is what a controller's queue can do.
 type queue = priorityqueue.PriorityQueue[string]
 
-// Our queue and controller-runtime's own, which do the same in virtual time, are told of
-// alike: the same families, labels, buckets and values.
+// This package's queue and controller-runtime's own get the same calls in virtual time, and
+// publish the same: families, labels, buckets and values.
 func TestMetricsAreThoseOfControllerRuntime(t *testing.T) {
 	seen := map[string]map[string]string{}
 	limiter := func() clientgo.TypedRateLimiter[string] {
@@ -150,8 +150,8 @@ func TestQueueWithoutPriorities(t *testing.T) {
 	}
 }
 
-// Of a queue with very many priorities the first have labels of their own, and what is
-// counted up under a label is counted down under it.
+// In a queue with very many priorities the first ones have labels of their own. An item
+// that is counted up under a label is counted down under the same.
 func TestPrioritiesHaveABound(t *testing.T) {
 	q := New("many", clientgo.DefaultTypedControllerRateLimiter[int]()).(priorityqueue.PriorityQueue[int])
 	defer q.ShutDown()
@@ -179,7 +179,7 @@ func TestPrioritiesHaveABound(t *testing.T) {
 	}
 }
 
-// A version of controller-runtime that is not known is told of, and not passed over.
+// An unknown version of controller-runtime is reported, and not passed over.
 func TestUnknownFamiliesAreErrors(t *testing.T) {
 	t.Parallel()
 	if _, err := lookUp(prometheus.NewRegistry()); err == nil || !strings.Contains(err.Error(), "has not registered workqueue_depth") {

@@ -1,5 +1,5 @@
-// Package ctrlqueue puts our queue into a controller of controller-runtime, with the
-// metrics that the controller had before:
+// Package ctrlqueue puts a workqueue.PriorityQueue into a controller of controller-runtime,
+// with the metrics that the controller had before:
 //
 //	controller.Options{NewQueue: ctrlqueue.New[reconcile.Request]}
 //

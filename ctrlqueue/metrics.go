@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	clientgo "k8s.io/client-go/util/workqueue"
-	// For its init, and so for the families that it registers before ours runs.
+	// Its init registers the families, and runs before this package's.
 	_ "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -24,7 +24,7 @@ type families struct {
 }
 
 // registered is looked up as the program starts. If the program replaces metrics.Registry
-// later, controller-runtime's metrics stay in the first registry, and so do ours.
+// later, the metrics of controller-runtime and of this package stay in the first registry.
 var registered, errRegistered = lookUp(metrics.Registry)
 
 // MetricsProvider returns the provider of controller-runtime's queue metrics, for
@@ -82,8 +82,8 @@ func find[C prometheus.Collector](r prometheus.Registerer, all []*prometheus.Des
 	return fmt.Errorf("ctrlqueue: controller-runtime has not registered %s", name)
 }
 
-// described is a collector with the descriptor of another one. A registry refuses to
-// register it, and its error holds the other one.
+// described is a collector with another collector's descriptor. A registry refuses to
+// register it, and its error holds the other collector.
 type described struct{ desc *prometheus.Desc }
 
 func (d described) Describe(ch chan<- *prometheus.Desc) { ch <- d.desc }
@@ -147,8 +147,8 @@ const (
 // depthByPriority is a queue's depth, a gauge for each priority.
 //
 // Once a queue has more priorities than the limit, controller-runtime puts all of them under
-// the label of the others, those with a label of their own too. The gauges of those then
-// never return to 0. Here a priority keeps the label that it had first.
+// the label of the others, even those that had a label of their own. The gauges of those
+// labels then never return to 0. Here a priority keeps the label that it had first.
 type depthByPriority struct {
 	family *prometheus.GaugeVec
 	name   string

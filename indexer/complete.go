@@ -9,8 +9,9 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// Complete returns store itself if it has every power, and otherwise a wrapper
-// that makes up those that are missing, as [New] says.
+// Complete returns store itself if it has every method of
+// cache.ThreadSafeStoreWithTransaction, and otherwise a wrapper that supplies the missing
+// ones, as [New] says.
 func Complete(store contract.Store) cache.ThreadSafeStoreWithTransaction {
 	if whole, ok := store.(cache.ThreadSafeStoreWithTransaction); ok {
 		return whole
@@ -22,12 +23,12 @@ func Complete(store contract.Store) cache.ThreadSafeStoreWithTransaction {
 	return &completed{Store: store, ResourceVersioner: versions, storeKeepsVersion: kept}
 }
 
-// completed adds to a store the powers that it lacks. A power that it has is used.
+// completed adds to a store the methods that it lacks. It uses those that the store has.
 type completed struct {
 	contract.Store
 	contract.ResourceVersioner
-	// storeKeepsVersion: the store sees the versions of what is written to it, and
-	// only those of deletions must be told to it.
+	// storeKeepsVersion means that the store keeps the versions of objects written to it. It
+	// must be told those of deletions only.
 	storeKeepsVersion bool
 }
 
@@ -79,7 +80,7 @@ func (c *completed) Transaction(txns ...contract.StoreTransaction) {
 	}
 }
 
-// noteWrite notes the version of an object that was given to the store.
+// noteWrite notes the version of an object that was given to the store, if the store does not.
 func (c *completed) noteWrite(obj any) {
 	if !c.storeKeepsVersion {
 		c.note(obj)
@@ -97,7 +98,7 @@ func (c *completed) note(obj any) {
 	}
 }
 
-// lastVersion is a resource version in the place of a store that keeps none.
+// lastVersion keeps the resource version for a store that keeps none.
 type lastVersion struct {
 	mu struct {
 		sync.Mutex

@@ -10,7 +10,7 @@ import (
 	"github.com/informerbench/informerbench/indexer"
 )
 
-// What takes a cache.Indexer, such as a lister, works over any store.
+// Code that takes a cache.Indexer, such as a lister, works over any store.
 func ExampleNew() {
 	store := mutexmap.New(contract.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	var x cache.Indexer = indexer.New(nil, store, indexer.Options{})

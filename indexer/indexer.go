@@ -12,8 +12,7 @@ import (
 type Options struct {
 	// Transformer changes each object on its way into the store; nil leaves it as
 	// it is. It sees the object after the KeyFunc has, so it does not change keys.
-	// It must bear being given an object that it has changed already: the FIFO
-	// before may have the same transformer.
+	// It must be idempotent: the FIFO before may have the same transformer.
 	Transformer contract.TransformFunc
 	// WrapIndexers replaces the argument of AddIndexers before the store gets it. It must
 	// not change its argument. Nil: the store gets the argument itself.
@@ -37,12 +36,12 @@ var (
 // cache.DeletionHandlingMetaNamespaceKeyFunc, which knows tombstones
 // (cache.DeletedFinalStateUnknown) and cache.ExplicitKey.
 //
-// A store that has every method of cache.ThreadSafeStoreWithTransaction is used
-// as it is. For another one the Indexer makes up what is missing: without
-// Transaction the writes of a batch come one by one, each of them an instant of
-// its own to readers, and those before one whose IndexFunc fails stay; without LastStoreSyncResourceVersion the Indexer remembers
-// the version itself, at the cost of a mutex per write, and then only of writes
-// that came through this Indexer.
+// A store that has every method of cache.ThreadSafeStoreWithTransaction is used as it is.
+// For any other the Indexer supplies the missing methods:
+//   - Without Transaction, the writes of a batch come one by one, and readers see each by
+//     itself. If an IndexFunc fails, the writes before it stay.
+//   - Without LastStoreSyncResourceVersion, the Indexer remembers the version itself, at the
+//     cost of a mutex per write, and only of writes that came through this Indexer.
 func New(keyFunc contract.KeyFunc, store contract.Store, opts Options) *Indexer {
 	if keyFunc == nil {
 		keyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
@@ -50,8 +49,8 @@ func New(keyFunc contract.KeyFunc, store contract.Store, opts Options) *Indexer 
 	return &Indexer{keyFunc: keyFunc, transform: opts.Transformer, wrap: opts.WrapIndexers, store: Complete(store)}
 }
 
-// Add stores obj under its key. The error is a contract.KeyError if it has none,
-// or wraps the transformer's; then nothing is stored.
+// Add stores obj under its key. The error is a contract.KeyError if obj has no key, or
+// wraps the transformer's; then nothing is stored.
 func (x *Indexer) Add(obj any) error {
 	key, obj, err := x.prepare(obj)
 	if err != nil {
@@ -71,8 +70,8 @@ func (x *Indexer) Update(obj any) error {
 	return nil
 }
 
-// Delete removes what is under obj's key, and takes the resource version of obj if
-// it has one. obj may be a tombstone. The error is a contract.KeyError.
+// Delete removes the object under obj's key, and takes the resource version of obj if obj
+// has one. obj may be a tombstone. The error is a contract.KeyError.
 func (x *Indexer) Delete(obj any) error {
 	key, err := x.key(obj)
 	if err != nil {
@@ -98,10 +97,10 @@ func (x *Indexer) Replace(objects []any, resourceVersion string) error {
 	return nil
 }
 
-// Transaction applies the writes in their order, in one go if the store can. A
-// write whose object has no key, or that cannot be transformed, is left out: the
-// error then holds what was wrong and the places of the writes that were applied.
-// Unlike client-go's, the objects of a batch are transformed as those of Add are.
+// Transaction applies the writes in their order, as one write if the store can. It leaves
+// out a write whose object has no key or cannot be transformed. The error then holds the
+// causes, and the indices of the writes that were applied. Unlike client-go's Transaction
+// it transforms the objects, as Add does.
 func (x *Indexer) Transaction(txns ...contract.Transaction) *cache.TransactionError {
 	keyed := make([]contract.StoreTransaction, 0, len(txns))
 	applied := make([]int, 0, len(txns))
@@ -167,7 +166,7 @@ func (x *Indexer) ByIndex(indexName, indexedValue string) ([]any, error) {
 // GetIndexers returns the store's indexers.
 func (x *Indexer) GetIndexers() contract.Indexers { return x.store.GetIndexers() }
 
-// AddIndexers adds indexers to the store, which may be filled.
+// AddIndexers adds indexers to the store, which may hold objects already.
 func (x *Indexer) AddIndexers(newIndexers contract.Indexers) error {
 	if x.wrap != nil {
 		newIndexers = x.wrap(newIndexers)
@@ -195,7 +194,7 @@ func (x *Indexer) key(obj any) (string, error) {
 	return key, nil
 }
 
-// prepare returns what is to be stored for obj, and where.
+// prepare returns the key of obj, and obj as it is to be stored.
 func (x *Indexer) prepare(obj any) (key string, stored any, err error) {
 	if key, err = x.key(obj); err != nil || x.transform == nil {
 		return key, obj, err
@@ -206,8 +205,8 @@ func (x *Indexer) prepare(obj any) (key string, stored any, err error) {
 	return key, stored, nil
 }
 
-// prepareWrite is prepare for a write of a batch: what a deletion brings is not
-// stored, and may be a tombstone, so it is not transformed.
+// prepareWrite is prepare for a write of a batch. It does not transform the object of a
+// deletion, which is not stored and may be a tombstone.
 func (x *Indexer) prepareWrite(txn contract.Transaction) (key string, stored any, err error) {
 	if txn.Type == contract.TransactionTypeDelete {
 		key, err = x.key(txn.Object)

@@ -17,7 +17,7 @@ import (
 	"github.com/informerbench/informerbench/indexer"
 )
 
-// cacheIndexer is what client-go's own indexer is.
+// cacheIndexer has the methods of client-go's own indexer.
 type cacheIndexer interface {
 	cache.Indexer
 	cache.TransactionStore
@@ -272,8 +272,8 @@ func TestAsClientGo(t *testing.T) {
 	}
 }
 
-// client-go leaves the objects of a batch as they are, and would store what Add
-// refuses; here a batch is what its writes are one by one.
+// client-go does not transform the objects of a batch, and would store an object that Add
+// refuses. Here a batch has the outcome of its writes one by one.
 func TestTransactionTransforms(t *testing.T) {
 	t.Parallel()
 	x := indexer.New(nil, mutexmap.New(nil), indexer.Options{Transformer: mark})
@@ -290,7 +290,7 @@ func TestTransactionTransforms(t *testing.T) {
 	}
 }
 
-// A key function of one's own is used, and its error carried.
+// The caller's key function is used, and its error is passed on.
 func TestKeyFunc(t *testing.T) {
 	t.Parallel()
 	errKey := errors.New("no such key")

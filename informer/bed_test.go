@@ -1,7 +1,7 @@
 package informer_test
 
-// What the tests of the whole informer stand on: the combinations, a source, and a
-// handler that checks what it is told.
+// The fixtures of the tests of the whole informer: the combinations, a source, and a
+// handler that checks its notifications.
 
 import (
 	"context"
@@ -34,7 +34,7 @@ var stores = map[string]func(contract.Indexers) contract.Store{
 	"bare":     func(i contract.Indexers) contract.Store { return bareStore{lockfree.New(i)} },
 }
 
-// bareStore has no optional power.
+// bareStore has no method besides contract.Store's.
 type bareStore struct{ contract.Store }
 
 var fifos = map[string]func(contract.FIFOConfig) contract.FIFO{
@@ -112,8 +112,8 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// recorder is a handler that holds its informer to the order of notifications of each
-// object, and remembers them.
+// recorder is a handler that checks the order of the notifications of each object, and
+// records them.
 type recorder struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -194,7 +194,7 @@ func (r *recorder) lines() string {
 	return strings.Join(r.log, ", ")
 }
 
-// equalsSource holds store and handlers to the source; nothing must be under way.
+// equalsSource checks that store and handlers equal the source; no event may be under way.
 func equalsSource(t *testing.T, s *load.Source, store cache.Store, recorders ...*recorder) {
 	t.Helper()
 	want := s.Snapshot()

@@ -125,9 +125,9 @@ func BenchmarkSharedIndexInformer(b *testing.B) {
 	}
 }
 
-// pump sends n updates of pods, each with a version of its own, through an informer
-// with one handler, and returns when the handler has had them all. The objects are made
-// before; allocs are those of the informer, watch and all.
+// pump sends n updates of pods, each with a version of its own, through an informer with
+// one handler, and returns when the handler has had them all. The objects are made before;
+// allocs counts the allocations of the informer and its watch.
 func pump(tb testing.TB, newInformer contract.NewInformer, pods []corev1.Pod, n int) (allocs float64, took time.Duration) {
 	tb.Helper()
 	updates := make([]corev1.Pod, n)

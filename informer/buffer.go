@@ -1,6 +1,6 @@
 package informer
 
-// What waits for one handler.
+// The queue of notifications before a handler.
 
 import (
 	"runtime"
@@ -39,18 +39,18 @@ type segment struct {
 	next  *segment
 }
 
-// buffer is an unbounded queue with one producer at a time and one consumer. The
-// producer copies a batch of values in under one lock and wakes the consumer at most
-// once; the consumer takes all that waits under one lock and reads it without. It
-// grows without copying, and gives memory back as it is read. The zero value needs init.
+// buffer is an unbounded queue with one producer at a time and one consumer. The producer
+// copies a batch in under one lock and wakes the consumer at most once. The consumer takes
+// all that waits under one lock, and reads it without the lock. The buffer grows without
+// copying, and gives memory back as it is read. The zero value needs init.
 //
 // A segment belongs to the producer while it is reachable from mu, and to the consumer
 // from take until it is given back to the next take.
 type buffer struct {
 	wake   sync.Cond // L is mu
 	closed atomic.Bool
-	// What was put in and what was taken out so far. put is written under mu, read by
-	// the consumer only.
+	// How many notifications were put in and taken out so far. put is written under mu; only
+	// the consumer writes read.
 	put, read atomic.Int64
 
 	mu struct {
@@ -64,8 +64,8 @@ type buffer struct {
 
 func (b *buffer) init() { b.wake.L = &b.mu }
 
-// add appends those of batch that the handler gets: all, or all but the resyncs. It
-// never waits for the consumer. What is added after close is dropped.
+// add appends batch, without its resyncs unless resyncs is set. It never waits for the
+// consumer. What is added after close is dropped.
 func (b *buffer) add(batch []notification, resyncs bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,8 +120,8 @@ func (b *buffer) roomLocked() *segment {
 	return s
 }
 
-// take waits until something is there, and takes out all of it; nil means that the
-// buffer is closed. emptied are segments that the consumer gives back, their slots zero.
+// take waits for notifications and takes out all of them; nil means that the buffer is
+// closed. emptied are segments that the consumer gives back, their slots zero.
 func (b *buffer) take(emptied *segment) *segment {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,7 +135,7 @@ func (b *buffer) take(emptied *segment) *segment {
 		if b.closed.Load() {
 			return nil
 		}
-		// A segment without items is one whose batch had nothing but resyncs.
+		// A segment has no items if its batch had nothing but resyncs.
 		if head := b.mu.head; head != nil && head.n > 0 {
 			b.mu.head, b.mu.tail = nil, nil
 			return head

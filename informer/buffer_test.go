@@ -52,7 +52,7 @@ func TestBufferAgainstSlice(t *testing.T) {
 	}
 }
 
-// TestBufferOfResyncsOnly: a batch of which nothing is for the handler does not wake it.
+// TestBufferOfResyncsOnly: a batch without a notification for the handler does not wake it.
 func TestBufferOfResyncsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b buffer
@@ -126,7 +126,7 @@ func TestBufferConcurrently(t *testing.T) {
 	done.Wait()
 }
 
-// TestBufferLetsGo: what was read, and what was dropped by close, is kept alive by nobody.
+// TestBufferLetsGo: read notifications, and those that close dropped, can be collected.
 func TestBufferLetsGo(t *testing.T) {
 	t.Parallel()
 	var b buffer

@@ -1,6 +1,6 @@
 package informer
 
-// From what a FIFO hands out to the store and to notifications.
+// Applying deltas from a FIFO to the store, and the notifications of what changed.
 
 import (
 	"errors"
@@ -15,15 +15,15 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// chunk is the most notifications that are made at once.
+// chunk is how many notifications of a list or a resync are published at once.
 const chunk = 1024
 
-// content applies deltas to a store and says what they changed. A batch is one write of
-// the store, and what it changed is published after it: whoever is notified finds the
-// store as new as the notification, or newer. One goroutine at a time.
+// content applies deltas to a store and publishes the changes. A batch is one write of the
+// store, and is published after the write. So a handler that is notified finds the store as
+// new as the notification, or newer. One goroutine at a time may use it.
 //
-// A deletion of what is not in the store is no change, and nobody is told: client-go's
-// DeltaFIFO drops it, its RealFIFO does not.
+// A deletion of an object that is not in the store is no change, and no handler is told of
+// it: client-go's DeltaFIFO drops it, its RealFIFO does not.
 type content struct {
 	keyFunc contract.KeyFunc
 	store   cache.ThreadSafeStoreWithTransaction
@@ -33,13 +33,14 @@ type content struct {
 	// publish must not keep the batch.
 	publish  func(batch []notification)
 	detector cache.MutationDetector // nil: none
-	// publishVersion is told the store's resource version after each write; nil: nobody.
+	// publishVersion publishes the store's resource version after each write; nil: no metrics.
 	publishVersion func(version string)
 
 	writes []contract.StoreTransaction
 	notes  []notification
-	// missed is the version of a deletion of what is not there, and missedAfter how many
-	// writes came before it: the store has nothing to do, but is as new as that.
+	// missed is the version of a deletion whose object is not in the store, and missedAfter
+	// the number of writes staged before it. If none is staged after it, commit bookmarks
+	// missed.
 	missed      string
 	missedAfter int
 }
@@ -51,7 +52,7 @@ func (c *content) process(obj any, isInInitialList bool) error {
 		return fmt.Errorf("a FIFO handed out a %T, and not Deltas", obj)
 	}
 	defer c.forget()
-	defer clear(deltas) // a FIFO may keep the slice, and with a list in it every object
+	defer clear(deltas) // a FIFO may keep the slice, and with a list in it every object of the list
 	var errs []error
 	for i := range deltas {
 		if err := c.one(&deltas[i], isInInitialList); err != nil {
@@ -62,7 +63,7 @@ func (c *content) process(obj any, isInInitialList bool) error {
 }
 
 // processBatch is a contract.ProcessBatchFunc: no two deltas are of one key. The error
-// tells of deltas that could not be applied; the others were.
+// joins those of the deltas that could not be applied; the others were applied.
 func (c *content) processBatch(deltas []contract.Delta, isInInitialList bool) error {
 	if !slices.ContainsFunc(deltas, comesAlone) {
 		defer c.forget()
@@ -116,8 +117,8 @@ func comesAlone(d contract.Delta) bool {
 	return true
 }
 
-// commit does what was staged as one write, and publishes it. If an IndexFunc fails, the
-// writes are done one by one, so that the culprit alone is lost.
+// commit applies the staged writes as one, and publishes them. If an IndexFunc fails, it
+// applies them one by one, so that only the object of the failure is lost.
 func (c *content) commit() {
 	// The failure of the batch is dropped: the write that caused it fails again below.
 	if len(c.writes) < 2 || c.failures.attempt(func() { c.store.Transaction(c.writes...) }) != nil {
@@ -133,16 +134,16 @@ func (c *content) commit() {
 	c.flush()
 }
 
-// wrote: the store may have another version.
+// wrote publishes the store's version after a write.
 func (c *content) wrote() {
 	if c.publishVersion != nil {
 		c.publishVersion(c.store.LastStoreSyncResourceVersion())
 	}
 }
 
-// writeOneByOne does the staged writes, and drops the notifications of those that fail.
-// What was staged stays true to the store before, though a Transaction may have failed
-// half-way: client-go's store does not undo it.
+// writeOneByOne applies the staged writes one by one, and drops the notifications of those
+// that fail. A Transaction may have failed half-way before, which client-go's store does
+// not undo. The notifications are right all the same: they refer to the store before it.
 func (c *content) writeOneByOne() {
 	kept := c.notes[:0]
 	for i := range c.writes {
@@ -154,7 +155,7 @@ func (c *content) writeOneByOne() {
 	c.notes = kept
 }
 
-// write does one write. An IndexFunc that fails is handled as a crash: it is logged and
+// write applies one write. An IndexFunc that fails is handled as a crash: it is logged and
 // the object is left out, or the process ends (utilruntime.ReallyCrash).
 func (c *content) write(w *contract.StoreTransaction) (ok bool) {
 	failure := c.failures.attempt(func() {
@@ -174,8 +175,7 @@ func (c *content) write(w *contract.StoreTransaction) (ok bool) {
 	panic(failure)
 }
 
-// stage adds what a delta asks for to the writes and, at the same place, to the
-// notifications.
+// stage appends the write that a delta asks for and, at the same index, its notification.
 func (c *content) stage(d *contract.Delta, isInInitialList bool) error {
 	key, err := c.key(d.Object)
 	if err != nil {
@@ -222,9 +222,9 @@ func kindOfAdd(isInInitialList bool) notificationKind {
 	return onAdd
 }
 
-// kindOfUpdate: an update that brings no new version says nothing to those who have seen
-// the object, whether it comes from a resync or a relist. What has no version is taken
-// for new.
+// kindOfUpdate tells an update from a resync. An update with the version of the old object,
+// be it from a resync or a relist, is a resync: handlers have seen the object. An object
+// without metadata counts as new.
 func kindOfUpdate(old, obj any) notificationKind {
 	a, err := meta.Accessor(obj)
 	if err != nil {
@@ -237,7 +237,7 @@ func kindOfUpdate(old, obj any) notificationKind {
 	return onResync
 }
 
-// flush publishes what was staged.
+// flush publishes the staged notifications.
 func (c *content) flush() {
 	if c.detector != nil {
 		for i := range c.notes {
@@ -252,7 +252,7 @@ func (c *content) flush() {
 	c.forget()
 }
 
-// forget empties the staging room, so that it keeps nothing alive.
+// forget empties the staged writes and notifications, so that they keep nothing alive.
 func (c *content) forget() {
 	if cap(c.notes) > 4*chunk {
 		c.writes, c.notes = nil, nil
@@ -263,14 +263,14 @@ func (c *content) forget() {
 	c.writes, c.notes = c.writes[:0], c.notes[:0]
 }
 
-// note publishes one more notification, in chunks.
+// note stages one notification, and publishes when there are chunk of them.
 func (c *content) note(n notification) {
 	if c.notes = append(c.notes, n); len(c.notes) == chunk {
 		c.flush()
 	}
 }
 
-// syncAll tells of every object that it is as it was.
+// syncAll publishes a resync of every object.
 func (c *content) syncAll() {
 	for _, obj := range c.store.List() {
 		c.note(notification{old: obj, obj: obj, kind: kindOfUpdate(obj, obj)})
@@ -278,13 +278,14 @@ func (c *content) syncAll() {
 	c.flush()
 }
 
-// replaceAll makes a list the whole content: one write of the store, then the deletions
-// that the list implies, then its objects in order. Of several objects with one key the
-// last counts. The error is a contract.KeyError, and then nothing was changed.
+// replaceAll makes a list the whole content of the store in one write. Then it publishes
+// the deletions that the list implies and the list's objects in order. Of several objects
+// with one key the last counts. The error is a contract.KeyError, and then nothing was
+// changed.
 func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool) error {
 	objs := info.Objects
 	known := c.store.ListKeys()
-	var keys []string // of objs, kept where they are wanted again: not for a first list
+	var keys []string // of objs; not kept for a first list, which does not need them again
 	if len(known) > 0 {
 		keys = make([]string, 0, len(objs))
 	}
@@ -303,7 +304,7 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 		keys, objs = lastOfEach(c.keysOf(objs), objs)
 	}
 
-	// The former state is read before the write, and only as far as there is one.
+	// The former state is read before the write. A first list has none.
 	var gone []contract.DeletedFinalStateUnknown
 	var olds []any
 	if len(known) > 0 {
@@ -338,8 +339,8 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 		return nil
 	}
 
-	// One of the objects is a culprit, as in commit. Client-go's store has the list by now,
-	// and the indexes of half of it: it is given back what it had.
+	// An IndexFunc failed, as in commit. Client-go's store has the list by now, and the
+	// indexes of half of it. It gets its former content back, then one write for each object.
 	former := make(map[string]any, len(known))
 	for _, tombstone := range gone {
 		former[tombstone.Key] = tombstone.Obj

@@ -102,8 +102,8 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestContentRefuses: what cannot be applied is an error that says what, and the rest is
-// applied.
+// TestContentRefuses: a delta that cannot be applied is an error that describes it, and the
+// rest is applied.
 func TestContentRefuses(t *testing.T) {
 	t.Parallel()
 	c, lines := newContent(t)

@@ -21,29 +21,29 @@ import (
 
 // Config is what a Controller is made of. FIFO, ListerWatcher and Process are needed.
 type Config struct {
-	// FIFO is filled by the Reflector and drained by the loop; nobody else pops from it.
+	// FIFO is filled by the Reflector and drained by the loop; nothing else may pop from it.
 	FIFO          contract.FIFO
 	ListerWatcher cache.ListerWatcher
-	// Process handles what one Pop took out.
+	// Process handles the result of one Pop.
 	Process contract.PopProcessFunc
-	// ProcessBatch handles what one PopBatch took out. It is used if the FIFO is a
-	// contract.BatchPopper, and Process then gets what comes alone; nil: Process gets all.
+	// ProcessBatch handles the result of one PopBatch, if the FIFO is a
+	// contract.BatchPopper. Process then gets what comes alone. Nil: Process gets all.
 	ProcessBatch contract.ProcessBatchFunc
-	// RetryOnError puts the Deltas back for which Process returned an error, unless newer
-	// ones wait under their key, as client-go did until v0.17. The FIFO must be a
-	// contract.KeyedQueue, and batches are not used. Without it the error is logged.
+	// RetryOnError puts Deltas back if Process returned an error for them and no newer ones
+	// wait under their key, as client-go did until v0.17. The FIFO must be a
+	// contract.KeyedQueue, and batches are not used. Without it the error is only logged.
 	RetryOnError bool
 
-	// ObjectType is an example of the objects, of which others are dropped; nil: any.
+	// ObjectType is an example object; objects of another type are dropped. Nil: any type.
 	ObjectType runtime.Object
 	// ObjectDescription is what messages call the objects; "": the type's name.
 	ObjectDescription string
 	// Name is the Reflector's, for logs and errors; "": package, file and line of the code
 	// that led to NewController, outside of informers' own packages.
 	Name string
-	// Transform changes each object before it is queued; it is called by one goroutine
-	// at a time, and must bear an object that it has changed already. Tombstones are not
-	// given to it. Nil: no change.
+	// Transform changes each object before it is queued. One goroutine at a time calls it,
+	// without tombstones. It must be idempotent: it may get an object that it has changed.
+	// Nil: no change.
 	Transform contract.TransformFunc
 
 	// FullResyncPeriod is how often ShouldResync is asked; 0: never.
@@ -57,8 +57,8 @@ type Config struct {
 	WatchErrorHandler func(ctx context.Context, r *Reflector, err error)
 	Clock             clock.WithTicker // nil: the real one
 
-	// Identifier is the name under which the metrics of FIFO and Process are published, and
-	// InformerMetricsProvider what makes them; without either there are none. See Options.
+	// Identifier names the metrics of FIFO and Process, and InformerMetricsProvider makes
+	// them; without either there are none. See Options.
 	Identifier              cache.InformerNameAndResource
 	InformerMetricsProvider cache.InformerMetricsProvider
 }
@@ -75,8 +75,8 @@ type Controller struct {
 
 var _ cache.Controller = (*Controller)(nil)
 
-// NewController returns a controller that has not been started. It panics if config
-// lacks what it needs.
+// NewController returns a controller that has not been started. It panics if config lacks
+// a needed field, or has RetryOnError and a FIFO that is no contract.KeyedQueue.
 func NewController(config Config) *Controller {
 	switch {
 	case config.FIFO == nil:
@@ -101,9 +101,9 @@ func NewController(config Config) *Controller {
 // Run is RunWithContext with a channel that ends it.
 func (c *Controller) Run(stopCh <-chan struct{}) { c.RunWithContext(wait.ContextForChannel(stopCh)) }
 
-// RunWithContext runs Reflector and loop until ctx ends, and returns when both have
-// ended; what waits in the FIFO by then is not processed. A second call returns at once
-// with an error logged.
+// RunWithContext runs Reflector and loop until ctx ends, and returns when both have ended.
+// Events that wait in the FIFO by then are not processed. A second call logs an error and
+// returns at once.
 func (c *Controller) RunWithContext(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if !c.started.CompareAndSwap(false, true) {
@@ -135,7 +135,7 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 
 	var running sync.WaitGroup
 	running.Go(func() { r.RunWithContext(ctx) })
-	wait.UntilWithContext(ctx, c.processLoop, time.Second) // again, if Process panics and that is no crash
+	wait.UntilWithContext(ctx, c.processLoop, time.Second) // again, if Process panics with ReallyCrash off
 	running.Wait()
 	<-closed
 }
@@ -159,7 +159,7 @@ func (c *Controller) processLoop(ctx context.Context) {
 	}
 }
 
-// popper returns the FIFO's best way of handing things out.
+// popper returns the function that takes out and processes: in batches if the FIFO can.
 func (c *Controller) popper() func() error {
 	fifo, process, batch := c.config.FIFO, c.config.Process, c.config.ProcessBatch
 	if c.meter != nil {
@@ -192,12 +192,11 @@ func (c *Controller) popper() func() error {
 	}
 }
 
-// HasSynced reports whether the FIFO has handed out the initial list and it was
-// processed.
+// HasSynced reports whether the initial list was handed out by the FIFO and processed.
 func (c *Controller) HasSynced() bool { return c.intake.synced.Load() || c.config.FIFO.HasSynced() }
 
-// HasSyncedChecker gives HasSynced as a channel to wait for. It is closed by a
-// controller that runs.
+// HasSyncedChecker gives HasSynced as a channel to wait for. Only a running controller
+// closes it.
 func (c *Controller) HasSyncedChecker() cache.DoneChecker { return c.intake }
 
 // LastSyncResourceVersion is the Reflector's; "" before the controller runs.
@@ -209,9 +208,8 @@ func (c *Controller) LastSyncResourceVersion() string {
 }
 
 // intake stands between the Reflector and the FIFO: it transforms objects, whatever the
-// FIFO, and notes when the FIFO has synced. That can come with a Pop or, if there is
-// nothing to pop, with a producing call, so it is looked for after each of both until
-// then; no goroutine waits for it.
+// FIFO, and notes when the FIFO has synced. A FIFO syncs in a Pop or, with nothing to pop,
+// in a producing call. So noteSynced runs after each of both; no goroutine waits.
 type intake struct {
 	fifo      contract.FIFO
 	bookmarks cache.ReflectorBookmarkStore // nil: the FIFO takes none
@@ -234,7 +232,7 @@ var (
 	_ transformedStore             = versionedIntake{}
 )
 
-// versionedIntake is the intake of a FIFO that is told the Reflector's versions.
+// versionedIntake is the intake of a FIFO that is a cache.ResourceVersionUpdater.
 type versionedIntake struct {
 	*intake
 	cache.ResourceVersionUpdater
@@ -325,7 +323,7 @@ func (in *intake) Bookmark(resourceVersion string) error {
 	return in.bookmarks.Bookmark(resourceVersion)
 }
 
-// changed: something else than an event was given to the FIFO.
+// changed publishes the FIFO's length after a call that is not an event.
 func (in *intake) changed() {
 	if in.meter != nil {
 		in.meter.publishQueued()

@@ -32,7 +32,7 @@ func runController(t *testing.T, c *informer.Controller) (stop func()) {
 	return stop
 }
 
-// TestController: what the source has goes through every FIFO to Process or ProcessBatch.
+// TestController: the source's objects go through every FIFO to Process or ProcessBatch.
 func TestController(t *testing.T) {
 	for name, newFIFO := range fifos {
 		for _, batches := range []bool{false, true} {
@@ -103,7 +103,7 @@ func TestController(t *testing.T) {
 	}
 }
 
-// versionedFIFO is told the Reflector's versions.
+// versionedFIFO is a cache.ResourceVersionUpdater.
 type versionedFIFO struct {
 	*deltafifo.InOrder
 	told []string
@@ -143,7 +143,7 @@ func TestFIFOIsToldVersions(t *testing.T) {
 	}
 }
 
-// TestRetryOnError: what failed comes again, unless something newer waits.
+// TestRetryOnError: Deltas whose processing failed come again, unless newer ones wait.
 func TestRetryOnError(t *testing.T) {
 	reported := survivePanics(t)
 	for name, newFIFO := range map[string]func(contract.FIFOConfig) contract.FIFO{"DeltaFIFO": fifos["DeltaFIFO"], "Coalescing": fifos["Coalescing"]} {
@@ -256,8 +256,8 @@ func TestControllerRunsOnce(t *testing.T) {
 	})
 }
 
-// TestTransformerFails: what cannot be transformed is reported and left out, or makes the
-// list fail, which is then tried again.
+// TestTransformerFails: an object that cannot be transformed is reported and left out, or
+// makes the list fail, which is then tried again.
 func TestTransformerFails(t *testing.T) {
 	reported := survivePanics(t)
 	eachOfOurs(t, func(t *testing.T, o informer.Options) {

@@ -55,7 +55,7 @@ func ExampleNewSharedIndexInformer() {
 	// gone: web-0
 }
 
-// Options choose the store and the FIFO; handlers and listers speak of the type.
+// Options choose the store and the FIFO; handlers and listers take and return pods.
 func ExampleNewTyped() {
 	source := load.NewSource(load.Generate(load.ObjectSpec{Kind: load.KindSmall, Count: 100}, 1).All(), load.SourceOptions{})
 	defer source.Stop()

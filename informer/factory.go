@@ -8,12 +8,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// SharedInformerFactory keeps one informer for each key, starts them together
-// and waits for them: what client-go's factories have in common. Those of
-// packages informer/informers (a clientset's types) and informer/dynamicinformer
-// (a dynamic client's resources) stand on it, with client-go's interfaces; use it
-// by itself for informers with sources of your own. The zero value is an empty
-// factory.
+// SharedInformerFactory keeps one informer for each key, starts them together and waits
+// for them: what client-go's factories have in common. The factories of packages
+// informer/informers (a clientset's types) and informer/dynamicinformer (a dynamic client's
+// resources) are built on it, with client-go's interfaces. Use it by itself for informers
+// with sources of your own. The zero value is an empty factory.
 //
 // Methods may be called by any number of goroutines at once.
 type SharedInformerFactory[K comparable] struct {
@@ -23,7 +22,7 @@ type SharedInformerFactory[K comparable] struct {
 		sync.Mutex
 		informers map[K]cache.SharedIndexInformer
 		started   map[K]bool
-		// shuttingDown: nothing starts any more, so running only falls.
+		// shuttingDown keeps informers from starting, so that running only falls.
 		shuttingDown bool
 	}
 }
@@ -50,9 +49,9 @@ func (f *SharedInformerFactory[K]) Start(stopCh <-chan struct{}) {
 	f.StartWithContext(wait.ContextForChannel(stopCh))
 }
 
-// StartWithContext runs every informer that was asked for and does not run yet,
-// each in a goroutine of its own until ctx ends, and returns at once. It may be
-// called again when more were asked for. After Shutdown it does nothing.
+// StartWithContext runs every informer that was made and not yet started, each in a
+// goroutine of its own until ctx ends, and returns at once. Call it again when InformerFor
+// has made more informers. After Shutdown it does nothing.
 func (f *SharedInformerFactory[K]) StartWithContext(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -67,9 +66,9 @@ func (f *SharedInformerFactory[K]) StartWithContext(ctx context.Context) {
 	}
 }
 
-// Shutdown keeps anything more from starting and waits until every informer has
-// ended, its handlers included. What they were started with must be ended by
-// somebody, before or meanwhile. It may be called more than once, and at once.
+// Shutdown keeps further informers from starting and waits until every informer has ended,
+// its handlers included. It does not end them: the caller must end the contexts or channels
+// of their starts, before or meanwhile. It may be called more than once, also concurrently.
 func (f *SharedInformerFactory[K]) Shutdown() {
 	f.mu.Lock()
 	f.mu.shuttingDown = true
@@ -84,10 +83,10 @@ func (f *SharedInformerFactory[K]) WaitForCacheSync(stopCh <-chan struct{}) map[
 	return synced
 }
 
-// WaitForCacheSyncWithContext waits until the store of every informer that was
-// started holds what its source listed first, or until ctx ends. It returns which
-// ones do and, if not all, the cause of the context's end. That handlers were told
-// is another matter: see HasSynced of their registrations.
+// WaitForCacheSyncWithContext waits until the store of every started informer holds its
+// source's first list, or until ctx ends. It returns which stores do and, if not all, the
+// cause of the context's end. Handlers may not have been told by then: see HasSynced of
+// their registrations.
 func (f *SharedInformerFactory[K]) WaitForCacheSyncWithContext(ctx context.Context) (map[K]bool, error) {
 	started := f.startedInformers()
 	checks := make([]cache.DoneChecker, 0, len(started))

@@ -55,7 +55,7 @@ func TestFactoryStartsEachInformerOnce(t *testing.T) {
 			t.Errorf("%d adds of one object: it ran twice or never", adds.Load())
 		}
 
-		// Shutdown waits for what runs; whoever calls it.
+		// Shutdown waits for running informers, whichever goroutine calls it.
 		var down atomic.Int64
 		for range 3 {
 			go func() { f.Shutdown(); down.Add(1) }()

@@ -14,10 +14,10 @@ import (
 
 // indexFailures notes the errors that the IndexFuncs of a store return during a write.
 //
-// A store panics if an IndexFunc returns an error. Our stores panic with an error that
-// wraps the IndexFunc's; client-go's store panics with one that quotes it. To recognise both,
-// indexFailures wraps each IndexFunc before the store gets it. Any goroutine may call the
-// wrapped functions. One goroutine at a time may call attempt.
+// A store panics if an IndexFunc returns an error. This project's stores panic with an error
+// that wraps the IndexFunc's; client-go's store panics with one that quotes it. To recognise
+// both, indexFailures wraps each IndexFunc before the store gets it. Any goroutine may call
+// the wrapped functions. One goroutine at a time may call attempt.
 type indexFailures struct {
 	watching atomic.Bool // an attempt is under way
 	mu       struct {

@@ -70,7 +70,7 @@ func says(value any, want string) bool {
 	return (value == nil) == (want == "") && strings.Contains(fmt.Sprint(value), want)
 }
 
-// stranger panics in words of its own.
+// stranger panics with another text than client-go's store.
 type stranger struct{ cache.ThreadSafeStore }
 
 func (s stranger) Add(key string, obj any) {
@@ -93,7 +93,7 @@ func reword() {
 	}
 }
 
-// TestAttemptLetsGoexitGo: what ends its goroutine ends it.
+// TestAttemptLetsGoexitGo: runtime.Goexit in an attempt ends the goroutine.
 func TestAttemptLetsGoexitGo(t *testing.T) {
 	t.Parallel()
 	f := &indexFailures{}

@@ -1,6 +1,6 @@
 package informer
 
-// A handler, its goroutine, and what its owner holds.
+// Registration: a handler, its buffer and its goroutine.
 
 import (
 	"context"
@@ -25,8 +25,8 @@ const crashPause = time.Second
 // goroutines at once.
 //
 // One goroutine calls the handler with one notification after the other, in the order in
-// which the store changed. The buffer before it has no bound: a handler that is too slow
-// for good makes it grow without end; see [Registration.Len].
+// which the store changed. The buffer before it has no bound: it grows without end if the
+// handler stays too slow; see [Registration.Len].
 //
 // A handler that panics goes the way of client-go's: utilruntime.HandleCrash logs it, and
 // crashes the process if utilruntime.ReallyCrash is set, which is the default. Without
@@ -48,7 +48,7 @@ type Registration struct {
 	requested  time.Duration // what the handler asked for, with the lower bounds applied
 	period     time.Duration // 0: the informer does not resync
 	nextResync time.Time
-	resyncing  bool // gets onResync: true at first, and then as of the last shouldResync
+	resyncing  bool // gets onResync: true at first, then set by shouldResync
 }
 
 var _ cache.ResourceEventHandlerRegistration = (*Registration)(nil)
@@ -88,7 +88,8 @@ func (r *Registration) Len() int { return r.buffer.len() }
 // Panics is how often the handler has panicked.
 func (r *Registration) Panics() int64 { return r.panics.Load() }
 
-// add queues a batch. initial says how many of it are of the initial list.
+// add queues a batch. initial is the number of its notifications that are of the initial
+// list.
 func (r *Registration) add(batch []notification, initial int, resyncs bool) {
 	for range initial {
 		r.tracker.Start()

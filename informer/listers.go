@@ -12,15 +12,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Lister reads the objects of one resource out of an indexer, with their own
-// type. It is what client-go's lister-gen generates for a type, for every type;
-// the zero value is not usable, see [NewLister].
+// Lister reads the objects of one resource out of an indexer, with their own type. It does
+// for every type what client-go's lister-gen generates for one. The zero value is not
+// usable, see [NewLister].
 //
-// The objects are the cache's own: whoever wants to change one copies it first.
-// An error of Get is a NotFound that names the resource (apierrors.IsNotFound);
-// an object of another type than T in the indexer is an error too, where
-// client-go's listers panic. Methods may be called by any number of goroutines
-// at once, as often as the indexer allows it.
+// The objects are the cache's own: copy one before changing it. Get returns a NotFound
+// error that names the resource (apierrors.IsNotFound). An object of another type than T in
+// the indexer is an error too, where client-go's listers panic. Methods may be called by
+// any number of goroutines at once, if the indexer allows it.
 type Lister[T runtime.Object] struct {
 	indexer  cache.Indexer
 	resource schema.GroupResource
@@ -41,7 +40,7 @@ func (l Lister[T]) List(selector labels.Selector) ([]T, error) {
 	return matching[T](l.indexer.List(), selector, metav1.NamespaceAll)
 }
 
-// Get returns the object with the given key: the name of a cluster's object, or
+// Get returns the object with the given key: the name of a cluster-scoped object, or
 // namespace/name. O(1).
 func (l Lister[T]) Get(key string) (T, error) { return get[T](l.indexer, l.resource, key, key) }
 
@@ -56,10 +55,10 @@ type NamespaceLister[T runtime.Object] struct {
 	namespace string
 }
 
-// List returns the namespace's objects whose labels match, in any order; nil if
-// there is none. It costs O(n) in the objects of the namespace if the indexer has
-// the index cache.NamespaceIndex, and in all objects otherwise: where client-go
-// warns at each call, this stays silent.
+// List returns the namespace's objects whose labels match, in any order; nil if there is
+// none. It costs O(n) in the objects of the namespace if the indexer has the index
+// cache.NamespaceIndex, and else O(n) in all objects. It does not warn of the missing
+// index, as client-go does at each call.
 func (l NamespaceLister[T]) List(selector labels.Selector) ([]T, error) {
 	if l.namespace == metav1.NamespaceAll || labels.MatchesNothing(selector) {
 		return l.Lister.List(selector)
@@ -92,8 +91,8 @@ func get[T runtime.Object](indexer cache.Indexer, resource schema.GroupResource,
 	return as[T](obj)
 }
 
-// matching returns the objects that the selector takes and, unless namespace is
-// empty, that are in it. Labels are not read where they do not matter.
+// matching returns the objects that match the selector and, unless namespace is empty, are
+// in it. It reads no metadata if all objects match.
 func matching[T runtime.Object](objects []any, selector labels.Selector, namespace string) ([]T, error) {
 	if len(objects) == 0 {
 		return nil, nil

@@ -25,7 +25,7 @@ func labelled(namespace, name, app string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": app}}}
 }
 
-// indexerOf returns our indexer over our store with some pods in two namespaces.
+// indexerOf returns an Indexer over lockfree's store, with some pods in two namespaces.
 func indexerOf(t *testing.T, indexers contract.Indexers) cache.Indexer {
 	t.Helper()
 	x := indexer.New(nil, lockfree.New(indexers), indexer.Options{})

@@ -9,21 +9,20 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ResourceClient lists and watches one resource. What a generated clientset
-// returns for a resource, such as client.CoreV1().Pods("default"), satisfies it
-// with L = *corev1.PodList, and a dynamic client's resource with
-// L = *unstructured.UnstructuredList.
+// ResourceClient lists and watches one resource. A generated clientset's client for a
+// resource, such as client.CoreV1().Pods("default"), satisfies it with
+// L = *corev1.PodList, and a dynamic client's resource with L = *unstructured.UnstructuredList.
 type ResourceClient[L runtime.Object] interface {
 	List(ctx context.Context, options metav1.ListOptions) (L, error)
 	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
 }
 
-// NewListWatch makes of a resource of a clientset what an informer reads from:
+// NewListWatch returns the ListerWatcher of a clientset's resource, for an informer:
 //
 //	NewListWatch(client, client.CoreV1().Pods("default"), nil)
 //
-// The clientset is asked one thing only: client-go's fake ones say that they
-// cannot stream a list, and the informer then lists. If tweak is not nil, it may
+// It asks the clientset one thing only, whether it can stream lists. client-go's fake
+// clientsets say that they cannot, and the informer then lists. If tweak is not nil, it may
 // change the options of each list and watch, such as its selectors.
 func NewListWatch[L runtime.Object](clientset any, resource ResourceClient[L], tweak func(*metav1.ListOptions)) cache.ListerWatcher {
 	if tweak == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
-// lastValue is a provider whose metrics are one, which keeps what it was given last.
+// lastValue is a provider that makes one metric for all, which keeps its last value.
 type lastValue struct{ v float64 }
 
 func (l *lastValue) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric { return l }
@@ -23,7 +23,7 @@ func (l *lastValue) NewStoreResourceVersionMetric(cache.InformerNameAndResource)
 func (l *lastValue) Set(v float64)   { l.v = v }
 func (l *lastValue) Observe(float64) {}
 
-// TestMeter: who has no name has no meter, and a FIFO that knows its length is asked.
+// TestMeter: without a name or a provider there is no meter; a FIFO is asked for its length.
 func TestMeter(t *testing.T) {
 	t.Parallel()
 	name, err := cache.NewInformerName("meter")

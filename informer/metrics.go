@@ -1,6 +1,6 @@
 package informer
 
-// What an informer that has a name publishes of itself: the three metrics of client-go's.
+// The three metrics of client-go's informers, for an informer that has a name.
 
 import (
 	"sync"
@@ -13,23 +13,22 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// lengther is a FIFO that knows how much waits in it. Its Len is called while no process
-// function runs in the same goroutine.
+// lengther is a FIFO that knows its length. Len is never called inside a process function.
 type lengther interface{ Len() int }
 
-// meter publishes how much waits in a FIFO and how long it takes to process what comes
-// out. Who has no name has no meter: then nothing is counted and no clock is read.
+// meter publishes the length of a FIFO and how long its items take to process. An informer
+// without a name has no meter: it counts nothing and reads no clock.
 type meter struct {
 	id      cache.InformerNameAndResource
 	clock   clock.PassiveClock
 	latency cache.HistogramMetric
-	queued  cache.GaugeMetric // nil: nobody knows
+	queued  cache.GaugeMetric // nil: the length is not known
 
-	// length asks the FIFO, or else tells what events has.
+	// length is the FIFO's Len, or else the value of events.
 	length func() int
 	events atomic.Int64
-	// publishing makes of the look at the length and its publication one step: what is
-	// published last is then the length after the last change, whoever made it.
+	// publishing makes reading the length and publishing it one step. So the value that is
+	// published last is the length after the last change, whichever goroutine made it.
 	publishing sync.Mutex
 }
 
@@ -48,7 +47,7 @@ func newMeter(config *Config) *meter {
 	case lengther:
 		m.length = fifo.Len
 	case *cache.DeltaFIFO:
-		return m // it merges what comes, so no counting outside of it is right; client-go has none either
+		return m // it merges events, so a count outside of it would be wrong; client-go has none either
 	default:
 		m.length = func() int { return int(m.events.Load()) }
 	}
@@ -56,14 +55,14 @@ func newMeter(config *Config) *meter {
 	return m
 }
 
-// came: an event was given to the FIFO.
+// came counts an event that was given to the FIFO.
 func (m *meter) came() {
 	m.events.Add(1)
 	m.publishQueued()
 }
 
-// took: deltas were handed out. Those that a list or a resync makes of themselves were
-// never counted.
+// took counts deltas that were handed out. The deltas that a list or a resync makes were
+// never counted, and are skipped.
 func (m *meter) took(deltas []contract.Delta) {
 	for i := range deltas {
 		switch deltas[i].Type {
@@ -115,10 +114,10 @@ func (m *meter) observe(begun time.Time) {
 	}
 }
 
-// versionPublisher returns what publishes the resource version of a store; nil if there
-// is nothing to publish. An empty store of client-go's does it: it publishes what it is
-// told, as the number that all of client-go's informers publish, and there is no other
-// way to the provider of cache.SetInformerMetricsProvider, which it takes for nil.
+// versionPublisher returns a function that publishes a store's resource version, or nil if
+// id is not reserved. It bookmarks an empty store of client-go's, which publishes versions
+// as all of client-go's informers do. If provider is nil, that store uses the provider of
+// cache.SetInformerMetricsProvider, which cannot be reached in any other way.
 func versionPublisher(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) func(version string) {
 	if !id.Reserved() {
 		return nil

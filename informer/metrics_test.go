@@ -20,8 +20,8 @@ import (
 )
 
 // published is a provider that remembers what each informer publishes, by
-// "metric informer". Unlike what client-go asks of providers it takes what comes, though
-// the name was released.
+// "metric informer". Unlike what client-go asks of providers, it also takes values after the
+// name was released.
 type published struct {
 	mu     sync.Mutex
 	values map[string]float64 // of gauges
@@ -112,8 +112,8 @@ func TestMetrics(t *testing.T) {
 		for range 5 {
 			write(t, s, rng, 30)
 			waitInBubble()
-			// What is last is an event, and no list after a fault: one without atomicity leaves
-			// the version of one of its objects.
+			// The last change is an event, and not a list after a fault: a list that is not
+			// atomic leaves the version of one of its objects.
 			for gone := -1; gone != s.Struck()[load.FaultGone]; {
 				gone = s.Struck()[load.FaultGone]
 				must[any](t)(s.Create(pod("ns/last")))
@@ -140,7 +140,7 @@ func TestMetrics(t *testing.T) {
 	})
 }
 
-// TestMetricsOfABacklog: what waits is counted, and the time of what holds it up is taken.
+// TestMetricsOfABacklog: waiting events are counted, and the call that delays them is timed.
 func TestMetricsOfABacklog(t *testing.T) {
 	for _, fifo := range []string{"", "InOrderAtomic", "InOrder", "Coalescing", "upstreamReal", "client-go"} {
 		t.Run(fifo, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestMetricsOfABacklog(t *testing.T) {
 	}
 }
 
-// TestLatencyIsInSeconds: what is observed is what Process took.
+// TestLatencyIsInSeconds: the observed value is the duration of Process.
 func TestLatencyIsInSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var took []float64
@@ -260,8 +260,8 @@ func TestNoMetrics(t *testing.T) {
 	})
 }
 
-// TestVersionMetric: the number follows bookmarks, deletions of what is not there, and is
-// cut as client-go cuts it.
+// TestVersionMetric: the number follows bookmarks and deletions of objects that are not
+// there, and is cut as client-go cuts it.
 func TestVersionMetric(t *testing.T) {
 	for name, newInformer := range map[string]func(cache.ListerWatcher, cache.SharedIndexInformerOptions) cache.SharedIndexInformer{
 		"client-go": func(lw cache.ListerWatcher, o cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
@@ -308,8 +308,8 @@ func TestVersionMetric(t *testing.T) {
 	}
 }
 
-// TestGlobalProvider: of client-go's global provider we reach the metric of the store, and
-// the others are published nowhere.
+// TestGlobalProvider: of client-go's global provider only the metric of the store can be
+// reached, and the others are published nowhere.
 func TestGlobalProvider(t *testing.T) {
 	p := newPublished()
 	cache.SetInformerMetricsProvider(p) // of this process, once: no other test counts on another

@@ -1,6 +1,6 @@
 package informer
 
-// Who changes an object that all share is a danger to all others.
+// Finding code that changes the objects of the cache, which all readers share.
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ import (
 // in client-go.
 const MutationDetectorVariable = "KUBE_CACHE_MUTATION_DETECTOR"
 
-// What a MutationDetector has where its options say nothing.
+// Defaults of MutationDetectorOptions.
 const (
 	DefaultDetectionPeriod = time.Second
 	DefaultDetectionRetain = 2 * time.Minute
@@ -33,21 +33,21 @@ type MutationDetectorOptions struct {
 	Name string
 	// Period is how often objects are compared; default DefaultDetectionPeriod.
 	Period time.Duration
-	// Retain is how long an object is watched over, and up to twice as long; default
-	// DefaultDetectionRetain.
+	// Retain is the shortest time for which an object is watched, and half of the longest;
+	// default DefaultDetectionRetain.
 	Retain time.Duration
-	// OnMutation is called with a message that shows what was changed. Nil: panic,
-	// which ends the process: nothing that came from the cache can be trusted any more.
+	// OnMutation is called with a message that shows the changes. Nil: panic, which ends
+	// the process, because no object of the cache can be trusted any more.
 	OnMutation func(message string)
-	// Clock is the time that it goes by; nil: the real one.
+	// Clock times the comparisons; nil: the real one.
 	Clock clock.WithTicker
 }
 
-// MutationDetector keeps a deep copy of each object that it is given, and compares for
-// a while whether the object is still as it was. It satisfies cache.MutationDetector.
+// MutationDetector keeps a deep copy of each object that it is given, and for a while
+// checks that the object still equals its copy. It satisfies cache.MutationDetector.
 //
-// It is for tests: it doubles the memory of objects and more, compares each of them once
-// in a period, and a comparison while somebody changes the object is a data race, as the
+// It is for tests. It more than doubles the memory of objects, and compares each of them
+// once in a period. Comparing an object while other code changes it is a data race, as that
 // change is one with every reader.
 type MutationDetector struct {
 	options MutationDetectorOptions
@@ -55,19 +55,19 @@ type MutationDetector struct {
 		sync.Mutex
 		fresh []watched // not yet compared
 	}
-	// Of whoever compares: Run, or a test.
+	// comparing guards the fields below. Run and tests compare.
 	comparing sync.Mutex
 	young     []watched
 	old       []watched
 	rotated   time.Time
 }
 
-// watched is an object and what it was.
+// watched is an object and its copy.
 type watched struct{ shared, copied any }
 
 var _ cache.MutationDetector = (*MutationDetector)(nil)
 
-// noMutationDetector is what is there when nobody asked for one.
+// noMutationDetector stands for a detector that is off.
 type noMutationDetector struct{}
 
 func (noMutationDetector) AddObject(any)       {}
@@ -76,8 +76,7 @@ func (noMutationDetector) Run(<-chan struct{}) {}
 var noDetector cache.MutationDetector = noMutationDetector{}
 
 // NewCacheMutationDetector returns a MutationDetector that panics if the environment has
-// KUBE_CACHE_MUTATION_DETECTOR=true, and one that does nothing if not. name is the
-// cache's.
+// KUBE_CACHE_MUTATION_DETECTOR=true, and else one that does nothing. name is the cache's.
 func NewCacheMutationDetector(name string) cache.MutationDetector {
 	if on, _ := strconv.ParseBool(os.Getenv(MutationDetectorVariable)); !on {
 		return noDetector
@@ -103,8 +102,8 @@ func NewMutationDetector(options MutationDetectorOptions) *MutationDetector {
 	return &MutationDetector{options: options}
 }
 
-// AddObject begins to watch over obj. What is no runtime.Object cannot be copied, and is
-// not watched over.
+// AddObject begins to watch obj. An obj that is no runtime.Object cannot be copied, and is
+// not watched.
 func (d *MutationDetector) AddObject(obj any) {
 	o, ok := obj.(runtime.Object)
 	if !ok {
@@ -131,8 +130,8 @@ func (d *MutationDetector) Run(stopCh <-chan struct{}) {
 	}
 }
 
-// Compare compares all objects now, and tells OnMutation of those that were changed, in
-// one message. An object that was changed is not told of again.
+// Compare compares all objects now, and reports the changed ones to OnMutation in one
+// message. A changed object is reported once only.
 func (d *MutationDetector) Compare() {
 	d.comparing.Lock()
 	defer d.comparing.Unlock()

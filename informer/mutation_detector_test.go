@@ -12,8 +12,8 @@ import (
 	"github.com/informerbench/informerbench/informer"
 )
 
-// TestMutationIsFound: a handler that changes what it is given is found, in whatever way the
-// object came.
+// TestMutationIsFound: a handler that changes an object is found, in whatever way the object
+// came.
 func TestMutationIsFound(t *testing.T) {
 	eachOfOurs(t, func(t *testing.T, o informer.Options) {
 		var messages []string
@@ -28,8 +28,8 @@ func TestMutationIsFound(t *testing.T) {
 			UpdateFunc: func(_, obj any) { told = append(told, obj.(*corev1.Pod)) },
 		}))
 		stop := start(t, inf)
-		// change does what a handler might do, in a quiet moment: beside the detector it
-		// would be a data race. What is created then comes to the detector after it.
+		// change changes an object as a handler might, in a quiet moment: at the same time as
+		// the detector it would be a data race. An object created then comes to it afterwards.
 		change := func(i int, created string) {
 			synctest.Wait()
 			told[i].Labels = map[string]string{"changed": "yes"}
@@ -58,7 +58,7 @@ func TestMutationIsFound(t *testing.T) {
 	})
 }
 
-// TestDetectorForgets: objects are watched over for a while only.
+// TestDetectorForgets: objects are watched for a while only.
 func TestDetectorForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		found := 0
@@ -91,7 +91,7 @@ func TestDetectorForgets(t *testing.T) {
 	})
 }
 
-// TestDetectorVariable: the environment turns it on, and then it panics.
+// TestDetectorVariable: the environment turns the detector on, and then it panics.
 func TestDetectorVariable(t *testing.T) {
 	for _, value := range []string{"", "false", "true"} {
 		t.Setenv(informer.MutationDetectorVariable, value)

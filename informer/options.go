@@ -20,14 +20,14 @@ type Options struct {
 	// that is a contract.Transactor takes a batch of events in one write.
 	NewStore func(contract.Indexers) contract.Store
 	// NewFIFO makes the FIFO between Reflector and store; nil means deltafifo.NewInOrder
-	// with atomic lists and bookmarks. One that is a contract.BatchPopper is drained in
-	// batches; one that is a cache.ReflectorBookmarkStore lets the store's resource version
-	// follow bookmarks. The informer transforms objects itself, before the FIFO.
+	// with atomic lists and bookmarks. A contract.BatchPopper is drained in batches. Over a
+	// cache.ReflectorBookmarkStore the store's resource version follows bookmarks. The
+	// informer transforms objects itself, before the FIFO.
 	NewFIFO func(contract.FIFOConfig) contract.FIFO
-	// ResyncPeriod is how often handlers are called again for every object, if they are
-	// added without a period of their own; it is how often the informer looks whether
-	// somebody is due, too, unless a handler that is added before the start asks for a
-	// shorter period. 0: never, whatever handlers ask for.
+	// ResyncPeriod is the resync period of handlers that are added without one of their own.
+	// The informer also checks at this period which handlers are due, unless a handler that
+	// is added before the start asks for a shorter period. 0: no resyncs, whatever handlers
+	// ask for.
 	ResyncPeriod time.Duration
 	// Indexers are the store's first indexers.
 	Indexers contract.Indexers
@@ -49,34 +49,33 @@ type Options struct {
 	MinWatchTimeout   time.Duration // see ReflectorOptions
 	PageSize          int64         // see ReflectorOptions
 	UseWatchList      *bool         // see ReflectorOptions
-	// Clock is the time that resyncs, back-off and pauses go by; nil: the real one.
+	// Clock times resyncs, back-off and pauses; nil: the real one.
 	Clock clock.WithTicker
 	// Identifier is the name and the resource under which the informer publishes client-go's
-	// three metrics of informers, from its construction until the name is released. It
-	// is for one informer: cache.InformerName.WithResource makes it. The zero value: no
-	// metrics, and no cost. With a name each event costs a look at the FIFO's length and a
-	// Set under a lock, and what is popped at once two readings of the clock.
+	// three metrics of informers, from its construction until the name is released. It is
+	// for one informer: make it with cache.InformerName.WithResource. The zero value means
+	// no metrics, and no cost. With a name each event costs a call of the FIFO's Len and a
+	// Set under a lock, and each Pop or PopBatch two readings of the clock.
 	//
-	//   - How much waits in the FIFO, by its Len() int, which all of queue/deltafifo have.
-	//     Of a FIFO without it the events are counted that were put in and did not come out:
-	//     right where none is merged or dropped, as in client-go's RealFIFO. Client-go's
+	//   - The length of the FIFO, by its Len() int, which all of queue/deltafifo have. For a
+	//     FIFO without Len the informer counts the events that went in and did not come out:
+	//     right if none is merged or dropped, as in client-go's RealFIFO. Client-go's
 	//     DeltaFIFO has no such metric, there as here.
-	//   - How long it took to process what one Pop or PopBatch took out, in seconds:
-	//     to write the store and fill the handlers' buffers.
+	//   - The seconds that it took to process the result of one Pop or PopBatch: to write
+	//     the store and fill the handlers' buffers.
 	//   - The store's resource version, its last 15 digits as a number.
 	Identifier cache.InformerNameAndResource
-	// InformerMetricsProvider makes the metrics. Nil means the provider of
-	// cache.SetInformerMetricsProvider for the store's resource version, and none for
-	// the others: client-go lets nobody else have it, so programs that set one
-	// set it here too.
+	// InformerMetricsProvider makes the metrics. With nil, the store's resource version
+	// goes to the provider of cache.SetInformerMetricsProvider and the other metrics are
+	// off: client-go keeps that provider to itself. A program that sets it sets it here too.
 	InformerMetricsProvider cache.InformerMetricsProvider
 
 	failures *indexFailures // notes the errors of all indexers, added ones too
 }
 
 func (o Options) withDefaults(exampleObject runtime.Object) Options {
-	// Client-go's store keeps the map that it is given, and AddIndexers changes it: what
-	// serves for several informers must not be theirs.
+	// client-go's store keeps the map that it is given, and AddIndexers changes it. So each
+	// informer gets a map of its own: callers may use one for several informers.
 	o.failures = &indexFailures{}
 	o.Indexers = o.failures.around(o.Indexers)
 	if o.NewStore == nil {
@@ -121,9 +120,9 @@ func NewSharedInformer(lw cache.ListerWatcher, exampleObject runtime.Object, res
 	return New(lw, exampleObject, Options{ResyncPeriod: resyncPeriod})
 }
 
-// Func returns NewSharedIndexInformer with chosen options, of which the caller's
-// resyncPeriod and indexers replace those of the same meaning. It is what
-// controller-runtime's cache.Options.NewInformer takes.
+// Func returns NewSharedIndexInformer with chosen options; the caller's resyncPeriod and
+// indexers replace the options' ResyncPeriod and Indexers. It is for controller-runtime's
+// cache.Options.NewInformer.
 func Func(options Options) contract.NewInformer {
 	return func(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
 		o := options

@@ -1,6 +1,6 @@
 package informer
 
-// From the store's changes to the handlers.
+// Handing notifications to all handlers.
 
 import (
 	"fmt"
@@ -13,23 +13,24 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// processor hands batches of notifications to the handlers. Ordinary ones go to every
-// handler, resyncs to those whose period was over at the last shouldResync.
+// processor hands batches of notifications to the handlers. Resyncs go to handlers whose
+// period was over at the last shouldResync, or that were added since. All other
+// notifications go to every handler.
 type processor struct {
 	clock   clock.Clock
 	running sync.WaitGroup
 
-	// Nobody waits under mu: a handler's buffer takes what it is given.
+	// No call under mu waits for a handler: a buffer takes whatever it is given.
 	mu struct {
 		sync.Mutex
 		handlers []*Registration
 		started  bool
-		synced   bool // the informer is
+		synced   bool // the informer has synced
 	}
 }
 
-// add makes r one of the handlers; what r gets first, the caller has put in its buffer
-// already, so that HasSynced sees it.
+// add makes r one of the handlers. The caller has already put r's first notifications into
+// its buffer, so that HasSynced sees them.
 func (p *processor) add(r *Registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,7 +44,7 @@ func (p *processor) add(r *Registration) {
 	}
 }
 
-// remove is idempotent. The error is about a handle that is not ours.
+// remove is idempotent. The error is about a handle that is no *Registration.
 func (p *processor) remove(handle cache.ResourceEventHandlerRegistration) error {
 	r, ok := handle.(*Registration)
 	if !ok {
@@ -70,7 +71,7 @@ func (p *processor) all() []*Registration {
 	return slices.Clone(p.mu.handlers)
 }
 
-// distribute copies a batch to every handler that is to get it.
+// distribute copies a batch to every handler.
 func (p *processor) distribute(batch []notification) {
 	initial, resyncs := 0, 0
 	for i := range batch {
@@ -88,7 +89,7 @@ func (p *processor) distribute(batch []notification) {
 	}
 }
 
-// hasSynced: the informer has synced, and what its initial list brought was distributed.
+// hasSynced notes that the informer has synced and its initial list was distributed.
 func (p *processor) hasSynced() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +108,8 @@ func (p *processor) start() {
 	}
 }
 
-// stop drops what waits and returns when every handler has returned from its last call.
+// stop drops what waits in buffers and returns when every handler has returned from its
+// last call.
 func (p *processor) stop() {
 	p.mu.Lock()
 	for _, r := range p.mu.handlers {
@@ -118,8 +120,8 @@ func (p *processor) stop() {
 	p.running.Wait()
 }
 
-// shouldResync finds the handlers whose period is over: they get the resync that the
-// Reflector begins if there is one of them.
+// shouldResync marks the handlers whose period is over, and reports whether there are any.
+// If so the Reflector begins a resync, which the marked handlers get.
 func (p *processor) shouldResync() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +147,7 @@ func (p *processor) checkPeriodChanged(check time.Duration) {
 
 func (r *Registration) determineNextResyncLocked(now time.Time) { r.nextResync = now.Add(r.period) }
 
-// resyncPeriod is the period that a handler gets if the Reflector checks every check.
+// resyncPeriod is the period that a handler gets; check is that of the Reflector's checks.
 func resyncPeriod(logger klog.Logger, requested, check time.Duration) time.Duration {
 	switch {
 	case requested == 0:

@@ -32,11 +32,11 @@ type ReflectorOptions struct {
 	// ShouldResync is asked before each resync, in the resync timer's goroutine; nil
 	// means always.
 	ShouldResync func() bool
-	// MinWatchTimeout is the least time after which a watch asks the server to end
-	// it; each asks for a random time between one and two of it, in whole seconds, so
-	// that the watches of many clients do not end together. The default is
-	// DefaultMinWatchTimeout. Shorter times load the server; client-go takes any
-	// that is below the default for the default, here it holds.
+	// MinWatchTimeout is the shortest timeout of a watch. Each watch asks the server for a
+	// random one, between once and twice this, in whole seconds, so that the watches of many
+	// clients do not end together. The default is DefaultMinWatchTimeout. Shorter timeouts
+	// load the server. client-go raises any below the default to the default; here a shorter
+	// one holds.
 	MinWatchTimeout time.Duration
 	// PageSize is the limit of list requests, as client-go's WatchListPageSize. With 0
 	// the Reflector chooses: pages of DefaultPageSize where the server cannot answer
@@ -49,30 +49,30 @@ type ReflectorOptions struct {
 	WatchErrorHandler func(ctx context.Context, r *Reflector, err error)
 	// Backoff says how long to wait between attempts; the default is DefaultBackoff.
 	Backoff *wait.Backoff
-	// BackoffReset is how long things must go well for the back-off to begin anew;
-	// the default is DefaultBackoffReset.
+	// BackoffReset is the time without a wait after which the back-off begins anew; the
+	// default is DefaultBackoffReset.
 	BackoffReset time.Duration
 	// MaxInternalErrorRetryDuration is how long a watch that ends with an internal
 	// error of the server is tried again before the objects are listed again; the
 	// default, 0, lists at once.
 	MaxInternalErrorRetryDuration time.Duration
-	// UseWatchList says whether to fetch the state with a streaming list. Nil means
-	// what client-go's feature gate WatchListClient says, unless the ListerWatcher says
+	// UseWatchList says whether to fetch the state with a streaming list. Nil means the
+	// value of client-go's feature gate WatchListClient, unless the ListerWatcher says
 	// that it cannot (watchlist.DoesClientNotSupportWatchListSemantics).
 	UseWatchList *bool
-	// Clock is the time that everything here goes by; the default is the real one.
+	// Clock times every wait of the Reflector; the default is the real one.
 	Clock clock.WithTicker
 }
 
-// What a Reflector has where its options say nothing: client-go's constants.
+// Defaults of ReflectorOptions: client-go's constants.
 const (
 	DefaultMinWatchTimeout = 5 * time.Minute
 	DefaultPageSize        = 500
 	DefaultBackoffReset    = 2 * time.Minute
 )
 
-// DefaultBackoff returns client-go's: from 0.8 s by factors of two to 30 s, each
-// with up to its own length on top.
+// DefaultBackoff returns client-go's: waits from 0.8 s, doubling to 30 s, each prolonged by
+// a random jitter of up to its own length.
 func DefaultBackoff() wait.Backoff {
 	return wait.Backoff{Duration: 800 * time.Millisecond, Cap: 30 * time.Second, Steps: 38, Factor: 2, Jitter: 1}
 }
@@ -90,12 +90,12 @@ type Reflector struct {
 	useWatchList    bool
 	backoff         backoff
 
-	// The objects that are let through: expectedType is nil for all, expectedGVK is
-	// set for unstructured ones that were given a kind.
+	// The objects that are let through: a nil expectedType lets all through; expectedGVK is
+	// set if expectedType is of an unstructured object that has a kind.
 	expectedType reflect.Type
 	expectedGVK  *schema.GroupVersionKind
 
-	// The store and the powers that it may have besides; nil where it has not.
+	// The store, and its optional interfaces; nil where it lacks one.
 	store       cache.ReflectorStore
 	bookmarks   cache.ReflectorBookmarkStore
 	versions    cache.ResourceVersionUpdater
@@ -103,8 +103,8 @@ type Reflector struct {
 
 	// Only the goroutine that runs the Reflector reads and writes these three.
 	//
-	// expired is the version from which the last watch was answered 410. A list that has
-	// this version again leads nowhere.
+	// expired is the version from which the last watch was answered 410. Another list of
+	// this version leads nowhere.
 	expired string
 	// unavailable means that the server would not list or stream at the known
 	// version (expired, or newer than it knows), so that the next attempt asks for the newest.
@@ -121,11 +121,11 @@ type Reflector struct {
 
 // NewReflector makes a Reflector that fills store from lw once it runs.
 //
-// Objects of another type than expectedType are reported and left out; if it is a
-// *unstructured.Unstructured with apiVersion and kind, so are events of another kind. Nil
-// lets everything through.
+// Objects of another type than expectedType are reported and left out. If expectedType is
+// an *unstructured.Unstructured with apiVersion and kind, so are events of another kind.
+// Nil lets everything through.
 //
-// Like client-go's, the Reflector uses what else the store can do: Bookmark
+// Like client-go's, the Reflector uses the store's optional methods: Bookmark
 // (cache.ReflectorBookmarkStore), UpdateResourceVersion (cache.ResourceVersionUpdater)
 // and Transformer (cache.TransformingStore).
 func NewReflector(lw cache.ListerWatcher, expectedType any, store cache.ReflectorStore, options ReflectorOptions) *Reflector {
@@ -185,11 +185,11 @@ func (r *Reflector) describeType() string {
 // Name returns the name that logs and errors use.
 func (r *Reflector) Name() string { return r.name }
 
-// TypeDescription returns the type that logs and errors use. It is meant for readers.
+// TypeDescription returns the type that logs and errors use, for people to read.
 func (r *Reflector) TypeDescription() string { return r.typeDescription }
 
-// LastSyncResourceVersion returns the resource version up to which the store has
-// been told, "" before the first list. A FIFO may not have been drained up to it.
+// LastSyncResourceVersion returns the newest resource version that the store has been told
+// of, "" before the first list. A FIFO may not have been drained up to it.
 func (r *Reflector) LastSyncResourceVersion() string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -207,10 +207,9 @@ func (r *Reflector) Run(stopCh <-chan struct{}) {
 	r.RunWithContext(wait.ContextForChannel(stopCh))
 }
 
-// RunWithContext lists and watches, again and again with a back-off between, until
-// ctx is done. A panic of the ListerWatcher, the store or a callback is logged and
-// goes on to the caller, unless utilruntime.ReallyCrash is off: then it counts as a
-// failed attempt.
+// RunWithContext lists and watches again and again, with a back-off between, until ctx is
+// done. A panic of the ListerWatcher, the store or a callback is logged and passed on to
+// the caller. If utilruntime.ReallyCrash is off, it counts as a failed attempt instead.
 func (r *Reflector) RunWithContext(ctx context.Context) {
 	logger := klog.FromContext(ctx)
 	logger.V(3).Info("Starting reflector", "type", r.typeDescription, "resyncPeriod", r.options.ResyncPeriod, "reflector", r.name)
@@ -230,11 +229,11 @@ func (r *Reflector) attempt(ctx context.Context) {
 	}
 }
 
-// ListAndWatchWithContext fetches the state, gives it to the store and watches
-// until only another list can help or ctx is done. It returns an error if the
-// objects could not be listed or given to the store, or if a watch was refused; a watch that
-// began and failed is logged, and is no error. The end of ctx is none either:
-// client-go may report the requests that fail by it, here nobody hears of them.
+// ListAndWatchWithContext fetches the state, gives it to the store and watches until only
+// another list can help or ctx is done. It returns an error if the objects could not be
+// listed or given to the store, or if a watch was refused. A watch that began and failed
+// is logged, and is no error. Nor is the end of ctx: client-go may report requests that
+// fail because of it, the Reflector does not.
 func (r *Reflector) ListAndWatchWithContext(ctx context.Context) error {
 	err := r.listAndWatch(ctx)
 	if ctx.Err() != nil {

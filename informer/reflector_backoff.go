@@ -10,16 +10,16 @@ import (
 
 // backoff computes the waits between attempts. One goroutine uses it.
 //
-// client-go resets its back-off two minutes after it last did, however often it
-// was needed since (wait.Backoff.DelayWithReset; its predecessor,
-// exponentialBackoffManagerImpl, did as we do). So in a long outage each of its
-// reflectors returns every two minutes to waits of a second, which the constants'
-// comment, "if we don't backoff for 2min", denies. Here quiet counts from the end of the last wait.
+// client-go resets its back-off two minutes after it last did, however often it was needed
+// since (wait.Backoff.DelayWithReset). So in a long outage each of its reflectors returns
+// to waits of a second every two minutes. The comment of its constants, "if we don't
+// backoff for 2min", says otherwise. Here quiet counts from the end of the last wait, as
+// in wait's former exponentialBackoffManagerImpl.
 type backoff struct {
 	initial, current wait.Backoff
 	reset            time.Duration
 	clock            clock.Clock
-	quiet            time.Time // since when nothing waits
+	quiet            time.Time // the end of the last wait
 }
 
 func newBackoff(options ReflectorOptions) backoff {
@@ -45,7 +45,7 @@ func (b *backoff) next() time.Duration {
 	return d
 }
 
-// backOff waits as long as the back-off says; it reports false if ctx is done before.
+// backOff waits as long as the back-off says; it returns false if ctx is done before.
 func (r *Reflector) backOff(ctx context.Context) bool {
 	timer := r.clock.NewTimer(r.backoff.next())
 	defer timer.Stop()

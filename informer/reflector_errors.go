@@ -25,7 +25,7 @@ func DefaultWatchErrorHandler(ctx context.Context, r *Reflector, err error) {
 	case isExpired(err):
 		logger.V(4).Info("Watch closed", "reflector", r.name, "type", r.typeDescription, "err", err)
 	case errors.As(err, &list):
-		// A list that fails is a failure, by whichever cause.
+		// A list that fails is reported, whatever the cause.
 		utilruntime.HandleErrorWithContext(ctx, err, "Failed to list", "reflector", r.name, "type", r.typeDescription)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		logger.V(1).Info("Watch closed with unexpected EOF", "reflector", r.name, "type", r.typeDescription, "err", err)
@@ -47,11 +47,11 @@ func (e *listError) Error() string {
 }
 func (e *listError) Unwrap() error { return e.err }
 
-// isExpired: the version is older than the server remembers. Servers before
+// isExpired reports whether the version is older than the server remembers. Servers before
 // Kubernetes 1.18 gave the reason Gone.
 func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
-// isTooLarge: the version is newer than the server has seen. Servers before
+// isTooLarge reports whether the version is newer than the server has seen. Servers before
 // Kubernetes 1.18.6 told it by the text of the message or of a cause only.
 func isTooLarge(err error) bool {
 	if apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
@@ -72,8 +72,8 @@ func isTooLarge(err error) bool {
 	return strings.Contains(status.Status().Message, text)
 }
 
-// isUnreachable: the server is down or has too much to do. It does not make the
-// known version bad, so a watch is tried again after a wait and nothing is listed.
+// isUnreachable reports whether the server is down or overloaded. The known version stays
+// good, so a watch is tried again after a wait and nothing is listed.
 func isUnreachable(err error) bool {
 	return utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err)
 }

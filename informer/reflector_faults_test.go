@@ -54,8 +54,8 @@ type faulty struct {
 	mayMiss bool
 }
 
-// heal runs the Reflector into a FIFO and a store, as a Controller does, while a
-// source changes and fails, and lets it come to rest: the store must be the source.
+// heal runs the Reflector into a FIFO and a store, as a Controller does, while a source
+// changes and fails. Then it lets the run come to rest: the store must equal the source.
 func (c faulty) heal(t *testing.T) {
 	source := load.NewSource(load.Generate(load.ObjectSpec{Kind: load.KindSmall, Count: 60}, 1).All(), c.source)
 	store := cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc)
@@ -106,7 +106,7 @@ func (c faulty) heal(t *testing.T) {
 	source.Stop()
 }
 
-// apply does to a store what a Controller does.
+// apply applies deltas to a store as a Controller does.
 func apply(store cache.Store, deltas contract.Deltas) error {
 	for _, d := range deltas {
 		var err error
@@ -232,8 +232,8 @@ func TestRandomFaultsHeal(t *testing.T) {
 	}
 }
 
-// TestVersionsOnlyGrow: while watches succeed, whoever reads the version sees it
-// grow, and never before the store was told.
+// TestVersionsOnlyGrow: while watches succeed, readers see the version grow, and never
+// before the store was told.
 func TestVersionsOnlyGrow(t *testing.T) {
 	t.Parallel()
 	source := load.NewSource(load.Generate(load.ObjectSpec{Kind: load.KindSmall, Count: 100}, 1).All(), load.SourceOptions{})

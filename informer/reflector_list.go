@@ -19,12 +19,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// longList is from when on a list is logged as slow.
+// longList is the duration above which a list is logged as slow.
 const longList = 10 * time.Second
 
-// maxForetold is for how many items that a server says are to come there is room made:
-// 16 MiB. A list of more than that grows as they come, and a server that miscounts, as
-// those of aggregated APIs may, costs no more than this.
+// maxForetold is the most remaining items, as announced by the server, for which list makes
+// room: 16 MiB. A longer list grows as its items come. A server that miscounts, as those of
+// aggregated APIs may, costs no more than this.
 const maxForetold = 1 << 20
 
 // list fetches all objects by list requests and gives them to the store.
@@ -35,9 +35,9 @@ func (r *Reflector) list(ctx context.Context) error {
 	leadsNowhere := version != "" && l.version != "" && l.version == r.expired
 	if isExpired(err) || isTooLarge(err) || leadsNowhere {
 		// None of these happens to a list at "", which means the newest version. A list leads
-		// nowhere if it has the version from which the last watch was answered 410, as a watch
-		// from it would be again. A server that ignores ResourceVersionMatch, or a replica that
-		// lags, answers so.
+		// nowhere if it has the version from which the last watch was answered 410: a watch
+		// from it would be answered so again. A server that ignores ResourceVersionMatch, or a
+		// replica that lags, returns such a list.
 		r.unavailable = true
 		l, err = r.fetch(ctx, r.listVersion(), limit)
 	}
@@ -64,9 +64,9 @@ func (r *Reflector) list(ctx context.Context) error {
 	return nil
 }
 
-// listVersion is the version to list at: at first any that the server has at hand
-// ("0"), later none that is older than what the store has seen, and the newest ("",
-// a quorum read) if the server could not answer that.
+// listVersion is the version to list at. At first it is "0", any version that the server
+// has at hand. Later it is the version that the store has seen: the list is that or newer.
+// If the server could not answer that, it is "", the newest version (a quorum read).
 func (r *Reflector) listVersion() string {
 	if r.unavailable {
 		return ""
@@ -77,9 +77,9 @@ func (r *Reflector) listVersion() string {
 	return "0"
 }
 
-// pageLimit is client-go's rule. A watch cache answers "at least this version" only
-// to a request without a limit, and many clients that page at a version after a
-// master's restart would all go to etcd; so there we do not page unless asked to, or unless
+// pageLimit is client-go's rule. A watch cache answers "at least this version" only to a
+// request without a limit. Many clients that page at a version after a master's restart
+// would all go to etcd. So at a version there are no pages, unless options ask for them or
 // the server has shown that it has no cache. At "0" a cache ignores the limit. The second
 // attempt of a list, at "", keeps the limit of the first, as client-go does.
 func (r *Reflector) pageLimit(version string) int64 {
@@ -122,9 +122,9 @@ func listOptions(version string, limit int64) metav1.ListOptions {
 	return o
 }
 
-// pages lists page by page. If a continue token expires it begins anew, once, with
-// one request for everything; client-go does the same, but takes the answer for the
-// whole even when it continues.
+// pages lists page by page. If a continue token expires it begins anew, once, with one
+// request for everything. client-go does the same, but takes the answer for the whole list
+// even if that continues.
 func (r *Reflector) pages(ctx context.Context, version string, limit int64) (listing, error) {
 	var l listing
 	options := listOptions(version, limit)
@@ -230,11 +230,11 @@ func isTable(obj runtime.Object) bool {
 	return gvk.Kind == "Table" && gvk.Group == metav1.GroupName && (gvk.Version == "v1" || gvk.Version == "v1beta1")
 }
 
-// await calls a ListerWatcher in a goroutine of its own and returns what it
-// returns, or the error of ctx when that is done before. Exactly one side gets the
-// outcome: both wait for ctx too and the channel has no buffer, so either the caller
-// receives it or the goroutine hands the value to late. A panic of the call goes on in the
-// caller; its stack, which would be lost on the way (client-go loses it), is logged.
+// await calls a ListerWatcher in a goroutine of its own. It returns what the call returns,
+// or the error of ctx if ctx is done before. Exactly one side gets the outcome: both wait
+// for ctx too and the channel has no buffer. So either the caller receives it or the
+// goroutine hands the value to late. A panic of the call goes on in the caller. Its stack,
+// which would be lost on the way (client-go loses it), is logged.
 func await[T any](ctx context.Context, r *Reflector, call func(context.Context) (T, error), late func(T)) (T, error) {
 	type outcome struct {
 		value T

@@ -242,8 +242,8 @@ func TestListMakesRoomOnce(t *testing.T) {
 	}
 }
 
-// TestPanics: a panic of the ListerWatcher reaches whoever runs the Reflector and
-// leaves no goroutine (the bubble and goleak would tell).
+// TestPanics: a panic of the ListerWatcher reaches the caller of the Reflector and leaves
+// no goroutine (the bubble and goleak would tell).
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	boom := func() { panic("boom") }

@@ -231,8 +231,8 @@ func (l *logs) count(text string) int {
 	return n
 }
 
-// scripted is one scripted run of a Reflector and what must come of it. What is nil
-// is not looked at.
+// scripted is one scripted run of a Reflector and its expected outcome. Nil fields are not
+// checked.
 type scripted struct {
 	name     string
 	options  ReflectorOptions

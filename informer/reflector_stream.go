@@ -16,16 +16,16 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// maxIncompleteStreams is after how many streaming lists that ended without their
-// bookmark the objects are listed instead. client-go v0.37.2 tries for ever and
-// never syncs (kubernetes#140890).
+// maxIncompleteStreams is the number of streaming lists that end without their bookmark
+// before the objects are listed instead. client-go v0.37.2 tries for ever and never syncs
+// (kubernetes#140890).
 const maxIncompleteStreams = 3
 
 // watchList fetches all objects by a streaming list: a watch that begins with an
 // ADDED event for each object and a bookmark after the last
 // (https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists). It gives
 // them to the store with one Replace and returns the watch, open, at the version of
-// the bookmark. An error means that a list must do it.
+// the bookmark. On an error the caller must list.
 func (r *Reflector) watchList(ctx context.Context) (watch.Interface, error) {
 	logger := klog.FromContext(ctx)
 	for incomplete := 0; ; {
@@ -43,7 +43,7 @@ func (r *Reflector) watchList(ctx context.Context) (watch.Interface, error) {
 		case isUnreachable(err):
 			logger.V(2).Info("Streaming list failed, backing off", "reflector", r.name, "type", r.typeDescription, "err", err)
 		case (isExpired(err) || isTooLarge(err)) && version != "":
-			r.unavailable = true // the next asks for the newest, which cannot fail so
+			r.unavailable = true // the next attempt asks for the newest version, which cannot fail so
 			continue
 		case errors.Is(err, errIncompleteStream) && incomplete+1 < maxIncompleteStreams:
 			incomplete++
@@ -57,8 +57,8 @@ func (r *Reflector) watchList(ctx context.Context) (watch.Interface, error) {
 	}
 }
 
-// streamVersion is the version that a streaming list must at least have; "" means
-// the newest, as by a quorum read.
+// streamVersion is the oldest version that a streaming list may have; "" means the newest,
+// as by a quorum read.
 func (r *Reflector) streamVersion() string {
 	if r.unavailable {
 		return ""
@@ -114,25 +114,25 @@ func (r *Reflector) syncStream(ctx context.Context, items *initialItems) error {
 	return nil
 }
 
-// initialItems collects the objects of a streaming list, of which nobody says how long it
-// is: in chunks, which the slice that goes to Replace is made of at the end. A slice that
-// grows leaves five times its length in garbage behind.
+// initialItems collects the objects of a streaming list, whose length is not known before.
+// It collects them in chunks, and makes the slice for Replace of the chunks at the end. A
+// slice that grows leaves five times its length in garbage behind.
 //
-// Servers send them in the order of their keys, and as long as that holds there can be no
-// object twice, so nothing is looked up: the collection is its chunks and nothing more. The
-// first event that is out of order, or no addition, builds the index by name, and
-// from then on it is kept. client-go keeps a whole store beside the list.
+// Servers send objects in the order of their keys. As long as that holds, no object can
+// come twice, so nothing is looked up and there are only the chunks. The first event that
+// is out of order, or no addition, builds the index by name, which is kept from then on.
+// client-go keeps a whole store beside the list.
 type initialItems struct {
 	chunks    [][]any // of itemsChunk, but for the last
 	version   string
 	transform cache.TransformFunc
-	// untransformed: transform failed for an object, which is there as it came.
+	// untransformed means that transform failed for an object, which was kept unchanged.
 	untransformed bool
 	last          types.NamespacedName // of the last item, while index is nil
 	index         map[types.NamespacedName]int
 }
 
-// itemsChunk is 16 KiB of objects.
+// itemsChunk is the number of objects in a chunk: 16 KiB of interface values.
 const itemsChunk = 1024
 
 func (l *initialItems) at(i int) *any { return &l.chunks[i/itemsChunk][i%itemsChunk] }
@@ -153,8 +153,8 @@ func (l *initialItems) append(obj any) {
 	*last = append(*last, obj)
 }
 
-// transformedStore is a store that takes a list whose objects were transformed as they
-// came. Others transform it once more in Replace, as client-go's do: with them a
+// transformedStore is a store that can take a list whose objects are transformed already.
+// Other stores transform them once more in Replace, as client-go's do. Over them a
 // transformer must be idempotent.
 type transformedStore interface {
 	replaceTransformed(list []any, resourceVersion string) error
@@ -163,8 +163,8 @@ type transformedStore interface {
 // Add appends an object, or replaces the one of its name.
 func (l *initialItems) Add(obj any) error {
 	if l.transform != nil {
-		// Trimmed at once, objects take less until the list is complete. Where that fails
-		// the store will try again and say so: the object is not lost here.
+		// Trimmed at once, objects take less memory until the list is complete. If the
+		// transformer fails, the store tries it again and reports it: the object is not lost.
 		if t, err := l.transform(obj); err == nil {
 			obj = t
 		} else {

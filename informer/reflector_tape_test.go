@@ -59,7 +59,7 @@ func (s *tape) Replace(items []any, version string) error {
 	return s.record("replace %s: %s", version, strings.Join(names, " "))
 }
 
-// powerfulTape has every power that a Reflector uses.
+// powerfulTape has every optional method that a Reflector uses.
 type powerfulTape struct{ tape }
 
 func (s *powerfulTape) Bookmark(version string) error { return s.record("bookmark %s", version) }

@@ -60,8 +60,8 @@ func (r *Reflector) resync(ctx context.Context) {
 	}
 }
 
-// watch follows the state from the known version, in one watch after the other,
-// until only a list can help. w, if there is one, is the first and is stopped.
+// watch follows the state from the known version, in one watch after the other, until only
+// a list can help. w is the first watch if it is not nil; watch stops it.
 func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 	logger := klog.FromContext(ctx)
 	retry := cache.NewRetryWithDeadline(r.options.MaxInternalErrorRetryDuration, time.Minute, apierrors.IsInternalError, r.clock)
@@ -118,8 +118,8 @@ func (r *Reflector) noteExpired(err error) {
 	}
 }
 
-// openWatch begins a watch with what all of them ask for: bookmarks, which a server
-// may ignore, and a random end, so that none is forgotten by a dead server.
+// openWatch begins a watch with the options that all watches share: bookmarks, which a
+// server may ignore, and a random timeout, so that none hangs on a dead server.
 func (r *Reflector) openWatch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	least := r.options.MinWatchTimeout.Seconds()
 	seconds := max(1, int64(least+rand.Float64()*least))
@@ -155,20 +155,20 @@ type session struct {
 	// open, at its end: complete is set then, and version to that of the list.
 	streaming, complete bool
 	version             string
-	// ordered means that the events are past those that stand for the state at the
-	// beginning, which come in no order of versions: from here on each version is
-	// one to go on from. The first event that is not ADDED shows it.
+	// ordered means that the initial events are over. They stand for the state at the
+	// beginning and come in no order of versions. From then on a watch can resume from each
+	// version. The first event that is not ADDED shows it.
 	ordered bool
 	events  int
 	// unversioned means that an object without a version was reported.
 	unversioned bool
 }
 
-// streamWarning is how often a streaming list that does not end is logged.
+// streamWarning is the time without an event after which a streaming list is logged.
 const streamWarning = 10 * time.Second
 
-// run delivers the events until the watch or ctx ends, or the streaming list is
-// complete. It stops the watch unless that is so.
+// run delivers the events until the watch or ctx ends, or the streaming list is complete.
+// It stops the watch, except after a complete streaming list.
 //
 // It is the hot loop: as long as events are there, it takes them without a select
 // over several channels, which would lock them all for each event.
@@ -221,8 +221,8 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// closed says what the regular end of a watch means. One that ends at once with
-// nothing in it means that something between us and the server is broken.
+// closed says what the regular end of a watch means. A watch that ends within a second and
+// without an event means that something between client and server is broken.
 func (s *session) closed(ctx context.Context) error {
 	lasted := s.r.clock.Since(s.started)
 	if lasted < time.Second && s.events == 0 {
@@ -232,8 +232,8 @@ func (s *session) closed(ctx context.Context) error {
 	return nil
 }
 
-// deliver gives one event to the sink and then notes its version. What cannot be
-// delivered is reported and passed over.
+// deliver gives one event to the sink and then notes its version. It reports and skips an
+// event that cannot be delivered.
 func (s *session) deliver(ctx context.Context, event watch.Event) {
 	r := s.r
 	if r.expectedType != nil && reflect.TypeOf(event.Object) != r.expectedType {
@@ -285,8 +285,8 @@ func (s *session) deliver(ctx context.Context, event watch.Event) {
 	s.complete = complete
 }
 
-// note advances the version. An object without one cannot: client-go takes its ""
-// for the new version, and so begins the next watch with every object again.
+// note advances the known version. An object without a version does not: client-go takes
+// its "" for the new version, and so begins the next watch with every object again.
 func (s *session) note(ctx context.Context, version string) {
 	switch {
 	case version == "":

@@ -42,7 +42,7 @@ func TestErrorsAreSentinels(t *testing.T) {
 }
 
 // TestPanickingHandler: with ReallyCrash off, a handler that panics is reported and
-// counted, loses that call only, and disturbs nobody.
+// counted, loses that call only, and disturbs no other handler.
 func TestPanickingHandler(t *testing.T) {
 	reported := survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestPanickingHandler(t *testing.T) {
 	})
 }
 
-// TestStopDuringPause: who stops does not wait for a handler's pause after a panic.
+// TestStopDuringPause: the end of Run does not wait for a handler's pause after a panic.
 func TestStopDuringPause(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -110,8 +110,8 @@ func TestRunTwice(t *testing.T) {
 	})
 }
 
-// TestFailingIndexFunc: an object whose IndexFunc fails is lost, and not the batch or the
-// list that it comes in.
+// TestFailingIndexFunc: an object whose IndexFunc fails is lost alone, without the batch or
+// the list that it comes in.
 func TestFailingIndexFunc(t *testing.T) {
 	reported := survivePanics(t)
 	eachOfOurs(t, func(t *testing.T, o informer.Options) {

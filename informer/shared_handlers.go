@@ -1,6 +1,6 @@
 package informer
 
-// Handlers come and go.
+// Adding and removing handlers.
 
 import (
 	"errors"
@@ -24,13 +24,14 @@ func (s *SharedIndexInformer) AddEventHandlerWithResyncPeriod(handler cache.Reso
 	return s.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resyncPeriod})
 }
 
-// AddEventHandlerWithOptions adds a handler. If the informer runs, the handler is given
-// every object of the store first, as of the initial list. What it returns is a
-// *[Registration]. The error is ErrStopped, or that there is no handler.
+// AddEventHandlerWithOptions adds a handler and returns its *[Registration]. If the
+// informer runs, the handler first gets every object of the store, as of the initial list.
+// The error is ErrStopped, or that there is no handler.
 //
-// A resync period below a second counts as a second. Before the start the shortest
-// period asked for becomes how often the informer looks who is due; after it no handler
-// gets a shorter one than that. A handler's period is rounded up to a multiple of it.
+// A resync period below a second counts as a second. The informer checks periodically
+// which handlers are due. Before the start, the shortest period that a handler asks for
+// becomes the period of these checks. After it, no handler gets a shorter one than that. A
+// handler's period is rounded up to a multiple of it.
 //
 // O(objects) if the informer runs: no event is applied to the store meanwhile, but
 // readers go on.
@@ -90,10 +91,10 @@ func (s *SharedIndexInformer) requestedPeriodLocked(logger klog.Logger, period t
 	return period
 }
 
-// RemoveEventHandler removes a handler, which is given nothing more of what waits for
-// it; a call under way is not waited for (cache.ShutDownEventHandler does). To remove a
-// handler again, or after the informer was stopped, does nothing. The error is about a
-// handle that no informer of this package has returned.
+// RemoveEventHandler removes a handler and drops the notifications that wait for it. It
+// does not wait for a call under way (cache.ShutDownEventHandler does). Removing a handler
+// again, or after the informer was stopped, does nothing. The error is about a handle that
+// no informer of this package has returned.
 func (s *SharedIndexInformer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,6 +103,6 @@ func (s *SharedIndexInformer) RemoveEventHandler(handle cache.ResourceEventHandl
 	return s.processor.remove(handle)
 }
 
-// Registrations returns the handlers in the order in which they were added, for those
-// who watch over their buffers. The slice is the caller's.
+// Registrations returns the handlers in the order in which they were added, to monitor
+// their buffers. The slice is the caller's.
 func (s *SharedIndexInformer) Registrations() []*Registration { return s.processor.all() }

@@ -69,8 +69,8 @@ func TestSyncOfNothing(t *testing.T) {
 	})
 }
 
-// TestResyncPeriods: each handler is called again at its own period, and client-go's
-// informer says which that is.
+// TestResyncPeriods: each handler is called again at its own period, the same as with
+// client-go's informer.
 func TestResyncPeriods(t *testing.T) {
 	eachInformer(t, func(t *testing.T, newInformer contract.NewInformer) {
 		s := newSource(t, 2)
@@ -108,7 +108,7 @@ func TestResyncPeriods(t *testing.T) {
 	})
 }
 
-// TestNoResyncs: an informer that was started without resyncs gives nobody any.
+// TestNoResyncs: an informer that was started without resyncs gives no handler any.
 func TestNoResyncs(t *testing.T) {
 	eachInformer(t, func(t *testing.T, newInformer contract.NewInformer) {
 		s := newSource(t, 2, load.Fault{Kind: load.FaultGone})
@@ -124,7 +124,7 @@ func TestNoResyncs(t *testing.T) {
 	})
 }
 
-// TestRemoveHandler: a handler that is removed is told of nothing more, and the others go on.
+// TestRemoveHandler: a removed handler is told of nothing more, and the others go on.
 func TestRemoveHandler(t *testing.T) {
 	eachInformer(t, func(t *testing.T, newInformer contract.NewInformer) {
 		s := newSource(t, 1)
@@ -184,7 +184,7 @@ func TestHandlerCallsTheInformer(t *testing.T) {
 	})
 }
 
-// TestSlowHandler: a handler that blocks holds nobody up, and what waits for it can be seen.
+// TestSlowHandler: a handler that blocks holds up no other, and its backlog can be read.
 func TestSlowHandler(t *testing.T) {
 	eachOfOurs(t, func(t *testing.T, o informer.Options) {
 		s := newSource(t, 1)

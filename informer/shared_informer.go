@@ -22,16 +22,16 @@ import (
 // minimumResyncPeriod is the shortest period that a handler can have, as in client-go.
 const minimumResyncPeriod = time.Second
 
-// The reasons for which an informer refuses a call. Their texts contain client-go's words
+// The errors of calls that come too late. Their texts contain client-go's words
 // (INFORMER-34, INFORMER-35), since programs written for it have nothing else to match.
 var (
 	ErrStarted = errors.New("informer has already started: this must be set before")
 	ErrStopped = errors.New("the informer has stopped already, and never starts again: make a new one")
 )
 
-// SharedIndexInformer keeps a store as a ListerWatcher says and tells handlers what
-// changes. It satisfies cache.SharedIndexInformer. Make one with [New]. All methods may
-// be called by any number of goroutines at once, and by handlers.
+// SharedIndexInformer keeps a store equal to what a ListerWatcher shows and tells handlers
+// of the changes. It satisfies cache.SharedIndexInformer. Make one with [New]. All methods
+// may be called by any number of goroutines at once, and by handlers.
 type SharedIndexInformer struct {
 	lw         cache.ListerWatcher
 	objectType runtime.Object
@@ -44,8 +44,8 @@ type SharedIndexInformer struct {
 	synced    chan struct{} // closed once the initial list is in the store and in the handlers' buffers
 
 	// blockDeltas is held while deltas are applied to the store and distributed, and
-	// while a handler is added or removed: what the store holds and what the handler is
-	// told of later then fit together. Readers do not take it.
+	// while a handler is added or removed. So a new handler gets the store's objects and
+	// exactly the changes after them. Readers do not take it.
 	blockDeltas sync.Mutex
 
 	// Lock order: mu, blockDeltas, the processor's lock, a buffer's lock.
@@ -61,9 +61,9 @@ type SharedIndexInformer struct {
 
 var _ cache.SharedIndexInformer = (*SharedIndexInformer)(nil)
 
-// New returns an informer that has not been started. exampleObject says of which type
-// the objects are; objects of another type are dropped by the Reflector. For an
-// *unstructured.Unstructured its kind counts too.
+// New returns an informer that has not been started. exampleObject is of the objects'
+// type: the Reflector drops objects of another type. For an *unstructured.Unstructured with
+// a kind it also drops watch events of another kind.
 func New(lw cache.ListerWatcher, exampleObject runtime.Object, options Options) *SharedIndexInformer {
 	options = options.withDefaults(exampleObject)
 	s := &SharedIndexInformer{lw: lw, objectType: exampleObject, name: callsite(), options: options, synced: make(chan struct{})}
@@ -85,9 +85,9 @@ func (s *SharedIndexInformer) Run(stopCh <-chan struct{}) {
 	s.RunWithContext(wait.ContextForChannel(stopCh))
 }
 
-// RunWithContext runs the informer until ctx ends, and returns when everything has
-// ended that it started, handlers included: what waits for them is dropped, and the
-// calls that are under way are waited for. An informer runs once; a second call is logged
+// RunWithContext runs the informer until ctx ends, and returns when everything that it
+// started has ended, handlers included. It drops the notifications that wait, and waits
+// for calls of handlers that are under way. An informer runs once; a second call is logged
 // as an error and returns at once.
 func (s *SharedIndexInformer) RunWithContext(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
@@ -114,7 +114,7 @@ func (s *SharedIndexInformer) RunWithContext(ctx context.Context) {
 	c.RunWithContext(ctx)
 }
 
-// start makes the controller and lets the handlers run; nil if that was done before.
+// start makes the controller and starts the handlers; it returns nil on a second call.
 func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,14 +153,14 @@ func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 	return c
 }
 
-// watchErrorHandlerOf adapts a handler of client-go's Reflectors. It gets an idle one
-// with our Reflector's name and type, since that is what its methods tell: a Reflector of
-// client-go cannot be made to speak for ours.
+// watchErrorHandlerOf adapts a handler that is written for client-go's Reflector. The
+// handler gets an idle one with this Reflector's name and type, which its methods return.
+// No client-go Reflector can stand for a Reflector of this package.
 func watchErrorHandlerOf(handler cache.WatchErrorHandlerWithContext, lw cache.ListerWatcher, objectType runtime.Object, description string) func(context.Context, *Reflector, error) {
 	if handler == nil {
 		return nil
 	}
-	var idle *cache.Reflector // of the Reflector's goroutine
+	var idle *cache.Reflector // for the Reflector's goroutine only
 	return func(ctx context.Context, r *Reflector, err error) {
 		if idle == nil {
 			idle = cache.NewReflectorWithOptions(lw, objectType, cache.NewStore(cache.MetaNamespaceKeyFunc),
@@ -210,8 +210,8 @@ func (s *SharedIndexInformer) IsStopped() bool {
 	return s.mu.stopped
 }
 
-// LastSyncResourceVersion is the newest version that the Reflector has heard of; what
-// came with it may still wait in the FIFO. "" before the start.
+// LastSyncResourceVersion is the newest version that the Reflector has heard of; the
+// events of that version may still wait in the FIFO. "" before the start.
 func (s *SharedIndexInformer) LastSyncResourceVersion() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,7 +229,7 @@ func (s *SharedIndexInformer) GetStore() cache.Store { return s.indexer }
 func (s *SharedIndexInformer) GetIndexer() cache.Indexer { return s.indexer }
 
 // AddIndexers adds indexers, before or after the start. The error is ErrStopped, or the
-// store's: it has an index of that name.
+// store's if it has an index of that name.
 func (s *SharedIndexInformer) AddIndexers(indexers cache.Indexers) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,9 +239,9 @@ func (s *SharedIndexInformer) AddIndexers(indexers cache.Indexers) error {
 	return s.indexer.AddIndexers(indexers)
 }
 
-// SetWatchErrorHandler replaces the handler of errors of list and watch; nil logs them.
-// The Reflector that the handler is given is an idle one that has the name and the type
-// description of the informer's own, and no resource version. The error is ErrStarted.
+// SetWatchErrorHandler replaces the handler of list and watch errors; nil logs them. The
+// handler gets an idle client-go Reflector, with the name and the type description of the
+// informer's own and no resource version. The error is ErrStarted.
 func (s *SharedIndexInformer) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
 	if handler == nil {
 		return s.SetWatchErrorHandlerWithContext(nil)
@@ -271,7 +271,7 @@ func (s *SharedIndexInformer) SetTransform(transform cache.TransformFunc) error 
 	return nil
 }
 
-// GetController returns a controller that tells what the informer tells and whose Run
+// GetController returns a controller that reports what the informer reports and whose Run
 // does nothing: it is there for client-go's interface.
 func (s *SharedIndexInformer) GetController() cache.Controller { return observer{s} }
 

@@ -74,7 +74,7 @@ func TestFollowsTheSource(t *testing.T) {
 	})
 }
 
-// TestMissedDeletion: what was deleted while nobody watched comes as a tombstone.
+// TestMissedDeletion: an object that is deleted while no watch is open comes as a tombstone.
 func TestMissedDeletion(t *testing.T) {
 	eachInformer(t, func(t *testing.T, newInformer contract.NewInformer) {
 		s := newSource(t, 4, load.Fault{Kind: load.FaultGone})
@@ -93,7 +93,7 @@ func TestMissedDeletion(t *testing.T) {
 	})
 }
 
-// TestTransform: whoever looks sees objects that were transformed.
+// TestTransform: handlers and readers see transformed objects only.
 func TestTransform(t *testing.T) {
 	eachInformer(t, func(t *testing.T, newInformer contract.NewInformer) {
 		s := newSource(t, 3)
@@ -135,7 +135,7 @@ func TestTransform(t *testing.T) {
 	})
 }
 
-// TestRules: what may be done when.
+// TestRules: which calls are allowed before the start, after it and after the end.
 func TestRules(t *testing.T) {
 	eachInformer(t, func(t *testing.T, newInformer contract.NewInformer) {
 		s := newSource(t, 3)
@@ -181,7 +181,7 @@ func TestRules(t *testing.T) {
 	})
 }
 
-// TestTypedInformer: client-go's typed wrapper stands on ours as on its own.
+// TestTypedInformer: client-go's typed wrapper works over our informer as over its own.
 func TestTypedInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(t, 2)

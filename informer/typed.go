@@ -12,9 +12,9 @@ type Object interface {
 	runtime.Object
 }
 
-// TypedSharedIndexInformer is a shared informer whose handlers, indexes and
-// lister speak of T; client-go's interface cache.TypedSharedIndexInformer[T] and
-// a lister. Code that uses it asserts no types.
+// TypedSharedIndexInformer is a shared informer whose handlers, indexes and lister take and
+// return objects of type T: client-go's cache.TypedSharedIndexInformer[T] with a lister.
+// Code that uses it needs no type assertions.
 type TypedSharedIndexInformer[T Object] struct {
 	cache.TypedSharedIndexInformer[T]
 }
@@ -25,8 +25,8 @@ func NewTyped[T Object](lw cache.ListerWatcher, exampleObject T, options Options
 	return Typed[T](New(lw, exampleObject, options))
 }
 
-// Typed puts T's types over an informer, ours or client-go's, which must hold
-// objects of type T: a handler that is given another panics.
+// Typed gives T's types to an informer, of this package or client-go's. The informer must
+// hold objects of type T: a handler that is given another panics.
 func Typed[T Object](informer cache.SharedIndexInformer) *TypedSharedIndexInformer[T] {
 	return &TypedSharedIndexInformer[T]{cache.NewTypedSharedIndexInformer[T](informer)}
 }

@@ -17,8 +17,8 @@ import (
 
 var _ cache.TypedSharedIndexInformer[*corev1.Pod] = (*informer.TypedSharedIndexInformer[*corev1.Pod])(nil)
 
-// No assertion in what follows: handlers, indexes and listers speak of *corev1.Pod.
-// Ours and client-go's informer under it do the same.
+// Nothing below asserts a type: handlers, indexes and listers take and return *corev1.Pod.
+// Over our informer and over client-go's the outcome is the same.
 func TestTypedSharedIndexInformer(t *testing.T) {
 	for whose, typed := range map[string]func(cache.ListerWatcher) *informer.TypedSharedIndexInformer[*corev1.Pod]{
 		"ours": func(lw cache.ListerWatcher) *informer.TypedSharedIndexInformer[*corev1.Pod] {

@@ -14,15 +14,14 @@ import (
 	"github.com/informerbench/informerbench/indexer"
 )
 
-// NewUnshared returns a store, and a controller that fills it and calls handler for
-// what changes; a nil handler is none. Between the two there is no buffer: while the handler is busy the store
-// does not move on, and what happens meanwhile waits in the FIFO. The store is for
-// reading only.
+// NewUnshared returns a store, and a controller that fills it and calls handler for each
+// change; handler may be nil. There is no buffer between them: while the handler is busy,
+// the store does not change, and events wait in the FIFO. The store is for reading only.
 //
 // With a FIFO that hands out batches, the default, a batch is one write of the store
-// before the handler is called for each of its events. A handler that panics goes the
-// way of a [Registration]'s: logged, and the end of the process unless
-// utilruntime.ReallyCrash is false; then the next call follows.
+// before the handler is called for each of its events. A panic of the handler is logged and
+// ends the process, as that of a [Registration]'s handler, unless utilruntime.ReallyCrash
+// is false; then the next call follows.
 //
 // Of the options, MutationDetector is not used.
 func NewUnshared(lw cache.ListerWatcher, exampleObject runtime.Object, handler cache.ResourceEventHandler, options Options) (cache.Indexer, *Controller) {
@@ -66,8 +65,8 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object, handler c
 	})
 }
 
-// call gives a handler one notification. A panic ends this call only: the store has
-// the whole batch already, so the others must be told.
+// call gives a handler one notification. A panic ends this call only: the store has the
+// whole batch already, so the handler must be told of the rest.
 func call(handler cache.ResourceEventHandler, n *notification, logger klog.Logger) {
 	defer utilruntime.HandleCrashWithLogger(logger)
 	switch n.kind {
@@ -103,9 +102,9 @@ func newIndexerInformer(options cache.InformerOptions) (cache.Indexer, cache.Con
 }
 
 // NewInformer returns a store, and a controller that fills it and calls handler; see
-// [NewUnshared]. The objects are offered to the handler again every resyncPeriod, if it
-// is not 0. Client-go, where this comes from, deprecates it for
-// [NewInformerWithOptions]; so with the three functions below.
+// [NewUnshared]. The handler gets the objects again every resyncPeriod, if that is not 0.
+// Client-go deprecates its function of this name for [NewInformerWithOptions], and so the
+// three functions below.
 func NewInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, handler cache.ResourceEventHandler) (cache.Store, cache.Controller) {
 	return NewTransformingIndexerInformer(lw, exampleObject, resyncPeriod, handler, nil, nil)
 }
@@ -115,14 +114,14 @@ func NewIndexerInformer(lw cache.ListerWatcher, exampleObject runtime.Object, re
 	return NewTransformingIndexerInformer(lw, exampleObject, resyncPeriod, handler, indexers, nil)
 }
 
-// NewTransformingInformer is [NewInformer] with objects changed by transform before they
-// are stored and told of.
+// NewTransformingInformer is [NewInformer] with objects changed by transform before the
+// store and the handler get them.
 func NewTransformingInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, handler cache.ResourceEventHandler, transform cache.TransformFunc) (cache.Store, cache.Controller) {
 	return NewTransformingIndexerInformer(lw, exampleObject, resyncPeriod, handler, nil, transform)
 }
 
-// NewTransformingIndexerInformer is [NewIndexerInformer] with objects changed by
-// transform before they are stored and told of.
+// NewTransformingIndexerInformer is [NewIndexerInformer] with objects changed by transform
+// before the store and the handler get them.
 func NewTransformingIndexerInformer(lw cache.ListerWatcher, exampleObject runtime.Object, resyncPeriod time.Duration, handler cache.ResourceEventHandler, indexers cache.Indexers, transform cache.TransformFunc) (cache.Indexer, cache.Controller) {
 	return newIndexerInformer(cache.InformerOptions{
 		ListerWatcher: lw, ObjectType: exampleObject, ResyncPeriod: resyncPeriod, Handler: handler, Indexers: indexers, Transform: transform,

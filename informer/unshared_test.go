@@ -58,7 +58,7 @@ func (c *toldCalls) take() []string {
 	return out
 }
 
-// each is client-go's constructors and ours, called alike.
+// each has client-go's constructors and ours, called alike.
 var each = map[string]struct {
 	plain               func(cache.ListerWatcher, runtime.Object, time.Duration, cache.ResourceEventHandler) (cache.Store, cache.Controller)
 	indexer             func(cache.ListerWatcher, runtime.Object, time.Duration, cache.ResourceEventHandler, cache.Indexers) (cache.Indexer, cache.Controller)
@@ -71,8 +71,8 @@ var each = map[string]struct {
 	"ours":      {informer.NewInformer, informer.NewIndexerInformer, informer.NewTransformingInformer, informer.NewTransformingIndexerInformer, informer.NewInformerWithOptions},
 }
 
-// shout changes a pod's label. It must bear a pod that it has changed already: a
-// streaming list goes through it twice.
+// shout changes a pod's label. It is idempotent, because a streaming list goes through it
+// twice.
 func shout(obj any) (any, error) {
 	if pod, ok := obj.(*corev1.Pod); ok && !strings.HasSuffix(pod.Labels["app"], "!") {
 		pod = pod.DeepCopy()
@@ -188,8 +188,8 @@ func TestUnsharedOverChosenParts(t *testing.T) {
 	})
 }
 
-// A handler that panics, in a process that lives on, misses what it panicked at and
-// nothing else.
+// If a panic does not end the process, the handler misses the event at which it panicked
+// and nothing else.
 func TestAnUnsharedHandlerThatPanics(t *testing.T) {
 	really, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
 	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil

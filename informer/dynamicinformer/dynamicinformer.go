@@ -1,9 +1,9 @@
-// Package dynamicinformer is client-go's package of that name on our informer: a
-// program that uses k8s.io/client-go/dynamic/dynamicinformer changes the import
-// path. Objects are *unstructured.Unstructured.
+// Package dynamicinformer is client-go's package of that name over package informer: a
+// program that uses k8s.io/client-go/dynamic/dynamicinformer changes the import path.
+// Objects are *unstructured.Unstructured.
 //
-// Everything here may be used by any number of goroutines at once. An informer
-// costs what package informer says.
+// Everything here may be used by any number of goroutines at once. For the costs of an
+// informer see package informer.
 package dynamicinformer
 
 import (
@@ -34,7 +34,7 @@ type Config struct {
 	Namespace        string               // empty: all
 	TweakListOptions TweakListOptionsFunc // may change the options of each list and watch
 	Informer         informer.Options     // for each informer; Indexers come on top of the namespace index
-	// InformerName has every informer publish its metrics, under this name and its
+	// InformerName makes every informer publish its metrics, under this name and its
 	// resource: see informer.Options.Identifier. The factory releases it at Shutdown.
 	// Client-go's dynamic factories have no names. Nil: no metrics.
 	InformerName *cache.InformerName
@@ -73,8 +73,8 @@ type factory struct {
 	options informer.Options
 }
 
-// ForResource returns the informer and the lister of a resource. Whether the
-// server has it shows when the informer runs: its watch error handler is told.
+// ForResource returns the informer and the lister of a resource. If the server lacks the
+// resource, the running informer tells its watch error handler.
 func (f *factory) ForResource(gvr schema.GroupVersionResource) informers.GenericInformer {
 	return genericInformer{f.InformerFor(gvr, func() cache.SharedIndexInformer {
 		options := f.options

@@ -59,7 +59,7 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// factory is what all factories have.
+// factory has the methods that all factories share.
 type factory interface {
 	Start(<-chan struct{})
 	Shutdown()

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// resource is one that the clientset lists and watches, found by
+// resource is a resource that the clientset lists and watches. Its client is
 // client.<group>().<kinds>(namespace).
 type resource struct {
 	gvr        schema.GroupVersionResource
@@ -50,7 +50,7 @@ var resources = sync.OnceValue(func() table {
 	return t
 })
 
-// Resources returns what a factory's ForResource knows, in no order: everything that
+// Resources returns the resources that a factory's ForResource knows, in no order: all that
 // client-go's clientset lists and watches. The slice belongs to the caller.
 func Resources() []schema.GroupVersionResource {
 	return slices.Collect(maps.Keys(resources().byName))
@@ -93,8 +93,8 @@ func (r *resource) newObject() runtime.Object {
 	return reflect.New(r.object.Elem()).Interface().(runtime.Object)
 }
 
-// in returns the resource's client for a namespace; all, if it is empty. A
-// resource of the cluster has no namespace.
+// in returns the resource's client for a namespace, or for all if it is empty. A
+// cluster-scoped resource has no namespace.
 func (r *resource) in(clientset kubernetes.Interface, namespace string) resourceClient {
 	group := reflect.ValueOf(clientset).MethodByName(r.group).Call(nil)[0]
 	var where []reflect.Value
@@ -105,8 +105,8 @@ func (r *resource) in(clientset kubernetes.Interface, namespace string) resource
 	return newResourceClient(reflect.ValueOf(client).MethodByName(r.kinds).Call(where)[0].Interface())
 }
 
-// resourceClient is a typed client, called by the names of its methods: its List
-// returns a type of its own.
+// resourceClient is a typed client. Its List is called by reflection, because each client's
+// List returns a type of its own.
 type resourceClient struct {
 	list    reflect.Value
 	watcher interface {

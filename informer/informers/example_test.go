@@ -30,7 +30,7 @@ func Example() {
 	// Output: 1 <nil>
 }
 
-// A factory of client-go's can hold our informer for one type.
+// A factory of client-go's can hold an informer of this package for one type.
 func ExampleNewInformerFunc() {
 	factory := clientgo.NewSharedInformerFactory(fake.NewClientset(), 0)
 

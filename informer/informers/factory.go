@@ -57,7 +57,7 @@ func WithTweakListOptions(tweak internalinterfaces.TweakListOptionsFunc) SharedI
 	return func(c *config) { c.tweak = tweak }
 }
 
-// WithTransform has every object changed before it is stored and told of.
+// WithTransform has transform change every object before the store and handlers get it.
 func WithTransform(transform cache.TransformFunc) SharedInformerOption {
 	return func(c *config) { c.transform = transform }
 }
@@ -72,18 +72,17 @@ func WithCustomResyncConfig(resync map[metav1.Object]time.Duration) SharedInform
 	}
 }
 
-// WithInformerName has every informer publish its metrics, under this name and its
-// resource: see informer.Options.Identifier. What makes them is the
-// InformerMetricsProvider of WithInformerOptions. A factory hands the name to
-// informers that client-go makes too (InformerFor with a function of client-go's), and
-// releases it at Shutdown. For [NewInformerFunc] give the name of the factory, which
-// releases it then.
+// WithInformerName makes every informer publish its metrics, under this name and its
+// resource: see informer.Options.Identifier. The InformerMetricsProvider of
+// WithInformerOptions makes the metrics. A factory also hands the name to informers that
+// client-go makes (InformerFor with a function of client-go's), and releases it at
+// Shutdown. For [NewInformerFunc] give the factory's name; the factory releases it then.
 func WithInformerName(name *cache.InformerName) SharedInformerOption {
 	return func(c *config) { c.name = name }
 }
 
-// WithInformerOptions sets what informers are made of, such as their store. The
-// resync period is the factory's; indexes come on top of the namespace index.
+// WithInformerOptions sets the options of informers, such as their store. The factory's
+// resync period replaces theirs; their indexes are added to the namespace index.
 func WithInformerOptions(options informer.Options) SharedInformerOption {
 	return func(c *config) { c.informer = options }
 }
@@ -104,11 +103,10 @@ func NewSharedInformerFactoryWithOptions(client kubernetes.Interface, defaultRes
 	return &factory{client: client, defaultResync: defaultResync, config: configured(options)}
 }
 
-// NewInformerFunc returns what makes our informer for objects of obj's type, for
-// the InformerFor of a factory of client-go's; such a factory's own namespace and
-// list options do not reach it, so they are given here. The factory's transform
-// does, and so does its resync period. The error says that the clientset cannot
-// list and watch the type.
+// NewInformerFunc returns a function that makes informers of this package for objects of
+// obj's type, for InformerFor of client-go's factory. That factory's resync period and
+// transform reach the informer. Its namespace and list options do not, so they are given
+// here. The error says that the clientset cannot list and watch the type.
 func NewInformerFunc(obj runtime.Object, options ...SharedInformerOption) (internalinterfaces.NewInformerFunc, error) {
 	r, ok := resources().byType[reflect.TypeOf(obj)]
 	if !ok {
@@ -131,7 +129,7 @@ func (c *config) newInformer(client kubernetes.Interface, r *resource, resync ti
 	}
 	i := informer.New(informer.NewListWatch(client, r.in(client, c.namespace), c.tweak), r.newObject(), options)
 	if c.transform != nil {
-		// It does not fail on an informer that nobody has started.
+		// It cannot fail: the informer has not been started.
 		_ = i.SetTransform(c.transform)
 	}
 	return i
@@ -162,8 +160,8 @@ func (f *factory) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncRes
 	return cache.SyncResult{Err: err, Synced: synced}
 }
 
-// InformerFor returns the informer of obj's type. If there is none yet it is what
-// newFunc makes, as it is.
+// InformerFor returns the informer of obj's type. If there is none yet, newFunc makes it,
+// and the factory uses it as it is.
 func (f *factory) InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	t := reflect.TypeOf(obj)
 	return f.shared.InformerFor(t, func() cache.SharedIndexInformer {

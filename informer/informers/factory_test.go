@@ -36,7 +36,7 @@ func pod(namespace, name string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: "1"}}
 }
 
-// beneath returns what client-go's typed wrapper stands on.
+// beneath returns the informer under client-go's typed wrapper.
 func beneath(i cache.SharedIndexInformer) cache.SharedIndexInformer {
 	for {
 		v := reflect.Indirect(reflect.ValueOf(i))
@@ -78,7 +78,7 @@ func kindsOf(f clientgo.SharedInformerFactory, visit func(path string, i cache.S
 	}
 }
 
-// Whatever client-go's factory can be asked for, ours answers with our informer.
+// For every type that client-go's factory has, ours has an informer of this project.
 func TestEveryTypeIsOurs(t *testing.T) {
 	client := fake.NewClientset()
 	factory := informers.NewSharedInformerFactory(client, 0)
@@ -94,7 +94,7 @@ func TestEveryTypeIsOurs(t *testing.T) {
 		t.Errorf("%d informers for %d types", len(distinct), n)
 	}
 
-	// By name: what client-go's factory knows, ours knows, as the same informer.
+	// By name: ours knows every resource that client-go's factory knows, as the same informer.
 	theirs, known := clientgo.NewSharedInformerFactory(client, 0), 0
 	for _, gvr := range informers.Resources() {
 		ours, err := factory.ForResource(gvr)
@@ -248,8 +248,7 @@ func program(t *testing.T, client *fake.Clientset, factory clientgo.SharedInform
 	}
 }
 
-// The informers of a factory of ours are made of what its options say, and have the
-// resync period of their type.
+// A factory makes informers with its options, and with the resync period of their type.
 func TestFactoryOptionsReachTheInformers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(pod("a", "1"))
@@ -284,7 +283,7 @@ func TestFactoryOptionsReachTheInformers(t *testing.T) {
 	})
 }
 
-// A factory of client-go's holds our informer if it is told to before anything asks.
+// A factory of client-go's holds our informer if that is put in before anything asks.
 func TestClientGosFactoryOverOurInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(pod("a", "1"), pod("b", "1"))
@@ -312,7 +311,7 @@ func TestClientGosFactoryOverOurInformer(t *testing.T) {
 	}
 }
 
-// And ours holds what it is told to.
+// And our factory holds any informer that is put in.
 func TestInformerForTakesAnyInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		name, err := cache.NewInformerName("informers-test")

@@ -29,9 +29,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// generated is the factory as client-go's generated code sees it: that asks for
-// client-go's informer of a type and gets ours. Types that the clientset's table
-// lacks, of which there are none, would be client-go's.
+// generated is the factory as client-go's generated code sees it. That code asks for
+// client-go's informer of a type, and gets one of this package. It would get client-go's
+// for a type that the clientset's table lacks; there is none.
 type generated struct{ *factory }
 
 func (g generated) InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
@@ -41,7 +41,7 @@ func (g generated) InformerFor(obj runtime.Object, newFunc internalinterfaces.Ne
 	return g.factory.InformerFor(obj, newFunc)
 }
 
-// group makes client-go's generated access to a group of types, over our factory.
+// group makes client-go's generated access to a group of types, over this package's factory.
 func group[I any](f *factory, newGroup func(internalinterfaces.SharedInformerFactory, string, internalinterfaces.TweakListOptionsFunc) I) I {
 	return newGroup(generated{f}, f.namespace, f.tweak)
 }

@@ -28,7 +28,7 @@ func TestInformerName(t *testing.T) {
 		},
 		"client-go's": func(t *testing.T, name *cache.InformerName, p cache.InformerMetricsProvider) informers.SharedInformerFactory {
 			factory := clientgo.NewSharedInformerFactoryWithOptions(fake.NewClientset(pod("a", "1")), 0, clientgo.WithInformerName(name))
-			// What the generated code of client-go's says of an informer to be, with our provider.
+			// The name as client-go's generated code gets it, with our provider.
 			of := []informers.SharedInformerOption{
 				informers.WithInformerName(factory.InformerName()), informers.WithInformerOptions(informer.Options{InformerMetricsProvider: p}),
 			}

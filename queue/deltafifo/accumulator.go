@@ -1,6 +1,6 @@
 package deltafifo
 
-// What waits under one key, and which of two deletions is kept.
+// The deltas that wait under one key, and which of two deletions is kept.
 
 import "github.com/informerbench/informerbench/contract"
 

@@ -1,7 +1,6 @@
 package deltafifo
 
-// Deltas of one delta, handed out as an interface, in far less than an allocation
-// each.
+// Deltas of one delta each, handed out as interfaces for a quarter of an allocation each.
 
 import (
 	"reflect"
@@ -9,11 +8,11 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// carved is how many Deltas share two allocations. It is also what bounds waste:
-// whoever keeps one of them keeps the other seven, and their objects, alive.
+// carved is how many Deltas share two allocations. It also bounds waste: a caller that
+// keeps one of them keeps the other seven, and their objects, alive.
 const carved = 8
 
-// carver makes Deltas of one delta. Each belongs to whom it is given, with no room
+// carver makes Deltas of one delta. Each belongs to the caller that gets it, with no room
 // to append into a neighbour. The zero value is ready.
 type carver struct {
 	slots contract.Deltas // each slot is written once
@@ -23,10 +22,10 @@ type carver struct {
 
 // one returns Deltas{d}.
 //
-// To make an interface of a slice is to allocate the slice's header. An element of
-// an array that is in an interface already is in memory that nothing will change,
-// so reflect refers to it there and copies nothing. Were that to change, this would
-// cost an allocation more and still be right; TestAllocations would tell.
+// To make an interface of a slice is to allocate the slice's header. But an array that is in
+// an interface already never changes, so reflect refers to its element there and copies
+// nothing. If reflect changed that, one would cost an allocation more and still be right;
+// TestAllocations would fail.
 func (c *carver) one(d contract.Delta) any {
 	if c.next == len(c.slots) {
 		c.refill()

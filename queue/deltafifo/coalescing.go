@@ -13,11 +13,11 @@ import (
 // Coalescing is a contract.FIFO of class contract.Coalescing with the semantics of
 // [DeltaFIFO], in which no producer waits for process. See the package comment.
 //
-// All methods may be called by any number of goroutines. Several may Pop, but the
-// deltas of one key are then processed in no certain order, perhaps at once.
-// process may call every method but List, ListKeys, Get and GetByKey, which may wait
-// for it, and Pop. The transformer runs one call at a time. KnownObjects is
-// consulted only while no process runs, and must not call the FIFO.
+// All methods may be called by any number of goroutines. Several may Pop, but the deltas of
+// one key are then processed in no certain order, perhaps at once. process may call every
+// method but Pop and PopBatch, and List, ListKeys, Get and GetByKey, which may wait for it.
+// The transformer runs one call at a time. KnownObjects is consulted only while no process
+// runs, and must not call the FIFO.
 type Coalescing struct {
 	engine
 	waiting coalescingLine
@@ -61,8 +61,8 @@ func (l *coalescingLine) accept(ev *event, alone bool) bool {
 	}
 	switch ev.kind {
 	case deleted:
-		// Of a key that does not wait, a running process may be changing what is known,
-		// or put back what it has.
+		// If the key does not wait, a running process may be changing what is known, or may
+		// put its Deltas back.
 		switch e := l.find(ev.key, ev.hash); {
 		case e != nil:
 			e.add(ev.delta())
@@ -102,7 +102,7 @@ func (l *coalescingLine) enqueue(key objectKey, hash uint32, d contract.Delta) *
 	return e
 }
 
-// pushAll appends deltas, which become the line's, under a key that does not wait.
+// pushAll appends deltas, which the line owns from then on, under a key that does not wait.
 func (l *coalescingLine) pushAll(key objectKey, deltas contract.Deltas) {
 	e := l.push(key, 0, deltas[0])
 	if len(deltas) > 1 {
@@ -120,8 +120,8 @@ func (l *coalescingLine) knows(key objectKey) bool {
 	return exists || err != nil
 }
 
-// replace queues what is listed, then the deletions of what waits or is known and
-// is not listed.
+// replace queues the listed objects, then the deletions of objects that wait or are known
+// and are not listed.
 func (l *coalescingLine) replace(list *relist) {
 	l.reserve(len(list.objs))
 	l.relists++
@@ -147,8 +147,8 @@ func (l *coalescingLine) resync() {
 	})
 }
 
-// eachKnownIdle calls f with each key that is known and does not wait, which f may
-// change. An object that is listed as known and then not found is reported, and nil.
+// eachKnownIdle calls f with each key that is known and does not wait. f may make the key
+// wait. The object is nil if its look-up fails, which is reported, or does not find it.
 func (l *coalescingLine) eachKnownIdle(f func(key objectKey, hash uint32, name string, obj any, found bool)) {
 	if l.known == nil {
 		return
@@ -180,7 +180,7 @@ func (l *coalescingLine) take() (key objectKey, item any) {
 	return key, item
 }
 
-// takeBatch takes keys with one delta each. What has several comes alone, because no
+// takeBatch takes keys with one delta each. A key with several comes alone, because no
 // batch has a key twice.
 func (l *coalescingLine) takeBatch(limit int) (one any, several []contract.Delta) {
 	n := 0
@@ -202,8 +202,8 @@ func (l *coalescingLine) takeBatch(limit int) (one any, several []contract.Delta
 	return nil, several
 }
 
-// putBack copies: whoever popped the deltas still holds them. What came while they
-// were processed comes after them.
+// putBack copies, because the caller of Pop still holds the deltas. Deltas that came while
+// they were processed come after them.
 func (l *coalescingLine) putBack(key objectKey, deltas contract.Deltas) {
 	e := l.find(key, 0)
 	if e == nil {

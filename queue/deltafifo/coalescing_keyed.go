@@ -1,6 +1,6 @@
 package deltafifo
 
-// The queue as client-go v0.17 let others read it.
+// The methods that client-go v0.17 had for reading the queue.
 
 import (
 	"fmt"
@@ -30,9 +30,9 @@ func (f *Coalescing) AddIfNotPresent(obj any) error {
 	return nil
 }
 
-// read calls do when all that has arrived is folded. It waits for a running process
-// if something that depends on it came meanwhile, such as a Replace. It wakes no Pop, for
-// the reason that settle gives.
+// read folds all events that have arrived and calls do. If one of them depends on a running
+// process, such as a Replace, it waits for the process. It wakes no Pop, for the reason that
+// settle gives.
 func (f *Coalescing) read(do func(waiting *entries)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

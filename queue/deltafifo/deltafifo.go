@@ -15,10 +15,10 @@ import (
 type Options struct {
 	// Name is what HasSyncedChecker calls the FIFO; "" means "DeltaFIFO".
 	Name string
-	// Transformer is called once for each object given to Add, Update, Delete and
-	// Replace, before anyone else sees it, one call at a time; tombstones and resynced
-	// objects were transformed before. A DeltaFIFO calls it under its lock, so that it
-	// must not call the FIFO; the others do not.
+	// Transformer changes each object given to Add, Update, Delete and Replace, once and
+	// before anything else sees it, one call at a time. Tombstones and resynced objects were
+	// transformed before. A DeltaFIFO calls it under its lock, so that it must not call the
+	// FIFO. The others call it under a lock of its own: it must not call these four methods.
 	Transformer contract.TransformFunc
 	// SyncOnReplace makes Replace emit Sync instead of Replaced deltas, for
 	// consumers written before Replaced existed (client-go before v0.18). InOrder
@@ -29,7 +29,7 @@ type Options struct {
 	// others ignore it.
 	Atomic bool
 	// Bookmarks makes an InOrder queue a Bookmark delta for each call of Bookmark, which
-	// does nothing otherwise. The others have no Bookmark.
+	// otherwise does nothing. The other FIFOs have no Bookmark.
 	Bookmarks bool
 	// MaxBatch is the most deltas that a PopBatch hands out; 0 means DefaultMaxBatch.
 	// DeltaFIFO has no PopBatch.
@@ -41,10 +41,10 @@ const DefaultMaxBatch = 1000
 
 // DeltaFIFO is a contract.FIFO of class contract.Coalescing.
 //
-// All methods may be called by any number of goroutines. Several may Pop, but
-// the deltas of one key are then processed in no certain order. process, the
-// transformer and KnownObjects run under the lock and must not call the FIFO;
-// HasSynced, HasSyncedChecker, Done, KeyOf and Transformer are the exceptions.
+// All methods may be called by any number of goroutines. Several may Pop, but the deltas of
+// one key are then processed in no certain order. process, the transformer and KnownObjects
+// run under the lock. They must not call the FIFO, except HasSynced, HasSyncedChecker,
+// Done, KeyOf and Transformer.
 type DeltaFIFO struct {
 	name        string
 	keyFunc     contract.KeyFunc
@@ -163,9 +163,8 @@ func (f *DeltaFIFO) enqueueLocked(key string, d contract.Delta) *accumulator {
 	return a
 }
 
-// pushLocked makes a wait. One Signal for each push is enough for any number of
-// Pops: whoever is woken takes one accumulator, and whoever was not waiting looks
-// into the ring before it waits.
+// pushLocked queues a. One Signal for each push is enough for any number of Pops: a Pop
+// that is woken takes one accumulator, and any other looks into the ring before it waits.
 func (f *DeltaFIFO) pushLocked(a *accumulator) {
 	f.mu.waiting[a.key] = a
 	f.mu.order.push(a)
@@ -192,8 +191,8 @@ func (f *DeltaFIFO) KeyOf(obj any) (string, error) {
 	return key, nil
 }
 
-// Transformer returns Options.Transformer, which makes the Reflector use it for
-// what it gathers before a Replace.
+// Transformer returns Options.Transformer. It is there for the Reflector, which transforms
+// with it the objects that it gathers before a Replace.
 func (f *DeltaFIFO) Transformer() contract.TransformFunc { return f.transformer }
 
 // Len is how many keys wait. process must not call it. O(1).

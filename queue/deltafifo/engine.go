@@ -1,6 +1,6 @@
 package deltafifo
 
-// The consumer's side of the intake FIFOs: who may take what, and when.
+// The consumer's side of Coalescing and InOrder.
 
 import (
 	"errors"
@@ -13,16 +13,16 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// engine is what [Coalescing] and [InOrder] share. Producers append to the intake
-// and return. Whoever is about to take something out first takes in what has
-// arrived ("folds" it), in the order of arrival; so the calls of producers take
-// effect one after the other, as in client-go, but on the consumer's time.
+// engine is the common part of [Coalescing] and [InOrder]. Producers append to the intake
+// and return. A consumer first takes in the events that have arrived ("folds" them), in the
+// order of arrival, and then takes something out. So the calls of producers take effect one
+// after the other, as in client-go, but on the consumer's time.
 //
-// What must ask KnownObjects, or depends on what a running process leaves behind
-// (a Replace, a Resync, the Delete of a key that does not wait), is folded only
-// while no process runs, and what arrived behind it waits with it. The outcome is
-// that of client-go, whose producers wait for the lock until process has returned;
-// ours have returned long before. An item in flight thus never counts as absent.
+// Some events need KnownObjects or depend on what a running process leaves behind: a
+// Replace, a Resync, the Delete of a key that does not wait. They are folded only while no
+// process runs, and the events that arrived behind them wait with them. The outcome is that
+// of client-go, whose producers wait for the lock until process has returned; here they
+// have returned long before. An item in flight thus never counts as absent.
 //
 // Lock order: mu, then in.mu. Neither is held while process runs.
 type engine struct {
@@ -32,16 +32,16 @@ type engine struct {
 	transformer contract.TransformFunc
 	maxBatch    int
 	synced      signal
-	// atomicLists: a list is one event, and nothing ever depends on a process.
+	// atomicLists means that a list is one event. No event then depends on a process.
 	atomicLists bool
-	// coalesces: what has arrived is folded before anything is taken, because it may
-	// join what waits; and an ErrRequeue is obeyed. Without it the order alone matters,
-	// and there is time until nothing waits.
+	// coalesces means that events are folded before anything is taken, because they may join
+	// what waits, and that an ErrRequeue is obeyed. Without it only the order matters, and
+	// events need not be folded as long as enough waits.
 	coalesces bool
 
 	transforming explore.Mutex
-	// hashing asks producers for the hashes of keys: they have them in their caches, and
-	// are many.
+	// hashing asks producers for the hashes of keys: they have the keys in their caches, and
+	// there are many producers.
 	hashing atomic.Bool
 	in      intake
 
@@ -53,23 +53,23 @@ type engine struct {
 		pending   chain  // taken out of the intake and not folded, because a process runs
 		emptied   spares // segments on their way back to the intake
 		unsettled bool   // pending waits for a process to return
-		running   int    // processes
+		running   int    // calls of process
 		sleepers  int    // Pops that wait for arrived
-		untaken   int    // of the initial list
-		left      int    // of the initial list, including what is being processed
+		untaken   int    // items of the initial list that were not popped yet
+		left      int    // items of the initial list that were not processed yet
 	}
 }
 
-// line is what waits, in the order in which it is handed out. The engine's lock
+// line holds what waits, in the order in which it is handed out. The engine's lock
 // guards it.
 type line interface {
 	// len is how many Pops would empty it.
 	len() int
-	// adopt makes an empty line of what has arrived, if there is no list in it and
-	// nothing to be done with each event; false leaves all to accept.
+	// adopt makes c, which has no list in it, the content of an empty line. It returns false
+	// if something must be done with each event: then accept gets them.
 	adopt(c chain) bool
 	// accept folds one event; alone says that no process runs. It returns false, and has
-	// done nothing, if it must wait until then.
+	// done nothing, if the event must wait until no process runs.
 	accept(ev *event, alone bool) bool
 	// take takes out what waited longest: its key and its Deltas.
 	take() (objectKey, any)
@@ -94,8 +94,8 @@ func (e *engine) init(cfg contract.FIFOConfig, opts Options, name string, l line
 	e.mu.line = l
 }
 
-// foldLocked takes in what has arrived. It reports whether something must wait for
-// a process to return; what arrived behind it waits too.
+// foldLocked folds the events that have arrived. It reports whether one must wait for a
+// process to return; the events behind it wait too.
 func (e *engine) foldLocked() (blocked bool) {
 	if e.drainLocked(); e.mu.unsettled {
 		return true
@@ -126,7 +126,7 @@ func (e *engine) drainLocked() {
 	}
 }
 
-// initialListLocked: HasSynced waits for the first n of what waits.
+// initialListLocked makes HasSynced wait for the first n of what waits.
 func (e *engine) initialListLocked(n int) {
 	e.mu.untaken, e.mu.left = n, n
 	if n == 0 {
@@ -134,18 +134,18 @@ func (e *engine) initialListLocked(n int) {
 	}
 }
 
-// settle folds at once what a list brings, if no process runs: HasSynced may depend
-// on it, and KnownObjects may be changed by others than process. Otherwise the end
-// of process does it. It wakes no Pop: put has woken one if any slept, and a Pop that
-// takes something passes the wake-up on (beginLocked).
+// settle folds a list at once if no process runs: HasSynced may depend on it, and
+// KnownObjects may be changed by others than process. Otherwise the list is folded when
+// process ends. settle wakes no Pop: put has woken one if any slept, and a Pop that takes
+// something passes the wake-up on (beginLocked).
 func (e *engine) settle() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.foldLocked()
 }
 
-// awaitLocked waits until something can be taken, and folds what has arrived if less
-// than enough waits. The error is ErrFIFOClosed.
+// awaitLocked waits until something can be taken, and folds the events that have arrived if
+// less than enough waits. The error is ErrFIFOClosed.
 func (e *engine) awaitLocked(enough int) error {
 	for yielded := false; ; {
 		if !e.coalesces && e.mu.line.len() >= enough && !e.mu.unsettled {
@@ -153,8 +153,8 @@ func (e *engine) awaitLocked(enough int) error {
 		}
 		switch {
 		case e.foldLocked():
-			// Nothing more is taken until then, or with several consumers there might
-			// never be a time at which no process runs.
+			// Nothing more is taken until the processes have returned. Otherwise, with several
+			// consumers, there might never be a time at which no process runs.
 			e.quiet.Wait()
 		case e.mu.line.len() > 0:
 			return nil
@@ -180,9 +180,9 @@ func (e *engine) awaitLocked(enough int) error {
 	}
 }
 
-// sleep announces that a Pop goes to sleep; false says that something came
-// meanwhile. The error is ErrFIFOClosed. It is called with the engine's lock, which
-// whoever wakes needs too, so that no wake-up comes too early.
+// sleep announces that a Pop goes to sleep; it returns false if something came meanwhile.
+// The error is ErrFIFOClosed. The caller holds the engine's lock. A producer needs that
+// lock to wake the Pop, so no wake-up comes too early.
 func (in *intake) sleep() (bool, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -199,13 +199,13 @@ func (in *intake) sleep() (bool, error) {
 // run is one call of process.
 type run struct {
 	isInitial bool
-	counted   int  // of the initial list
-	tracked   bool // in running
+	counted   int  // how many of its items are of the initial list
+	tracked   bool // it counts in running
 	key       objectKey
 	back      contract.Deltas // to be put back; nil: nothing. Only if tracked
 }
 
-// beginLocked is called when n things were taken, before process is.
+// beginLocked is called when n things were taken, before the call of process.
 func (e *engine) beginLocked(n int) run {
 	r := run{isInitial: !e.synced.over.Load(), counted: min(n, e.mu.untaken), tracked: !e.atomicLists}
 	e.mu.untaken -= r.counted
@@ -213,7 +213,7 @@ func (e *engine) beginLocked(n int) run {
 		e.mu.running++
 	}
 	if e.mu.sleepers > 0 {
-		// Each wake-up is for one Pop; this one passes it on if it was for more.
+		// Each wake-up is for one Pop; this one passes it on if more is to be taken.
 		if more, err := e.in.sleep(); e.mu.line.len() > 0 || !more && err == nil {
 			e.arrived.Signal()
 		}
@@ -248,9 +248,9 @@ func (e *engine) end(r *run) {
 	}
 }
 
-// Len is how much waits: things to be handed out, and what producers have left since the
-// consumer last looked, where a list counts as one. It does not wait for process, which
-// may call it. O(1).
+// Len is how much waits: things to be handed out, and the events that producers have left
+// since the consumer last looked. A list among these events counts as one. Len does not wait
+// for process, which may call it. O(1).
 func (e *engine) Len() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -259,13 +259,13 @@ func (e *engine) Len() int {
 	return e.mu.line.len() + e.mu.pending.n + e.in.mu.waiting.n
 }
 
-// Pop waits until something is queued, takes out the Deltas that waited longest,
-// and calls process with them; no lock is held meanwhile, so that process may call
-// the FIFO, but for the methods that read what waits. It returns the Deltas, which
-// belong to the caller, and the error of process. The error is
-// contract.ErrFIFOClosed once the FIFO is closed and empty.
+// Pop waits until something is queued, takes out the Deltas that waited longest, and calls
+// process with them. No lock is held meanwhile, so that process may call the FIFO, except
+// Pop, PopBatch and the methods that read what waits. It returns the Deltas, which belong to
+// the caller, and the error of process. The error is contract.ErrFIFOClosed once the FIFO is
+// closed and empty.
 //
-// Of several Pops at once, the process functions run at once.
+// Several Pops run their process functions at once.
 func (e *engine) Pop(process contract.PopProcessFunc) (any, error) {
 	e.mu.Lock()
 	if err := e.awaitLocked(1); err != nil {
@@ -286,11 +286,11 @@ func (e *engine) Pop(process contract.PopProcessFunc) (any, error) {
 	return item, err
 }
 
-// PopBatch waits as Pop does, and takes out at most Options.MaxBatch deltas of as
-// many keys in one go. One of them, or several of one key, go to processSingle as
-// Deltas; more to processBatch, whose slice belongs to it. The initial list is not
-// mixed with what came later. The error is that of the function called, which is
-// one of the two and called once; nothing is put back.
+// PopBatch waits as Pop does, and takes out at most Options.MaxBatch deltas of as many keys
+// in one go. It hands them to processBatch, to which the slice belongs. A delta that comes
+// alone, or several of one key, it hands to processSingle as Deltas. The initial list is not
+// mixed with what came later. PopBatch calls one of the two functions, once, and returns
+// its error; nothing is put back.
 func (e *engine) PopBatch(processBatch contract.ProcessBatchFunc, processSingle contract.PopProcessFunc) error {
 	e.mu.Lock()
 	if err := e.awaitLocked(e.maxBatch); err != nil {
@@ -311,8 +311,8 @@ func (e *engine) PopBatch(processBatch contract.ProcessBatchFunc, processSingle 
 	return processBatch(several, r.isInitial)
 }
 
-// HasSynced reports whether the first batch of objects was popped and processed:
-// that of the first Replace, or an empty one if another producing method was called
+// HasSynced reports whether the first batch of objects was popped and processed: that of
+// the first Replace, or an empty one if Add, Update, Delete or AddIfNotPresent was called
 // before. It never blocks.
 func (e *engine) HasSynced() bool {
 	explore.Point("hasSynced.over")

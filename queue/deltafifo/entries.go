@@ -11,9 +11,8 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// fewEntries is up to how many entries a key is looked for by comparing. A consumer
-// that keeps up never has more, and then no key is hashed, put into an index and taken
-// out again for each event.
+// fewEntries is the most entries among which a key is found by comparing. A consumer that
+// keeps up never has more. Then no event's key is hashed, put into an index and taken out.
 const fewEntries = 8
 
 // entry is a key that waits. Its slot is used again as the ring turns.
@@ -59,14 +58,14 @@ type entries struct {
 	slots []entry // the length is 0 or a power of two; those that hold nothing are zero
 	// Entries have numbers that only grow; number n is in slot n modulo the length.
 	first, end uint64
-	// places says where in the ring a key is, by open addressing. It is in use while
-	// indexed: from when more than few wait until none is left.
+	// places is an index by open addressing: where in the ring a key is. It is in use while
+	// indexed: from when more than fewEntries wait until none is left.
 	places  []place // all zero while it is not in use
 	indexed bool
 	hashing *atomic.Bool // follows indexed; may be nil
 }
 
-// place is a place of the index. It is looked for from its hash upwards.
+// place is a place of the index. A search for a key begins at its hash and goes upwards.
 type place struct {
 	hash uint32
 	at   uint32 // slot of the ring plus one; 0: the place is free
@@ -76,7 +75,7 @@ func (r *entries) len() int { return int(r.end - r.first) }
 
 func (r *entries) at(n uint64) *entry { return &r.slots[n&uint64(len(r.slots)-1)] }
 
-// hashOf is the hash of key if one is needed.
+// hashOf is the hash of key if the index needs it, else 0.
 func (r *entries) hashOf(key objectKey) uint32 {
 	if r.indexed {
 		return key.hash()

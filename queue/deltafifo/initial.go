@@ -2,16 +2,16 @@ package deltafifo
 
 // The count behind HasSynced and isInInitialList.
 
-// initialList counts down what the first Replace left waiting. The FIFO's lock
-// guards it; the channel may be watched by anyone.
+// initialList counts down the items that waited after the first Replace. The FIFO's lock
+// guards it; any goroutine may watch the channel.
 type initialList struct {
 	done  chan struct{} // closed when over becomes true
 	begun bool
 	left  int
 }
 
-// begin is called by every producing method with what now waits of an initial
-// list, 0 if the method is not Replace. Only the first call counts.
+// begin is called by every producing method except Resync, with the number of items that
+// wait after a Replace, and with 0 otherwise. Only the first call counts.
 func (l *initialList) begin(waiting int) {
 	if l.begun {
 		return

@@ -45,9 +45,9 @@ func NewInOrder(cfg contract.FIFOConfig, opts Options) *InOrder {
 	return f
 }
 
-// Bookmark queues a Bookmark delta with a cache.BookmarkInfo, in its place among the
-// events and for no key, if Options.Bookmarks asks for it: the consumer then knows that
-// it has all up to this version. HasSynced does not heed it. The error is always nil.
+// Bookmark queues a Bookmark delta with a cache.BookmarkInfo, in its place among the events
+// and for no key, if Options.Bookmarks is set. It tells the consumer that it has all events
+// up to this version. HasSynced does not heed it. The error is always nil.
 func (f *InOrder) Bookmark(resourceVersion string) error {
 	if f.bookmarks {
 		f.put(event{obj: cache.BookmarkInfo{ResourceVersion: resourceVersion}, kind: bookmarked})
@@ -55,8 +55,8 @@ func (f *InOrder) Bookmark(resourceVersion string) error {
 	return nil
 }
 
-// inOrderLine is the line of an InOrder: the events as they came, in the very
-// segments in which they came where that is possible.
+// inOrderLine is the line of an InOrder: the events as they came, where possible in the
+// segments in which they came.
 type inOrderLine struct {
 	chain
 	out     carver
@@ -86,8 +86,8 @@ func (l *inOrderLine) accept(ev *event, alone bool) bool {
 	return true
 }
 
-// newest gives, by key, the newest event that waits, and the keys in the order in
-// which they began to wait.
+// newest returns the newest waiting event of each key, and the keys in the order in which
+// they began to wait.
 func (l *inOrderLine) newest() (map[objectKey]contract.Delta, []objectKey) {
 	last := make(map[objectKey]contract.Delta, l.n)
 	keys := make([]objectKey, 0, l.n)
@@ -103,8 +103,8 @@ func (l *inOrderLine) newest() (map[objectKey]contract.Delta, []objectKey) {
 	return last, keys
 }
 
-// replace queues the deletions of what waits or is known and is not listed, then
-// what is listed.
+// replace queues the deletions of objects that wait or are known and are not listed, then
+// the listed objects.
 func (l *inOrderLine) replace(list *relist) {
 	waiting, keys := l.newest()
 	listed := make(map[objectKey]struct{}, len(list.keys))
@@ -163,8 +163,8 @@ func (l *inOrderLine) take() (key objectKey, item any) {
 	return key, item
 }
 
-// takeBatch ends a batch before a key that it has and before a whole list or a
-// bookmark, which come alone.
+// takeBatch ends a batch before a key that the batch has already, and before a ReplacedAll,
+// a SyncAll or a Bookmark, which come alone.
 func (l *inOrderLine) takeBatch(limit int) (one any, several []contract.Delta) {
 	n := l.batchSize(min(limit, l.n))
 	if n < 2 {

@@ -1,6 +1,6 @@
 package deltafifo
 
-// The producers' side of the intake FIFOs.
+// The producers' side of Coalescing and InOrder.
 
 import (
 	"fmt"
@@ -11,35 +11,35 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// crowded is how many events wait in the intake when producers begin to let
-// others run. A goroutine that never blocks keeps its processor for Go's time
-// slice of 10 ms: of 100 such producers and one consumer the consumer would get a
-// hundredth of the machine, and the backlog would grow without bound.
+// crowded is the number of events in the intake above which producers let other goroutines
+// run. A goroutine that never blocks keeps its processor for Go's time slice of 10 ms. With
+// 100 such producers and one consumer, the consumer would get a hundredth of the machine,
+// and the backlog would grow without bound.
 const crowded = 1024
 
-// intake is where producers leave their events for the consumer, in the order in
-// which their calls took effect. Its lock is held for the copying of one event, or
-// for the change of a few pointers; never while a key is computed, an object is
-// transformed, a store is asked or a handler works.
+// intake is where producers leave their events for the consumer, in the order in which
+// their calls took effect. Its lock is held for the copying of one event, or for the change
+// of a few pointers. It is never held while a key is computed, an object is transformed, a
+// store is asked or a handler works.
 type intake struct {
 	mu struct {
 		explore.Mutex
 		waiting chain
 		lists   int    // how many of waiting are relisted or resynced
-		first   int    // place after a replacedAll that HasSynced waits for, 0 if there is none
+		first   int    // events up to a replacedAll that HasSynced waits for, 0 if there is none
 		spare   spares // for waiting
-		asleep  bool   // a Pop sleeps since nothing waited: whoever comes next wakes it
-		begun   bool   // HasSynced has its first call
+		asleep  bool   // a Pop sleeps, since nothing waited: the next put wakes it
+		begun   bool   // it is decided what HasSynced waits for
 		closed  bool
 	}
 }
 
-// tries is how often the intake's lock is tried before its holder is waited for.
-// It is held for some 20 ns, and to sleep and be woken costs fifty times that.
+// tries is how often a goroutine tries the intake's lock before it sleeps. The lock is held
+// for some 20 ns; to sleep and be woken costs fifty times that.
 const tries = 100
 
-// lock locks mu. sync.Mutex does not spin while other goroutines are ready to run,
-// which is so whenever there are many producers.
+// lock locks mu. sync.Mutex does not spin while other goroutines are ready to run, as they
+// are whenever there are many producers.
 func (in *intake) lock() {
 	for range tries {
 		if in.mu.TryLock() {
@@ -49,7 +49,7 @@ func (in *intake) lock() {
 	in.mu.Lock()
 }
 
-// swap takes out all that waits, and takes in the segments that the consumer has
+// swap takes out all events that wait, and takes in the segments that the consumer has
 // emptied.
 func (in *intake) swap(emptied *spares) (c chain, lists, first int) {
 	in.lock()
@@ -76,7 +76,7 @@ func (s *signal) finish() {
 	close(s.done)
 }
 
-// put leaves an event for the consumer, and wakes one that sleeps.
+// put leaves an event for the consumer, and wakes a Pop that sleeps.
 func (e *engine) put(ev event) {
 	in := &e.in
 	in.lock()
@@ -100,8 +100,9 @@ func (e *engine) put(ev event) {
 	}
 }
 
-// beginIntakeLocked decides what HasSynced waits for: nothing if the first call is
-// an event's, all that waits by then if it is a Replace. It needs the intake's lock.
+// beginIntakeLocked decides what HasSynced waits for: all that waits by then if the first
+// call is a Replace, else nothing. Resync and Bookmark do not count as a first call. It
+// needs the intake's lock.
 func (e *engine) beginIntakeLocked(ev *event) {
 	switch ev.kind {
 	case resynced, syncAll, bookmarked:
@@ -123,9 +124,9 @@ func (e *engine) Add(obj any) error { return e.produce(added, obj) }
 // Update queues an Updated delta; errors as for Add.
 func (e *engine) Update(obj any) error { return e.produce(updated, obj) }
 
-// Delete queues a Deleted delta for an object or a tombstone; errors as for Add. In
-// class coalescing it is ignored if the key neither waits nor is known, as of when
-// the process that ran at the time of the call has returned.
+// Delete queues a Deleted delta for an object or a tombstone; errors as for Add. In class
+// coalescing a Delete of a key that neither waits nor is known is ignored. If a process runs
+// at the time of the call, this is decided when it has returned.
 func (e *engine) Delete(obj any) error { return e.produce(deleted, obj) }
 
 func (e *engine) produce(k kind, obj any) error {
@@ -145,7 +146,7 @@ func (e *engine) produce(k kind, obj any) error {
 	return nil
 }
 
-// transform runs the transformer, one call at a time: it need not be made for more.
+// transform runs the transformer, one call at a time: it need not be safe for more.
 func (e *engine) transform(obj any) (any, error) {
 	if _, isTombstone := obj.(contract.DeletedFinalStateUnknown); isTombstone {
 		return obj, nil
@@ -170,7 +171,7 @@ func (e *engine) transformList(list []any) ([]any, error) {
 	return objs, nil
 }
 
-// Replace queues what the whole list implies. It owns the list from then on, as
+// Replace queues the deltas that the list implies. It owns the list from then on, as
 // client-go's ReflectorStore says, and does not change it. The error is a KeyError
 // or wraps the transformer's, and then nothing is queued.
 func (e *engine) Replace(list []any, resourceVersion string) error {
@@ -194,8 +195,8 @@ func (e *engine) Replace(list []any, resourceVersion string) error {
 	return nil
 }
 
-// Resync queues what is known, or says that all of it is to be handled again. The
-// error is always nil.
+// Resync queues a Sync delta for each known object whose key does not wait; with atomic
+// lists it queues one SyncAll. The error is always nil.
 func (e *engine) Resync() error {
 	switch {
 	case e.atomicLists:

@@ -1,6 +1,6 @@
 package deltafifo
 
-// What the FIFOs behind an intake cost, and their parts.
+// What Coalescing and InOrder cost, and their parts.
 
 import (
 	"errors"
@@ -77,7 +77,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// heap is what is reachable, in bytes.
+// heap returns how many bytes are reachable.
 func heap() int {
 	runtime.GC()
 	var m runtime.MemStats
@@ -226,8 +226,8 @@ func TestCarverKeepsApart(t *testing.T) {
 	}
 }
 
-// What comes while process runs is folded in its turn, in whatever order those who
-// look call.
+// Events that come while process runs are folded in the order of arrival, and none that
+// arrived behind a list before the list.
 func TestFoldStopsBehindAList(t *testing.T) {
 	t.Parallel()
 	f := NewCoalescing(contract.FIFOConfig{KeyFunc: nameIsKey}, Options{})

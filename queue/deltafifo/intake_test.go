@@ -1,6 +1,6 @@
 package deltafifo_test
 
-// The FIFOs behind an intake, from outside.
+// Coalescing and InOrder through their public methods.
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ import (
 
 type construct func(contract.FIFOConfig, deltafifo.Options) contract.FIFO
 
-// variants are the FIFOs behind an intake. Small batches end within every case.
+// variants are Coalescing and InOrder. Small batches end within every case.
 var variants = []struct {
 	name      string
 	class     contract.FIFOClass

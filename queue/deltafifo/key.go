@@ -1,6 +1,6 @@
 package deltafifo
 
-// Keys without the string: what the intake FIFOs tell objects apart by.
+// Keys as two strings, for Coalescing and InOrder.
 
 import (
 	"hash/maphash"
@@ -15,12 +15,12 @@ import (
 )
 
 // objectKey is a key in two parts, so that the usual key, a namespace and a name
-// that are strings already, costs no allocation. Each key has one form only: with
-// a namespace, which is not empty and has no slash, the key is namespace/name;
-// without one it is the name.
+// that are strings already, costs no allocation. Each key has one form only. With
+// a namespace, which is not empty and has no slash, the key is namespace/name.
+// Without one it is the name.
 type objectKey struct{ namespace, name string }
 
-// parseKey is the form of a key that is given as a string.
+// parseKey returns the objectKey of a key string.
 func parseKey(key string) objectKey {
 	if i := strings.IndexByte(key, '/'); i > 0 {
 		return objectKey{key[:i], key[i+1:]}
@@ -35,7 +35,7 @@ func (k objectKey) String() string {
 	return k.namespace + "/" + k.name
 }
 
-// seed makes hashes that nobody can foresee.
+// seed makes hashes that cannot be foreseen.
 var seed = maphash.MakeSeed()
 
 // hash is never 0, which stands for a hash that was not computed.
@@ -99,8 +99,8 @@ func (k keyer) all(list []any) ([]objectKey, error) {
 	return keys, nil
 }
 
-// keySet tells whether a key came before. It is reused from batch to batch and
-// holds nothing between them.
+// keySet is the set of the keys of a batch. It is reused from batch to batch and is empty
+// between them.
 type keySet struct {
 	few  [8]objectKey
 	n    int

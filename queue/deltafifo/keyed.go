@@ -1,6 +1,6 @@
 package deltafifo
 
-// The queue as client-go v0.17 let others read it.
+// The methods that client-go v0.17 had for reading the queue.
 
 import (
 	"fmt"

@@ -9,8 +9,8 @@ import (
 	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
-// TestLen: what is put in is counted until it is taken out, whether or not the consumer
-// has looked at it, and while it is processed no more.
+// TestLen: an event is counted until it is taken out, whether or not the consumer has
+// folded it. While it is processed it is counted no more.
 func TestLen(t *testing.T) {
 	t.Parallel()
 	type lengther interface {

@@ -11,7 +11,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// ErrRequeue has Pop put back what process was given.
+// ErrRequeue makes Pop put back the Deltas that process was given.
 type ErrRequeue = contract.ErrRequeue
 
 // keepSlots is the size up to which the map and the ring are kept when the FIFO
@@ -36,8 +36,8 @@ func (f *DeltaFIFO) Pop(process contract.PopProcessFunc) (any, error) {
 	a := f.takeLocked()
 	isInInitialList := !f.mu.initial.over()
 	if isInInitialList {
-		// Deferred, because nobody may see HasSynced before process has returned,
-		// and a process that panics has had its turn.
+		// Deferred: HasSynced must be false until process has returned, and an item whose
+		// process panics counts as processed.
 		defer f.mu.initial.popped()
 	}
 	item := any(a.deltas)
@@ -52,7 +52,7 @@ func (f *DeltaFIFO) Pop(process contract.PopProcessFunc) (any, error) {
 	return item, err
 }
 
-// takeLocked takes out what waited longest. Something must wait.
+// takeLocked takes out the accumulator that waited longest. There must be one.
 func (f *DeltaFIFO) takeLocked() *accumulator {
 	a := f.mu.order.pop()
 	if f.mu.order.len() == 0 && len(f.mu.order.slots) > keepSlots {
@@ -64,17 +64,17 @@ func (f *DeltaFIFO) takeLocked() *accumulator {
 	return a
 }
 
-// putBackLocked queues deltas unless newer ones wait. It copies them: whoever
-// popped them still holds them, and the FIFO may overwrite the last.
+// putBackLocked queues deltas unless newer ones wait. It copies them: the caller of Pop
+// still holds them, and the FIFO may overwrite the last.
 func (f *DeltaFIFO) putBackLocked(key string, deltas contract.Deltas) {
 	if f.mu.waiting[key] == nil {
 		f.pushLocked(&accumulator{key: key, deltas: slices.Clone(deltas)})
 	}
 }
 
-// HasSynced reports whether the first batch of objects was popped and processed:
-// that of the first Replace, or an empty one if another producing method was
-// called before. It never blocks. Clauses FIFO-12 to FIFO-17.
+// HasSynced reports whether the first batch of objects was popped and processed: that of
+// the first Replace, or an empty one if Add, Update, Delete or AddIfNotPresent was called
+// before. It never blocks. Clauses FIFO-12 to FIFO-17.
 func (f *DeltaFIFO) HasSynced() bool { return cache.IsDone(f) }
 
 // HasSyncedChecker gives HasSynced as a channel to wait for.

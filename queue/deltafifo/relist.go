@@ -1,6 +1,6 @@
 package deltafifo
 
-// What comes from a whole list: Replace and Resync.
+// Replace and Resync of a DeltaFIFO.
 
 import (
 	"context"
@@ -97,8 +97,8 @@ func deletion(key string, obj any) contract.Delta {
 	return contract.Delta{Type: contract.Deleted, Object: contract.DeletedFinalStateUnknown{Key: key, Obj: obj}}
 }
 
-// Resync queues a Sync delta for each known object whose key does not wait; what
-// waits is newer than what is known. The error is always nil. Clause FIFO-35.
+// Resync queues a Sync delta for each known object whose key does not wait: waiting deltas
+// are newer than the known object. The error is always nil. Clause FIFO-35.
 func (f *DeltaFIFO) Resync() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

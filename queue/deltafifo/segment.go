@@ -1,6 +1,6 @@
 package deltafifo
 
-// What producers hand over, and the memory that it waits in.
+// Events, and the segments in which they wait.
 
 import "github.com/informerbench/informerbench/contract"
 
@@ -28,7 +28,7 @@ var deltaTypes = [...]contract.DeltaType{
 	replacedAll: contract.ReplacedAll, syncAll: contract.SyncAll, bookmarked: contract.Bookmark,
 }
 
-// event is what one call of a producer says.
+// event is one call of a producer.
 type event struct {
 	key  objectKey
 	obj  any
@@ -40,7 +40,7 @@ func (ev *event) delta() contract.Delta {
 	return contract.Delta{Type: deltaTypes[ev.kind], Object: ev.obj}
 }
 
-// relist is the object of a Replace whose objects have keys.
+// relist is a Replace whose objects have keys, as the obj of its event.
 type relist struct {
 	keys  []objectKey
 	objs  []any
@@ -50,7 +50,7 @@ type relist struct {
 const (
 	// segmentEvents makes a segment 8 KiB with what the runtime adds.
 	segmentEvents = 145
-	// keepSegments bounds each list of segments that wait to be used again.
+	// keepSegments bounds each list of spare segments.
 	keepSegments = 8
 )
 
@@ -69,7 +69,7 @@ type chain struct {
 	n          int
 }
 
-// push appends an event; spare is where a segment is taken from if there is one.
+// push appends an event, in a segment of spare if it needs one and there is one.
 func (c *chain) push(ev event, spare *spares) {
 	t := c.tail
 	if t == nil || t.n == segmentEvents {
@@ -142,7 +142,7 @@ func (s *spares) put(t *segment) {
 	}
 }
 
-// refill takes over what o has, as far as it fits.
+// refill moves segments from o to s, as far as they fit.
 func (s *spares) refill(o *spares) {
 	for s.n < keepSegments && o.n > 0 {
 		s.put(o.get())

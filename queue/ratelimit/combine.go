@@ -1,7 +1,7 @@
 package ratelimit
 
-// The limiters that look past one item: the token bucket that all items share,
-// and limiters made of limiters.
+// The limiters that do not look at one item's failures: the token bucket that all items
+// share, and limiters made of limiters.
 
 import (
 	"time"
@@ -77,7 +77,7 @@ func (r *MaxOf[T]) Forget(item T) {
 	}
 }
 
-// WithMaxWait cuts another limiter's delays.
+// WithMaxWait caps another limiter's delays.
 type WithMaxWait[T comparable] struct {
 	contract.RateLimiter[T]
 	max time.Duration
@@ -94,9 +94,9 @@ func (r *WithMaxWait[T]) When(item T) time.Duration {
 	return min(r.RateLimiter.When(item), r.max)
 }
 
-// DefaultController returns what client-go gives a controller that asks for
-// nothing: each item backs off from 5 ms, doubling to 1000 s, and all items
-// together get 10 tries a second after a burst of 100.
+// DefaultController returns client-go's default limiter for controllers. Each item backs
+// off from 5 ms, doubling to 1000 s. All items together get 10 tries a second after a burst
+// of 100.
 func DefaultController[T comparable]() *MaxOf[T] {
 	return NewMaxOf[T](
 		NewItemExponentialFailure[T](5*time.Millisecond, 1000*time.Second),

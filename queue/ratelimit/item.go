@@ -1,6 +1,6 @@
 package ratelimit
 
-// The limiters that look at one item's failures.
+// The limiters that count each item's failures.
 
 import (
 	"math/bits"

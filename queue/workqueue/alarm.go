@@ -14,7 +14,7 @@ import (
 // late; client-go has the same bound.
 const maxSleep = 10 * time.Second
 
-// alarm is the goroutine behind a queue's waiting items.
+// alarm is the goroutine that makes a queue's waiting items ready.
 type alarm struct {
 	clock    clock.Clock
 	token    chan struct{} // holds one token: the earliest time may have changed
@@ -23,9 +23,8 @@ type alarm struct {
 	loop     sync.WaitGroup
 }
 
-// start runs a goroutine that calls move with the time, again when the time that
-// move returned has come, and whenever it is woken. A zero time means that nothing
-// waits.
+// start runs a goroutine that calls move with the current time: at once, at each time that
+// move returns, and whenever it is woken. If move returns a zero time nothing waits.
 func (a *alarm) start(c clock.Clock, move func(now time.Time) (next time.Time)) {
 	a.clock = c
 	a.token = make(chan struct{}, 1)
@@ -33,7 +32,7 @@ func (a *alarm) start(c clock.Clock, move func(now time.Time) (next time.Time)) 
 	a.loop.Go(func() { a.run(move) })
 }
 
-// wake has move called soon. It never waits.
+// wake makes the goroutine call move soon. It never waits.
 func (a *alarm) wake() {
 	explore.Point("alarm.token")
 	select {
@@ -82,7 +81,7 @@ type timer struct {
 	timer clock.Timer
 }
 
-// set makes the returned channel deliver once, after d, and no earlier setting.
+// set makes the returned channel deliver once, after d. It cancels any earlier setting.
 func (t *timer) set(d time.Duration) <-chan time.Time {
 	if t.timer == nil {
 		t.timer = t.clock.NewTimer(d)
@@ -93,8 +92,8 @@ func (t *timer) set(d time.Duration) <-chan time.Time {
 	return t.timer.C()
 }
 
-// stop also takes out a delivery that nobody received: a fake clock's channel
-// keeps it, and blocks the clock at the next one.
+// stop also takes out a delivery that was not received: a fake clock's channel keeps it,
+// and blocks the clock at the next one.
 func (t *timer) stop() {
 	if t.timer == nil {
 		return

@@ -16,19 +16,18 @@ const (
 	// maxHeaps is the most heaps that Config.Heaps = 0 makes.
 	maxHeaps = 8
 
-	// batch is how many due items leave the heaps under one hold of their locks, so
-	// that AddAfter waits for at most this many while a million come due.
+	// batch is the most due items that leave the heaps under one hold of their locks. So
+	// AddAfter waits for at most this many while a million come due.
 	batch = 256
 )
 
 // DelayingQueue is a Queue to which items can be added later.
 //
-// What waits is spread by hash over several heaps, each with a lock of its own, so
-// that producers on several processors work at the same time. AddAfter writes into
-// its item's heap itself: there is no channel that could be full. A heap that takes
-// items in by the batch for less gets them by sixteens (see intake). One goroutine
-// moves what is due into the queue; it is woken only for an item that comes before
-// the time that it sleeps until.
+// Waiting items are spread by hash over several heaps, each with a lock of its own, so that
+// producers on several processors work at the same time. AddAfter writes into its item's
+// heap itself: there is no channel that could be full. A contract.BatchDelayHeap gets its
+// items 16 at a time (see intake). One goroutine moves due items into the queue. It is
+// woken only for an item that is due before the time until which it sleeps.
 //
 // Items that are due at the same instant come out in any order, as in client-go: they may
 // lie in different heaps. With Config.Heaps: 1 they come out in the heap's order. The heaps
@@ -40,10 +39,10 @@ type DelayingQueue[T comparable] struct {
 	alarm   alarm
 	heaps   []heap[T]
 
-	// armed is the time that the moving goroutine sleeps until, zero if it sleeps
-	// until it is woken. It is written with all heaps' locks held and read with any
-	// of them: so who adds an item either comes before the goroutine looks into that
-	// heap, and is seen, or sees what it is armed for.
+	// armed is the time until which the moving goroutine sleeps, zero if it sleeps until it
+	// is woken. It is written with all heaps' locks held and read with any of them. So the
+	// goroutine sees an item that was added before it looked into that heap. A later AddAfter
+	// sees the new armed.
 	armed time.Time
 }
 
@@ -81,10 +80,10 @@ func NewDelaying[T comparable](newHeap func() contract.DelayHeap[T], cfg Config[
 	return q
 }
 
-// AddAfter adds item when delay has passed, at once if that is zero or less. An
-// item that waits already keeps the earlier time. Waiting for its time is apart
-// from being ready: Add of an item that waits hands it out now, and again at its
-// time. After ShutDown it is ignored.
+// AddAfter adds item when delay has passed, at once if that is zero or less. An item that
+// waits already keeps the earlier time. Waiting for its time is independent of being ready:
+// Add of an item that waits hands it out now, and again at its time. After ShutDown it is
+// ignored.
 func (q *DelayingQueue[T]) AddAfter(item T, delay time.Duration) {
 	if q.ShuttingDown() {
 		return
@@ -110,8 +109,8 @@ func (q *DelayingQueue[T]) AddAfter(item T, delay time.Duration) {
 	}
 }
 
-// moveDue adds to the queue what has come due by now, up to a batch, and returns
-// the time at which to do so again. buffer is its own from call to call.
+// moveDue adds due items to the queue, up to a batch, and returns the time of its next
+// call. buffer is for its use only and is reused from call to call.
 func (q *DelayingQueue[T]) moveDue(buffer []T, now time.Time) (next time.Time) {
 	for i := range q.heaps {
 		q.heaps[i].mu.Lock()
@@ -126,8 +125,8 @@ func (q *DelayingQueue[T]) moveDue(buffer []T, now time.Time) (next time.Time) {
 	return next
 }
 
-// popDueLocked takes out up to a batch of what is due, in the order of the times,
-// and returns the earliest time left, zero if nothing waits.
+// popDueLocked takes out due items, up to a batch, in the order of their times. It returns
+// the earliest time left, zero if nothing waits.
 func (q *DelayingQueue[T]) popDueLocked(due []T, now time.Time) (_ []T, next time.Time) {
 	if q.heaps[0].mu.waiting == nil {
 		return due, next

@@ -6,17 +6,18 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// intakeLen is how many items an intake has room for. Eight would bring as much, and
-// 64 no more (docs/queues.md); the call that fills it is the longer the more there are.
+// intakeLen is the number of items that an intake holds. 8 would bring as much, and 64 no
+// more (docs/queues.md). The longer the intake, the longer the call that fills it.
 const intakeLen = 16
 
-// intake is a heap that notes what is added and hands it to the heap behind it by the
-// batch, which costs less (contract.BatchDelayHeap): when the intake is full, and before
-// anybody looks into the heap. Nothing is put off for longer than that, and no work is
-// left to another goroutine: of 16 Adds the last one does the work of all.
+// intake is a heap that notes added items and hands them to the heap behind it as a batch,
+// which costs less (contract.BatchDelayHeap). It does so when it is full, and before each
+// look into the heap. No item is put off for longer than that, and no work is left to
+// another goroutine: of 16 Adds the last one does the work of all.
 //
-// It does not matter to the owner that an item is noted only. If it is due before the
-// time until which the owner sleeps, the owner is woken and looks, else it looks in time.
+// The owner's sleep is the same whether an item is noted or in the heap. If the item is due
+// before the time until which the owner sleeps, the owner is woken and looks. Otherwise it
+// looks in time.
 type intake[T comparable] struct {
 	heap  contract.BatchDelayHeap[T]
 	n     int // items noted
@@ -56,9 +57,9 @@ func (in *intake[T]) Next() (readyAt time.Time, ok bool) {
 	return in.heap.Next()
 }
 
-// PopReady is part of contract.DelayHeap. What is noted goes in first, though it may not be
-// due: an item that comes out must not be noted with a later time, at which it would
-// come again.
+// PopReady is part of contract.DelayHeap. Noted items go into the heap first, even if they
+// are not due: an item that comes out must not be noted with a later time, at which it
+// would come again.
 func (in *intake[T]) PopReady(now time.Time) (item T, ok bool) {
 	in.takeIn()
 	return in.heap.PopReady(now)

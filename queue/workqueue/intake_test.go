@@ -98,7 +98,7 @@ func TestALaterTimeInAnIntakeIsOver(t *testing.T) {
 	})
 }
 
-// Who adds an item that cannot be compared hears of it, not who takes it in.
+// An item that cannot be compared makes its Add panic, not a later call.
 func TestItemsThatCannotBeComparedPanicAtOnce(t *testing.T) {
 	t.Parallel()
 	q := workqueue.NewDelaying(func() contract.DelayHeap[any] { return delay.NewQuadHeap[any]() }, workqueue.Config[any]{})
@@ -132,7 +132,7 @@ func TestAddAfterDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// What lies in the intakes at ShutDown is let go, though the queue lives on.
+// ShutDown lets go of the items in the intakes, though the queue lives on.
 func TestShutDownKeepsNothingInTheIntakes(t *testing.T) {
 	t.Parallel()
 	type object [1024]byte

@@ -14,12 +14,12 @@ type level[T comparable] struct {
 // lists: that of its level, and that of all ready nodes by age. Both are linked
 // through the nodes, so a node leaves either from any place in O(1).
 //
-// Costs, p being how many different priorities are ready: push, raise and pop take
-// O(1) where the level stays, and O(log p) where one comes or goes.
+// Costs, with p different priorities ready: push, raise and pop take O(1) if no level comes
+// or goes, and O(log p) otherwise.
 //
-// Fairness: pop gives the highest priority, but after turn-1 pops in a row that
-// passed over the node that has been ready longest, that node has its turn. So a
-// node leaves after at most turn pops for itself and for each node that is older.
+// Fairness: pop returns a node of the highest priority. But after turn-1 pops in a row that
+// passed over the node that has been ready longest, pop returns that node. So a node leaves
+// after at most turn pops for itself and turn pops for each older node.
 type levels[T comparable] struct {
 	turn   int // 0: no node ever has a turn
 	passed int // pops in a row that passed over the oldest

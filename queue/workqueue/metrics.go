@@ -75,7 +75,7 @@ func newMetrics[T comparable](cfg Config[T], priorities bool) *metrics[T] {
 	}
 }
 
-// added: item is to be handed out, now or when its worker is done with it.
+// added counts an item that is to be handed out, now or when its worker is done with it.
 func (m *metrics[T]) added(item T, priority int) {
 	if m == nil {
 		return
@@ -85,7 +85,7 @@ func (m *metrics[T]) added(item T, priority int) {
 	m.addedAt[item] = m.clock.Now()
 }
 
-// raised: an item that was added and not yet got has another priority.
+// raised moves an item, which was added and not yet got, to another priority.
 func (m *metrics[T]) raised(from, to int) {
 	if m == nil {
 		return
@@ -94,7 +94,7 @@ func (m *metrics[T]) raised(from, to int) {
 	m.depth.Inc(to)
 }
 
-// got: a worker has item.
+// got counts an item that a worker gets.
 func (m *metrics[T]) got(item T, priority int) {
 	if m == nil {
 		return
@@ -106,7 +106,7 @@ func (m *metrics[T]) got(item T, priority int) {
 	m.gotAt[item] = now
 }
 
-// done: the worker that had item has it no more.
+// done counts an item that its worker is done with.
 func (m *metrics[T]) done(item T) {
 	if m == nil {
 		return

@@ -26,8 +26,8 @@ const (
 type rank[T comparable] struct {
 	prev         *node[T, rank[T]] // in its level, with node.next
 	older, newer *node[T, rank[T]] // in the list by age
-	// priority is what it is ready with or will be; what it was handed out with
-	// while it is processed and was not added since.
+	// priority is the one that the item is ready with or will be. For an item that is
+	// processed and was not added since, it is the one that it was handed out with.
 	priority int
 	readyAt  time.Time // while its state is waiting
 }
@@ -35,18 +35,18 @@ type rank[T comparable] struct {
 // PriorityQueue is a rate-limiting queue that hands out items of higher priority
 // first, and lets none starve: see Config.Turn.
 //
-// An item is in it once, ready or waiting for its time. One that is added again
-// takes the higher of the two priorities and the earlier of the two times: Add of
-// an item that waits makes it ready, and it does not come again at its time.
-// (The heap may keep the item until then.) That is what sets it apart from
-// [RateLimitingQueue], where waiting and being ready are apart.
+// An item is in the queue once, ready or waiting for its time. One that is added again
+// takes the higher of the two priorities and the earlier of the two times: Add of an item
+// that waits makes it ready, and it does not come again at its time. (The heap may keep the
+// item until then.) In [RateLimitingQueue], by contrast, an item can wait and be ready at
+// once.
 //
 // Items of one priority that are due at the same instant come out in the order in which
 // they were added (QUEUE-40), over a heap that is contract.ArrivalOrdered.
 //
-// Everything is under one lock, and no call holds it for longer than O(log n),
-// n being what waits, and O(log p), p being the different priorities that are
-// ready; AddWithOpts does for each item that it is given.
+// One lock guards everything. No call holds it for longer than O(log n + log p), with n
+// items waiting for their time and p different priorities ready. AddWithOpts takes the lock
+// once for each item.
 type PriorityQueue[T comparable] struct {
 	metrics *metrics[T]             // nil counts nothing
 	retries workqueue.CounterMetric // nil counts nothing
@@ -58,11 +58,11 @@ type PriorityQueue[T comparable] struct {
 		lock
 		workers
 		items  table[T, rank[T]]
-		levels levels[T] // the nodes whose state is dirty and no more
-		// times holds the items whose state has waiting, at their readyAt or before;
-		// and some that waited once. Nil once the queue is shut down.
+		levels levels[T] // exactly the nodes whose state is dirty
+		// times holds the items whose state has waiting, at their readyAt or before. It may
+		// also hold items that wait no more. Nil once the queue is shut down.
 		times contract.DelayHeap[T]
-		armed time.Time // what the alarm sleeps until; zero until it is woken
+		armed time.Time // when the alarm's timer fires; zero: it sleeps until it is woken
 	}
 }
 
@@ -140,10 +140,10 @@ func (q *PriorityQueue[T]) add(item T, priority int, after time.Duration) {
 	}
 }
 
-// addLocked adds item at readyAt, at once if that is zero. It reports whether the
-// alarm sleeps too long.
+// addLocked adds item at readyAt, at once if that is zero. It reports whether the alarm
+// must be woken because it would sleep beyond readyAt.
 func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int, readyAt time.Time) (earliest bool) {
-	if q.mu.times == nil { // as shutDown leaves it before it is over
+	if q.mu.times == nil { // shutDown makes it nil before it sets over
 		return false
 	}
 	at := q.mu.items.find(item, hash)
@@ -152,7 +152,7 @@ func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int, readyAt 
 		n = q.mu.items.insert(at, item, hash)
 		n.more.priority = priority
 	} else if n.state == processing {
-		n.more.priority = priority // the one that it was handed out with is over
+		n.more.priority = priority // the one that it was handed out with counts no more
 	}
 	switch {
 	case n.state == dirty:
@@ -182,7 +182,7 @@ func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int, readyAt 
 	return q.mu.armed.IsZero() || readyAt.Before(q.mu.armed)
 }
 
-// readyLocked makes a node ready that is not, at its Done if a worker has it.
+// readyLocked makes a node ready, at its Done if a worker has it. It must not be ready yet.
 func (q *PriorityQueue[T]) readyLocked(n *ranked[T]) {
 	n.state = n.state&^waiting | dirty
 	q.metrics.added(n.item, n.more.priority)
@@ -192,8 +192,8 @@ func (q *PriorityQueue[T]) readyLocked(n *ranked[T]) {
 	}
 }
 
-// ripen makes ready what is due by now, up to ripenAtOnce, and returns the time at
-// which to do so again.
+// ripen makes items ready that are due, up to ripenAtOnce, and returns the time of its next
+// call.
 func (q *PriorityQueue[T]) ripen(now time.Time) (next time.Time) {
 	q.mu.Lock()
 	if q.mu.times != nil {
@@ -215,8 +215,8 @@ func (q *PriorityQueue[T]) ripen(now time.Time) (next time.Time) {
 	return next
 }
 
-// ripenLocked: times gave item. An item that was added at once meanwhile waits no
-// more, or waits again, perhaps for a later time than the one that times kept.
+// ripenLocked handles an item that times gave out. If it was added at once meanwhile, it
+// waits no more, or waits again, perhaps for a later time than the one in times.
 func (q *PriorityQueue[T]) ripenLocked(item T, now time.Time) {
 	n := *q.mu.items.find(item, q.mu.items.hashOf(item))
 	switch {
@@ -250,7 +250,7 @@ func (q *PriorityQueue[T]) Get() (item T, shutdown bool) {
 }
 
 // GetWithPriority waits until an item is ready and hands it to the caller, who must
-// call Done with it. Once the queue is shut down and nothing is ready, it answers
+// call Done with it. Once the queue is shut down and nothing is ready, it returns
 // the zero item with shutdown = true.
 func (q *PriorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
 	q.mu.Lock()

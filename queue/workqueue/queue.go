@@ -26,9 +26,9 @@ type Config[T comparable] struct {
 	// first in, first out. The queue calls it under its lock. A queue with
 	// priorities has an order of its own and ignores this one.
 	Order workqueue.Queue[T]
-	// Heaps is over how many heaps a delaying queue spreads what waits for its
-	// time, so that producers seldom meet; 0 means two for each processor and at
-	// most 8. A queue with priorities has one heap.
+	// Heaps is the number of heaps over which a delaying queue spreads its waiting items, so
+	// that producers seldom meet; 0 means two for each processor and at most 8. A queue with
+	// priorities has one heap.
 	Heaps int
 	// Turn makes a queue with priorities fair: of Turn Gets in a row, at least one returns
 	// the item that has been ready longest, whatever its priority. 0 means 16. With a Turn
@@ -36,7 +36,7 @@ type Config[T comparable] struct {
 	Turn int
 }
 
-// state is what a queue knows of an item; an item in no state is not held.
+// state is what a queue knows of an item; the queue does not hold an item in no state.
 type state uint8
 
 const (
@@ -52,8 +52,8 @@ type plain[T comparable] = node[T, struct{}]
 // is ready is handed out once; one that is added while a worker has it is handed
 // out again after Done.
 //
-// An item's whole state is one node. The ready ones are linked, so Get looks
-// nothing up; Add and Done look up once, with a hash made before they lock.
+// An item's whole state is one node. Ready nodes are linked, so Get needs no look-up unless
+// Config.Order is set. Add and Done look up once, with a hash computed before they lock.
 type Queue[T comparable] struct {
 	metrics *metrics[T] // nil counts nothing
 
@@ -61,7 +61,7 @@ type Queue[T comparable] struct {
 		lock
 		workers
 		items table[T, struct{}]
-		// fifo or order holds the items whose state is dirty and no more.
+		// fifo or order holds exactly the items whose state is dirty.
 		fifo  fifo[T]
 		order workqueue.Queue[T] // nil: fifo
 	}
@@ -88,8 +88,8 @@ func (cfg Config[T]) withDefaults() Config[T] {
 	return cfg
 }
 
-// Add makes item ready, unless it is. While a worker has item, it becomes ready
-// at Done. After ShutDown it is ignored.
+// Add makes item ready, unless it is ready already. While a worker has item, it becomes
+// ready at Done. After ShutDown it is ignored.
 func (q *Queue[T]) Add(item T) {
 	hash := q.mu.items.hashOf(item)
 	q.mu.Lock()
@@ -153,7 +153,7 @@ func (q *Queue[T]) Len() int {
 }
 
 // Get waits until an item is ready and hands it to the caller, who must call
-// Done with it. Once the queue is shut down and nothing is ready, it answers the
+// Done with it. Once the queue is shut down and nothing is ready, it returns the
 // zero item with shutdown = true.
 func (q *Queue[T]) Get() (item T, shutdown bool) {
 	q.mu.Lock()
@@ -214,9 +214,9 @@ func (q *Queue[T]) doneLocked(item T, hash uint64) (wake bool) {
 // ready and then learn that the queue is shut down. It may be called again.
 func (q *Queue[T]) ShutDown() { q.shutDown(false) }
 
-// ShutDownWithDrain is ShutDown, and returns once no worker has an item, as
-// client-go's does: it does not wait for ready items that no worker has taken.
-// A ShutDown ends the waiting.
+// ShutDownWithDrain is ShutDown, and returns once no worker has an item. Like client-go's
+// it does not wait for ready items that no worker has taken. A later ShutDown ends the
+// waiting.
 func (q *Queue[T]) ShutDownWithDrain() { q.shutDown(true) }
 
 func (q *Queue[T]) shutDown(drain bool) {

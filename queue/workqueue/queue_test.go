@@ -133,7 +133,7 @@ func TestFakeClockIsNotBlocked(t *testing.T) {
 	})
 }
 
-// kubernetes#105031: a queue kept what it had handed out.
+// kubernetes#105031: a queue kept items alive that it had handed out.
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
 	type object [1024]byte

@@ -62,7 +62,7 @@ func TestStrangeDelays(t *testing.T) {
 					if q.Len() != want {
 						t.Errorf("%d items are ready at once, want %d", q.Len(), want)
 					}
-					q.AddAfter("c", time.Second) // what waits for ever is in nobody's way
+					q.AddAfter("c", time.Second) // the item that waits for ever does not hold it up
 					time.Sleep(time.Minute)
 					synctest.Wait()
 					if c.delay == 1 {
@@ -78,8 +78,8 @@ func TestStrangeDelays(t *testing.T) {
 	}
 }
 
-// An item that does not equal itself cannot be found again by anybody. It is handed out
-// once for each Add, as by client-go, and stops nothing.
+// An item that does not equal itself cannot be found again. It is handed out once for each
+// Add, as by client-go, and stops nothing.
 func TestItemsThatDoNotEqualThemselves(t *testing.T) {
 	t.Parallel()
 	for name, newQueue := range strange[float64](always[float64]{time.Second}) {

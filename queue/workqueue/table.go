@@ -8,17 +8,17 @@ import "hash/maphash"
 // and go. So no call ever moves all items, as a doubling table does, and after a
 // flood the memory is given back bit by bit, which a Go map never does.
 //
-// All calls take O(1) time on average. Memory: a node per item, a pointer per
-// bucket, and from one to four buckets per item. A node that is taken out is kept
-// for the next item, but no more of them than there are items, and 64.
+// All calls take O(1) time on average. Memory: a node per item, a pointer per bucket, and
+// from one to four buckets per item. Removed nodes are kept for new items: at most as many
+// as there are items, plus 64.
 //
-// Who holds a node knows its state without a look-up; that is what the table is
-// for. The methods need the queue's lock, hashOf does not.
+// A node holds the state of its item, so that code with a node needs no look-up; that is
+// what the table is for. The methods need the queue's lock, hashOf does not.
 type table[T comparable, X any] struct {
 	seed  maphash.Seed
 	pages []*page[T, X] // the first buckets heads, in pages
-	// buckets is mask+1 and those that were split off in this round: the heads from
-	// mask+1 on hold what was in the heads from 0 on.
+	// buckets is mask+1 and the buckets that were split off in this round: head mask+1+i
+	// holds nodes that were in head i.
 	buckets, mask uint64
 	len           int
 	spare         *node[T, X] // taken out, for the next items; linked by chain
@@ -30,10 +30,10 @@ const (
 	pageHeads   = 1 << pageBits
 	leastHeads  = 16
 	leastSpares = 64
-	// mergesAtOnce is how many buckets one remove may merge. It must be more than
-	// sparse, or the buckets would not keep up with the items that go.
+	// mergesAtOnce is the most buckets that one remove merges. It must be more than sparse,
+	// or the number of buckets would not keep up with that of the items as they go.
 	mergesAtOnce = 8
-	// sparse is how many buckets there are per item before buckets are merged.
+	// sparse is the number of buckets per item above which buckets are merged.
 	sparse = 4
 )
 
@@ -108,7 +108,7 @@ func (t *table[T, X]) remove(at **node[T, X]) {
 		}
 		t.merge()
 	}
-	for range 2 { // one more than comes, so that they get fewer
+	for range 2 { // one more than this call adds, so that there will be fewer
 		if t.spares <= t.len+leastSpares {
 			break
 		}
@@ -117,8 +117,8 @@ func (t *table[T, X]) remove(at **node[T, X]) {
 	}
 }
 
-// bucketOf tells the bucket of a hash: its low bits, one more of them where the
-// bucket was split already.
+// bucketOf returns the bucket of a hash: its low bits, one more of them if the bucket was
+// split already.
 func (t *table[T, X]) bucketOf(hash uint64) uint64 {
 	if b := hash & (2*t.mask + 1); b < t.buckets {
 		return b

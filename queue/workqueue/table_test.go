@@ -102,7 +102,7 @@ func TestTableWithEqualHashes(t *testing.T) {
 	}
 }
 
-// modelLevels is what levels promises, by looking at everything.
+// modelLevels is the model of levels. It looks at every node.
 type modelLevels struct {
 	turn, passed int
 	nodes        []*ranked[int] // by age
@@ -171,7 +171,7 @@ func TestLevelsAgainstAModel(t *testing.T) {
 	}
 }
 
-// mustBeSound asserts what levels says of its heap.
+// mustBeSound checks the invariants of levels' heap.
 func (l *levels[T]) mustBeSound(t *testing.T, nodes int) {
 	t.Helper()
 	if len(l.of) != len(l.heap) || len(l.spare) > spareLevels {

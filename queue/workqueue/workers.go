@@ -8,22 +8,22 @@ import (
 	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// workers is what a queue knows of those that take items: who waits for one, who
-// has one, and whether it is over. What is not atomic is under the queue's lock.
+// workers counts the goroutines that wait for an item and the items that workers have, and
+// knows whether the queue is shut down. Fields that are not atomic are under the queue's
+// lock.
 //
-// Waking is throttled. Waking a goroutine costs more than an Add, so at most one
-// is on its way at any time; it takes an item and, if more is ready and others
-// wait, wakes the next (tookLocked). None is forgotten: an item that becomes ready
-// while a goroutine is on its way is found by that goroutine, or was taken before
-// it came.
+// Waking is throttled. Waking a goroutine costs more than an Add, so at most one woken
+// goroutine is on its way at any time. It takes an item and, if more are ready and others
+// wait, wakes the next (tookLocked). No item is forgotten: if one becomes ready while a
+// goroutine is on its way, that goroutine finds it, or another took it before.
 type workers struct {
 	over atomic.Bool // the queue is shut down; written under the lock
 
-	nonEmpty   explore.Cond // something is ready, or it is over
+	nonEmpty   explore.Cond // an item is ready, or the queue is shut down
 	idle       explore.Cond // processing is 0, or draining is false
 	ready      int          // items to hand out
 	waiting    int          // goroutines in nonEmpty.Wait
-	waking     int          // those of them that were woken and have not come yet
+	waking     int          // those of them that were woken and do not run yet
 	processing int          // items that workers have
 	draining   bool         // a shutdown may wait for processing to be 0
 }
@@ -34,9 +34,8 @@ func (w *workers) init(l sync.Locker) {
 	w.idle.L = l
 }
 
-// needsWakeLocked reports whether the caller must call nonEmpty.Signal, with the
-// lock held or after it let go of it: something is ready, somebody waits for it
-// and nobody is on the way.
+// needsWakeLocked reports whether the caller must call nonEmpty.Signal, with the lock held
+// or after unlocking it: an item is ready, a goroutine waits and none is on its way.
 func (w *workers) needsWakeLocked() bool {
 	if w.ready == 0 || w.waiting == 0 || w.waking > 0 {
 		return false
@@ -45,9 +44,9 @@ func (w *workers) needsWakeLocked() bool {
 	return true
 }
 
-// awaitLocked waits until something is ready; false when it is over and nothing is.
-// Before it sleeps it lets others run once, who may bring something: under load they
-// do, and that is cheaper than to be put to sleep and woken.
+// awaitLocked waits until an item is ready. It returns false if the queue is shut down and
+// no item is ready. Before it sleeps it lets other goroutines run once. Under load they
+// bring an item, and that is cheaper than to be put to sleep and woken.
 func (w *workers) awaitLocked() bool {
 	if w.ready == 0 && !w.over.Load() {
 		w.nonEmpty.L.Unlock()
@@ -66,8 +65,7 @@ func (w *workers) awaitLocked() bool {
 	return true
 }
 
-// tookLocked counts an item that a worker takes, and reports what needsWakeLocked
-// does of the rest.
+// tookLocked counts an item that a worker takes, and returns needsWakeLocked for the rest.
 func (w *workers) tookLocked() bool {
 	w.ready--
 	w.processing++
@@ -82,8 +80,8 @@ func (w *workers) doneLocked() {
 	}
 }
 
-// shutDownLocked ends it, and waits for what is processed if drain says so, until
-// another shutdown without drain.
+// shutDownLocked shuts the queue down. With drain it waits until no item is processed, or
+// until another shutdown without drain.
 func (w *workers) shutDownLocked(drain bool) {
 	explore.Point("shutDown.over")
 	w.over.Store(true)
