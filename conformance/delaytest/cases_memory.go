@@ -5,10 +5,10 @@ package delaytest
 
 import (
 	"fmt"
-	"strconv"
 	"math"
 	"runtime"
 	"runtime/metrics"
+	"strconv"
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
