@@ -59,6 +59,29 @@ func TestALateQueueIsNotAccused(t *testing.T) {
 	}
 }
 
+// tardy is a queue whose Get returns five ticks after it took its item, as Get does on a
+// machine that stalls.
+type tardy struct {
+	contract.RateLimitingQueue[string]
+	clock clock.Clock
+}
+
+func (q tardy) Get() (item string, shutdown bool) {
+	item, shutdown = q.RateLimitingQueue.Get()
+	<-q.clock.After(5 * stepped{}.tick())
+	return item, shutdown
+}
+
+func TestATardyGetIsNotAccused(t *testing.T) {
+	newTardy := func(cfg contract.QueueConfig) contract.DelayingQueue[string] {
+		return tardy{newConfiguredClientGo(cfg).(contract.RateLimitingQueue[string]), cfg.Clock}
+	}
+	// QUEUE-28 has several steps that wait for the queue to take in what was added.
+	if err := Check(newClientGo, NewConfigured(newTardy), suite.Only("QUEUE-28")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWrongOptionsAreNamed(t *testing.T) {
 	if err := Check(newClientGo, Waive("QUEUE-99", "no such clause")); err == nil || !strings.Contains(err.Error(), "QUEUE-99") {
 		t.Errorf("an unknown clause is waived without a word: %v", err)

@@ -92,13 +92,13 @@ func (w *world) takenIn(first time.Time) bool {
 	w.addAfter(probe, 1)
 	w.advance(w.tick())
 	got := w.get()
+	w.done(got) // or a later Add of it would wait for this Done
 	if w.reached(first) {
 		return false
 	}
 	if got != probe {
 		w.t.Fatalf("Get = %q %s before its time", got, first.Sub(w.clock().Now()))
 	}
-	w.done(probe)
 	return true
 }
 
