@@ -8,7 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 const (
@@ -75,7 +78,7 @@ func (s *solo) pass(actors []Actor, budget time.Duration) error {
 	}
 	s.actors, s.goroutines = actors, len(actors)
 	if s.perRound == 0 {
-		s.allocs = measure.NewAllocCounter()
+		s.allocs = sysinfo.NewAllocCounter()
 		s.perRound = s.calibrate(budget / minRounds)
 		if !s.warmUp(s.perRound) {
 			s.warning = "no steady state after warm-up"
@@ -117,16 +120,16 @@ func (s *solo) amidCycle(done int) bool {
 }
 
 // series summarises the passes.
-func (s *solo) series() measure.Series {
+func (s *solo) series() record.Series {
 	ops := uint64(s.ops * s.goroutines)
-	return measure.Series{
+	return record.Series{
 		Goroutines: s.goroutines,
 		Passes:     s.times,
 		Warnings:   s.warnings(),
 		Values: map[string]float64{
-			measure.NsPerOp:     measure.QuantileOf(s.times, undisturbed),
-			measure.BytesPerOp:  perOp(s.measured.bytes, ops, 0.1),
-			measure.AllocsPerOp: perOp(s.measured.objects, ops, 0.001),
+			metrics.NsPerOp:     stats.QuantileOf(s.times, undisturbed),
+			metrics.BytesPerOp:  perOp(s.measured.bytes, ops, 0.1),
+			metrics.AllocsPerOp: perOp(s.measured.objects, ops, 0.001),
 		},
 	}
 }
@@ -149,7 +152,7 @@ func perOp(count, ops uint64, step float64) float64 {
 // rounder times batches of one operation.
 type rounder struct {
 	actors    []Actor
-	allocs    *measure.AllocCounter
+	allocs    *sysinfo.AllocCounter
 	allocated        // in all rounds so far
 	stopped   bool   // an actor did fewer operations than asked
 	ended     uint64 // collections, at the last reading
@@ -180,7 +183,7 @@ func (r *rounder) warmUp(n int) bool {
 		for i := range v {
 			v[i] = float64(r.round(n))
 		}
-		return measure.MedianOf(v)
+		return stats.MedianOf(v)
 	}
 	before := window()
 	for range maxWarmup {

@@ -12,7 +12,9 @@ import (
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // told is a number of a whole run, with its unit in go test -bench. series "" is the
@@ -21,9 +23,9 @@ type told struct{ series, metric, unit string }
 
 // percentiles are a distribution's p50 to p99.99 and its maximum.
 func percentiles(series, distribution, name string) []told {
-	out := []told{{series, measure.MaxMetric(distribution), name + "-max-ns"}}
-	for _, p := range measure.Percentiles {
-		out = append(out, told{series, measure.PercentileMetric(distribution, p), measure.PercentileMetric(name, p)})
+	out := []told{{series, metrics.Max(distribution), name + "-max-ns"}}
+	for _, p := range metrics.Percentiles {
+		out = append(out, told{series, metrics.Percentile(distribution, p), metrics.Percentile(name, p)})
 	}
 	return out
 }
@@ -35,21 +37,21 @@ var informerRuns = []struct {
 	tells    []told
 }{
 	{"informer-events-brief", []told{
-		{"deliver", measure.NsPerOp, "ns/op"}, {"deliver", measure.BytesPerOp, "B/op"}, {"deliver", measure.AllocsPerOp, "allocs/op"},
-		{"x10:deliver", measure.NsPerOp, "x10-ns/op"}, {"x10:deliver", measure.AllocsPerOp, "x10-allocs/op"},
-		{"", measure.HeapPerObject, measure.HeapPerObject},
+		{"deliver", metrics.NsPerOp, "ns/op"}, {"deliver", metrics.BytesPerOp, "B/op"}, {"deliver", metrics.AllocsPerOp, "allocs/op"},
+		{"x10:deliver", metrics.NsPerOp, "x10-ns/op"}, {"x10:deliver", metrics.AllocsPerOp, "x10-allocs/op"},
+		{"", metrics.HeapPerObject, metrics.HeapPerObject},
 	}},
-	{"informer-staleness-brief", slices.Concat(percentiles("writer:update", bench.Stale, "visible"), percentiles("handlers:handle", bench.Stale, "told"), []told{
-		{"handlers:handle", bench.Unseen, bench.Unseen}, {"writer:update", measure.PercentileMetric(bench.Late, 99), "late-p99-ns"},
+	{"informer-staleness-brief", slices.Concat(percentiles("writer:update", metrics.Stale, "visible"), percentiles("handlers:handle", metrics.Stale, "told"), []told{
+		{"handlers:handle", metrics.Unseen, metrics.Unseen}, {"writer:update", metrics.Percentile(metrics.Late, 99), "late-p99-ns"},
 	})},
 	{"informer-sync-brief", []told{
-		{"sync", measure.NsPerOp, "ns/op"}, {"sync", bench.Synced, bench.Synced}, {"sync", measure.PeakHeap, measure.PeakHeap},
-		{"sync", measure.BytesPerOp, "B/op"}, {"sync", measure.AllocsPerOp, "allocs/op"},
-		{"", measure.HeapPerObject, measure.HeapPerObject},
+		{"sync", metrics.NsPerOp, "ns/op"}, {"sync", metrics.Synced, metrics.Synced}, {"sync", metrics.PeakHeap, metrics.PeakHeap},
+		{"sync", metrics.BytesPerOp, "B/op"}, {"sync", metrics.AllocsPerOp, "allocs/op"},
+		{"", metrics.HeapPerObject, metrics.HeapPerObject},
 	}},
 	{"informer-relist-brief", []told{
-		{"relister:relist", measure.PercentileMetric(bench.Service, 50), "relist-p50-ns"},
-		{"listers:list", measure.PercentileMetric(bench.Service, 99), "reader-p99-ns"}, {"listers:list", measure.MaxMetric(bench.Service), "reader-max-ns"},
+		{"relister:relist", metrics.Percentile(metrics.Service, 50), "relist-p50-ns"},
+		{"listers:list", metrics.Percentile(metrics.Service, 99), "reader-p99-ns"}, {"listers:list", metrics.Max(metrics.Service), "reader-max-ns"},
 	}},
 }
 
@@ -91,7 +93,7 @@ func wholeRun(b *testing.B, e catalog.Entry, w load.Workload, tells []told) {
 	values := make([][]float64, len(tells))
 	for range b.N {
 		f, err := bench.Run(b.Context(), bench.Request{
-			Cell:     measure.Cell{Component: e.Component, Impl: e.Name, Workload: w.Name, Procs: runtime.GOMAXPROCS(0)},
+			Cell:     record.Cell{Component: e.Component, Impl: e.Name, Workload: w.Name, Procs: runtime.GOMAXPROCS(0)},
 			Workload: text.String(),
 		})
 		if err != nil {
@@ -105,7 +107,7 @@ func wholeRun(b *testing.B, e catalog.Entry, w load.Workload, tells []told) {
 		for i, t := range tells {
 			of := f.Process
 			if t.series != "" {
-				j := slices.IndexFunc(f.Series, func(s measure.Series) bool { return s.Name() == t.series })
+				j := slices.IndexFunc(f.Series, func(s record.Series) bool { return s.Name() == t.series })
 				if j < 0 {
 					b.Fatalf("the run has no series %s", t.series)
 				}
@@ -120,8 +122,8 @@ func wholeRun(b *testing.B, e catalog.Entry, w load.Workload, tells []told) {
 	}
 	b.ReportMetric(0, "ns/op") // of a run, which says nothing; 0 leaves it out
 	for i, t := range tells {
-		b.ReportMetric(measure.MedianOf(values[i]), t.unit)
-		if t.unit == measure.AllocsPerOp {
+		b.ReportMetric(stats.MedianOf(values[i]), t.unit)
+		if t.unit == metrics.AllocsPerOp {
 			b.ReportAllocs() // or it would not be printed
 		}
 	}
@@ -153,7 +155,7 @@ func TestBenchmarkInformerRun(t *testing.T) {
 		}
 		result := testing.Benchmark(func(b *testing.B) { wholeRun(b, e, w, r.tells) })
 		for _, tell := range r.tells {
-			if got, ok := result.Extra[tell.unit]; !ok || got <= 0 && tell.unit != bench.Unseen && tell.unit != "late-p99-ns" {
+			if got, ok := result.Extra[tell.unit]; !ok || got <= 0 && tell.unit != metrics.Unseen && tell.unit != "late-p99-ns" {
 				t.Errorf("%s: %s of %s is %g: %v", r.workload, tell.unit, tell.series, got, result)
 			}
 		}

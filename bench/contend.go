@@ -9,23 +9,11 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
-
-// The distributions in the series of a group.
-const (
-	// Delay lasts from the time an operation was due until it was done (open loop), less
-	// the lateness of the generator.
-	Delay = "delay"
-	// Service lasts from the beginning of an operation to its end.
-	Service = "service"
-	// Late is how late the generator woke up for an operation (open loop).
-	Late = "late"
-)
-
-// Unfinished counts the operations that were due within the measured time and not done by
-// its end. The delay distribution contains each, with its wait until the end.
-const Unfinished = "unfinished"
 
 // worker is one goroutine of a group and its measurements.
 type worker struct {
@@ -33,7 +21,7 @@ type worker struct {
 	group                load.Group
 	consumes             bool
 	stride               *stride // of a closed loop that may do several operations per clock reading; else nil
-	delay, service, late *measure.Histogram
+	delay, service, late *stats.Histogram
 	done, unfinished     int64
 }
 
@@ -41,7 +29,7 @@ type worker struct {
 // that has goroutines. It adds the process's resource use from the end of the warm-up to
 // the end of the run to process. p, which may be nil, begins when everything is made and
 // nothing runs yet. contend blocks until every goroutine has returned.
-func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, process map[string]float64) ([]measure.Series, error) {
+func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, process map[string]float64) ([]record.Series, error) {
 	crews := make([][]*worker, len(w.Groups))
 	timing := timingCost()
 	for i, g := range w.Groups {
@@ -90,10 +78,10 @@ func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, proce
 		}
 	}
 	time.Sleep(time.Until(from))
-	before := measure.ReadCounters()
+	before := sysinfo.ReadCounters()
 	untraced := p.traceUntil(end)
 	time.Sleep(time.Until(end))
-	measure.ReadCounters().Since(before, process)
+	sysinfo.ReadCounters().Since(before, process)
 	if s, ok := s.(interface {
 		quiet(end time.Time, idle <-chan struct{})
 	}); ok {
@@ -109,7 +97,7 @@ func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, proce
 		stamped.leave(end)
 	}
 
-	var series []measure.Series
+	var series []record.Series
 	for i, g := range w.Groups {
 		if g.Goroutines > 0 {
 			series = append(series, summarise(g, crews[i], w.Duration))
@@ -118,16 +106,16 @@ func contend(ctx context.Context, s Subject, w load.Workload, p *profiler, proce
 	return series, errors.Join(ctx.Err(), untraced)
 }
 
-func seriesName(g load.Group) string { return measure.Series{Group: g.Name, Op: string(g.Op)}.Name() }
+func seriesName(g load.Group) string { return record.Series{Group: g.Name, Op: string(g.Op)}.Name() }
 
 func newWorker(a Actor, g load.Group, consumes bool) *worker {
 	w := &worker{actor: a, group: g, consumes: consumes}
 	if consumes {
 		return w // its time is the wait for an item, which says nothing about the subject
 	}
-	w.service = measure.NewHistogram()
+	w.service = stats.NewHistogram()
 	if g.Rate > 0 {
-		w.delay, w.late = measure.NewHistogram(), measure.NewHistogram()
+		w.delay, w.late = stats.NewHistogram(), stats.NewHistogram()
 	}
 	return w
 }
@@ -256,48 +244,48 @@ func (w *worker) consume(ctx context.Context, from, end time.Time) {
 	}
 }
 
-func summarise(g load.Group, crew []*worker, duration time.Duration) measure.Series {
-	s := measure.Series{
+func summarise(g load.Group, crew []*worker, duration time.Duration) record.Series {
+	s := record.Series{
 		Group: g.Name, Op: string(g.Op), Goroutines: g.Goroutines,
 		Values: map[string]float64{}, Histograms: map[string]string{},
 	}
 	var done, unfinished int64
-	merged := map[string]*measure.Histogram{}
-	add := func(name string, h *measure.Histogram) {
+	merged := map[string]*stats.Histogram{}
+	add := func(name string, h *stats.Histogram) {
 		if h == nil {
 			return
 		}
 		if merged[name] == nil {
-			merged[name] = measure.NewHistogram()
+			merged[name] = stats.NewHistogram()
 		}
 		merged[name].Merge(h)
 	}
 	for _, w := range crew {
 		done += w.done
 		unfinished += w.unfinished
-		add(Delay, w.delay)
-		add(Service, w.service)
-		add(Late, w.late)
+		add(metrics.Delay, w.delay)
+		add(metrics.Service, w.service)
+		add(metrics.Late, w.late)
 	}
 	if !crew[0].actor.idles {
-		s.Values[measure.Achieved] = float64(done) / duration.Seconds()
+		s.Values[metrics.Achieved] = float64(done) / duration.Seconds()
 	}
 	if g.Rate > 0 {
-		s.Values[measure.Offered] = g.Rate
-		s.Values[measure.AchievedPct] = min(100, 100*float64(done)/duration.Seconds()/g.Rate)
-		s.Values[Unfinished] = float64(unfinished)
+		s.Values[metrics.Offered] = g.Rate
+		s.Values[metrics.AchievedPct] = min(100, 100*float64(done)/duration.Seconds()/g.Rate)
+		s.Values[metrics.Unfinished] = float64(unfinished)
 	} else if !crew[0].consumes {
-		s.Values[measure.TimedOneIn] = float64(crew[0].stride.decided())
+		s.Values[metrics.TimedOneIn] = float64(crew[0].stride.decided())
 	}
 	for name, h := range merged {
-		record(&s, name, h)
+		addDistribution(&s, name, h)
 	}
 	crew[0].actor.seen.summarise(&s)
 	return s
 }
 
-// record puts a distribution into a series: its percentiles, and the encoded histogram.
-func record(s *measure.Series, name string, h *measure.Histogram) {
+// addDistribution puts a distribution into a series: its percentiles, and the encoded histogram.
+func addDistribution(s *record.Series, name string, h *stats.Histogram) {
 	h.Summarise(name, s.Values)
 	if text, err := h.Encode(); err == nil && h.Count() > 0 {
 		s.Histograms[name] = text

@@ -7,7 +7,7 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
 )
 
 // refusing is a subject whose operations block until it is stopped and then fail.
@@ -30,8 +30,8 @@ func TestWhatTheEndInterruptsCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := series[0].Values
-		if v[Unfinished] != 10 || v[Delay+"-n"] != 10 || time.Duration(v[measure.MaxMetric(Delay)]).Round(time.Millisecond) != time.Second {
-			t.Errorf("%g unfinished, %g delays up to %s, want 10 up to 1s", v[Unfinished], v[Delay+"-n"], time.Duration(v[measure.MaxMetric(Delay)]))
+		if v[metrics.Unfinished] != 10 || v[metrics.Number(metrics.Delay)] != 10 || time.Duration(v[metrics.Max(metrics.Delay)]).Round(time.Millisecond) != time.Second {
+			t.Errorf("%g unfinished, %g delays up to %s, want 10 up to 1s", v[metrics.Unfinished], v[metrics.Number(metrics.Delay)], time.Duration(v[metrics.Max(metrics.Delay)]))
 		}
 	})
 }

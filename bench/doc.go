@@ -1,6 +1,6 @@
 // Package bench is the measuring loop as a library. It fills a component with a workload's
 // objects and runs the workload's operations alone, or its actor groups against each other.
-// The result is a measure.Fork. go test -bench (bench_test.go of this package), benchrun
+// The result is a record.Fork. go test -bench (bench_test.go of this package), benchrun
 // and the profiles all run the same loops.
 //
 // How data flows: a [Request] names a cell. [Run] builds the [Subject] of its component

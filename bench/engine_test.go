@@ -14,7 +14,8 @@ import (
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,9 +43,9 @@ func (s *stub) Actor(load.Op, load.Group, int) (Actor, error) {
 	}}, nil
 }
 
-func contended(t *testing.T, takes func(int) time.Duration, g load.Group, warmup ...time.Duration) measure.Series {
+func contended(t *testing.T, takes func(int) time.Duration, g load.Group, warmup ...time.Duration) record.Series {
 	t.Helper()
-	var out measure.Series
+	var out record.Series
 	synctest.Test(t, func(t *testing.T) {
 		g.Name, g.Op, g.Goroutines = "writer", load.OpUpdate, 1
 		w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{g}, Duration: time.Second}
@@ -76,16 +77,16 @@ func TestOpenLoopChargesAStallToAllThatItHeldUp(t *testing.T) {
 		t.Errorf("%g operations, want 1000: none may be left out", n)
 	}
 	for p, want := range map[float64]time.Duration{50: 0, 90: 100 * time.Millisecond, 99: 190 * time.Millisecond, 99.9: 199 * time.Millisecond} {
-		got := time.Duration(open.Values[measure.PercentileMetric(Delay, p)])
+		got := time.Duration(open.Values[metrics.Percentile(metrics.Delay, p)])
 		if got < want-2*time.Millisecond || got > want+2*time.Millisecond {
 			t.Errorf("delay p%g is %s, want about %s", p, got, want)
 		}
 	}
-	if got := time.Duration(open.Values[measure.PercentileMetric(Service, 99)]); got != 0 && got > time.Millisecond {
+	if got := time.Duration(open.Values[metrics.Percentile(metrics.Service, 99)]); got != 0 && got > time.Millisecond {
 		t.Errorf("service p99 is %s: all calls but one are instant", got)
 	}
 	closed := contended(t, func(call int) time.Duration { return stall(call) + time.Millisecond }, load.Group{})
-	if got := time.Duration(closed.Values[measure.PercentileMetric(Service, 99)]); got > 2*time.Millisecond {
+	if got := time.Duration(closed.Values[metrics.Percentile(metrics.Service, 99)]); got > 2*time.Millisecond {
 		t.Errorf("a closed loop shows the stall at p99 (%s): then this test shows nothing", got)
 	}
 }
@@ -93,23 +94,23 @@ func TestOpenLoopChargesAStallToAllThatItHeldUp(t *testing.T) {
 // Operations that were due and never done count, with their delay at the end.
 func TestWhatIsNotDoneCounts(t *testing.T) {
 	s := contended(t, func(int) time.Duration { return 10 * time.Second }, load.Group{Rate: 100})
-	if s.Values[measure.Achieved] != 0 || s.Values[measure.AchievedPct] != 0 {
-		t.Errorf("achieved %g/s: nothing was done in time", s.Values[measure.Achieved])
+	if s.Values[metrics.Achieved] != 0 || s.Values[metrics.AchievedPct] != 0 {
+		t.Errorf("achieved %g/s: nothing was done in time", s.Values[metrics.Achieved])
 	}
-	if s.Values[Unfinished] != 100 || s.Values["delay-n"] != 100 {
-		t.Errorf("%g unfinished, %g delays; want 100 of each", s.Values[Unfinished], s.Values["delay-n"])
+	if s.Values[metrics.Unfinished] != 100 || s.Values["delay-n"] != 100 {
+		t.Errorf("%g unfinished, %g delays; want 100 of each", s.Values[metrics.Unfinished], s.Values["delay-n"])
 	}
-	if got := time.Duration(s.Values[measure.PercentileMetric(Delay, 50)]); got < 480*time.Millisecond || got > 520*time.Millisecond {
+	if got := time.Duration(s.Values[metrics.Percentile(metrics.Delay, 50)]); got < 480*time.Millisecond || got > 520*time.Millisecond {
 		t.Errorf("the median delay is %s, want about 500 ms", got)
 	}
 }
 
 func TestOfferedAndAchieved(t *testing.T) {
 	s := contended(t, func(int) time.Duration { return 20 * time.Millisecond }, load.Group{Rate: 100})
-	if s.Values[measure.Offered] != 100 || s.Values[measure.Achieved] < 49 || s.Values[measure.Achieved] > 50 {
-		t.Errorf("offered %g, achieved %g; want 100 and 50", s.Values[measure.Offered], s.Values[measure.Achieved])
+	if s.Values[metrics.Offered] != 100 || s.Values[metrics.Achieved] < 49 || s.Values[metrics.Achieved] > 50 {
+		t.Errorf("offered %g, achieved %g; want 100 and 50", s.Values[metrics.Offered], s.Values[metrics.Achieved])
 	}
-	if late := s.Values[measure.MaxMetric(Late)]; late > float64(time.Microsecond) {
+	if late := s.Values[metrics.Max(metrics.Late)]; late > float64(time.Microsecond) {
 		t.Errorf("the generator was %s late in a bubble, where timers are exact", time.Duration(late))
 	}
 }
@@ -118,7 +119,7 @@ func TestOfferedAndAchieved(t *testing.T) {
 // starved writer would never seem to do anything.
 func TestWarmUpLeavesNoDebt(t *testing.T) {
 	s := contended(t, func(int) time.Duration { return 20 * time.Millisecond }, load.Group{Rate: 1000}, time.Second)
-	if got := s.Values[measure.Achieved]; got < 48 || got > 50 {
+	if got := s.Values[metrics.Achieved]; got < 48 || got > 50 {
 		t.Errorf("achieved %g/s, want 50: a call takes 20 ms", got)
 	}
 	if n := s.Values["delay-n"]; n != 1000 {
@@ -285,10 +286,10 @@ func TestAloneCountsAllocations(t *testing.T) {
 		}
 	}
 	s := o.series()
-	if got := s.Values[measure.AllocsPerOp]; got < 0.95 || got > 1.1 {
+	if got := s.Values[metrics.AllocsPerOp]; got < 0.95 || got > 1.1 {
 		t.Errorf("%g allocs/op, want 1", got)
 	}
-	if got := s.Values[measure.BytesPerOp]; got < 1000 || got > 1300 {
+	if got := s.Values[metrics.BytesPerOp]; got < 1000 || got > 1300 {
 		t.Errorf("%g B/op, want 1024", got)
 	}
 	if len(s.Passes) != passes {
@@ -371,19 +372,19 @@ func TestFaults(t *testing.T) {
 			if err := w.Validate(); err != nil {
 				t.Fatal(err)
 			}
-			f := measure.Fork{Process: map[string]float64{}}
+			f := record.Fork{Process: map[string]float64{}}
 			if err := perform(t.Context(), e, w, &f, nil); err != nil {
 				t.Fatal(err)
 			}
-			if f.Process[Faults] < 2 {
-				t.Errorf("%g faults struck, want several", f.Process[Faults])
+			if f.Process[metrics.Faults] < 2 {
+				t.Errorf("%g faults struck, want several", f.Process[metrics.Faults])
 			}
 			for _, s := range f.Series {
-				if s.Values[measure.Achieved] <= 0 {
+				if s.Values[metrics.Achieved] <= 0 {
 					t.Errorf("%s did nothing", s.Name())
 				}
 				// Writers to the source know when the store shows their events.
-				n, known := s.Values[Stale+"-n"]
+				n, known := s.Values[metrics.Number(metrics.Stale)]
 				if want := c.component == contract.ComponentStore && s.Group == "writer"; known != want || want && n <= 0 {
 					t.Errorf("%s: staleness of %g events (known: %t), want it: %t", s.Name(), n, known, want)
 				}

@@ -10,15 +10,17 @@ import (
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 // Request asks for one fork. It is data, so that it can be handed to another process.
 type Request struct {
-	Cell     measure.Cell `json:"cell"`
-	Index    int          `json:"index"`
-	Block    int          `json:"block"`
-	Workload string       `json:"workload"` // as YAML, its sweep resolved
+	Cell     record.Cell `json:"cell"`
+	Index    int         `json:"index"`
+	Block    int         `json:"block"`
+	Workload string      `json:"workload"` // as YAML, its sweep resolved
 	// Trace is a file whose events replace the workload's writes.
 	Trace string `json:"trace,omitempty"`
 	// ProfileDir is the folder for profiles; "" takes none.
@@ -31,7 +33,7 @@ type Request struct {
 // Run measures one fork of a cell in this process, at the process's GOMAXPROCS. An
 // operation that the implementation lacks is left out with a warning. Every other failure
 // is an error.
-func Run(ctx context.Context, req Request) (f measure.Fork, err error) {
+func Run(ctx context.Context, req Request) (f record.Fork, err error) {
 	w, err := load.ParseWorkload(req.Cell.Workload, []byte(req.Workload))
 	if err != nil {
 		return f, err
@@ -46,7 +48,7 @@ func Run(ctx context.Context, req Request) (f measure.Fork, err error) {
 		}
 		entry.NewStore = plant(entry.NewStore, *req.Plant)
 	}
-	f = measure.Fork{Cell: req.Cell, Index: req.Index, Block: req.Block, Seed: w.Seed, Started: time.Now(), Process: map[string]float64{}}
+	f = record.Fork{Cell: req.Cell, Index: req.Index, Block: req.Block, Seed: w.Seed, Started: time.Now(), Process: map[string]float64{}}
 	if n := runtime.GOMAXPROCS(0); n != req.Cell.Procs {
 		return f, fmt.Errorf("GOMAXPROCS is %d, the cell wants %d", n, req.Cell.Procs)
 	}
@@ -60,8 +62,8 @@ func Run(ctx context.Context, req Request) (f measure.Fork, err error) {
 	} else {
 		err = perform(ctx, entry, w, &f, profiler)
 	}
-	if peak := measure.PeakRSSBytes(); peak > 0 {
-		f.Process[measure.PeakRSS] = peak
+	if peak := sysinfo.PeakRSSBytes(); peak > 0 {
+		f.Process[metrics.PeakRSS] = peak
 	}
 	f.Seconds = time.Since(f.Started).Seconds()
 	return f, err
@@ -69,7 +71,7 @@ func Run(ctx context.Context, req Request) (f measure.Fork, err error) {
 
 // perform measures the workload's operations and its groups, each on a subject of its own,
 // so that neither inherits the other's state.
-func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measure.Fork, p *profiler) error {
+func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *record.Fork, p *profiler) error {
 	objects := load.Generate(w.Objects, w.Seed)
 	if len(w.Ops) > 0 {
 		s, err := NewSubject(entry, objects, w)
@@ -111,7 +113,7 @@ func perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *measu
 }
 
 // settle adds an informer's checks to the fork, after it was stopped.
-func settle(s Subject, f *measure.Fork) {
+func settle(s Subject, f *record.Fork) {
 	if s, ok := s.(*informerSubject); ok {
 		s.settle(f)
 	}
@@ -136,11 +138,11 @@ func NewSubject(entry catalog.Entry, objects *load.Objects, w load.Workload) (Su
 
 // weigh fills a subject and records how much heap that takes per object or item. The
 // objects themselves were there before and do not count.
-func weigh(s Subject, f *measure.Fork) {
+func weigh(s Subject, f *record.Fork) {
 	before := liveHeap()
 	s.Fill()
 	if n := s.Held(); n > 0 {
-		f.Process[measure.HeapPerObject] = max(0, float64(liveHeap())-float64(before)) / float64(n)
+		f.Process[metrics.HeapPerObject] = max(0, float64(liveHeap())-float64(before)) / float64(n)
 	}
 }
 
@@ -156,13 +158,13 @@ func liveHeap() uint64 {
 
 // ops measures each operation by itself, at each of the workload's numbers of goroutines,
 // in passes that take turns.
-func ops(ctx context.Context, s Subject, w load.Workload, objects *load.Objects, f *measure.Fork, p *profiler) error {
+func ops(ctx context.Context, s Subject, w load.Workload, objects *load.Objects, f *record.Fork, p *profiler) error {
 	defer s.Stop()
 	var harness solo
 	if err := harness.pass([]Actor{empty(objects.Keys())}, harnessBudget); err != nil {
 		return err
 	}
-	f.Process[measure.HarnessNs] = harness.series().Values[measure.NsPerOp]
+	f.Process[metrics.HarnessNs] = harness.series().Values[metrics.NsPerOp]
 	if err := p.start(); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // informerSubject is a running informer that has listed a workload's objects. Each event
@@ -33,12 +33,12 @@ type informerSubject struct {
 	ledgers     []*ledger               // of the probe and of each handler
 	number      map[kruntime.Object]int // of each object version; nil until needed
 
-	main        *live                 // started by Fill; nil while it rests
-	handlers    []*registered         // of main, registered by deliver
-	current     atomic.Pointer[live]  // read by the readers
-	second      []kruntime.Object     // later versions of all objects; nil until needed
-	checks      []measure.CheckResult // of relists, syncs and writers
-	paced       bool                  // a handler takes from the writer's window
+	main        *live                // started by Fill; nil while it rests
+	handlers    []*registered        // of main, registered by deliver
+	current     atomic.Pointer[live] // read by the readers
+	second      []kruntime.Object    // later versions of all objects; nil until needed
+	checks      []record.CheckResult // of relists, syncs and writers
+	paced       bool                 // a handler takes from the writer's window
 	writers     []writing
 	longestWork time.Duration // of any handler
 	// unverified compares a sync or a relist with the source, outside the timing.
@@ -212,11 +212,11 @@ func (s *informerSubject) verify() {
 }
 
 // settle adds the checks to the fork, after all actors have ended.
-func (s *informerSubject) settle(f *measure.Fork) {
+func (s *informerSubject) settle(f *record.Fork) {
 	s.verify()
 	f.Checks = append(f.Checks, s.checks...)
 	if s.repeated.Load() {
-		f.Checks = append(f.Checks, measure.CheckResult{Name: "handlers are told of each event once", Detail: "a handler was told of more events than were sent"})
+		f.Checks = append(f.Checks, record.CheckResult{Name: "handlers are told of each event once", Detail: "a handler was told of more events than were sent"})
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/informer"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
@@ -51,11 +52,11 @@ func TestInformerStalenessOfEachHandler(t *testing.T) {
 		return &partial{SharedIndexInformer: cache.NewSharedIndexInformer(lw, example, resync, indexers)}
 	}), aContest())
 	writer, handlers := seriesOf(t, f, "writer:update").Values, seriesOf(t, f, "handlers:handle").Values
-	events := writer[Stale+"-n"]
-	if n := handlers[Stale+"-n"]; n < 2*events-2 || n > 2*events {
+	events := writer[metrics.Number(metrics.Stale)]
+	if n := handlers[metrics.Number(metrics.Stale)]; n < 2*events-2 || n > 2*events {
 		t.Errorf("two handlers have %g sightings of %g events", n, events)
 	}
-	if unseen := handlers[Unseen]; unseen < events/2 {
+	if unseen := handlers[metrics.Unseen]; unseen < events/2 {
 		t.Errorf("%g of %g events are unseen, and one handler saw none", unseen, events)
 	}
 }
@@ -82,12 +83,12 @@ func TestInformerStalenessOfWhatWasNotSent(t *testing.T) {
 		}})), w)
 		for _, name := range []string{"writer:update", "handlers:handle"} {
 			v := seriesOf(t, f, name).Values
-			if n, unseen := v[Stale+"-n"], v[Unseen]; n != 100 || unseen < 80 || unseen > 95 {
+			if n, unseen := v[metrics.Number(metrics.Stale)], v[metrics.Unseen]; n != 100 || unseen < 80 || unseen > 95 {
 				t.Errorf("%s: %g events followed and %g of them unseen, want 100 and about 90", name, n, unseen)
 			}
 			// The k-th event arrives after k times 100 ms and was due k times 10 ms after
 			// the start. Events that were not sent waited for up to a second.
-			if p50 := time.Duration(v[measure.PercentileMetric(Stale, 50)]); p50 < 400*time.Millisecond || p50 > 600*time.Millisecond {
+			if p50 := time.Duration(v[metrics.Percentile(metrics.Stale, 50)]); p50 < 400*time.Millisecond || p50 > 600*time.Millisecond {
 				t.Errorf("%s: half of the events are seen after %s", name, p50)
 			}
 		}
@@ -110,7 +111,7 @@ func TestInformerThatLosesIsFound(t *testing.T) {
 		e := informerEntry("forgets", informer.Func(informer.Options{NewFIFO: func(c contract.FIFOConfig) contract.FIFO {
 			return forgetful{deltafifo.NewInOrder(c, deltafifo.Options{Atomic: true})}
 		}}))
-		f := measure.Fork{Process: map[string]float64{}}
+		f := record.Fork{Process: map[string]float64{}}
 		if err := perform(t.Context(), e, aContest(), &f, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +133,7 @@ func TestInformerSyncOfOthersIsFound(t *testing.T) {
 	})
 	w := informerWorkload()
 	w.Ops, w.Parallel, w.Duration = []load.Op{load.OpSync}, []int{1}, 5*time.Millisecond
-	f := measure.Fork{Process: map[string]float64{}}
+	f := record.Fork{Process: map[string]float64{}}
 	if err := perform(t.Context(), e, w, &f, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestInformerThatRepeatsIsFound(t *testing.T) {
 	})
 	w := informerWorkload()
 	w.Ops, w.Parallel, w.Duration = []load.Op{load.OpDeliver}, []int{1}, 5*time.Millisecond
-	f := measure.Fork{Process: map[string]float64{}}
+	f := record.Fork{Process: map[string]float64{}}
 	if err := perform(t.Context(), e, w, &f, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // writing is what a writer has sent. The objects of its walk before the current slot have
@@ -44,7 +44,7 @@ func (s *informerSubject) quiet(end time.Time, idle <-chan struct{}) {
 	if len(s.writers) == 0 || s.current.Load() != s.main {
 		return
 	}
-	check := measure.CheckResult{Name: "the cache equals the source in the end"}
+	check := record.CheckResult{Name: "the cache equals the source in the end"}
 	defer func() { s.checks = append(s.checks, check) }()
 	limit := time.NewTimer(quietTime + window*s.longestWork)
 	defer limit.Stop()

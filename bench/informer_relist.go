@@ -5,7 +5,7 @@ import (
 
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // relister has informers list again. Before each relist it starts a new informer with one
@@ -21,7 +21,7 @@ func (s *informerSubject) relister() Actor {
 	var l *live
 	var ready bool // the list waits for its answer
 	check := len(s.checks)
-	s.checks = append(s.checks, measure.CheckResult{Name: "the cache equals the source after each relist", Passed: true, Detail: "no relist"})
+	s.checks = append(s.checks, record.CheckResult{Name: "the cache equals the source after each relist", Passed: true, Detail: "no relist"})
 	relists := 0
 	second := s.later()
 	verify := func() {

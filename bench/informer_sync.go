@@ -3,16 +3,13 @@ package bench
 import (
 	"fmt"
 	"runtime"
-	"runtime/metrics"
+	runtimemetrics "runtime/metrics"
 	"time"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 )
-
-// Synced is the time of an initial sync from the informer's start until HasSynced, in ns.
-// ns/op lasts longer: until the handler has been told of the last object. Both are the same
-// low quantile.
-const Synced = "synced-ns"
 
 // syncer starts informers one after the other, each on a source of its own with the
 // workload's objects. The time excludes stopping the previous informer and collecting its
@@ -22,7 +19,7 @@ func (s *informerSubject) syncer(stream bool) Actor {
 	var last *live
 	var next *eventSource
 	check := len(s.checks)
-	s.checks = append(s.checks, measure.CheckResult{Name: "every initial sync is complete", Passed: true, Detail: "no sync"})
+	s.checks = append(s.checks, record.CheckResult{Name: "every initial sync is complete", Passed: true, Detail: "no sync"})
 	meter := newHeapMeter()
 	want := int64(s.objects.Len())
 	verify := func() {
@@ -68,8 +65,8 @@ func (s *informerSubject) syncer(stream bool) Actor {
 			return n
 		},
 		tell: func(values map[string]float64) {
-			values[measure.PeakHeap] = measure.MedianOf(peaks)
-			values[Synced] = measure.QuantileOf(synced, undisturbed)
+			values[metrics.PeakHeap] = stats.MedianOf(peaks)
+			values[metrics.Synced] = stats.QuantileOf(synced, undisturbed)
 		},
 	}
 }
@@ -81,7 +78,7 @@ func (s *informerSubject) syncer(stream bool) Actor {
 // begin without garbage. The meter reads every heapMeterEvery and at the end; a reading
 // takes some microseconds.
 type heapMeter struct {
-	samples    [1]metrics.Sample
+	samples    [1]runtimemetrics.Sample
 	base, peak uint64
 	stop, done chan struct{}
 }
@@ -95,7 +92,7 @@ func newHeapMeter() *heapMeter {
 }
 
 func (m *heapMeter) read() uint64 {
-	metrics.Read(m.samples[:])
+	runtimemetrics.Read(m.samples[:])
 	return m.samples[0].Value.Uint64()
 }
 

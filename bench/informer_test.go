@@ -10,7 +10,8 @@ import (
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // informerWorkload is small enough for the race detector.
@@ -34,12 +35,12 @@ func eachInformer(t *testing.T, test func(*testing.T, catalog.Entry)) {
 }
 
 // measuredInformer does what a fork does.
-func measuredInformer(t *testing.T, e catalog.Entry, w load.Workload) measure.Fork {
+func measuredInformer(t *testing.T, e catalog.Entry, w load.Workload) record.Fork {
 	t.Helper()
 	if err := w.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	f := measure.Fork{Process: map[string]float64{}}
+	f := record.Fork{Process: map[string]float64{}}
 	if err := perform(t.Context(), e, w, &f, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +52,9 @@ func measuredInformer(t *testing.T, e catalog.Entry, w load.Workload) measure.Fo
 	return f
 }
 
-func seriesOf(t *testing.T, f measure.Fork, name string) measure.Series {
+func seriesOf(t *testing.T, f record.Fork, name string) record.Series {
 	t.Helper()
-	i := slices.IndexFunc(f.Series, func(s measure.Series) bool { return s.Name() == name })
+	i := slices.IndexFunc(f.Series, func(s record.Series) bool { return s.Name() == name })
 	if i < 0 {
 		t.Fatalf("no series %s in %+v", name, f.Series)
 	}
@@ -72,11 +73,11 @@ func TestInformerContended(t *testing.T) {
 			load.Group{Name: "getters", Op: load.OpGet, Goroutines: 1, Think: time.Millisecond},
 		))
 		for _, name := range []string{"writer:update", "handlers:handle", "listers:list-namespace", "finders:by-index", "getters:get"} {
-			if n := seriesOf(t, f, name).Values[measure.Achieved]; n == 0 {
+			if n := seriesOf(t, f, name).Values[metrics.Achieved]; n == 0 {
 				t.Errorf("%s did nothing", name)
 			}
 		}
-		if f.Process[measure.HeapPerObject] == 0 {
+		if f.Process[metrics.HeapPerObject] == 0 {
 			t.Error("an informer keeps something for each object")
 		}
 	})
@@ -93,7 +94,7 @@ func TestInformerWindow(t *testing.T) {
 		// At most ten events are handled in 200 ms. The writer begins the measured time
 		// with its window full, or close to it.
 		for _, name := range []string{"writer:update", "handlers:handle"} {
-			if n := seriesOf(t, f, name).Values[measure.Achieved] * w.Duration.Seconds(); n > 10+window+2 {
+			if n := seriesOf(t, f, name).Values[metrics.Achieved] * w.Duration.Seconds(); n > 10+window+2 {
 				t.Errorf("%s: %g events in %s past a handler that takes 20 ms", name, n, w.Duration)
 			}
 		}
@@ -110,12 +111,12 @@ func TestInformerStaleness(t *testing.T) {
 			load.Group{Name: "listers", Op: load.OpList, Goroutines: 1, Think: time.Millisecond},
 		))
 		visible, told := seriesOf(t, f, "writer:update"), seriesOf(t, f, "handlers:handle")
-		p50 := measure.PercentileMetric(Stale, 50)
+		p50 := metrics.Percentile(metrics.Stale, 50)
 		// A machine that delays the writer leaves events unsent. Each of the others is
 		// followed, once per waiting object.
-		done := visible.Values[measure.Achieved] * 0.2
-		for _, s := range []measure.Series{visible, told} {
-			if n := s.Values[Stale+"-n"]; n < 0.5*done || n > 100 || n == 0 {
+		done := visible.Values[metrics.Achieved] * 0.2
+		for _, s := range []record.Series{visible, told} {
+			if n := s.Values[metrics.Number(metrics.Stale)]; n < 0.5*done || n > 100 || n == 0 {
 				t.Errorf("%s: %g events followed of %g done", s.Name(), n, done)
 			}
 		}
@@ -188,7 +189,7 @@ func TestInformerDeliverAlone(t *testing.T) {
 		f := measuredInformer(t, e, w)
 		for _, name := range []string{"deliver", "x3:deliver"} {
 			s := seriesOf(t, f, name)
-			if s.Values[measure.NsPerOp] == 0 || s.Values[measure.AllocsPerOp] == 0 {
+			if s.Values[metrics.NsPerOp] == 0 || s.Values[metrics.AllocsPerOp] == 0 {
 				t.Errorf("%s: %+v", name, s.Values)
 			}
 		}
@@ -207,7 +208,7 @@ func TestInformerSync(t *testing.T) {
 		f := measuredInformer(t, e, w)
 		for _, name := range []string{"sync", "sync-stream"} {
 			v := seriesOf(t, f, name).Values
-			if v[measure.PeakHeap] == 0 || v[Synced] == 0 || v[Synced] > 1e10 || v[measure.BytesPerOp] == 0 {
+			if v[metrics.PeakHeap] == 0 || v[metrics.Synced] == 0 || v[metrics.Synced] > 1e10 || v[metrics.BytesPerOp] == 0 {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}
@@ -250,11 +251,11 @@ func TestInformerRelist(t *testing.T) {
 		w.Duration = 2 * time.Second
 		f := measuredInformer(t, e, w)
 		v := seriesOf(t, f, "relister:relist").Values
-		if n := v[Service+"-n"]; n < 1 {
+		if n := v[metrics.Number(metrics.Service)]; n < 1 {
 			t.Errorf("%g relists", n)
 		}
 		// A rate would get a verdict, and be that of the reflector's back-off.
-		if rate, ok := v[measure.Achieved]; ok {
+		if rate, ok := v[metrics.Achieved]; ok {
 			t.Errorf("%g relists a second", rate)
 		}
 		if len(f.Checks) != 1 || f.Checks[0].Detail == "no relist" {

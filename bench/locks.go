@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // lockRetry bounds the time between a goroutine's wake-up and its next blocking inside the
@@ -39,10 +39,10 @@ const rememberedBlocks = 32
 // sleeps or a callee that waits for another lock. Two holds are reported too short: that of
 // a function which waits for a second lock while it holds the first, and that of a function
 // which takes a lock for others to release.
-func analyseLocks(in io.Reader) (measure.Locks, error) {
+func analyseLocks(in io.Reader) (record.Locks, error) {
 	r, err := trace.NewReader(in)
 	if err != nil {
-		return measure.Locks{}, err
+		return record.Locks{}, err
 	}
 	a := &lockAnalysis{goroutines: map[trace.GoID]*traced{}}
 	for {
@@ -51,7 +51,7 @@ func analyseLocks(in io.Reader) (measure.Locks, error) {
 			return a.result(), nil
 		}
 		if err != nil {
-			return measure.Locks{}, err
+			return record.Locks{}, err
 		}
 		a.event(ev)
 	}
@@ -187,8 +187,8 @@ func (a *lockAnalysis) unlocked(g *traced, stack trace.Stack) {
 }
 
 // result also counts the waits that have not ended, with their time so far.
-func (a *lockAnalysis) result() measure.Locks {
-	out := measure.Locks{}
+func (a *lockAnalysis) result() record.Locks {
+	out := record.Locks{}
 	for _, g := range a.goroutines {
 		if g.block != nil && g.block.lock {
 			out.GoingOn++
@@ -202,8 +202,8 @@ func (a *lockAnalysis) result() measure.Locks {
 	return out
 }
 
-func lockTime(d time.Duration, g *traced, in string) measure.LockTime {
-	t := measure.LockTime{Ns: float64(d), In: in}
+func lockTime(d time.Duration, g *traced, in string) record.LockTime {
+	t := record.LockTime{Ns: float64(d), In: in}
 	if g != nil {
 		t.By = g.series
 	}

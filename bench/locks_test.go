@@ -20,7 +20,7 @@ import (
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // These tests use real goroutines that really block, because a trace has only the machine's
@@ -29,7 +29,7 @@ import (
 const heldFor = 20 * time.Millisecond
 
 // seen traces f and returns the analysis.
-func seen(t *testing.T, f func(mark func(string))) measure.Locks {
+func seen(t *testing.T, f func(mark func(string))) record.Locks {
 	t.Helper()
 	var buf bytes.Buffer
 	if err := trace.Start(&buf); err != nil {
@@ -210,7 +210,7 @@ func TestLocksCountsNothingElse(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if locks := seen(t, func(func(string)) { f() }); locks != (measure.Locks{}) {
+			if locks := seen(t, func(func(string)) { f() }); locks != (record.Locks{}) {
 				t.Errorf("%+v, want nothing", locks)
 			}
 		})
@@ -260,7 +260,7 @@ func TestForkShowsLocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := measure.Fork{Process: map[string]float64{}}
+	f := record.Fork{Process: map[string]float64{}}
 	if err := perform(t.Context(), e, w, &f, p); err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestReplayShowsLocks(t *testing.T) {
 	if _, err := feed(t.Context(), target, trace, w, p); err != nil {
 		t.Fatal(err)
 	}
-	var f measure.Fork
+	var f record.Fork
 	if err := p.stop(&f); err != nil {
 		t.Fatal(err)
 	}

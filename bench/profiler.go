@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // profiler writes the profiles of an extra fork. A nil profiler does nothing, so measured
@@ -53,7 +53,7 @@ func (p *profiler) start() error {
 }
 
 // stop writes the remaining profiles and lists all of them in f.
-func (p *profiler) stop(f *measure.Fork) error {
+func (p *profiler) stop(f *record.Fork) error {
 	if p == nil {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
 )
 
 // Items that wait before the run begins are followed too, from their ready time: only those
@@ -35,13 +35,13 @@ func TestLatenessOfWhatWaited(t *testing.T) {
 				t.Fatal(err)
 			}
 			values := series[0].Values
-			if n := values[Stale+"-n"]; n < 1800 || n > 2200 {
+			if n := values[metrics.Number(metrics.Stale)]; n < 1800 || n > 2200 {
 				t.Errorf("%s: %g items were due within the second, want about 2,000", impl, n)
 			}
-			if early, known := values[Early]; !known || early > 0 {
+			if early, known := values[metrics.Early]; !known || early > 0 {
 				t.Errorf("%s: %g items came early (known: %t)", impl, early, known)
 			}
-			if got := time.Duration(values[measure.MaxMetric(Stale)]); got > 10*time.Microsecond {
+			if got := time.Duration(values[metrics.Max(metrics.Stale)]); got > 10*time.Microsecond {
 				t.Errorf("%s: the latest came %s late in a bubble, where work takes no time", impl, got)
 			}
 		})

@@ -16,7 +16,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/indexer"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // sourced is a store or FIFO that a client-go Reflector fills from a list/watch source, for
@@ -33,9 +34,6 @@ type sourced struct {
 	// version returns the newest version that the Reflector has seen.
 	version func() string
 }
-
-// Faults is the number of faults that struck while the workload ran.
-const Faults = "faults"
 
 // reflectorBackoff retries soon, because a workload lasts only seconds; client-go's own
 // back-off begins at 800 ms.
@@ -148,16 +146,16 @@ func (s *sourced) close() {
 
 // settle records how often the faults struck. For a store it also checks that it equals the
 // source once the reflector has caught up. It is called before close.
-func (s *sourced) settle(f *measure.Fork) {
+func (s *sourced) settle(f *record.Fork) {
 	total := 0
 	for _, n := range s.source.Struck() {
 		total += n
 	}
-	f.Process[Faults] = float64(total)
+	f.Process[metrics.Faults] = float64(total)
 	if s.store == nil {
 		return
 	}
-	check := measure.CheckResult{Name: "the store has what the source has, after faults"}
+	check := record.CheckResult{Name: "the store has what the source has, after faults"}
 	defer func() { f.Checks = append(f.Checks, check) }()
 	if !s.caughtUp() {
 		check.Detail = fmt.Sprintf("the reflector is at version %s, the source at %s, after %s", s.version(), s.source.ResourceVersion(), catchUp)

@@ -5,20 +5,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/informerbench/informerbench/measure"
-)
-
-// Stale is the distribution of staleness: from when an event was due to be offered, or an
-// item to be ready, until its consumer had it. It is in the consumers' series, or in the
-// writers' over a list/watch source.
-const Stale = "stale"
-
-// The counts beside it. The distribution contains an unseen event with its wait until the
-// end of the measured time. An early item was taken out before it was ready. That is a
-// defect, and the distribution does not contain it.
-const (
-	Unseen = "unseen"
-	Early  = "early"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // staleness holds, by key, since when the items of a subject wait to be seen. All actors of
@@ -157,13 +146,13 @@ type sightings struct {
 	merges        bool // merged is counted
 	// free are the histograms that no goroutine is recording in. Their number depends on
 	// GOMAXPROCS, not on the goroutines. A lock would show among the component's locks.
-	free []atomic.Pointer[measure.Histogram]
+	free []atomic.Pointer[stats.Histogram]
 }
 
 func newSightings(at func(time.Time) int64) *sightings {
-	s := &sightings{at: at, free: make([]atomic.Pointer[measure.Histogram], 2*runtime.GOMAXPROCS(0))}
+	s := &sightings{at: at, free: make([]atomic.Pointer[stats.Histogram], 2*runtime.GOMAXPROCS(0))}
 	for i := range s.free {
-		s.free[i].Store(measure.NewHistogram())
+		s.free[i].Store(stats.NewHistogram())
 	}
 	return s
 }
@@ -212,23 +201,23 @@ func (s *sightings) record(d time.Duration) {
 }
 
 // summarise writes the distribution into a series, if there is one.
-func (s *sightings) summarise(to *measure.Series) {
+func (s *sightings) summarise(to *record.Series) {
 	if s == nil || s.blind {
 		return
 	}
-	all := measure.NewHistogram()
+	all := stats.NewHistogram()
 	for i := range s.free {
 		all.Merge(s.free[i].Load())
 	}
 	if all.Count() == 0 && s.early.Load() == 0 {
 		return
 	}
-	record(to, Stale, all)
-	to.Values[Unseen] = float64(s.unseen.Load())
+	addDistribution(to, metrics.Stale, all)
+	to.Values[metrics.Unseen] = float64(s.unseen.Load())
 	if s.merges {
-		to.Values[Merged] = float64(s.merged.Load())
+		to.Values[metrics.Merged] = float64(s.merged.Load())
 	}
 	if s.timed {
-		to.Values[Early] = float64(s.early.Load())
+		to.Values[metrics.Early] = float64(s.early.Load())
 	}
 }

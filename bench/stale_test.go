@@ -8,18 +8,19 @@ import (
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // inBubble runs groups against an implementation for a second of a bubble's time and
 // returns the series by group.
-func inBubble(t *testing.T, c contract.Component, impl string, spoil func(Subject), groups ...load.Group) map[string]measure.Series {
+func inBubble(t *testing.T, c contract.Component, impl string, spoil func(Subject), groups ...load.Group) map[string]record.Series {
 	t.Helper()
 	e, err := catalog.Lookup(c, impl)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]measure.Series{}
+	out := map[string]record.Series{}
 	synctest.Test(t, func(t *testing.T) {
 		w := load.Workload{Name: "w", Component: c, Objects: load.ObjectSpec{Count: 1024}, Groups: groups, Duration: time.Second, Warmup: 100 * time.Millisecond}.WithDefaults()
 		s, err := NewSubject(e, load.Generate(w.Objects, 1), w)
@@ -41,8 +42,8 @@ func inBubble(t *testing.T, c contract.Component, impl string, spoil func(Subjec
 	return out
 }
 
-func staleMax(s measure.Series) time.Duration {
-	return time.Duration(s.Values[measure.MaxMetric(Stale)])
+func staleMax(s record.Series) time.Duration {
+	return time.Duration(s.Values[metrics.Max(metrics.Stale)])
 }
 
 // 100 items a second and a worker that handles 50: the k-th waits for k times 10 ms. At the
@@ -51,16 +52,16 @@ func TestStalenessOfABacklog(t *testing.T) {
 	s := inBubble(t, contract.ComponentQueue, "workqueue", nil,
 		load.Group{Name: "adder", Op: load.OpAdd, Goroutines: 1, Rate: 100},
 		load.Group{Name: "worker", Op: load.OpGetDone, Goroutines: 1, Work: 20 * time.Millisecond})["worker"]
-	if n := s.Values[Stale+"-n"]; n != 100 {
+	if n := s.Values[metrics.Number(metrics.Stale)]; n != 100 {
 		t.Errorf("%g events, want 100: none may be left out", n)
 	}
-	if n := s.Values[Unseen]; n < 49 || n > 56 {
+	if n := s.Values[metrics.Unseen]; n < 49 || n > 56 {
 		t.Errorf("%g unseen, want about half of 100", n)
 	}
 	if got := staleMax(s); got < 490*time.Millisecond || got > 600*time.Millisecond {
 		t.Errorf("the stalest is %s, want about 500 ms", got)
 	}
-	if _, ok := s.Values[Early]; ok {
+	if _, ok := s.Values[metrics.Early]; ok {
 		t.Error("nothing has a ready time here, so nothing can be early")
 	}
 }
@@ -70,11 +71,11 @@ func TestStalenessCountsFromTheEarliestUnseen(t *testing.T) {
 	s := inBubble(t, contract.ComponentQueue, "clientgo", nil,
 		load.Group{Name: "adder", Op: load.OpAdd, Goroutines: 1, Rate: 1000, Keys: 1},
 		load.Group{Name: "worker", Op: load.OpGetDone, Goroutines: 1, Work: 50 * time.Millisecond})["worker"]
-	if n := s.Values[Stale+"-n"]; n < 18 || n > 22 {
+	if n := s.Values[metrics.Number(metrics.Stale)]; n < 18 || n > 22 {
 		t.Errorf("%g events, want about 20: one for each time that the worker took the item", n)
 	}
 	// It is added again a millisecond after it was taken, and taken again 50 ms after that.
-	if got := time.Duration(s.Values[measure.PercentileMetric(Stale, 50)]); got < 48*time.Millisecond || got > 51*time.Millisecond {
+	if got := time.Duration(s.Values[metrics.Percentile(metrics.Stale, 50)]); got < 48*time.Millisecond || got > 51*time.Millisecond {
 		t.Errorf("the median is %s, want about 49 ms", got)
 	}
 }
@@ -85,7 +86,7 @@ func TestStalenessOfAFIFO(t *testing.T) {
 		s := inBubble(t, contract.ComponentFIFO, impl, nil,
 			load.Group{Name: "producer", Op: load.OpAdd, Goroutines: 2, Rate: 500},
 			load.Group{Name: "consumer", Op: load.OpPop, Goroutines: 1, Batch: 1})["consumer"]
-		if n := s.Values[Stale+"-n"]; n < 498 || n > 500 {
+		if n := s.Values[metrics.Number(metrics.Stale)]; n < 498 || n > 500 {
 			t.Errorf("%s: %g events, want 500", impl, n)
 		}
 		if got := staleMax(s); got > time.Microsecond {
@@ -128,11 +129,11 @@ func TestLatenessAndEarliness(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := inBubble(t, c.component, c.impl, c.spoil, c.groups...)["takers"]
-			early, known := s.Values[Early]
+			early, known := s.Values[metrics.Early]
 			if !known || (early > 0) != c.early {
 				t.Errorf("%g early (known: %t), want some: %t", early, known, c.early)
 			}
-			if n := s.Values[Stale+"-n"]; !c.early && n < 400 {
+			if n := s.Values[metrics.Number(metrics.Stale)]; !c.early && n < 400 {
 				t.Errorf("%g items, want some hundred", n)
 			}
 			if got := staleMax(s); got > longestNap+10*time.Microsecond {
@@ -148,7 +149,7 @@ func TestNoStalenessWhereItIsNotKnown(t *testing.T) {
 		load.Group{Name: "adder", Op: load.OpAdd, Goroutines: 1, Rate: 100},
 		load.Group{Name: "both", Op: load.OpAddGetDone, Goroutines: 1, Rate: 100},
 		load.Group{Name: "worker", Op: load.OpGetDone, Goroutines: 1})["worker"]
-	if _, ok := s.Values[Stale+"-n"]; ok {
+	if _, ok := s.Values[metrics.Number(metrics.Stale)]; ok {
 		t.Error("staleness is told though another operation takes items out unseen")
 	}
 }
@@ -175,12 +176,12 @@ func TestVisibility(t *testing.T) {
 		write(15)
 		time.Sleep(5 * ms)
 		v.leave(time.Now())
-		var s measure.Series
+		var s record.Series
 		s.Values, s.Histograms = map[string]float64{}, map[string]string{}
 		seen.summarise(&s)
 		for metric, want := range map[string]float64{
-			Stale + "-n": 5, Unseen: 1,
-			measure.PercentileMetric(Stale, 50): float64(ms), measure.MaxMetric(Stale): float64(5 * ms),
+			metrics.Number(metrics.Stale): 5, metrics.Unseen: 1,
+			metrics.Percentile(metrics.Stale, 50): float64(ms), metrics.Max(metrics.Stale): float64(5 * ms),
 		} {
 			if got := s.Values[metric]; got < want || got > want*1.001 {
 				t.Errorf("%s is %g, want %g", metric, got, want)

@@ -10,7 +10,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/mutexmap"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // Every update changes something: no version is stored twice in a row under one key, alone
@@ -45,7 +45,7 @@ func TestPassesGoOnWhereTheyWere(t *testing.T) {
 	spy := &spyStore{last: map[string]any{}}
 	s := newStoreSubject(func(contract.Indexers) contract.Store { return spy }, objects, w)
 	s.Fill()
-	if err := ops(t.Context(), s, w, objects, &measure.Fork{Process: map[string]float64{}}, nil); err != nil {
+	if err := ops(t.Context(), s, w, objects, &record.Fork{Process: map[string]float64{}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if spy.writes == 0 || spy.again != 0 {

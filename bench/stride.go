@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 // synctest bubble it is 0.
 func timingCost() time.Duration {
 	const batches, timings = 11, 500
-	h := measure.NewHistogram()
+	h := stats.NewHistogram()
 	costs := make([]float64, batches)
 	for i := range costs {
 		start := time.Now()
@@ -35,7 +35,7 @@ func timingCost() time.Duration {
 		}
 		costs[i] = float64(time.Since(start)) / timings
 	}
-	return time.Duration(math.Ceil(measure.MedianOf(costs)))
+	return time.Duration(math.Ceil(stats.MedianOf(costs)))
 }
 
 // strideFor is the number of operations per timed one, given the costs of an operation and
@@ -96,7 +96,7 @@ func (s *stride) learn(k int, took time.Duration, decide bool) {
 	s.seen++
 	s.own = strideFor(cost, float64(s.timing))
 	if decide && s.seen >= fewestStrideSamples {
-		s.group.CompareAndSwap(0, int64(strideFor(measure.MedianOf(s.costs), float64(s.timing))))
+		s.group.CompareAndSwap(0, int64(strideFor(stats.MedianOf(s.costs), float64(s.timing))))
 		s.own = int(s.group.Load())
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
 )
 
 func TestStrideFor(t *testing.T) {
@@ -88,13 +88,13 @@ func TestClosedLoopTimesOneInSeveral(t *testing.T) {
 // The value is in the series, and a bubble's clock is free.
 func TestTimedOneInIsRecorded(t *testing.T) {
 	s := contended(t, func(int) time.Duration { return time.Microsecond }, load.Group{})
-	if got := s.Values[measure.TimedOneIn]; got != 1 {
+	if got := s.Values[metrics.TimedOneIn]; got != 1 {
 		t.Errorf("one in %g is timed, want each", got)
 	}
-	if s := contended(t, func(int) time.Duration { return time.Millisecond }, load.Group{Rate: 10}); s.Values[measure.TimedOneIn] != 0 {
+	if s := contended(t, func(int) time.Duration { return time.Millisecond }, load.Group{Rate: 10}); s.Values[metrics.TimedOneIn] != 0 {
 		t.Error("an open loop samples nothing")
 	}
-	if measure.DirectionOf(measure.TimedOneIn) != measure.Neither {
+	if metrics.Of(metrics.TimedOneIn).Better != metrics.Neither {
 		t.Error("how many are timed is no result")
 	}
 }

@@ -19,7 +19,10 @@ import (
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 // traceTarget is a component that a trace is replayed through, with an instance for each of
@@ -34,12 +37,12 @@ type traceTarget interface {
 	// over. It is called after settle.
 	state() ([]map[string]any, error)
 	// checks returns the checks beside that of the state. It is called after settle, too.
-	checks(trace *load.Trace) []measure.CheckResult
+	checks(trace *load.Trace) []record.CheckResult
 	// reader makes the actor of a reading group's goroutine.
 	reader(g load.Group, who int) (Actor, error)
 	// consumed returns the series of the events' consumers, over the time took of the
 	// replay; nil where the caller of apply sees everything.
-	consumed(took time.Duration) []measure.Series
+	consumed(took time.Duration) []record.Series
 	close()
 }
 
@@ -64,7 +67,7 @@ func TraceComponents() []contract.Component {
 // groups read. The workload's duration is the replay's time span, and so sets the
 // compression of the trace. At the end replay compares the component's contents object by
 // object with the trace's final state.
-func replay(ctx context.Context, entry catalog.Entry, w load.Workload, path string, f *measure.Fork, p *profiler) error {
+func replay(ctx context.Context, entry catalog.Entry, w load.Workload, path string, f *record.Fork, p *profiler) error {
 	trace, err := load.ReadTraceFile(path)
 	if err != nil {
 		return err
@@ -78,16 +81,16 @@ func replay(ctx context.Context, entry catalog.Entry, w load.Workload, path stri
 		return err
 	}
 	defer target.close()
-	before := measure.ReadCounters()
+	before := sysinfo.ReadCounters()
 	series, err := feed(ctx, target, trace, w, p)
-	measure.ReadCounters().Since(before, f.Process)
+	sysinfo.ReadCounters().Since(before, f.Process)
 	f.Series = append(f.Series, series...)
 	if err := errors.Join(ctx.Err(), err); err != nil {
 		return err
 	}
 	state, err := target.state()
 	if err != nil {
-		f.Checks = append(f.Checks, measure.CheckResult{Name: sameFinalState, Detail: err.Error()})
+		f.Checks = append(f.Checks, record.CheckResult{Name: sameFinalState, Detail: err.Error()})
 		return nil
 	}
 	f.Checks = append(f.Checks, compare(sameFinalState, state, trace, sameObject))
@@ -98,7 +101,7 @@ func replay(ctx context.Context, entry catalog.Entry, w load.Workload, path stri
 
 // feed replays the events and returns the series of the feeder, the readers and the
 // consumers.
-func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Workload, p *profiler) ([]measure.Series, error) {
+func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Workload, p *profiler) ([]record.Series, error) {
 	crews, err := traceReaders(target, w, p)
 	if err != nil {
 		return nil, err
@@ -107,7 +110,7 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 	if err := p.start(); err != nil {
 		return nil, err
 	}
-	delay, service, late := measure.NewHistogram(), measure.NewHistogram(), measure.NewHistogram()
+	delay, service, late := stats.NewHistogram(), stats.NewHistogram(), stats.NewHistogram()
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	var running sync.WaitGroup
@@ -149,15 +152,15 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 	running.Wait()
 
 	span := max(1, time.Duration(float64(trace.Span())*speed))
-	feeder := measure.Series{Group: "replay", Op: "apply", Goroutines: 1, Values: map[string]float64{
-		measure.Offered:     float64(len(trace.Events)) / span.Seconds(),
-		measure.Achieved:    float64(delay.Count()) / took.Seconds(),
-		measure.AchievedPct: min(100, 100*span.Seconds()/took.Seconds()),
+	feeder := record.Series{Group: "replay", Op: "apply", Goroutines: 1, Values: map[string]float64{
+		metrics.Offered:     float64(len(trace.Events)) / span.Seconds(),
+		metrics.Achieved:    float64(delay.Count()) / took.Seconds(),
+		metrics.AchievedPct: min(100, 100*span.Seconds()/took.Seconds()),
 	}, Histograms: map[string]string{}}
-	record(&feeder, Delay, delay)
-	record(&feeder, Service, service)
-	record(&feeder, Late, late)
-	series := []measure.Series{feeder}
+	addDistribution(&feeder, metrics.Delay, delay)
+	addDistribution(&feeder, metrics.Service, service)
+	addDistribution(&feeder, metrics.Late, late)
+	series := []record.Series{feeder}
 	for i, g := range readersOf(w) {
 		if g.Goroutines > 0 {
 			series = append(series, summarise(g, crews[i], took))
@@ -210,8 +213,8 @@ func sameObject(got any, want kruntime.Object) bool { return reflect.DeepEqual(g
 
 // compare compares the contents of a component, or those that a handler was told of, with
 // the trace's final state, object by object.
-func compare(name string, got []map[string]any, trace *load.Trace, same func(got any, want kruntime.Object) bool) measure.CheckResult {
-	check := measure.CheckResult{Name: name, Passed: true}
+func compare(name string, got []map[string]any, trace *load.Trace, same func(got any, want kruntime.Object) bool) record.CheckResult {
+	check := record.CheckResult{Name: name, Passed: true}
 	fail := func(format string, args ...any) {
 		if check.Passed {
 			check.Passed, check.Detail = false, fmt.Sprintf(format, args...)

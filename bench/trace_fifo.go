@@ -16,7 +16,8 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // fifoTarget is a FIFO for each resource of a trace. Each has a consumer that works like an
@@ -218,7 +219,7 @@ func (t *fifoTarget) state() ([]map[string]any, error) {
 	return state, nil
 }
 
-func (t *fifoTarget) checks(*load.Trace) []measure.CheckResult { return nil }
+func (t *fifoTarget) checks(*load.Trace) []record.CheckResult { return nil }
 
 func (t *fifoTarget) reader(g load.Group, _ int) (Actor, error) {
 	return Actor{}, fmt.Errorf("group %s: nobody reads a FIFO", g.Name)
@@ -226,13 +227,13 @@ func (t *fifoTarget) reader(g load.Group, _ int) (Actor, error) {
 
 // consumed closes the FIFOs first, so that the consumers have ended when it reads their
 // counts.
-func (t *fifoTarget) consumed(took time.Duration) []measure.Series {
+func (t *fifoTarget) consumed(took time.Duration) []record.Series {
 	t.close()
-	s := measure.Series{Group: t.group.Name, Op: string(t.group.Op), Goroutines: len(t.fifos),
-		Values: map[string]float64{measure.Achieved: float64(t.popped.Load()) / took.Seconds()}, Histograms: map[string]string{}}
+	s := record.Series{Group: t.group.Name, Op: string(t.group.Op), Goroutines: len(t.fifos),
+		Values: map[string]float64{metrics.Achieved: float64(t.popped.Load()) / took.Seconds()}, Histograms: map[string]string{}}
 	t.leave(time.Now())
 	t.consumer(t.group.Name).summarise(&s)
-	return []measure.Series{s}
+	return []record.Series{s}
 }
 
 func (t *fifoTarget) close() {

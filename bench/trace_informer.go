@@ -16,7 +16,8 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // informerTarget is an informer for each resource of a trace, as in a program. Each lists
@@ -169,9 +170,9 @@ const toldLastState = "what handlers were told last, object by object"
 // checks compares what each handler was told with the trace's final state. It compares
 // versions, because an informer may leave out a change that keeps the version. An informer
 // may merge changes, so their number is reported and has no bound.
-func (t *informerTarget) checks(trace *load.Trace) []measure.CheckResult {
+func (t *informerTarget) checks(trace *load.Trace) []record.CheckResult {
 	sameVersion := func(got any, want kruntime.Object) bool { return versionOf(got) == versionOf(want) }
-	var check measure.CheckResult
+	var check record.CheckResult
 	fewest := len(trace.Events)
 	for n, first := range t.followers[0] {
 		told := make([]map[string]any, len(t.followers))
@@ -190,12 +191,12 @@ func (t *informerTarget) checks(trace *load.Trace) []measure.CheckResult {
 		}
 		if !check.Passed {
 			check.Detail = "group " + first.group.Name + ": " + check.Detail
-			return []measure.CheckResult{check}
+			return []record.CheckResult{check}
 		}
 		fewest = min(fewest, events)
 	}
 	check.Detail += fmt.Sprintf("; at least %d told to each handler", fewest)
-	return []measure.CheckResult{check}
+	return []record.CheckResult{check}
 }
 
 func (t *informerTarget) reader(g load.Group, who int) (Actor, error) {
@@ -204,7 +205,7 @@ func (t *informerTarget) reader(g load.Group, who int) (Actor, error) {
 
 // consumed stops the informers first, so that the handlers have ended when it reads their
 // counts.
-func (t *informerTarget) consumed(took time.Duration) []measure.Series {
+func (t *informerTarget) consumed(took time.Duration) []record.Series {
 	t.close()
 	t.leave(time.Now())
 	told := map[string]int{}
@@ -213,10 +214,10 @@ func (t *informerTarget) consumed(took time.Duration) []measure.Series {
 			told[f.group.Name] += f.told
 		}
 	}
-	var series []measure.Series
+	var series []record.Series
 	for _, g := range t.groups {
-		s := measure.Series{Group: g.Name, Op: string(g.Op), Goroutines: g.Goroutines * len(t.subjects),
-			Values: map[string]float64{measure.Achieved: float64(told[g.Name]) / took.Seconds()}, Histograms: map[string]string{}}
+		s := record.Series{Group: g.Name, Op: string(g.Op), Goroutines: g.Goroutines * len(t.subjects),
+			Values: map[string]float64{metrics.Achieved: float64(told[g.Name]) / took.Seconds()}, Histograms: map[string]string{}}
 		t.consumer(g.Name).summarise(&s)
 		series = append(series, s)
 	}

@@ -11,11 +11,6 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// Merged counts the events of a trace whose object was seen in a newer state: a component
-// may merge the events that wait for a consumer. The distribution of staleness contains
-// them, until that newer state was seen. They do not count as unseen.
-const Merged = "merged"
-
 // timeline holds since when each event of a trace waits, and the previous event of its
 // object. One goroutine offers events; any number of observers see them.
 type timeline struct {

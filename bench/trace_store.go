@@ -7,7 +7,7 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // storeTarget is a store for each resource of a trace. A write is visible when it returns,
@@ -61,10 +61,10 @@ func (t *storeTarget) state() ([]map[string]any, error) {
 	return state, nil
 }
 
-func (t *storeTarget) checks(*load.Trace) []measure.CheckResult { return nil }
+func (t *storeTarget) checks(*load.Trace) []record.CheckResult { return nil }
 
 func (t *storeTarget) reader(g load.Group, who int) (Actor, error) { return t.readers.reader(g, who) }
 
-func (t *storeTarget) consumed(time.Duration) []measure.Series { return nil }
+func (t *storeTarget) consumed(time.Duration) []record.Series { return nil }
 
 func (t *storeTarget) close() {}

@@ -21,7 +21,8 @@ import (
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/informer"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
@@ -108,7 +109,7 @@ func TestReplay(t *testing.T) {
 			if err := w.Validate(); err != nil {
 				t.Fatal(err)
 			}
-			f := measure.Fork{Process: map[string]float64{}}
+			f := record.Fork{Process: map[string]float64{}}
 			if err := replay(t.Context(), e, w, path, &f, nil); err != nil {
 				t.Fatalf("%s: %v", e.ID(), err)
 			}
@@ -126,9 +127,9 @@ func TestReplay(t *testing.T) {
 			}
 			states[f.StateDigest] = append(states[f.StateDigest], e.Name)
 			for _, s := range f.Series {
-				did[s.Name()] += s.Values[measure.Achieved]
+				did[s.Name()] += s.Values[metrics.Achieved]
 			}
-			if n := f.Series[0].Values[Delay+"-n"]; int(n) != len(trace.Events) {
+			if n := f.Series[0].Values[metrics.Number(metrics.Delay)]; int(n) != len(trace.Events) {
 				t.Errorf("%s: %g of %d events applied", e.ID(), n, len(trace.Events))
 			}
 			if consumer != "" {
@@ -137,12 +138,12 @@ func TestReplay(t *testing.T) {
 				if component == contract.ComponentInformer {
 					consumers = 2
 				}
-				n, unseen := last.Values[Stale+"-n"], last.Values[Unseen]
+				n, unseen := last.Values[metrics.Number(metrics.Stale)], last.Values[metrics.Unseen]
 				if last.Name() != consumer || int(n) != consumers*len(trace.Events) || unseen != 0 {
 					t.Errorf("%s: %s followed %g events of %d, %g of them unseen", e.ID(), last.Name(), n, consumers*len(trace.Events), unseen)
 				}
 				// No implementation of the catalog merges two states of an object.
-				if merged, ok := last.Values[Merged]; !ok || merged != 0 {
+				if merged, ok := last.Values[metrics.Merged]; !ok || merged != 0 {
 					t.Errorf("%s: %s: %g events were merged", e.ID(), last.Name(), merged)
 				}
 			}
@@ -196,13 +197,13 @@ func TestReplayTellsMergedFromLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replayed := func(through func(contract.FIFO) contract.FIFO) (measure.Series, bool) {
+	replayed := func(through func(contract.FIFO) contract.FIFO) (record.Series, bool) {
 		merging := e
 		merging.NewFIFO = func(c contract.FIFOConfig) contract.FIFO { return through(e.NewFIFO(c)) }
 		// The consumer is so slow that most events find one of their object waiting.
 		groups := []load.Group{{Name: "replay", Op: load.OpAdd, Goroutines: 1}, {Name: "consumer", Op: load.OpPop, Goroutines: 1, Work: time.Millisecond}}
 		w := load.Workload{Name: "w", Component: contract.ComponentFIFO, Objects: load.ObjectSpec{Count: 43}, Groups: groups, Duration: time.Millisecond}.WithDefaults()
-		f := measure.Fork{Process: map[string]float64{}}
+		f := record.Fork{Process: map[string]float64{}}
 		if err := replay(t.Context(), merging, w, path, &f, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -210,14 +211,14 @@ func TestReplayTellsMergedFromLost(t *testing.T) {
 	}
 	all := float64(len(trace.Events))
 	s, whole := replayed(func(f contract.FIFO) contract.FIFO { return newest{f} })
-	if n, unseen, merged := s.Values[Stale+"-n"], s.Values[Unseen], s.Values[Merged]; !whole || n != all || unseen != 0 || merged < all/2 || merged >= all {
+	if n, unseen, merged := s.Values[metrics.Number(metrics.Stale)], s.Values[metrics.Unseen], s.Values[metrics.Merged]; !whole || n != all || unseen != 0 || merged < all/2 || merged >= all {
 		t.Errorf("one that merges: %g events of %g followed, %g unseen, %g merged; whole: %t", n, all, unseen, merged, whole)
 	}
 	i := slices.IndexFunc(trace.Events, func(e load.TraceEvent) bool {
 		return e.Type == watch.Modified && trace.FinalState()[e.Resource][e.Key] == e.Object // nothing comes after it
 	})
 	s, whole = replayed(func(f contract.FIFO) contract.FIFO { return stuck{f, trace.Events[i].Key} })
-	if n, unseen := s.Values[Stale+"-n"], s.Values[Unseen]; whole || n != all || unseen == 0 {
+	if n, unseen := s.Values[metrics.Number(metrics.Stale)], s.Values[metrics.Unseen]; whole || n != all || unseen == 0 {
 		t.Errorf("one that loses: %g events of %g followed, %g unseen; whole: %t", n, all, unseen, whole)
 	}
 }
@@ -230,7 +231,7 @@ type first struct {
 
 func (t first) apply(context.Context, *load.TraceEvent, time.Time) error { t.look(); return nil }
 func (t first) settle(context.Context) error                             { return nil }
-func (t first) consumed(time.Duration) []measure.Series                  { return nil }
+func (t first) consumed(time.Duration) []record.Series                   { return nil }
 
 // The replay does not begin with the garbage from reading the trace.
 func TestReplayBeginsCollected(t *testing.T) {
@@ -255,7 +256,7 @@ func TestReplayFindsALoss(t *testing.T) {
 	honest := e.NewFIFO
 	e.NewFIFO = func(c contract.FIFOConfig) contract.FIFO { return &lossy{FIFO: honest(c)} }
 	w := load.Workload{Name: "w", Component: contract.ComponentFIFO, Objects: load.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
-	f := measure.Fork{Process: map[string]float64{}}
+	f := record.Fork{Process: map[string]float64{}}
 	if err := replay(t.Context(), e, w, path, &f, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +298,7 @@ func TestReplayFindsALossInAnInformer(t *testing.T) {
 	} {
 		e := catalog.Entry{Component: contract.ComponentInformer, Name: c.loses, NewInformer: c.newInformer}
 		w := load.Workload{Name: "w", Component: contract.ComponentInformer, Objects: load.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
-		f := measure.Fork{Process: map[string]float64{}}
+		f := record.Fork{Process: map[string]float64{}}
 		if err := replay(t.Context(), e, w, path, &f, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // The bounds of a trace: it ends after traceTime of measured time, or soon after it has
@@ -102,7 +102,7 @@ func (p *profiler) marked(a Actor, series string) Actor {
 
 // locks analyses the trace, if there is one, and removes it: a run's folder is kept, and
 // the traces of sixty cells would be gigabytes.
-func (p *profiler) locks(f *measure.Fork) (err error) {
+func (p *profiler) locks(f *record.Fork) (err error) {
 	t := &p.tracer
 	if t.file == nil {
 		return nil

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // Name identifies a number. A benchmark from a file has only Benchmark and Metric.
@@ -37,18 +39,18 @@ func (n Name) String() string {
 }
 
 // nameOf names a metric of a series of a cell.
-func nameOf(r *measure.Run, c measure.Cell, series, metric string) Name {
+func nameOf(r *record.Run, c record.Cell, series, metric string) Name {
 	return Name{Component: string(c.Component), Workload: workloadOf(r, c), Procs: c.Procs, Series: cmp.Or(series, ProcessSeries), Impl: c.Label(), Metric: metric}
 }
 
 // workloadOf names a cell's workload and parameters, and GOMAXPROCS where the run has
 // several.
-func workloadOf(r *measure.Run, c measure.Cell) string {
+func workloadOf(r *record.Run, c record.Cell) string {
 	parts := []string{c.Workload}
 	for _, p := range c.Params {
 		parts = append(parts, p.Key+"="+p.Value)
 	}
-	if slices.ContainsFunc(r.Cells, func(o measure.Cell) bool { return o.Procs != c.Procs }) {
+	if slices.ContainsFunc(r.Cells, func(o record.Cell) bool { return o.Procs != c.Procs }) {
 		parts = append(parts, fmt.Sprintf("procs=%d", c.Procs))
 	}
 	return strings.Join(parts, "/")
@@ -56,25 +58,25 @@ func workloadOf(r *measure.Run, c measure.Cell) string {
 
 // Comparison compares one number of head with that of base.
 type Comparison struct {
-	Name Name             `json:"name"`
-	Base measure.Estimate `json:"base"`
-	Head measure.Estimate `json:"head"`
+	Name Name           `json:"name"`
+	Base stats.Estimate `json:"base"`
+	Head stats.Estimate `json:"head"`
 	// Ratio is head to base; nil where there is none.
-	Ratio *measure.Ratio `json:"ratio,omitempty"`
+	Ratio *stats.Ratio `json:"ratio,omitempty"`
 	// Floor is the relative difference between two samples of the same code; -1 if that was
 	// not measured.
 	Floor float64 `json:"floor"`
 	// Verdict is NotComparable where nothing was judged.
-	Verdict measure.Verdict `json:"verdict"`
-	measure.Prospect
+	Verdict stats.Verdict `json:"verdict"`
+	stats.Prospect
 	// Warnings taint the comparison, beside those of Base and Head.
 	Warnings []string `json:"warnings,omitempty"`
 
 	// Cell is the measured cell; zero for a benchmark from a file.
-	Cell measure.Cell `json:"-"`
+	Cell record.Cell `json:"-"`
 
-	direction measure.Direction
-	look      int  // see measure.Rule.AtLook
+	direction metrics.Direction
+	look      int  // see stats.Rule.AtLook
 	judged    bool // belongs to the family
 }
 
@@ -82,10 +84,10 @@ type Comparison struct {
 // forks and series.
 func newComparison(name Name, base, head sample, floor float64, look int) *Comparison {
 	c := &Comparison{
-		Name: name, Base: base.estimate(), Head: head.estimate(), Floor: floor, Verdict: measure.NotComparable,
-		direction: measure.DirectionOf(name.Metric), look: look,
+		Name: name, Base: base.estimate(), Head: head.estimate(), Floor: floor, Verdict: stats.NotComparable,
+		direction: metrics.Of(name.Metric).Better, look: look,
 	}
-	if r, err := measure.RatioOf(base.values, head.values); err == nil {
+	if r, err := stats.RatioOf(base.values, head.values); err == nil {
 		c.Ratio = &r
 	}
 	return c
@@ -97,8 +99,8 @@ type sample struct {
 	warnings []string
 }
 
-func (s sample) estimate() measure.Estimate {
-	e := measure.EstimateOf(s.values)
+func (s sample) estimate() stats.Estimate {
+	e := stats.EstimateOf(s.values)
 	e.Warnings = append(e.Warnings, s.warnings...)
 	return e
 }

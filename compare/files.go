@@ -7,14 +7,15 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // Files compares two files in the Go benchmark format, as printed by go test -bench and
 // read by benchstat: the values of each benchmark and unit in base against those in head.
 // Every unit is judged. Such files have no A/A pair, so the machine's noise floor is not
 // known, and the result says so. The error names the file, and the line where there is one.
-func Files(base, head string, rule measure.Rule) (*Result, error) {
+func Files(base, head string, rule stats.Rule) (*Result, error) {
 	b, err := readBenchmarks(base)
 	if err != nil {
 		return nil, err
@@ -113,12 +114,12 @@ func (b *benchmarks) add(rec *benchfmt.Result, v benchfmt.Value) error {
 }
 
 // direction prefers the file's own "Unit x better=higher" to the metric's name.
-func (b *benchmarks) direction(unit string) measure.Direction {
+func (b *benchmarks) direction(unit string) metrics.Direction {
 	switch b.units.GetBetter(unit) {
 	case 1:
-		return measure.HigherIsBetter
+		return metrics.HigherIsBetter
 	case -1:
-		return measure.LowerIsBetter
+		return metrics.LowerIsBetter
 	}
-	return measure.DirectionOf(unit)
+	return metrics.Of(unit).Better
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 func write(t *testing.T, name, text string) string {
@@ -41,7 +41,7 @@ func TestAgreesWithBenchstat(t *testing.T) {
 		}
 	}
 	base, head := write(t, "base.txt", texts[0].String()), write(t, "head.txt", texts[1].String())
-	ours, err := Files(base, head, measure.DefaultRule)
+	ours, err := Files(base, head, stats.DefaultRule)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestAgreesWithBenchstat(t *testing.T) {
 		if !ok {
 			want, scale = theirs[c.Name.Benchmark+" "+c.Name.Metric], 1
 		}
-		for i, e := range []measure.Estimate{c.Base, c.Head} {
+		for i, e := range []stats.Estimate{c.Base, c.Head} {
 			if !near(e.Median*scale, want.median[i], 1e-9) {
 				t.Errorf("%s: median %g, benchstat has %g", c.Name, e.Median*scale, want.median[i])
 			}
@@ -119,14 +119,14 @@ func TestFilesHonourTheirUnits(t *testing.T) {
 	}
 	base := write(t, "base.txt", "Unit wins better=higher\n"+line(100, 100))
 	head := write(t, "head.txt", "Unit wins better=higher\n"+line(50, 50)+"BenchmarkNew 1 1 ns/op\n")
-	r, err := Files(base, head, measure.DefaultRule)
+	r, err := Files(base, head, stats.DefaultRule)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Judge(nil); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]measure.Verdict{"MB/s": measure.Worse, "wins": measure.Worse, "ns/op": measure.Better}
+	want := map[string]stats.Verdict{"MB/s": stats.Worse, "wins": stats.Worse, "ns/op": stats.Better}
 	for _, c := range r.Comparisons {
 		if c.Verdict != want[c.Name.Metric] {
 			t.Errorf("half the %s is called %s", c.Name.Metric, c.Verdict)
@@ -151,7 +151,7 @@ func TestBadFiles(t *testing.T) {
 		{"not a number", write(t, "nan.txt", "BenchmarkX 1 NaN ns/op\n"), "nan.txt:1"},
 		{"nothing in common", write(t, "other.txt", "BenchmarkY 1 5 ns/op\n"), "nothing to compare"},
 	} {
-		if _, err := Files(good, c.path, measure.DefaultRule); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Files(good, c.path, stats.DefaultRule); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // Gate is a bound on a number, for CI: 'store/*/p99 <= +5%'.
@@ -177,10 +178,10 @@ func (r *Result) Judge(gates []Gate) error {
 			}
 		}
 		for _, c := range r.Comparisons {
-			if !g.matches(c) || c.direction == measure.Neither && g.relative {
+			if !g.matches(c) || c.direction == metrics.Neither && g.relative {
 				continue
 			}
-			if worse := c.direction == measure.HigherIsBetter; g.relative && worse != g.above {
+			if worse := c.direction == metrics.HigherIsBetter; g.relative && worse != g.above {
 				op := map[bool]string{false: "<= +5%", true: ">= -5%"}[worse]
 				return fmt.Errorf("gate %q: for %s the regression lies on the other side; write %s", g.Text, c.Name, op)
 			}
@@ -233,9 +234,9 @@ func unknown(c *Comparison, gate string) GateResult {
 func notWorse(c *Comparison) GateResult {
 	out := GateResult{Name: c.Name.String(), Detail: string(c.Verdict)}
 	switch c.Verdict {
-	case measure.Worse:
+	case stats.Worse:
 		out.Outcome = Regression
-	case measure.Inconclusive:
+	case stats.Inconclusive:
 		out.Outcome = Undetermined
 	default:
 		out.Outcome = Pass
@@ -246,13 +247,13 @@ func notWorse(c *Comparison) GateResult {
 // apply applies the gate to one comparison. A regression needs as much as a verdict: the
 // interval beyond the bound and beyond the noise, and a significant test. A pass needs the
 // whole interval within the bound.
-func (g Gate) apply(c *Comparison, rule measure.Rule) GateResult {
+func (g Gate) apply(c *Comparison, rule stats.Rule) GateResult {
 	out := GateResult{Gate: g.Text, Name: c.Name.String(), Outcome: Undetermined}
 	if !g.relative {
 		switch lo, hi := c.Head.Lo, c.Head.Hi; {
 		case g.inside(lo) && g.inside(hi):
 			out.Outcome = Pass
-		case !g.inside(lo) && !g.inside(hi) && c.Head.N >= measure.FewestForks:
+		case !g.inside(lo) && !g.inside(hi) && c.Head.N >= stats.FewestForks:
 			out.Outcome = Regression
 		}
 		out.Detail = fmt.Sprintf("head is %.4g [%.4g, %.4g]", c.Head.Median, c.Head.Lo, c.Head.Hi)
@@ -263,7 +264,7 @@ func (g Gate) apply(c *Comparison, rule measure.Rule) GateResult {
 		return out
 	}
 	ratio := *c.Ratio
-	proven := ratio.Q <= rule.AtLook(c.look).Alpha && ratio.N >= measure.FewestForks
+	proven := ratio.Q <= rule.AtLook(c.look).Alpha && ratio.N >= stats.FewestForks
 	// A difference within the machine's noise is no regression. A gate that demands an
 	// improvement is also missed by a number that did not change. There is no test for
 	// that, so the interval decides.
@@ -273,7 +274,7 @@ func (g Gate) apply(c *Comparison, rule measure.Rule) GateResult {
 		limit, improvement = min(g.bound, 1/noise), g.bound > 1
 	}
 	if improvement {
-		limit, proven = g.bound, ratio.N >= measure.FewestForks
+		limit, proven = g.bound, ratio.N >= stats.FewestForks
 	}
 	switch {
 	case g.inside(ratio.Lo) && g.inside(ratio.Hi):

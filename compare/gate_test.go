@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/measure"
-	"github.com/informerbench/informerbench/measure/measuretest"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
 )
 
 func TestGates(t *testing.T) {
 	t.Parallel()
-	base := sampleRun(12, 1, measuretest.Impl{Name: "slower", NsPerOp: 100}, measuretest.Impl{Name: "faster", NsPerOp: 100})
-	head := sampleRun(12, 2, measuretest.Impl{Name: "slower", NsPerOp: 120}, measuretest.Impl{Name: "faster", NsPerOp: 80})
+	base := sampleRun(12, 1, recordtest.Impl{Name: "slower", NsPerOp: 100}, recordtest.Impl{Name: "faster", NsPerOp: 100})
+	head := sampleRun(12, 2, recordtest.Impl{Name: "slower", NsPerOp: 120}, recordtest.Impl{Name: "faster", NsPerOp: 80})
 	for _, c := range []struct {
 		gate string
 		want Outcome
@@ -52,7 +52,7 @@ func TestAnAllocationWhereThereWasNone(t *testing.T) {
 	t.Parallel()
 	base, head := sampleRun(10, 1), sampleRun(10, 2)
 	for i := range head.Forks {
-		head.Forks[i].Series[0].Values[measure.AllocsPerOp] = 1
+		head.Forks[i].Series[0].Values[metrics.AllocsPerOp] = 1
 	}
 	if r := judged(t, base, head, "store/*/allocs/op <= +0%"); r.Outcome() != Regression {
 		t.Errorf("%+v", r.Gates)

@@ -1,25 +1,28 @@
 package compare
 
-import "github.com/informerbench/informerbench/measure"
+import (
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/stats"
+)
 
 // judge gives verdicts to the comparisons marked for it. They are one family: their
-// p-values are corrected for their number (measure.Adjust).
-func judge(rule measure.Rule, all []*Comparison) {
+// p-values are corrected for their number (stats.Adjust).
+func judge(rule stats.Rule, all []*Comparison) {
 	var family []*Comparison
-	var ratios []*measure.Ratio
+	var ratios []*stats.Ratio
 	for _, c := range all {
-		if c.judged && c.Ratio != nil && c.direction != measure.Neither {
+		if c.judged && c.Ratio != nil && c.direction != metrics.Neither {
 			family = append(family, c)
 			ratios = append(ratios, c.Ratio)
 		}
 	}
-	measure.Adjust(ratios)
+	stats.Adjust(ratios)
 	for _, c := range family {
 		at := rule.AtLook(c.look)
 		floor := max(0, c.Floor)
 		c.Verdict = at.Judge(c.direction, *c.Ratio, floor)
 		c.Prospect = at.Prospect(*c.Ratio, floor, critical(at, ratios))
-		if c.Verdict != measure.Inconclusive {
+		if c.Verdict != stats.Inconclusive {
 			c.MoreForks = 0
 		}
 	}
@@ -27,7 +30,7 @@ func judge(rule measure.Rule, all []*Comparison) {
 
 // critical is the largest p-value with which one more comparison of the family would be
 // significant.
-func critical(rule measure.Rule, family []*measure.Ratio) float64 {
+func critical(rule stats.Rule, family []*stats.Ratio) float64 {
 	passed := 0
 	for _, r := range family {
 		if r.Q <= rule.Alpha {

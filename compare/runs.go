@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // Result is a comparison of two runs or files.
 type Result struct {
 	Base, Head string // their folders or files
-	Rule       measure.Rule
+	Rule       stats.Rule
 	// Comparisons are in the order of the base's record.
 	Comparisons []*Comparison
 	// Warnings taint every comparison. Among them are the reasons why the comparison had to
@@ -35,7 +37,7 @@ type Result struct {
 // The machine may have changed between the two runs. The reference implementation is in
 // both, and its code is the same as long as its module's version is. Its change between the
 // runs is therefore part of the noise floor of every row.
-func Runs(base, head *measure.Run, force bool) (*Result, error) {
+func Runs(base, head *record.Run, force bool) (*Result, error) {
 	out := &Result{Base: base.Name, Head: head.Name, Rule: head.Settings.Rule}
 	if reasons := incomparable(base, head); len(reasons) > 0 {
 		if !force {
@@ -47,7 +49,7 @@ func Runs(base, head *measure.Run, force bool) (*Result, error) {
 	}
 	for _, side := range []struct {
 		name string
-		run  *measure.Run
+		run  *record.Run
 	}{{"base", base}, {"head", head}} {
 		for _, w := range RunWarnings(side.run) {
 			out.Warnings = append(out.Warnings, side.name+": "+w)
@@ -61,7 +63,7 @@ func Runs(base, head *measure.Run, force bool) (*Result, error) {
 		if c.Role != "" {
 			continue
 		}
-		if !slices.ContainsFunc(head.Cells, func(o measure.Cell) bool { return o.ID() == c.ID() }) {
+		if !slices.ContainsFunc(head.Cells, func(o record.Cell) bool { return o.ID() == c.ID() }) {
 			out.Left = append(out.Left, c.ID()+" (only in "+base.Name+")")
 			continue
 		}
@@ -72,7 +74,7 @@ func Runs(base, head *measure.Run, force bool) (*Result, error) {
 		}
 	}
 	for _, c := range head.Cells {
-		if !slices.ContainsFunc(base.Cells, func(o measure.Cell) bool { return o.ID() == c.ID() }) && c.Role == "" {
+		if !slices.ContainsFunc(base.Cells, func(o record.Cell) bool { return o.ID() == c.ID() }) && c.Role == "" {
 			out.Left = append(out.Left, c.ID()+" (only in "+head.Name+")")
 		}
 	}
@@ -83,9 +85,9 @@ func Runs(base, head *measure.Run, force bool) (*Result, error) {
 }
 
 // incomparable returns the reasons why the numbers of two runs cannot be compared.
-func incomparable(base, head *measure.Run) []string {
+func incomparable(base, head *record.Run) []string {
 	var out []string
-	if !measure.SameNumbers(base.Schema, head.Schema) {
+	if !record.SameNumbers(base.Schema, head.Schema) {
 		out = append(out, fmt.Sprintf("their schemas differ: %d against %d", base.Schema, head.Schema))
 	}
 	if err := base.Environment.SameMachine(&head.Environment); err != nil {
@@ -106,7 +108,7 @@ func incomparable(base, head *measure.Run) []string {
 
 // sameReference says why the reference implementations cannot serve as a control for
 // changes between two runs, or returns nil.
-func sameReference(base, head *measure.Run) error {
+func sameReference(base, head *record.Run) error {
 	for module, v := range base.Environment.Modules {
 		if o := head.Environment.Modules[module]; o != v {
 			return fmt.Errorf("no control: %s is %s in base and %s in head, so the reference cannot tell how the machine changed between the runs", module, v, o)
@@ -117,26 +119,26 @@ func sameReference(base, head *measure.Run) error {
 
 // runsCell compares every metric of one cell, and returns the key metrics that head lacks.
 // With control, the drift of the reference is part of the noise floor.
-func runsCell(base, head *measure.Run, c measure.Cell, control bool) (out, missing []*Comparison) {
-	var group []measure.Cell
-	var aa *measure.Cell
+func runsCell(base, head *record.Run, c record.Cell, control bool) (out, missing []*Comparison) {
+	var group []record.Cell
+	var aa *record.Cell
 	for _, o := range base.Cells {
 		if o.SameExceptImpl(c) {
 			group = append(group, o)
-			if o.Role == measure.AARole {
+			if o.Role == record.AARole {
 				aa = &o
 			}
 		}
 	}
 	reference := referenceOf(base, group)
 	look := max(base.LookAt(c.WorkloadKey()), head.LookAt(c.WorkloadKey()))
-	for _, series := range SeriesOf(base, []measure.Cell{c}) {
-		names := MetricsOf(base, []measure.Cell{c}, series)
+	for _, series := range SeriesOf(base, []record.Cell{c}) {
+		names := MetricsOf(base, []record.Cell{c}, series)
 		for _, metric := range names {
-			of := func(r *measure.Run, c measure.Cell) sample { return sampleOf(r, c, series, metric) }
+			of := func(r *record.Run, c record.Cell) sample { return sampleOf(r, c, series, metric) }
 			b, h := of(base, c), of(head, c)
 			if len(h.values) == 0 {
-				if IsKey(metric, names) {
+				if metrics.JudgedAmong(metric, names) {
 					missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: true})
 				}
 				continue
@@ -156,7 +158,7 @@ func runsCell(base, head *measure.Run, c measure.Cell, control bool) (out, missi
 			n := newComparison(nameOf(base, c, series, metric), b, h, floor, look)
 			n.Warnings = append(n.Warnings, slices.Compact(drifts)...)
 			n.Cell = c
-			n.judged = IsKey(metric, names)
+			n.judged = metrics.JudgedAmong(metric, names)
 			out = append(out, n)
 		}
 	}

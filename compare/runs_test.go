@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/measure"
-	"github.com/informerbench/informerbench/measure/measuretest"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 func find(t *testing.T, r *Result, series, impl, metric string) *Comparison {
@@ -20,7 +22,7 @@ func find(t *testing.T, r *Result, series, impl, metric string) *Comparison {
 	return nil
 }
 
-func judged(t *testing.T, base, head *measure.Run, gates ...string) *Result {
+func judged(t *testing.T, base, head *record.Run, gates ...string) *Result {
 	t.Helper()
 	r, err := Runs(base, head, false)
 	if err != nil {
@@ -42,19 +44,19 @@ func judged(t *testing.T, base, head *measure.Run, gates ...string) *Result {
 
 func TestRunsFindARegression(t *testing.T) {
 	t.Parallel()
-	base := sampleRun(12, 1, measuretest.Impl{Name: "mine", NsPerOp: 100}, measuretest.Impl{Name: "steady", NsPerOp: 100})
-	head := sampleRun(12, 2, measuretest.Impl{Name: "mine", NsPerOp: 110}, measuretest.Impl{Name: "steady", NsPerOp: 100})
+	base := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}, recordtest.Impl{Name: "steady", NsPerOp: 100})
+	head := sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 110}, recordtest.Impl{Name: "steady", NsPerOp: 100})
 	r := judged(t, base, head)
-	if c := find(t, r, "get", "mine", measure.NsPerOp); c.Verdict != measure.Worse {
+	if c := find(t, r, "get", "mine", metrics.NsPerOp); c.Verdict != stats.Worse {
 		t.Errorf("10 percent slower: %+v %+v", c, c.Ratio)
 	}
-	if c := find(t, r, "get", "steady", measure.NsPerOp); c.Verdict != measure.Same {
+	if c := find(t, r, "get", "steady", metrics.NsPerOp); c.Verdict != stats.Same {
 		t.Errorf("as it was: %+v %+v", c, c.Ratio)
 	}
 	if r.Outcome() != Regression {
 		t.Errorf("outcome %s", r.Outcome())
 	}
-	if c := find(t, r, "get", "mine", measure.AllocsPerOp); c.Verdict != measure.NotComparable {
+	if c := find(t, r, "get", "mine", metrics.AllocsPerOp); c.Verdict != stats.NotComparable {
 		t.Errorf("no gate asks for allocs/op: %s", c.Verdict)
 	}
 }
@@ -63,17 +65,17 @@ func TestRunsFindARegression(t *testing.T) {
 // that is 20 percent slower the second time is no regression.
 func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
 	t.Parallel()
-	base := sampleRun(12, 1, measuretest.Impl{Name: "mine", NsPerOp: 100})
-	head := measuretest.Run(measuretest.Spec{Forks: 12, Seed: 2, Impls: []measuretest.Impl{{Name: "reference", NsPerOp: 120}, {Name: "mine", NsPerOp: 120}}})
-	c := find(t, judged(t, base, head), "get", "mine", measure.NsPerOp)
-	if c.Verdict != measure.Inconclusive || c.Floor < 0.15 || len(c.Warnings) == 0 {
+	base := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100})
+	head := recordtest.Run(recordtest.Spec{Forks: 12, Seed: 2, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 120}, {Name: "mine", NsPerOp: 120}}})
+	c := find(t, judged(t, base, head), "get", "mine", metrics.NsPerOp)
+	if c.Verdict != stats.Inconclusive || c.Floor < 0.15 || len(c.Warnings) == 0 {
 		t.Errorf("%s with a floor of %g, warnings %q", c.Verdict, c.Floor, c.Warnings)
 	}
 	// Another client-go is another reference: it is no control, and a warning says so.
 	base.Environment.Modules = map[string]string{"k8s.io/client-go": "v0.37.1"}
 	head.Environment.Modules = map[string]string{"k8s.io/client-go": "v0.37.2"}
 	r := judged(t, base, head)
-	if c := find(t, r, "get", "mine", measure.NsPerOp); c.Verdict != measure.Worse {
+	if c := find(t, r, "get", "mine", metrics.NsPerOp); c.Verdict != stats.Worse {
 		t.Errorf("without a control: %s, floor %g", c.Verdict, c.Floor)
 	}
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "no control") {
@@ -84,12 +86,12 @@ func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
 // A number that head lacks, although it should have been measured, does not pass.
 func TestWhatHeadLacksIsNoPass(t *testing.T) {
 	t.Parallel()
-	base := sampleRun(12, 1, measuretest.Impl{Name: "mine", NsPerOp: 100})
-	head := sampleRun(12, 2, measuretest.Impl{Name: "mine", NsPerOp: 100})
+	base := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100})
+	head := sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 100})
 	if r := judged(t, base, head); r.Outcome() != Pass || len(r.Left) != 0 {
 		t.Fatalf("as it was: %s, left %q", r.Outcome(), r.Left)
 	}
-	head.Forks = slices.DeleteFunc(head.Forks, func(f measure.Fork) bool { return f.Cell.Impl == "mine" }) // given up
+	head.Forks = slices.DeleteFunc(head.Forks, func(f record.Fork) bool { return f.Cell.Impl == "mine" }) // given up
 	for _, gates := range [][]string{nil, {"store/*/get/mine/ns/op <= +5%"}, {"store/*/get/*/ns/op <= +5%"}} {
 		r := judged(t, base, head, gates...)
 		if r.Outcome() != Undetermined || !slices.ContainsFunc(r.Left, func(l string) bool { return strings.Contains(l, "get/mine/ns/op (only in ") }) {
@@ -97,7 +99,7 @@ func TestWhatHeadLacksIsNoPass(t *testing.T) {
 		}
 	}
 	// A run whose own checks failed does not pass either.
-	head.Checks = []measure.CheckResult{{Name: "mine: final state", Detail: "a/b is missing"}}
+	head.Checks = []record.CheckResult{{Name: "mine: final state", Detail: "a/b is missing"}}
 	if r := judged(t, base, head); !slices.Contains(r.Warnings, "head: a check failed: mine: final state: a/b is missing") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
@@ -107,14 +109,14 @@ func TestRunsRefuse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		spoil func(*measure.Run)
+		spoil func(*record.Run)
 		want  string
 	}{
-		{"another machine", func(r *measure.Run) { r.Environment.CPU = "another" }, "machines differ: CPU"},
-		{"another Go", func(r *measure.Run) { r.Environment.GoVersion = "go1.25" }, "machines differ: Go"},
-		{"another schema", func(r *measure.Run) { r.Schema = 0 }, "schemas differ"},
-		{"another workload", func(r *measure.Run) { r.Workloads[0].YAML = "name: other\n" }, "workload store/store-ops/objects=10//p2 is another"},
-		{"another rule", func(r *measure.Run) { r.Settings.Rule.Threshold = 0.5 }, "rules differ"},
+		{"another machine", func(r *record.Run) { r.Environment.CPU = "another" }, "machines differ: CPU"},
+		{"another Go", func(r *record.Run) { r.Environment.GoVersion = "go1.25" }, "machines differ: Go"},
+		{"another schema", func(r *record.Run) { r.Schema = 0 }, "schemas differ"},
+		{"another workload", func(r *record.Run) { r.Workloads[0].YAML = "name: other\n" }, "workload store/store-ops/objects=10//p2 is another"},
+		{"another rule", func(r *record.Run) { r.Settings.Rule.Threshold = 0.5 }, "rules differ"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -139,7 +141,7 @@ func TestRunsRefuse(t *testing.T) {
 	if _, err := Runs(sampleRun(6, 1), other, true); err == nil || !strings.Contains(err.Error(), "nothing to compare") {
 		t.Errorf("nothing in common: %v", err)
 	}
-	r := judged(t, sampleRun(6, 1, measuretest.Impl{Name: "gone", NsPerOp: 1}), sampleRun(6, 1, measuretest.Impl{Name: "new", NsPerOp: 1}))
+	r := judged(t, sampleRun(6, 1, recordtest.Impl{Name: "gone", NsPerOp: 1}), sampleRun(6, 1, recordtest.Impl{Name: "new", NsPerOp: 1}))
 	if len(r.Left) != 2 || !strings.Contains(r.Left[0], "gone") || !strings.Contains(r.Left[1], "new") {
 		t.Errorf("left out: %q", r.Left)
 	}
@@ -149,15 +151,15 @@ func TestRunsRefuse(t *testing.T) {
 // at most alpha. Repeated looks as forks arrive do not raise it.
 func TestManyComparisonsAreCorrectedFor(t *testing.T) {
 	t.Parallel()
-	var impls []measuretest.Impl
+	var impls []recordtest.Impl
 	for _, name := range strings.Fields("a b c d e f") {
-		impls = append(impls, measuretest.Impl{Name: name, NsPerOp: 100})
+		impls = append(impls, recordtest.Impl{Name: name, NsPerOp: 100})
 	}
 	const trials = 50
 	falsely := 0
 	for seed := range uint64(trials) {
-		spec := measuretest.Spec{Forks: 20, Seed: seed, Noise: 0.1, Impls: append([]measuretest.Impl{{Name: "reference", NsPerOp: 100}}, impls...)}
-		run := measuretest.Run(spec)
+		spec := recordtest.Spec{Forks: 20, Seed: seed, Noise: 0.1, Impls: append([]recordtest.Impl{{Name: "reference", NsPerOp: 100}}, impls...)}
+		run := recordtest.Run(spec)
 		if anyDifference(run) {
 			falsely++
 			continue
@@ -176,7 +178,7 @@ func TestManyComparisonsAreCorrectedFor(t *testing.T) {
 				falsely++
 				break
 			}
-			run.Looks = append(run.Looks, measure.Look{Workload: run.Workloads[0].Key, Forks: 2 * forks})
+			run.Looks = append(run.Looks, record.Look{Workload: run.Workloads[0].Key, Forks: 2 * forks})
 		}
 	}
 	// At most one is expected (both ways of looking, alpha 0.01 each). Five would come by
@@ -186,8 +188,8 @@ func TestManyComparisonsAreCorrectedFor(t *testing.T) {
 	}
 }
 
-func anyDifference(r *measure.Run) bool {
+func anyDifference(r *record.Run) bool {
 	return slices.ContainsFunc(Judged(Within(r)), func(c *Comparison) bool {
-		return c.Verdict == measure.Better || c.Verdict == measure.Worse
+		return c.Verdict == stats.Better || c.Verdict == stats.Worse
 	})
 }

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // RunWarnings returns the warnings that taint every number of a run.
-func RunWarnings(r *measure.Run) []string {
+func RunWarnings(r *record.Run) []string {
 	var out []string
 	if !r.Complete {
 		out = append(out, fmt.Sprintf("interrupted: %d forks were measured; benchrun run --resume with its folder goes on", len(r.Forks)))

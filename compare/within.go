@@ -3,14 +3,16 @@ package compare
 import (
 	"slices"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // Group is one workload at one value of its sweep: the cells that differ in implementation
 // only.
 type Group struct {
 	Title string // "store-ops/objects=10000"
-	Cells []measure.Cell
+	Cells []record.Cell
 	Rows  []Row
 }
 
@@ -30,7 +32,7 @@ type Row struct {
 // Value is one implementation's number in a row.
 type Value struct {
 	Impl     string
-	Estimate measure.Estimate
+	Estimate stats.Estimate
 	// Against is the comparison of a key metric with the reference; nil for the reference
 	// itself.
 	Against *Comparison
@@ -38,7 +40,7 @@ type Value struct {
 
 // Within evaluates a run: one Group per workload and value of its sweep, in measuring
 // order, each implementation against the reference. All verdicts of the run are one family.
-func Within(r *measure.Run) []Group {
+func Within(r *record.Run) []Group {
 	var groups []Group
 	for _, c := range r.Cells {
 		i := slices.IndexFunc(groups, func(g Group) bool { return g.Cells[0].SameExceptImpl(c) })
@@ -80,13 +82,13 @@ func Judged(groups []Group) []*Comparison {
 }
 
 // rows lists every metric of every series that any cell has.
-func rows(r *measure.Run, cells []measure.Cell) []Row {
+func rows(r *record.Run, cells []record.Cell) []Row {
 	reference := referenceOf(r, cells)
 	var out []Row
 	for _, series := range SeriesOf(r, cells) {
 		names := MetricsOf(r, cells, series)
 		for _, metric := range names {
-			key := IsKey(metric, names)
+			key := metrics.JudgedAmong(metric, names)
 			out = append(out, row(r, cells, reference, series, metric, key))
 		}
 	}
@@ -95,7 +97,7 @@ func rows(r *measure.Run, cells []measure.Cell) []Row {
 
 // referenceOf picks the cell that the others are compared with: the catalog's reference
 // implementation, else the first cell.
-func referenceOf(r *measure.Run, cells []measure.Cell) measure.Cell {
+func referenceOf(r *record.Run, cells []record.Cell) record.Cell {
 	for _, c := range cells {
 		for _, im := range r.Impls {
 			if im.Component == string(c.Component) && im.Name == c.Impl && im.Reference && c.Role == "" {
@@ -106,19 +108,19 @@ func referenceOf(r *measure.Run, cells []measure.Cell) measure.Cell {
 	return cells[0]
 }
 
-func row(r *measure.Run, cells []measure.Cell, reference measure.Cell, series, metric string, key bool) Row {
+func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metric string, key bool) Row {
 	out := Row{Series: series, Metric: metric, Key: key, Floor: -1}
 	base := sampleOf(r, reference, series, metric)
 	var drifts []string
 	for _, c := range cells {
-		if c.Role == measure.AARole {
+		if c.Role == record.AARole {
 			out.Floor, drifts = floorOf(r.Settings.Rule, base.values, sampleOf(r, c, series, metric).values)
 		}
 	}
 	look := r.LookAt(reference.WorkloadKey())
 	for _, c := range cells {
-		if metric == measure.NsPerOp {
-			out.Harness = max(out.Harness, measure.MedianOf(sampleOf(r, c, "", measure.HarnessNs).values))
+		if metric == metrics.NsPerOp {
+			out.Harness = max(out.Harness, stats.MedianOf(sampleOf(r, c, "", metrics.HarnessNs).values))
 		}
 		own := sampleOf(r, c, series, metric)
 		if len(own.values) == 0 {
@@ -139,21 +141,21 @@ func row(r *measure.Run, cells []measure.Cell, reference measure.Cell, series, m
 // floorOf is the noise floor of two samples of the same code, -1 without samples. The rule
 // should find no difference between them. If it does, the machine drifts, and the warning
 // says so. Every row makes this test, some several times, so it uses a tenth of alpha.
-func floorOf(rule measure.Rule, base, again []float64) (floor float64, warnings []string) {
-	aa, err := measure.RatioOf(base, again)
+func floorOf(rule stats.Rule, base, again []float64) (floor float64, warnings []string) {
+	aa, err := stats.RatioOf(base, again)
 	if err != nil {
 		return -1, nil
 	}
 	rule.Alpha /= 10
-	if v := rule.Judge(measure.LowerIsBetter, aa, 0); v == measure.Better || v == measure.Worse {
+	if v := rule.Judge(metrics.LowerIsBetter, aa, 0); v == stats.Better || v == stats.Worse {
 		warnings = append(warnings, "the same code measured twice differs beyond chance: the machine drifts")
 	}
-	return measure.FloorOf(aa), warnings
+	return stats.FloorOf(aa), warnings
 }
 
 // sampleOf collects a metric over the forks of a cell, with the warnings that taint it. The
 // series "" is the process.
-func sampleOf(r *measure.Run, c measure.Cell, series, metric string) sample {
+func sampleOf(r *record.Run, c record.Cell, series, metric string) sample {
 	var s sample
 	var all [][]string
 	for _, f := range r.Measured(c) {
@@ -177,12 +179,12 @@ func sampleOf(r *measure.Run, c measure.Cell, series, metric string) sample {
 
 // EstimateOf is the median of a metric over the forks of a cell, with the warnings that
 // taint it. The series "" is the process.
-func EstimateOf(r *measure.Run, c measure.Cell, series, metric string) measure.Estimate {
+func EstimateOf(r *record.Run, c record.Cell, series, metric string) stats.Estimate {
 	return sampleOf(r, c, series, metric).estimate()
 }
 
 // SeriesOf returns the series of some cells in measuring order, then "" for the process.
-func SeriesOf(r *measure.Run, cells []measure.Cell) []string {
+func SeriesOf(r *record.Run, cells []record.Cell) []string {
 	var names []string
 	for _, c := range cells {
 		for _, f := range r.Measured(c) {
@@ -197,7 +199,7 @@ func SeriesOf(r *measure.Run, cells []measure.Cell) []string {
 }
 
 // MetricsOf returns the metrics that a series has in any of the cells, in table order.
-func MetricsOf(r *measure.Run, cells []measure.Cell, series string) []string {
+func MetricsOf(r *record.Run, cells []record.Cell, series string) []string {
 	var names []string
 	add := func(values map[string]float64) {
 		for m := range values {
@@ -219,6 +221,6 @@ func MetricsOf(r *measure.Run, cells []measure.Cell, series string) []string {
 			}
 		}
 	}
-	slices.SortFunc(names, ByRank)
+	slices.SortFunc(names, metrics.Compare)
 	return names
 }

@@ -5,15 +5,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/measure"
-	"github.com/informerbench/informerbench/measure/measuretest"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
-func sampleRun(forks int, seed uint64, impls ...measuretest.Impl) *measure.Run {
-	return measuretest.Run(measuretest.Spec{Forks: forks, Seed: seed, Impls: append([]measuretest.Impl{{Name: "reference", NsPerOp: 100}}, impls...)})
+func sampleRun(forks int, seed uint64, impls ...recordtest.Impl) *record.Run {
+	return recordtest.Run(recordtest.Spec{Forks: forks, Seed: seed, Impls: append([]recordtest.Impl{{Name: "reference", NsPerOp: 100}}, impls...)})
 }
 
-func rowOf(t *testing.T, r *measure.Run, series, metric string) Row {
+func rowOf(t *testing.T, r *record.Run, series, metric string) Row {
 	t.Helper()
 	for _, row := range Within(r)[0].Rows {
 		if row.Series == series && row.Metric == metric {
@@ -26,14 +28,14 @@ func rowOf(t *testing.T, r *measure.Run, series, metric string) Row {
 
 func TestWithinComparesWithTheReference(t *testing.T) {
 	t.Parallel()
-	r := sampleRun(10, 1, measuretest.Impl{Name: "slow", NsPerOp: 150})
+	r := sampleRun(10, 1, recordtest.Impl{Name: "slow", NsPerOp: 150})
 	// A fork with profiles is an extra one: if its number counted, it would show.
-	r.Forks = append(r.Forks, measure.Fork{Cell: r.Cells[0], Index: 10, Profiles: []string{"cpu.pb.gz"},
-		Series: []measure.Series{{Op: "get", Values: map[string]float64{measure.NsPerOp: 1e9}}}})
+	r.Forks = append(r.Forks, record.Fork{Cell: r.Cells[0], Index: 10, Profiles: []string{"cpu.pb.gz"},
+		Series: []record.Series{{Op: "get", Values: map[string]float64{metrics.NsPerOp: 1e9}}}})
 	if n := len(Within(r)); n != 1 {
 		t.Fatalf("%d groups, want 1", n)
 	}
-	row := rowOf(t, r, "get", measure.NsPerOp)
+	row := rowOf(t, r, "get", metrics.NsPerOp)
 	if len(row.Values) != 3 || row.Harness != 0.5 {
 		t.Fatalf("%+v", row)
 	}
@@ -47,16 +49,16 @@ func TestWithinComparesWithTheReference(t *testing.T) {
 				t.Errorf("the reference: %+v (does the profiled fork count?)", v)
 			}
 		case "slow":
-			if a := v.Against; a.Verdict != measure.Worse || a.Ratio.Estimate < 1.4 || a.Ratio.Estimate > 1.6 || a.Detectable <= 0.03 || a.Detectable > 0.2 {
+			if a := v.Against; a.Verdict != stats.Worse || a.Ratio.Estimate < 1.4 || a.Ratio.Estimate > 1.6 || a.Detectable <= 0.03 || a.Detectable > 0.2 {
 				t.Errorf("slow: %+v", a)
 			}
 		case "reference@aa":
-			if v.Against.Verdict != measure.NotComparable {
+			if v.Against.Verdict != stats.NotComparable {
 				t.Errorf("the A/A copy belongs to the noise, not to the verdicts: %s", v.Against.Verdict)
 			}
 		}
 	}
-	if heap := rowOf(t, r, "", measure.HeapPerObject); heap.Values[1].Against.Verdict != measure.Same {
+	if heap := rowOf(t, r, "", metrics.HeapPerObject); heap.Values[1].Against.Verdict != stats.Same {
 		t.Errorf("equal heaps are called %s", heap.Values[1].Against.Verdict)
 	}
 }
@@ -65,7 +67,7 @@ func TestWithinComparesWithTheReference(t *testing.T) {
 // warnings of one series do not taint another.
 func TestWarningsTravelWithNumbers(t *testing.T) {
 	t.Parallel()
-	r := sampleRun(6, 1, measuretest.Impl{Name: "other", NsPerOp: 100})
+	r := sampleRun(6, 1, recordtest.Impl{Name: "other", NsPerOp: 100})
 	for i := range r.Forks {
 		if f := &r.Forks[i]; f.Cell.Impl == "other" && f.Index < 2 {
 			f.Series[0].Warnings = []string{"no steady state after warm-up"}
@@ -81,20 +83,20 @@ func TestWarningsTravelWithNumbers(t *testing.T) {
 		}
 		return nil
 	}
-	if got := warnings("get", measure.NsPerOp, "other"); !slices.Equal(got, []string{"no steady state after warm-up (2 of 6 forks)"}) {
+	if got := warnings("get", metrics.NsPerOp, "other"); !slices.Equal(got, []string{"no steady state after warm-up (2 of 6 forks)"}) {
 		t.Errorf("get: %q", got)
 	}
-	if got := warnings("writer:update", measure.AchievedPct, "other"); len(got) != 0 {
+	if got := warnings("writer:update", metrics.AchievedPct, "other"); len(got) != 0 {
 		t.Errorf("the writer has no warning of its own: %q", got)
 	}
 	for _, series := range []string{"get", ""} {
-		metric := map[string]string{"get": measure.NsPerOp, "": measure.HeapPerObject}[series]
+		metric := map[string]string{"get": metrics.NsPerOp, "": metrics.HeapPerObject}[series]
 		if got := warnings(series, metric, "reference"); !slices.Equal(got, []string{"others used 12% of the CPU time (1 of 6 forks)"}) {
 			t.Errorf("%q: %q", series, got)
 		}
 	}
-	few := sampleRun(3, 1, measuretest.Impl{Name: "other", NsPerOp: 100})
-	if got := rowOf(t, few, "get", measure.NsPerOp).Values[1].Estimate.Warnings; len(got) == 0 {
+	few := sampleRun(3, 1, recordtest.Impl{Name: "other", NsPerOp: 100})
+	if got := rowOf(t, few, "get", metrics.NsPerOp).Values[1].Estimate.Warnings; len(got) == 0 {
 		t.Error("three forks carry no warning")
 	}
 }
@@ -102,38 +104,17 @@ func TestWarningsTravelWithNumbers(t *testing.T) {
 // Where the A/A copy differs significantly from the reference, the row says so.
 func TestDriftIsWarnedOf(t *testing.T) {
 	t.Parallel()
-	r := sampleRun(10, 1, measuretest.Impl{Name: "other", NsPerOp: 100})
+	r := sampleRun(10, 1, recordtest.Impl{Name: "other", NsPerOp: 100})
 	for i := range r.Forks {
-		if f := &r.Forks[i]; f.Cell.Role == measure.AARole {
-			f.Series[0].Values[measure.NsPerOp] *= 1.3
+		if f := &r.Forks[i]; f.Cell.Role == record.AARole {
+			f.Series[0].Values[metrics.NsPerOp] *= 1.3
 		}
 	}
-	row := rowOf(t, r, "get", measure.NsPerOp)
+	row := rowOf(t, r, "get", metrics.NsPerOp)
 	if a := row.Values[1].Against; len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "drifts") || row.Floor < 0.25 {
 		t.Errorf("floor %g, warnings %q", row.Floor, a.Warnings)
 	}
-	if a := rowOf(t, r, "writer:update", p99("delay")).Values[1].Against; len(a.Warnings) != 0 {
+	if a := rowOf(t, r, "writer:update", metrics.Percentile(metrics.Delay, 99)).Values[1].Against; len(a.Warnings) != 0 {
 		t.Errorf("another row: %q", a.Warnings)
-	}
-}
-
-func TestKeyMetrics(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		metric string
-		others []string
-		want   bool
-	}{
-		{measure.NsPerOp, nil, true},
-		{measure.AllocsPerOp, nil, false},
-		{measure.Achieved, nil, true},
-		{measure.Achieved, []string{measure.AchievedPct}, false},
-		{"service-p99-ns", nil, true},
-		{"service-p99-ns", []string{"delay-p99-ns"}, false},
-		{"delay-p99.9-ns", nil, false},
-	} {
-		if got := IsKey(c.metric, c.others); got != c.want {
-			t.Errorf("%s beside %v: %v, want %v", c.metric, c.others, got, c.want)
-		}
 	}
 }

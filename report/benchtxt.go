@@ -11,15 +11,16 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // WriteBenchText writes the run in the Go benchmark format, which benchstat reads: a line
 // per fork and series, with every value of the series. Forks made for profiles are left
 // out. Characters that would break a line of the format are replaced: control characters,
 // and spaces in names.
-func WriteBenchText(w io.Writer, record *measure.Run) error {
-	r := clean(record)
+func WriteBenchText(w io.Writer, given *record.Run) error {
+	r := clean(given)
 	out := benchfmt.NewWriter(w)
 	env := r.Environment
 	config := []benchfmt.Config{
@@ -37,6 +38,9 @@ func WriteBenchText(w io.Writer, record *measure.Run) error {
 			return err
 		}
 	}
+	if err := writeUnits(out, r); err != nil {
+		return err
+	}
 	for _, c := range r.Cells {
 		for _, f := range r.Measured(c) {
 			for _, s := range f.Series {
@@ -49,7 +53,7 @@ func WriteBenchText(w io.Writer, record *measure.Run) error {
 					}
 				}
 				res := benchfmt.Result{Config: config, Name: benchfmt.Name(oneWord(c.BenchmarkName(s)[len("Benchmark"):])), Iters: iterations(s)}
-				for _, metric := range slices.SortedFunc(maps.Keys(s.Values), compare.ByRank) {
+				for _, metric := range slices.SortedFunc(maps.Keys(s.Values), metrics.Compare) {
 					res.Values = append(res.Values, benchfmt.Value{Value: s.Values[metric], Unit: oneWord(metric)})
 				}
 				if err := out.Write(&res); err != nil {
@@ -61,18 +65,41 @@ func WriteBenchText(w io.Writer, record *measure.Run) error {
 	return nil
 }
 
+// writeUnits writes a Unit line for each metric of the run of which more or less is better.
+func writeUnits(out *benchfmt.Writer, r *record.Run) error {
+	used := map[string]bool{}
+	for _, f := range r.Forks {
+		for _, s := range f.Series {
+			for metric := range s.Values {
+				used[metric] = true
+			}
+		}
+	}
+	for _, metric := range slices.SortedFunc(maps.Keys(used), metrics.Compare) {
+		better := map[metrics.Direction]string{metrics.LowerIsBetter: "lower", metrics.HigherIsBetter: "higher"}[metrics.Of(metric).Better]
+		if better == "" {
+			continue
+		}
+		unit := oneWord(metric)
+		if err := out.Write(&benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}, OrigUnit: unit, Value: better}); err != nil {
+			return fmt.Errorf("writing the units of benchmark results: %w", err)
+		}
+	}
+	return nil
+}
+
 // iterations is the number that the format requires after the name: the passes or
 // operations behind the values.
-func iterations(s measure.Series) int {
+func iterations(s record.Series) int {
 	if n := len(s.Passes); n > 0 {
 		return n
 	}
-	for _, d := range []string{"delay", "service"} {
-		if n := s.Values[d+"-n"]; n >= 1 {
+	for _, d := range []string{metrics.Delay, metrics.Service} {
+		if n := s.Values[metrics.Number(d)]; n >= 1 {
 			return int(n)
 		}
 	}
-	n, _ := strconv.Atoi(fmt.Sprintf("%.0f", s.Values[measure.Achieved]))
+	n, _ := strconv.Atoi(fmt.Sprintf("%.0f", s.Values[metrics.Achieved]))
 	return max(1, n)
 }
 

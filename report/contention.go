@@ -8,7 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
 )
 
 // contention is one table, over all loads, of the groups with a fixed offered rate of
@@ -22,10 +22,10 @@ type contention struct {
 
 // pacedColumns are the metrics that matter for a paced group.
 var pacedColumns = []struct{ header, metric string }{
-	{"achieved", measure.AchievedPct},
-	{"delay p99", measure.PercentileMetric("delay", 99)},
-	{"delay max", measure.MaxMetric("delay")},
-	{"service max", measure.MaxMetric("service")},
+	{"achieved", metrics.AchievedPct},
+	{"delay p99", metrics.Percentile("delay", 99)},
+	{"delay max", metrics.Max("delay")},
+	{"service max", metrics.Max("service")},
 }
 
 const contentionLegend = "Groups that are offered operations at a fixed rate, under each load, with what the others beside them got done. " +
@@ -36,7 +36,7 @@ const contentionLegend = "Groups that are offered operations at a fixed rate, un
 func contentions(groups []compare.Group) []*contention {
 	var out []*contention
 	for _, g := range groups {
-		paced := seriesWith(g, measure.AchievedPct)
+		paced := seriesWith(g, metrics.AchievedPct)
 		if len(paced) == 0 {
 			continue
 		}
@@ -88,8 +88,8 @@ func (c *contention) add(g compare.Group, paced []string) {
 
 // offered formats the offered rate of a series, "" where it is not recorded.
 func offered(g compare.Group, series, impl string) string {
-	if v, ok := valueOf(g, series, measure.Offered, impl); ok {
-		return fmt.Sprintf(" at %s/s", number(measure.Offered, v.Estimate.Median))
+	if v, ok := valueOf(g, series, metrics.Offered, impl); ok {
+		return fmt.Sprintf(" at %s/s", number(metrics.Offered, v.Estimate.Median))
 	}
 	return ""
 }
@@ -105,12 +105,12 @@ func (c *contention) number(g compare.Group, series, metric, impl string) string
 // others are the rates of the other series under the same load.
 func others(g compare.Group, series, impl string) string {
 	var rates []string
-	for _, other := range seriesWith(g, measure.Achieved) {
+	for _, other := range seriesWith(g, metrics.Achieved) {
 		if other == series {
 			continue
 		}
-		if v, ok := valueOf(g, other, measure.Achieved, impl); ok {
-			rates = append(rates, fmt.Sprintf("%s %s ops/s", other, interval(measure.Achieved, v.Estimate)))
+		if v, ok := valueOf(g, other, metrics.Achieved, impl); ok {
+			rates = append(rates, fmt.Sprintf("%s %s ops/s", other, interval(metrics.Achieved, v.Estimate)))
 		}
 	}
 	return strings.Join(rates, ", ")

@@ -6,17 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // underLoads is the sample run at several numbers of listers.
-func underLoads(listers ...string) *measure.Run {
+func underLoads(listers ...string) *record.Run {
 	r := sampleRun(6)
 	cells, forks, text := r.Cells, r.Forks, r.Workloads[0]
 	r.Cells, r.Forks, r.Workloads = nil, nil, nil
 	for _, n := range listers {
-		at := func(c measure.Cell) measure.Cell {
-			c.Params = append(slices.Clone(c.Params), measure.Param{Key: "listers", Value: n})
+		at := func(c record.Cell) record.Cell {
+			c.Params = append(slices.Clone(c.Params), record.Param{Key: "listers", Value: n})
 			return c
 		}
 		for _, c := range cells {
@@ -24,7 +25,7 @@ func underLoads(listers ...string) *measure.Run {
 		}
 		for _, f := range forks {
 			f.Cell = at(f.Cell)
-			f.Series = append(slices.Clone(f.Series), measure.Series{Group: "listers", Op: "list", Values: map[string]float64{measure.Achieved: 4321}})
+			f.Series = append(slices.Clone(f.Series), record.Series{Group: "listers", Op: "list", Values: map[string]float64{metrics.Achieved: 4321}})
 			r.Forks = append(r.Forks, f)
 		}
 		text.Key = r.Cells[len(r.Cells)-1].WorkloadKey()

@@ -20,7 +20,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // CurvesDir is the folder, within a run's, that holds the pictures of report.md.
@@ -28,7 +29,7 @@ const CurvesDir = "curves"
 
 // Curves draws every curve of a run as SVG, keyed by its path within the run's folder.
 // Equal runs give equal bytes.
-func Curves(record *measure.Run) (map[string][]byte, error) {
+func Curves(record *record.Run) (map[string][]byte, error) {
 	r := clean(record)
 	pictures := map[string][]byte{}
 	for _, s := range Scalings(r) {
@@ -292,22 +293,20 @@ func (metric valueTicks) Ticks(lo, hi float64) []plot.Tick {
 	return out
 }
 
-var axisNames = map[string]string{
-	measure.NsPerOp:       "time per operation (ns/op)",
-	measure.Achieved:      "operations done (1/s)",
-	measure.AchievedPct:   "done of what was offered (%)",
-	measure.HeapPerObject: "heap kept beyond the objects (B/object)",
-	"delay-p99-ns":        "delay from the due time, p99 (ns)",
-	"service-p99-ns":      "time of an operation, p99 (ns)",
-	"objects":             "objects (count)",
-	"waiting":             "waiting items (count)",
-	varyProcs:             "GOMAXPROCS (count)",
+// sizeNames label the axis of what a sweep varies.
+var sizeNames = map[string]string{
+	"objects": "objects (count)",
+	"waiting": "waiting items (count)",
+	varyProcs: "GOMAXPROCS (count)",
 }
 
 // axisOf labels an axis, with its unit.
 func axisOf(what string) string {
-	if name, ok := axisNames[what]; ok {
+	if name, ok := sizeNames[what]; ok {
 		return name
+	}
+	if help := metrics.Of(what).Help; help != "" {
+		return fmt.Sprintf("%s (%s)", help, what)
 	}
 	if group, ok := strings.CutSuffix(what, "-rate"); ok {
 		return group + " (operations offered per second)"

@@ -2,7 +2,7 @@
 // terminal, report.md, report.html (one page that opens offline), and bench.txt for
 // benchstat.
 //
-// It depends on recorded files only. Everything comes from the measure.Run in run.json, so
+// It depends on recorded files only. Everything comes from the record.Run in run.json, so
 // a report can be made again at any time, anywhere (benchrun report DIR).
 //
 // The flow: package compare groups forks into tables of estimates, ratios and verdicts;

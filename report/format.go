@@ -3,25 +3,26 @@ package report
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // number formats a value in the unit of its metric, to three digits.
 func number(metric string, v float64) string {
+	unit := metrics.Of(metric).Unit
 	switch {
 	case math.IsNaN(v):
 		return "?"
-	case metric == measure.NsPerOp || strings.HasSuffix(metric, "-ns"):
+	case unit == metrics.Nanoseconds:
 		return duration(v)
-	case strings.HasSuffix(metric, "-%"):
+	case unit == metrics.Percent:
 		return fmt.Sprintf("%.3g%%", v)
-	case metric == measure.BytesPerOp || strings.HasSuffix(metric, "-B") || strings.HasSuffix(metric, "-B/object"):
+	case unit == metrics.Bytes:
 		if v < 1024 {
 			return fmt.Sprintf("%.3g B", v)
 		}
@@ -49,12 +50,12 @@ func duration(ns float64) string {
 
 // interval formats an estimate with its interval, "45.2ns [44.9ns, 46ns]". It adds the
 // number of values where they are too few for a valid interval.
-func interval(metric string, e measure.Estimate) string {
+func interval(metric string, e stats.Estimate) string {
 	s := number(metric, e.Median)
 	if e.Lo != e.Hi {
 		s = fmt.Sprintf("%s [%s, %s]", s, number(metric, e.Lo), number(metric, e.Hi))
 	}
-	if e.N < measure.FewestForks {
+	if e.N < stats.FewestForks {
 		s += fmt.Sprintf(" (n=%d)", e.N)
 	}
 	return s
@@ -65,9 +66,9 @@ func effect(c *compare.Comparison) string {
 	switch r := c.Ratio; {
 	case r == nil:
 		return ""
-	case r.Estimate == measure.FromZero:
+	case r.Estimate == stats.FromZero:
 		return "from 0"
-	case r.Hi == measure.FromZero:
+	case r.Hi == stats.FromZero:
 		return fmt.Sprintf("%.3gx [%.3g, ...]", r.Estimate, r.Lo)
 	default:
 		return fmt.Sprintf("%.3gx [%.3g, %.3g]", r.Estimate, r.Lo, r.Hi)
@@ -77,7 +78,7 @@ func effect(c *compare.Comparison) string {
 // verdict formats a verdict; an inconclusive one gets the number of forks that would settle
 // it.
 func verdict(c *compare.Comparison) string {
-	if c.Verdict != measure.Inconclusive {
+	if c.Verdict != stats.Inconclusive {
 		return string(c.Verdict)
 	}
 	if c.MoreForks > 0 {

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/measure"
-	"github.com/informerbench/informerbench/measure/measuretest"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
 )
 
 // hostile are names and texts that have a meaning to a renderer of a report.
@@ -36,18 +36,18 @@ var hostile = []string{
 }
 
 // rich is a run in which every string field has a value of its own.
-func rich() *measure.Run {
+func rich() *record.Run {
 	r := sampleRun(1)
 	for i := range len(r.Cells) { // a second size, so that there is something to draw
 		c := r.Cells[i]
-		c.Params = []measure.Param{{Key: "objects", Value: "1000"}}
+		c.Params = []record.Param{{Key: "objects", Value: "1000"}}
 		r.Cells = append(r.Cells, c)
 		f := r.Forks[i]
 		f.Cell = c
 		r.Forks = append(r.Forks, f)
 	}
 	r.Impls[1].Failures = []string{"STORE-7 failed\nwith a seed"}
-	r.Forks[0].Locks = &measure.Locks{Waits: 1, Wait: measure.LockTime{Ns: 5}, Hold: measure.LockTime{Ns: 6}}
+	r.Forks[0].Locks = &record.Locks{Waits: 1, Wait: record.LockTime{Ns: 5}, Hold: record.LockTime{Ns: 6}}
 	n := 0
 	fillStrings(reflect.ValueOf(r).Elem(), "", &n)
 	r.Checks[0].Passed = false
@@ -148,7 +148,7 @@ func stringFields(t reflect.Type) []string {
 }
 
 // with is the run with some of its texts replaced everywhere.
-func with(r *measure.Run, by map[string]string) *measure.Run {
+func with(r *record.Run, by map[string]string) *record.Run {
 	return mapped(r, func(_, text string) string {
 		if other, ok := by[text]; ok {
 			return other
@@ -160,7 +160,7 @@ func with(r *measure.Run, by map[string]string) *measure.Run {
 // rendered holds every form of a run's report.
 type rendered struct{ page, markdown, text, bench string }
 
-func render(t *testing.T, r *measure.Run) rendered {
+func render(t *testing.T, r *record.Run) rendered {
 	t.Helper()
 	var page, md, text, bench bytes.Buffer
 	pictures, err := Curves(r)
@@ -266,7 +266,7 @@ func TestHostileStringsStayText(t *testing.T) {
 			free = append(free, text)
 		}
 	}
-	for _, f := range stringFields(reflect.TypeFor[measure.Run]()) {
+	for _, f := range stringFields(reflect.TypeFor[record.Run]()) {
 		if !seen[f] && f != "Profiles" && f != "Histograms" { // a fork that has profiles is not measured
 			t.Errorf("no hostile string stands in a field %s", f)
 		}
@@ -360,9 +360,9 @@ func changed(want, got map[string]int) string {
 func TestHostileComparison(t *testing.T) {
 	t.Parallel()
 	write := func(t *testing.T, to func(io.Writer, *compare.Result) error, name string) string {
-		spec := measuretest.Spec{Name: name, Forks: 6, Impls: []measuretest.Impl{{Name: "reference", NsPerOp: 100}, {Name: name, NsPerOp: 150}}}
-		base, head := measuretest.Run(spec), measuretest.Run(spec)
-		for _, r := range []*measure.Run{base, head} {
+		spec := recordtest.Spec{Name: name, Forks: 6, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: name, NsPerOp: 150}}}
+		base, head := recordtest.Run(spec), recordtest.Run(spec)
+		for _, r := range []*record.Run{base, head} {
 			r.Warnings = []string{name}
 		}
 		extra := base.Cells[1]

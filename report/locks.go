@@ -6,11 +6,11 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // writeLocks writes a row for each cell whose extra fork was traced.
-func writeLocks(w *writer, r *measure.Run) {
+func writeLocks(w *writer, r *record.Run) {
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"cell", "traced", "waits", "longest wait", "who waited", "longest hold", "who held"})
 	for _, f := range r.Forks {
@@ -43,7 +43,7 @@ func writeLocks(w *writer, r *measure.Run) {
 }
 
 // lockedBy names the series and the function.
-func lockedBy(l measure.LockTime) string {
+func lockedBy(l record.LockTime) string {
 	if l.Ns == 0 {
 		return ""
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 // writer keeps the first error, so that the calls need no error checks.
@@ -29,7 +30,7 @@ func (w *writer) printf(format string, args ...any) {
 
 // WriteMarkdown writes the whole report. top is the profiles' symbolised list, "" if the
 // run took none. All strings of the record are shown as text.
-func WriteMarkdown(out io.Writer, record *measure.Run, top string) error {
+func WriteMarkdown(out io.Writer, record *record.Run, top string) error {
 	w := &writer{w: out}
 	r, code := forMarkdown(record), clean(record)
 	w.printf("# benchrun %s: %s\n\n", r.Preset, r.Name)
@@ -58,7 +59,7 @@ func WriteMarkdown(out io.Writer, record *measure.Run, top string) error {
 
 // writeState writes the conditions that taint every number. Those that taint single numbers
 // stand beside them.
-func writeState(w *writer, r *measure.Run) {
+func writeState(w *writer, r *record.Run) {
 	if warnings := compare.RunWarnings(r); len(warnings) > 0 {
 		w.printf("**Warnings**\n\n")
 		for _, x := range warnings {
@@ -81,7 +82,7 @@ func writeState(w *writer, r *measure.Run) {
 	}
 }
 
-func writeChecks(w *writer, r *measure.Run) {
+func writeChecks(w *writer, r *record.Run) {
 	if len(r.Checks) == 0 {
 		return
 	}
@@ -99,7 +100,7 @@ func writeChecks(w *writer, r *measure.Run) {
 }
 
 // writeGroup writes a comparison of the key metrics, then every number with its interval.
-func writeGroup(w *writer, r *measure.Run, g compare.Group) {
+func writeGroup(w *writer, r *record.Run, g compare.Group) {
 	w.printf("### %s\n\n", g.Title)
 	short, notes := comparison(r, g)
 	w.printf("%s\n\n%s\n", short.RenderMarkdown(), markdownLines(notes.text()))
@@ -134,7 +135,7 @@ func markdownLines(text string) string { return strings.ReplaceAll(text, "\n", "
 
 // writeImplementations writes the outcome of each suite. The output of a failed suite is
 // from code, the record that is not escaped.
-func writeImplementations(w *writer, r, code *measure.Run) {
+func writeImplementations(w *writer, r, code *record.Run) {
 	w.printf("## Implementations\n\n")
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"component", "name", "from", "what it is", "guarantees", "conformance"})
@@ -157,7 +158,7 @@ func writeImplementations(w *writer, r, code *measure.Run) {
 	w.printf("\n")
 }
 
-func writeEnvironment(w *writer, r *measure.Run) {
+func writeEnvironment(w *writer, r *record.Run) {
 	e := r.Environment
 	w.printf("## Environment\n\n")
 	t := table.NewWriter()
@@ -184,7 +185,7 @@ func writeEnvironment(w *writer, r *measure.Run) {
 }
 
 // took is the run's duration, "" if it was killed before it recorded one.
-func took(r *measure.Run) string {
+func took(r *record.Run) string {
 	if r.Finished.IsZero() {
 		return ""
 	}
@@ -192,7 +193,7 @@ func took(r *measure.Run) string {
 }
 
 // limits are those of the control groups.
-func limits(e measure.Environment) string {
+func limits(e sysinfo.Environment) string {
 	var out []string
 	if e.CgroupCPUs > 0 {
 		out = append(out, fmt.Sprintf("%.3g CPUs", e.CgroupCPUs))

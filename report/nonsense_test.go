@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // Whatever replaces a single value of run.json, reading it fails with the name of the file,
@@ -26,13 +27,13 @@ func TestEditedRecordIsRefusedOrReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	// An older schema has no checksum, which would refuse every edit.
-	record := root.(map[string]any)
-	record["schema"] = 3
-	delete(record, "checksum")
+	fields := root.(map[string]any)
+	fields["schema"] = 3
+	delete(fields, "checksum")
 	leaves, read := 0, 0
 	refused := map[string]int{}
 	dir := t.TempDir()
-	path := filepath.Join(dir, measure.RunFile)
+	path := filepath.Join(dir, record.RunFile)
 	each(root, "", func(at string, set func(any)) {
 		leaves++
 		for _, nonsense := range []any{nil, "nonsense", "", -1, 1e300, 9e15, true, []any{}, map[string]any{}} {
@@ -45,7 +46,7 @@ func TestEditedRecordIsRefusedOrReported(t *testing.T) {
 				t.Fatal(err)
 			}
 			what := fmt.Sprintf("%s = %#v", at, nonsense)
-			r, err := measure.ReadRun(dir)
+			r, err := record.ReadRun(dir)
 			if err != nil {
 				refused[fmt.Sprint(nonsense)]++
 				if !strings.Contains(err.Error(), path) {
@@ -75,7 +76,7 @@ func TestEditedRecordIsRefusedOrReported(t *testing.T) {
 // smallRecord is the run.json of a small run that has every part, as the journal leaves it.
 func smallRecord(t *testing.T) []byte {
 	t.Helper()
-	h := measure.NewHistogram()
+	h := stats.NewHistogram()
 	h.Record(time.Millisecond)
 	encoded, err := h.Encode()
 	if err != nil {
@@ -85,7 +86,7 @@ func smallRecord(t *testing.T) []byte {
 	forks := run.Forks
 	run.Forks, run.Cells = nil, run.Cells[:2]
 	dir := filepath.Join(t.TempDir(), "run")
-	j, err := measure.CreateJournal(dir, run)
+	j, err := record.CreateJournal(dir, run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func smallRecord(t *testing.T) []byte {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(filepath.Join(dir, measure.RunFile))
+	b, err := os.ReadFile(filepath.Join(dir, record.RunFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // MergedCPU merges the CPU profiles of the run in dir; nil if it took none. It leaves out
 // profiles that cannot be read and returns their names.
-func MergedCPU(dir string, r *measure.Run) (merged *profile.Profile, unreadable []string, err error) {
+func MergedCPU(dir string, r *record.Run) (merged *profile.Profile, unreadable []string, err error) {
 	var all []*profile.Profile
 	for _, f := range r.Forks {
 		if len(f.Profiles) == 0 {

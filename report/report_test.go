@@ -11,15 +11,16 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/measure"
-	"github.com/informerbench/informerbench/measure/measuretest"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
 )
 
 // sampleRun has three cells of one workload: a reference of about 100 ns, its
 // second copy, and an implementation of about 150 ns.
-func sampleRun(forks int) *measure.Run {
-	r := measuretest.Run(measuretest.Spec{Forks: forks, Impls: []measuretest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: 150}}})
-	r.Impls[0].Waivers = []measure.Waiver{{Clause: "STORE-21", Reason: "it keeps the nil map"}}
+func sampleRun(forks int) *record.Run {
+	r := recordtest.Run(recordtest.Spec{Forks: forks, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: 150}}})
+	r.Impls[0].Waivers = []record.Waiver{{Clause: "STORE-21", Reason: "it keeps the nil map"}}
 	return r
 }
 
@@ -42,7 +43,7 @@ func TestTextAndMarkdown(t *testing.T) {
 	r.Settings.SkipVerify = true
 	r.Forks[0].Series[0].Warnings = []string{"no steady state after warm-up"}
 	r.Forks[1].Unsupported = []string{"store: transaction: not supported"}
-	r.Checks = []measure.CheckResult{{Name: "final state", Passed: false, Detail: "ns-1/pod is missing"}}
+	r.Checks = []record.CheckResult{{Name: "final state", Passed: false, Detail: "ns-1/pod is missing"}}
 	if err := WriteMarkdown(&md, r, "flat flat% main.loop"); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,12 @@ func TestBenchText(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := map[string]int{}
+	better := map[string]string{}
 	for r := benchfmt.NewReader(&b, "bench.txt"); r.Scan(); {
+		if unit, ok := r.Result().(*benchfmt.UnitMetadata); ok {
+			better[unit.OrigUnit] = unit.Value
+			continue
+		}
 		res, ok := r.Result().(*benchfmt.Result)
 		if !ok {
 			t.Fatalf("%v", r.Result())
@@ -72,6 +78,11 @@ func TestBenchText(t *testing.T) {
 		}
 		if v, ok := res.Value(unit); !ok || v <= 0 || v > 1e-5 {
 			t.Errorf("%s: %v", res.Name.Full(), res.Values)
+		}
+	}
+	for unit, want := range map[string]string{metrics.NsPerOp: "lower", metrics.AchievedPct: "higher", metrics.Offered: ""} {
+		if better[unit] != want {
+			t.Errorf("%s: better=%q, want %q", unit, better[unit], want)
 		}
 	}
 	for _, impl := range []string{"reference", "slow", "reference@aa"} {
@@ -89,16 +100,16 @@ func TestNumbers(t *testing.T) {
 		v      float64
 		want   string
 	}{
-		{measure.NsPerOp, 45.23, "45.2ns"},
-		{measure.NsPerOp, 845, "845ns"},
-		{measure.NsPerOp, 1845, "1.84µs"},
-		{measure.NsPerOp, 95e6, "95ms"},
+		{metrics.NsPerOp, 45.23, "45.2ns"},
+		{metrics.NsPerOp, 845, "845ns"},
+		{metrics.NsPerOp, 1845, "1.84µs"},
+		{metrics.NsPerOp, 95e6, "95ms"},
 		{"delay-p99.99-ns", 3.04e9, "3.04s"},
-		{measure.AchievedPct, 0.523, "0.523%"},
-		{measure.Achieved, 9958.4, "9,958"},
-		{measure.BytesPerOp, 16, "16 B"},
-		{measure.PeakRSS, 3 << 20, "3.0 MiB"},
-		{measure.AllocsPerOp, 4, "4"},
+		{metrics.AchievedPct, 0.523, "0.523%"},
+		{metrics.Achieved, 9958.4, "9,958"},
+		{metrics.BytesPerOp, 16, "16 B"},
+		{metrics.PeakRSS, 3 << 20, "3.0 MiB"},
+		{metrics.AllocsPerOp, 4, "4"},
 	} {
 		if got := number(c.metric, c.v); got != c.want {
 			t.Errorf("%s %g: %q, want %q", c.metric, c.v, got, c.want)
@@ -115,10 +126,10 @@ func TestTopNamesTheFunctions(t *testing.T) {
 		SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}, PeriodType: &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: 1,
 		Sample: []*profile.Sample{{Location: []*profile.Location{l}, Value: []int64{5e9}}}, Function: []*profile.Function{f}, Location: []*profile.Location{l},
 	}
-	dir, run := t.TempDir(), &measure.Run{}
+	dir, run := t.TempDir(), &record.Run{}
 	for _, impl := range []string{"a", "b"} {
-		c := measure.Cell{Component: contract.ComponentStore, Impl: impl, Workload: "w", Procs: 2}
-		run.Forks = append(run.Forks, measure.Fork{Cell: c, Profiles: []string{"cpu.pb.gz"}})
+		c := record.Cell{Component: contract.ComponentStore, Impl: impl, Workload: "w", Procs: 2}
+		run.Forks = append(run.Forks, record.Fork{Cell: c, Profiles: []string{"cpu.pb.gz"}})
 		if err := os.MkdirAll(filepath.Join(dir, "profiles", c.FileName()), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +163,7 @@ func TestTopNamesTheFunctions(t *testing.T) {
 	if merged, unreadable, err = MergedCPU(dir, run); merged == nil || err != nil || len(unreadable) != 1 || !strings.Contains(unreadable[0], spoilt) {
 		t.Errorf("a broken profile: %v, %v; want its name, and the other profile", unreadable, err)
 	}
-	if none, _, err := MergedCPU(t.TempDir(), &measure.Run{}); none != nil || err != nil {
+	if none, _, err := MergedCPU(t.TempDir(), &record.Run{}); none != nil || err != nil {
 		t.Errorf("no profiles: %v, %v", none, err)
 	}
 }

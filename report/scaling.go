@@ -14,7 +14,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // Scaling is a workload measured at several values of one parameter.
@@ -38,18 +40,18 @@ type Line struct {
 	Points []SizePoint // rising; a size without values is left out
 	// Growth is that of the cost: of the metric itself, or of its reciprocal where more is
 	// better (see rateWhole). It always says how the work grows.
-	Growth measure.Growth
+	Growth stats.Growth
 }
 
 // SizePoint is the value measured at one size.
 type SizePoint struct {
 	Size     float64
-	Estimate measure.Estimate
+	Estimate stats.Estimate
 }
 
 // Scalings evaluates the sweeps of a run, in measuring order. It is empty for a run without
 // sweeps.
-func Scalings(r *measure.Run) []Scaling {
+func Scalings(r *record.Run) []Scaling {
 	var out []Scaling
 	for _, cells := range byWorkload(r) {
 		vary := varying(cells)
@@ -63,9 +65,9 @@ func Scalings(r *measure.Run) []Scaling {
 		slices.Sort(s.Sizes)
 		s.Sizes = slices.Compact(s.Sizes)
 		for _, series := range compare.SeriesOf(r, cells) {
-			metrics := compare.MetricsOf(r, cells, series)
-			for _, metric := range metrics {
-				if compare.IsKey(metric, metrics) {
+			names := compare.MetricsOf(r, cells, series)
+			for _, metric := range names {
+				if metrics.JudgedAmong(metric, names) {
 					s.Curves = append(s.Curves, curve(r, cells, vary, series, metric))
 				}
 			}
@@ -77,13 +79,13 @@ func Scalings(r *measure.Run) []Scaling {
 
 // byWorkload groups the cells by workload. A workload has one sweep, so its cells differ in
 // the swept parameter and in the implementation only.
-func byWorkload(r *measure.Run) [][]measure.Cell {
-	var out [][]measure.Cell
+func byWorkload(r *record.Run) [][]record.Cell {
+	var out [][]record.Cell
 	for _, c := range r.Cells {
 		if c.Role != "" {
 			continue
 		}
-		i := slices.IndexFunc(out, func(have []measure.Cell) bool {
+		i := slices.IndexFunc(out, func(have []record.Cell) bool {
 			return have[0].Component == c.Component && have[0].Workload == c.Workload
 		})
 		if i < 0 {
@@ -99,10 +101,10 @@ const varyProcs = "procs"
 // varying names the parameter in which the cells differ, "" if there is none. It is the
 // last such parameter in the name. The number of objects comes first, and may have to grow
 // with that of the waiting items.
-func varying(cells []measure.Cell) string {
+func varying(cells []record.Cell) string {
 	for i := len(cells[0].Params) - 1; i >= 0; i-- {
 		key := cells[0].Params[i].Key
-		if slices.ContainsFunc(cells, func(c measure.Cell) bool { return sizeOf(c, key) != sizeOf(cells[0], key) }) {
+		if slices.ContainsFunc(cells, func(c record.Cell) bool { return sizeOf(c, key) != sizeOf(cells[0], key) }) {
 			return key
 		}
 	}
@@ -112,11 +114,11 @@ func varying(cells []measure.Cell) string {
 	return ""
 }
 
-func severalProcs(cells []measure.Cell) bool {
-	return slices.ContainsFunc(cells, func(c measure.Cell) bool { return c.Procs != cells[0].Procs })
+func severalProcs(cells []record.Cell) bool {
+	return slices.ContainsFunc(cells, func(c record.Cell) bool { return c.Procs != cells[0].Procs })
 }
 
-func sizeOf(c measure.Cell, vary string) float64 {
+func sizeOf(c record.Cell, vary string) float64 {
 	for _, p := range c.Params {
 		if p.Key == vary {
 			n, _ := strconv.ParseFloat(p.Value, 64) // benchrun wrote them, and all are numbers
@@ -126,9 +128,9 @@ func sizeOf(c measure.Cell, vary string) float64 {
 	return float64(c.Procs)
 }
 
-func curve(r *measure.Run, cells []measure.Cell, vary, series, metric string) Curve {
+func curve(r *record.Run, cells []record.Cell, vary, series, metric string) Curve {
 	out := Curve{Series: series, Metric: metric}
-	fits := map[string][]measure.Point{}
+	fits := map[string][]stats.Point{}
 	for _, c := range cells {
 		values := r.Values(c, series, metric)
 		if series == "" {
@@ -144,13 +146,13 @@ func curve(r *measure.Run, cells []measure.Cell, vary, series, metric string) Cu
 		size := sizeOf(c, vary)
 		out.Lines[i].Points = append(out.Lines[i].Points, SizePoint{size, compare.EstimateOf(r, c, series, metric)})
 		for _, v := range values {
-			fits[c.Label()] = append(fits[c.Label()], measure.Point{N: size, Y: cost(metric, v)})
+			fits[c.Label()] = append(fits[c.Label()], stats.Point{N: size, Y: cost(metric, v)})
 		}
 	}
 	for i := range out.Lines {
 		l := &out.Lines[i]
 		slices.SortFunc(l.Points, func(a, b SizePoint) int { return cmp.Compare(a.Size, b.Size) })
-		l.Growth = measure.GrowthOf(fits[l.Impl])
+		l.Growth = stats.GrowthOf(fits[l.Impl])
 	}
 	return out
 }
@@ -160,9 +162,9 @@ func curve(r *measure.Run, cells []measure.Cell, vary, series, metric string) Cu
 // becomes the missing factor. 0 means that the metric is a cost already.
 func rateWhole(metric string) float64 {
 	switch {
-	case measure.DirectionOf(metric) != measure.HigherIsBetter:
+	case metrics.Of(metric).Better != metrics.HigherIsBetter:
 		return 0
-	case strings.HasSuffix(metric, "-%"):
+	case metrics.Of(metric).Unit == metrics.Percent:
 		return 100
 	}
 	return 1e9
@@ -176,12 +178,12 @@ func cost(metric string, v float64) float64 {
 }
 
 // formula formats a fit in the unit of its metric.
-func formula(metric, vary string, g measure.Growth) string {
+func formula(metric, vary string, g stats.Growth) string {
 	whole := rateWhole(metric)
 	switch {
 	case whole == 0:
 		return g.Formula(vary, func(v float64) string { return number(metric, v) })
-	case g.Model == measure.Flat:
+	case g.Model == stats.Flat:
 		return number(metric, whole/g.A)
 	case whole == 100:
 		return fmt.Sprintf("100%% / (%s)", g.Formula(vary, func(v float64) string { return fmt.Sprintf("%.3g", v) }))
@@ -208,7 +210,7 @@ func (l Line) fit(metric, vary string) string {
 		return "no fit: " + g.Reason
 	}
 	s := formula(metric, vary, g)
-	if g.Model != measure.Flat {
+	if g.Model != stats.Flat {
 		s += fmt.Sprintf("; R² %.3f", g.R2)
 	}
 	s += fmt.Sprintf("; spread %.2g%%", g.Spread)
@@ -229,7 +231,7 @@ const scalingLegend = "Growth is the law that the cost follows within the sizes 
 	"Of what is better when it is more (ops/s, achieved-%), the cost is the reciprocal."
 
 // writeScaling writes a table and the curves for each workload that is swept.
-func writeScaling(w *writer, r *measure.Run) {
+func writeScaling(w *writer, r *record.Run) {
 	scalings := Scalings(r)
 	if len(scalings) == 0 {
 		return
@@ -278,7 +280,7 @@ func (l Line) at(size float64, metric string, notes *footnotes) string {
 func sizeText(n float64) string { return humanize.Commaf(n) }
 
 // writeScalingText writes the growth alone, for a terminal.
-func writeScalingText(w io.Writer, r *measure.Run) error {
+func writeScalingText(w io.Writer, r *record.Run) error {
 	scalings := Scalings(r)
 	for _, s := range scalings {
 		t := table.NewWriter()

@@ -16,42 +16,44 @@ import (
 
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // sweptRun has one workload at several sizes: an operation whose cost follows law, for a
 // reference and for an implementation of twice its cost, with 2 percent of noise and six
 // forks.
-func sweptRun(vary string, sizes []int, law func(n float64) float64) *measure.Run {
+func sweptRun(vary string, sizes []int, law func(n float64) float64) *record.Run {
 	rng := rand.New(rand.NewPCG(9, 9))
 	r := sampleRun(6)
 	r.Cells, r.Forks, r.Workloads = nil, nil, nil
 	for _, n := range sizes {
 		for i, impl := range []string{"reference", "slow", "reference"} {
-			c := measure.Cell{Component: contract.ComponentStore, Impl: impl, Workload: "swept", Procs: 2}
-			c.Params = []measure.Param{{Key: "objects", Value: strconv.Itoa(max(10, n))}}
+			c := record.Cell{Component: contract.ComponentStore, Impl: impl, Workload: "swept", Procs: 2}
+			c.Params = []record.Param{{Key: "objects", Value: strconv.Itoa(max(10, n))}}
 			switch vary {
 			case "objects":
 			case varyProcs:
 				c.Procs, c.Params[0].Value = n, "10"
 			default:
-				c.Params = append(c.Params, measure.Param{Key: vary, Value: strconv.Itoa(n)})
+				c.Params = append(c.Params, record.Param{Key: vary, Value: strconv.Itoa(n)})
 			}
 			factor := 1.0
 			if impl == "slow" {
 				factor = 2
 			}
 			if i == 2 {
-				c.Role, factor = measure.AARole, 50 // would show, if it were taken for an implementation
+				c.Role, factor = record.AARole, 50 // would show, if it were taken for an implementation
 			}
 			r.Cells = append(r.Cells, c)
 			for fork := range 6 {
 				y := factor * law(float64(n)) * (1 + 0.02*rng.NormFloat64())
-				r.Forks = append(r.Forks, measure.Fork{Cell: c, Index: fork, Started: time.Unix(0, 0), Process: map[string]float64{measure.HeapPerObject: 100},
-					Series: []measure.Series{{Op: "get", Values: map[string]float64{measure.NsPerOp: y, measure.Achieved: 1e9 / y, measure.AllocsPerOp: 3}}}})
+				r.Forks = append(r.Forks, record.Fork{Cell: c, Index: fork, Started: time.Unix(0, 0), Process: map[string]float64{metrics.HeapPerObject: 100},
+					Series: []record.Series{{Op: "get", Values: map[string]float64{metrics.NsPerOp: y, metrics.Achieved: 1e9 / y, metrics.AllocsPerOp: 3}}}})
 			}
 		}
-		w := measure.WorkloadText{Key: r.Cells[len(r.Cells)-1].WorkloadKey(), Name: "swept", YAML: "name: swept\n"}
+		w := record.WorkloadText{Key: r.Cells[len(r.Cells)-1].WorkloadKey(), Name: "swept", YAML: "name: swept\n"}
 		r.Workloads = append(r.Workloads, w)
 	}
 	return r
@@ -63,12 +65,12 @@ func TestScalings(t *testing.T) {
 		vary  string
 		sizes []int
 		law   func(n float64) float64
-		want  measure.Model
+		want  stats.Model
 	}{
-		{"objects", []int{1000, 10_000, 100_000}, func(n float64) float64 { return 100 + 2*n }, measure.Linear},
-		{"waiting", []int{1000, 10_000, 100_000}, func(n float64) float64 { return 20 * math.Log2(n) }, measure.Logarithmic},
-		{"listers", []int{0, 1, 10, 80}, func(n float64) float64 { return 100 + 50*n }, measure.Linear},
-		{varyProcs, []int{1, 2, 4}, func(float64) float64 { return 40 }, measure.Flat},
+		{"objects", []int{1000, 10_000, 100_000}, func(n float64) float64 { return 100 + 2*n }, stats.Linear},
+		{"waiting", []int{1000, 10_000, 100_000}, func(n float64) float64 { return 20 * math.Log2(n) }, stats.Logarithmic},
+		{"listers", []int{0, 1, 10, 80}, func(n float64) float64 { return 100 + 50*n }, stats.Linear},
+		{varyProcs, []int{1, 2, 4}, func(float64) float64 { return 40 }, stats.Flat},
 	} {
 		t.Run(c.vary, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +87,7 @@ func TestScalings(t *testing.T) {
 				}
 				want := c.want
 				if curve.Series == "" {
-					want = measure.Flat
+					want = stats.Flat
 				}
 				for _, l := range curve.Lines {
 					if l.Growth.Model != want {
@@ -107,18 +109,18 @@ func TestScalings(t *testing.T) {
 // that.
 func TestFormulas(t *testing.T) {
 	t.Parallel()
-	g := measure.Growth{Model: measure.Linear, A: 100, B: 2}
-	flat := measure.Growth{Model: measure.Flat, A: 2}
+	g := stats.Growth{Model: stats.Linear, A: 100, B: 2}
+	flat := stats.Growth{Model: stats.Flat, A: 2}
 	for _, c := range []struct {
 		metric string
-		g      measure.Growth
+		g      stats.Growth
 		want   string
 	}{
-		{measure.NsPerOp, g, "100ns + 2ns × objects"},
-		{measure.Achieved, g, "1s / (100ns + 2ns × objects)"},
-		{measure.AchievedPct, g, "100% / (100 + 2 × objects)"},
-		{measure.AchievedPct, flat, "50%"},
-		{measure.HeapPerObject, g, "100 B + 2 B × objects"},
+		{metrics.NsPerOp, g, "100ns + 2ns × objects"},
+		{metrics.Achieved, g, "1s / (100ns + 2ns × objects)"},
+		{metrics.AchievedPct, g, "100% / (100 + 2 × objects)"},
+		{metrics.AchievedPct, flat, "50%"},
+		{metrics.HeapPerObject, g, "100 B + 2 B × objects"},
 	} {
 		if got := formula(c.metric, "objects", c.g); got != c.want {
 			t.Errorf("%s: %q, want %q", c.metric, got, c.want)
@@ -132,7 +134,7 @@ func TestScalingInTheReports(t *testing.T) {
 	t.Parallel()
 	r := sweptRun("listers", []int{0, 1, 10, 80}, func(n float64) float64 { return 100 + 50*n })
 	dir := t.TempDir()
-	if err := measure.WriteRun(dir, r); err != nil {
+	if err := record.WriteRun(dir, r); err != nil {
 		t.Fatal(err)
 	}
 	if err := Write(dir); err != nil {

@@ -10,13 +10,14 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // WriteText writes the main table for a terminal: for each workload the reference's numbers
 // and the comparisons of the others with it. Control characters in the record's strings are
 // shown as escapes.
-func WriteText(w io.Writer, record *measure.Run) error {
+func WriteText(w io.Writer, record *record.Run) error {
 	r := clean(record)
 	groups := compare.Within(r)
 	for _, g := range groups {
@@ -51,7 +52,7 @@ func forTerminal(t table.Writer, title string) {
 
 // comparison lays out a group's key metrics with a line per implementation: its own number,
 // and its comparison with the reference.
-func comparison(r *measure.Run, g compare.Group) (table.Writer, *footnotes) {
+func comparison(r *record.Run, g compare.Group) (table.Writer, *footnotes) {
 	t, notes := table.NewWriter(), &footnotes{}
 	t.AppendHeader(table.Row{"operation", "metric", "implementation", "median [interval]", "against the first", "verdict", "noise", "finds"})
 	last := ""
@@ -159,30 +160,30 @@ func (f *footnotes) text() string {
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
 // legend explains the columns; it says how many forks are behind a number.
-func legend(r *measure.Run) string {
+func legend(r *record.Run) string {
 	forks := fmt.Sprintf("%d forks", r.Settings.Forks)
 	if len(r.Looks) > 0 {
 		forks = fmt.Sprintf("%d forks and more (--budget %s)", r.Settings.Forks, r.Settings.Budget)
 	}
 	lines := []string{
-		fmt.Sprintf("Medians over %s, each a process of its own, with their %.0f%% interval; 0.90x is 0.90 of the first implementation's, with the interval of the ratio.", forks, 100*measure.Confidence),
+		fmt.Sprintf("Medians over %s, each a process of its own, with their %.0f%% interval; 0.90x is 0.90 of the first implementation's, with the interval of the ratio.", forks, 100*stats.Confidence),
 		ruleText(r.Settings.Rule),
 	}
 	if r.Settings.Budget > 0 {
 		lines = append(lines, "Forks were added to what was inconclusive; each such look is charged: the k-th verdict asks for q <= alpha/(k(k+1)), which adds up to alpha however often one looks.")
 	}
-	if r.Settings.Forks < measure.FewestForks {
-		lines = append(lines, fmt.Sprintf("Fewer than %d forks: the intervals are the range of the values, and hold less often than they say.", measure.FewestForks))
+	if r.Settings.Forks < stats.FewestForks {
+		lines = append(lines, fmt.Sprintf("Fewer than %d forks: the intervals are the range of the values, and hold less often than they say.", stats.FewestForks))
 	}
 	return strings.Join(lines, "\n")
 }
 
 // ruleText explains verdicts.
-func ruleText(rule measure.Rule) string {
+func ruleText(rule stats.Rule) string {
 	return strings.Join([]string{
 		fmt.Sprintf("better, worse: the whole interval lies beyond %.0f%% and beyond the noise (the same code against itself), and the Mann-Whitney test has q <= %g, where", 100*rule.Threshold, rule.Alpha),
 		"q is p corrected for the number of verdicts given here (Benjamini and Hochberg 1995): where nothing differs, the chance of any false better or worse is at most that.",
 		fmt.Sprintf("same: the whole interval lies within %.0f%%. inconclusive: neither is shown; in brackets how many more forks (--forks, --budget) would settle it, if more forks can.", 100*rule.Equivalence),
-		fmt.Sprintf("finds: the smallest ratio (or its inverse) that this number of forks, with this noise, finds %.0f times in 100; empty where they find none.", 100*measure.Power),
+		fmt.Sprintf("finds: the smallest ratio (or its inverse) that this number of forks, with this noise, finds %.0f times in 100; empty where they find none.", 100*stats.Power),
 	}, "\n")
 }

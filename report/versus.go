@@ -9,7 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // VersusSchema is the version of the JSON that WriteVersusJSON writes. It grows when a
@@ -62,7 +62,7 @@ func WriteVersusJSON(w io.Writer, result *compare.Result) error {
 		Schema      int                   `json:"schema"`
 		Base        string                `json:"base"`
 		Head        string                `json:"head"`
-		Rule        measure.Rule          `json:"rule"`
+		Rule        stats.Rule            `json:"rule"`
 		Outcome     compare.Outcome       `json:"outcome"`
 		Warnings    []string              `json:"warnings,omitempty"`
 		Left        []string              `json:"left,omitempty"`

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // The files in a run's folder beside run.json.
@@ -19,7 +19,7 @@ const (
 // Write makes report.md with its curves, report.html and bench.txt in the run's folder from
 // its run.json and its profiles. Each file is written whole or not at all.
 func Write(dir string) error {
-	r, err := measure.ReadRun(dir)
+	r, err := record.ReadRun(dir)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func Write(dir string) error {
 		return err
 	}
 	return errors.Join(
-		measure.WriteFile(filepath.Join(dir, MarkdownFile), md.Bytes()),
+		record.WriteFile(filepath.Join(dir, MarkdownFile), md.Bytes()),
 		writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WriteHTML(w, r.Preset+" "+r.Name, md.Bytes(), pictures) }),
 		writeFile(filepath.Join(dir, BenchTextFile), func(w io.Writer) error { return WriteBenchText(w, r) }),
 	)
@@ -61,7 +61,7 @@ func writePictures(dir string, pictures map[string][]byte) error {
 		return err
 	}
 	for path, svg := range pictures {
-		if err := measure.WriteFile(filepath.Join(dir, filepath.FromSlash(path)), svg); err != nil {
+		if err := record.WriteFile(filepath.Join(dir, filepath.FromSlash(path)), svg); err != nil {
 			return err
 		}
 	}
@@ -73,5 +73,5 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if err := write(&b); err != nil {
 		return err
 	}
-	return measure.WriteFile(path, b.Bytes())
+	return record.WriteFile(path, b.Bytes())
 }

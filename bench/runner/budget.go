@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -18,9 +19,9 @@ import (
 // is left to settle or the budget is too small.
 //
 // A workload grows by at least half. Each look at a verdict is charged
-// (measure.Rule.AtLook), so there must be few. The workloads with the least cost per
+// (stats.Rule.AtLook), so there must be few. The workloads with the least cost per
 // settled comparison come first.
-func look(sides []*side, out io.Writer) ([]measure.Look, error) {
+func look(sides []*side, out io.Writer) ([]record.Look, error) {
 	run := sides[0].Run()
 	left := run.Settings.Budget - spent(sides)
 	if left <= 0 {
@@ -31,7 +32,7 @@ func look(sides []*side, out io.Writer) ([]measure.Look, error) {
 		return nil, err
 	}
 	type addition struct {
-		measure.Look
+		record.Look
 		of      string // the workload, for the output
 		cost    time.Duration
 		settles int
@@ -40,7 +41,7 @@ func look(sides []*side, out io.Writer) ([]measure.Look, error) {
 	for workload, open := range openOf(judged) {
 		have := run.ForksOf(workload)
 		need := max(have/2, slices.MinFunc(open, byMoreForks).MoreForks)
-		a := addition{measure.Look{Workload: workload, Forks: have + need}, open[0].Name.Component + "/" + open[0].Name.Workload, time.Duration(need) * costOf(sides, workload), 0}
+		a := addition{record.Look{Workload: workload, Forks: have + need}, open[0].Name.Component + "/" + open[0].Name.Workload, time.Duration(need) * costOf(sides, workload), 0}
 		for _, c := range open {
 			if c.MoreForks <= need {
 				a.settles++
@@ -51,7 +52,7 @@ func look(sides []*side, out io.Writer) ([]measure.Look, error) {
 	slices.SortFunc(wanted, func(a, b addition) int {
 		return cmp.Or(cmp.Compare(a.cost/time.Duration(a.settles), b.cost/time.Duration(b.settles)), cmp.Compare(a.Workload, b.Workload))
 	})
-	var looks []measure.Look
+	var looks []record.Look
 	for _, a := range wanted {
 		if a.cost > left {
 			continue
@@ -80,7 +81,7 @@ func judge(sides []*side) ([]*compare.Comparison, error) {
 func openOf(judged []*compare.Comparison) map[string][]*compare.Comparison {
 	open := map[string][]*compare.Comparison{}
 	for _, c := range judged {
-		if c.Verdict == measure.Inconclusive && c.MoreForks > 0 {
+		if c.Verdict == stats.Inconclusive && c.MoreForks > 0 {
 			key := c.Cell.WorkloadKey()
 			open[key] = append(open[key], c)
 		}
@@ -95,7 +96,7 @@ func spent(sides []*side) time.Duration {
 	total := 0.0
 	for _, s := range sides {
 		for _, f := range s.Run().Forks {
-			if f.Index >= s.Run().Settings.Forks && f.Index < measure.ProfileIndex {
+			if f.Index >= s.Run().Settings.Forks && f.Index < record.ProfileIndex {
 				total += f.Seconds
 			}
 		}
@@ -114,7 +115,7 @@ func costOf(sides []*side, workload string) time.Duration {
 			}
 		}
 		for of := range maps.Values(seconds) {
-			total += measure.MedianOf(of)
+			total += stats.MedianOf(of)
 		}
 	}
 	return time.Duration(total * float64(time.Second))

@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // RecordCommand is the hidden command that asks another benchrun what it would run. It
@@ -54,13 +54,13 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]
 	}
 	var sides []*side
 	for _, s := range []struct {
-		run *measure.Run
+		run *record.Run
 		dir string
 		exe string
 	}{{baseRun, BaseDir, base}, {headRun, HeadDir, ""}} {
 		s.run.Name = filepath.Join(filepath.Base(p.options.Out), s.dir)
 		s.run.Settings.Pair = true
-		s.run.Schema = measure.Schema // this program writes both; sameCells has checked that the numbers mean the same
+		s.run.Schema = record.Schema // this program writes both; sameCells has checked that the numbers mean the same
 		j, err := begin(filepath.Join(p.options.Out, s.dir), s.run)
 		if err != nil {
 			return results, err
@@ -77,7 +77,7 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]
 }
 
 // baseRecord is the record that the base's forks will fill.
-func (p *Plan) baseRecord(ctx context.Context, base string, head *measure.Run, out io.Writer) (*measure.Run, error) {
+func (p *Plan) baseRecord(ctx context.Context, base string, head *record.Run, out io.Writer) (*record.Run, error) {
 	if base != "" {
 		o := p.options
 		o.Plant = nil
@@ -89,13 +89,13 @@ func (p *Plan) baseRecord(ctx context.Context, base string, head *measure.Run, o
 	}
 	run := *head
 	if plant := head.Settings.Plant; plant != nil {
-		run.Settings.Plant = &measure.Plant{Impl: plant.Impl}
+		run.Settings.Plant = &record.Plant{Impl: plant.Impl}
 	}
 	return &run, nil
 }
 
 // recordOf asks another program for the record of its run.
-func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*measure.Run, error) {
+func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*record.Run, error) {
 	// This process has locked the pair's own folder, which also holds the lock file.
 	o.Out = filepath.Join(o.Out, BaseDir)
 	in, err := json.Marshal(o)
@@ -108,7 +108,7 @@ func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*measu
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("asking %s what it would run: %w; is it a benchrun that knows pairs?", exe, err)
 	}
-	var run measure.Run
+	var run record.Run
 	if err := json.Unmarshal(stdout.Bytes(), &run); err != nil {
 		return nil, fmt.Errorf("reading what %s would run: %w", exe, err)
 	}
@@ -134,8 +134,8 @@ func WriteRecord(ctx context.Context, in io.Reader, out, progress io.Writer) err
 
 // sameCells returns an error unless both would measure the same cells by the same
 // workloads.
-func sameCells(base, head *measure.Run) error {
-	ids := func(r *measure.Run) []string {
+func sameCells(base, head *record.Run) error {
+	ids := func(r *record.Run) []string {
 		var out []string
 		for _, c := range r.Cells {
 			w, err := r.Workload(c)
@@ -146,7 +146,7 @@ func sameCells(base, head *measure.Run) error {
 		}
 		return out
 	}
-	if !measure.SameNumbers(base.Schema, head.Schema) {
+	if !record.SameNumbers(base.Schema, head.Schema) {
 		return fmt.Errorf("base writes schema %d, head %d: measure them apart, and hold them against each other with benchrun compare --force", base.Schema, head.Schema)
 	}
 	if !slices.Equal(ids(base), ids(head)) {
@@ -178,8 +178,8 @@ func Benchrun(ctx context.Context, path string) (string, error) {
 	if err != nil || !bytes.HasPrefix(said.b, []byte("benchrun ")) || schema == nil {
 		return "", fmt.Errorf("%s is not a benchrun: %w; build one with: go build -o benchrun-base ./cmd/benchrun", path, noVersion(err))
 	}
-	if n, err := strconv.Atoi(string(schema[1])); err != nil || !measure.SameNumbers(n, measure.Schema) {
-		return "", fmt.Errorf("%s writes schema %s, this benchrun %d, whose numbers mean something else: measure them apart, and hold them against each other with benchrun compare --force", path, schema[1], measure.Schema)
+	if n, err := strconv.Atoi(string(schema[1])); err != nil || !record.SameNumbers(n, record.Schema) {
+		return "", fmt.Errorf("%s writes schema %s, this benchrun %d, whose numbers mean something else: measure them apart, and hold them against each other with benchrun compare --force", path, schema[1], record.Schema)
 	}
 	return exe, nil
 }

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 // A fork counts as hung after patience times its expected duration, but not before
@@ -22,10 +23,10 @@ const tries = 3
 
 // persistently measures one fork, and again if a signal ended its process. Each such end
 // leaves a warning in the record.
-func persistently(ctx context.Context, next task, limit time.Duration) (measure.Fork, error) {
+func persistently(ctx context.Context, next task, limit time.Duration) (record.Fork, error) {
 	for try := 1; ; try++ {
 		f, err := fork(ctx, next, limit)
-		if !errors.Is(err, measure.ErrKilled) || try == tries || ctx.Err() != nil {
+		if !errors.Is(err, sysinfo.ErrKilled) || try == tries || ctx.Err() != nil {
 			return f, err
 		}
 		if err := next.Warn(fmt.Sprintf("%s: fork %d was measured again: %s", next.Cell.ID(), next.Index, err)); err != nil {
@@ -35,18 +36,23 @@ func persistently(ctx context.Context, next task, limit time.Duration) (measure.
 }
 
 // fork measures one fork in a process of its own.
-func fork(ctx context.Context, next task, limit time.Duration) (measure.Fork, error) {
+func fork(ctx context.Context, next task, limit time.Duration) (record.Fork, error) {
 	req, err := request(next)
 	if err != nil {
-		return measure.Fork{}, err
+		return record.Fork{}, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not end within %s", limit))
 	defer cancel()
-	f, err := measure.ForkProcess(ctx, next.exe, next.Cell.Procs, req, ForkCommand)
+	var f record.Fork
+	conditions, err := sysinfo.RunChild(ctx, next.exe, next.Cell.Procs, req, &f, ForkCommand)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	return f, err
+	if err != nil {
+		return f, err
+	}
+	f.Add(conditions)
+	return f, f.Validate()
 }
 
 // givenUp begins the warning of a cell that is not measured any further.

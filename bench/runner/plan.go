@@ -17,7 +17,9 @@ import (
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 // Options are the flags of benchrun run. The zero value is the default preset over all
@@ -38,14 +40,14 @@ type Options struct {
 	Sweep      []string
 	Out        string // folder of the results; "" makes one under results/
 	SkipVerify bool
-	Budget     time.Duration  // time for additional forks of inconclusive workloads
-	Plant      *measure.Plant // a deliberate slowdown
-	Command    []string       // as typed, for the record
-	WorkTree   string         // a folder in the git work tree of this program, for the record
+	Budget     time.Duration // time for additional forks of inconclusive workloads
+	Plant      *record.Plant // a deliberate slowdown
+	Command    []string      // as typed, for the record
+	WorkTree   string        // a folder in the git work tree of this program, for the record
 }
 
 // DefaultForks is how many processes measure each cell.
-const DefaultForks = measure.FewestForks
+const DefaultForks = stats.FewestForks
 
 // maxForks keeps fork numbers below those of the profile forks.
 const maxForks = 10_000
@@ -116,9 +118,9 @@ func NewPlan(o Options) (*Plan, error) {
 		return !slices.ContainsFunc(p.variants, func(v load.Variant) bool { return v.Workload.Component == e.Component })
 	})
 	if p.options.Out == "" {
-		p.options.Out = filepath.Join("results", measure.Stamp(time.Now())+"-"+p.preset)
+		p.options.Out = filepath.Join("results", record.Stamp(time.Now())+"-"+p.preset)
 	}
-	return p, measure.EmptyDir(p.options.Out)
+	return p, record.EmptyDir(p.options.Out)
 }
 
 // leaveOutStudies removes the implementations that are there for study, and notes it.
@@ -230,10 +232,10 @@ func componentsOf(workloads []load.Workload) []string {
 
 // cells are the combinations of variants and entries. Each variant also gets a second copy
 // of its reference, for the noise floor.
-func (p *Plan) cells(entries []catalog.Entry) []measure.Cell {
-	var cells []measure.Cell
+func (p *Plan) cells(entries []catalog.Entry) []record.Cell {
+	var cells []record.Cell
 	for _, v := range p.variants {
-		var own []measure.Cell
+		var own []record.Cell
 		reference := 0
 		for _, e := range entries {
 			if e.Component != v.Workload.Component {
@@ -246,7 +248,7 @@ func (p *Plan) cells(entries []catalog.Entry) []measure.Cell {
 		}
 		if len(own) > 0 {
 			aa := own[reference]
-			aa.Role = measure.AARole
+			aa.Role = record.AARole
 			own = append(own, aa)
 		}
 		cells = append(cells, own...)
@@ -254,8 +256,8 @@ func (p *Plan) cells(entries []catalog.Entry) []measure.Cell {
 	return cells
 }
 
-func (p *Plan) cell(e catalog.Entry, v load.Variant) measure.Cell {
-	return measure.Cell{Component: e.Component, Impl: e.Name, Workload: v.Workload.Name, Procs: cmp.Or(v.Procs, p.options.Procs), Params: params(v)}
+func (p *Plan) cell(e catalog.Entry, v load.Variant) record.Cell {
+	return record.Cell{Component: e.Component, Impl: e.Name, Workload: v.Workload.Name, Procs: cmp.Or(v.Procs, p.options.Procs), Params: params(v)}
 }
 
 // segment names a variant's own parameter, for messages.
@@ -265,25 +267,25 @@ func segment(v load.Variant) string {
 }
 
 // params are the segments of a benchmark's name that a variant has.
-func params(v load.Variant) []measure.Param {
-	ps := []measure.Param{{Key: "objects", Value: strconv.Itoa(v.Workload.Objects.Count)}}
+func params(v load.Variant) []record.Param {
+	ps := []record.Param{{Key: "objects", Value: strconv.Itoa(v.Workload.Objects.Count)}}
 	if v.Key != "" && v.Key != "objects" {
-		ps = append(ps, measure.Param{Key: v.Key, Value: strconv.Itoa(v.Value)})
+		ps = append(ps, record.Param{Key: v.Key, Value: strconv.Itoa(v.Value)})
 	}
 	return ps
 }
 
 // record verifies the implementations and makes the record of a run that has not begun. It
 // writes no file.
-func (p *Plan) record(ctx context.Context, out io.Writer) (*measure.Run, error) {
+func (p *Plan) record(ctx context.Context, out io.Writer) (*record.Run, error) {
 	o := p.options
-	run := &measure.Run{
-		Schema: measure.Schema, Name: filepath.Base(o.Out), Preset: p.preset, Command: o.Command, Started: time.Now(),
-		Settings: measure.Settings{
-			Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, Rule: measure.DefaultRule,
+	run := &record.Run{
+		Schema: record.Schema, Name: filepath.Base(o.Out), Preset: p.preset, Command: o.Command, Started: time.Now(),
+		Settings: record.Settings{
+			Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, Rule: stats.DefaultRule,
 			Budget: o.Budget, Plant: o.Plant,
 		},
-		Environment: measure.ReadEnvironment(o.WorkTree),
+		Environment: sysinfo.ReadEnvironment(o.WorkTree),
 	}
 	for _, v := range p.variants {
 		text, err := p.text(v)
@@ -305,11 +307,11 @@ func (p *Plan) record(ctx context.Context, out io.Writer) (*measure.Run, error) 
 	return run, nil
 }
 
-func (p *Plan) text(v load.Variant) (measure.WorkloadText, error) {
+func (p *Plan) text(v load.Variant) (record.WorkloadText, error) {
 	var b bytes.Buffer
 	if err := load.WriteWorkload(&b, v.Workload); err != nil {
-		return measure.WorkloadText{}, err
+		return record.WorkloadText{}, err
 	}
 	c := p.cell(catalog.Entry{Component: v.Workload.Component}, v)
-	return measure.WorkloadText{Key: c.WorkloadKey(), Name: v.Workload.Name, Source: v.Workload.Source, YAML: b.String()}, nil
+	return record.WorkloadText{Key: c.WorkloadKey(), Name: v.Workload.Name, Source: v.Workload.Source, YAML: b.String()}, nil
 }

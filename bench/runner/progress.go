@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -73,7 +73,7 @@ func (p *progress) remaining() time.Duration {
 	return left.Round(time.Second)
 }
 
-func (p *progress) begin(next measure.Planned) {
+func (p *progress) begin(next record.Planned) {
 	what := "measuring"
 	if next.Profile {
 		what = "profiling"
@@ -89,7 +89,7 @@ func (p *progress) begin(next measure.Planned) {
 	}
 }
 
-func (p *progress) end(done measure.Planned) {
+func (p *progress) end(done record.Planned) {
 	p.past += p.expected[done.Cell.ID()]
 	if p.bar != nil {
 		// The bar only refuses numbers beyond its end, which past never exceeds.

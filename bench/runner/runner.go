@@ -21,12 +21,13 @@ import (
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 	"github.com/informerbench/informerbench/report"
 )
 
 // ForkCommand is the hidden command with which benchrun starts itself to measure one fork.
-// It reads a bench.Request as JSON from standard input and writes a measure.Fork as JSON to
+// It reads a bench.Request as JSON from standard input and writes a record.Fork as JSON to
 // standard output.
 const ForkCommand = "fork-process"
 
@@ -41,7 +42,7 @@ var ErrFailed = errors.New("failed")
 // Result is a run's record and its folder.
 type Result struct {
 	Dir string
-	Run *measure.Run
+	Run *record.Run
 }
 
 // Execute carries out a plan. Progress goes to out. When ctx ends, Execute keeps the
@@ -65,21 +66,21 @@ func Execute(ctx context.Context, p *Plan, out io.Writer) (result Result, err er
 }
 
 // hold takes the lock of the run's folder, so that a second run in it is refused.
-func (p *Plan) hold() (*measure.Lock, error) {
-	lock, err := measure.LockDir(p.options.Out, p.options.Command)
-	if measure.DiskFull(err) {
+func (p *Plan) hold() (*record.Lock, error) {
+	lock, err := record.LockDir(p.options.Out, p.options.Command)
+	if record.DiskFull(err) {
 		return nil, nothingMeasured(err)
 	}
 	return lock, err
 }
 
 // release unlocks the folder and joins a failure to do so to the run's error.
-func release(lock *measure.Lock, err *error) { *err = errors.Join(*err, lock.Unlock()) }
+func release(lock *record.Lock, err *error) { *err = errors.Join(*err, lock.Unlock()) }
 
 // begin makes the folder of a run.
-func begin(dir string, run *measure.Run) (*measure.Journal, error) {
-	j, err := measure.CreateJournal(dir, run)
-	if measure.DiskFull(err) {
+func begin(dir string, run *record.Run) (*record.Journal, error) {
+	j, err := record.CreateJournal(dir, run)
+	if record.DiskFull(err) {
 		return nil, nothingMeasured(err)
 	}
 	return j, err
@@ -92,27 +93,27 @@ func nothingMeasured(full error) error {
 // Resume continues the interrupted run in dir. The machine and the code must be those that
 // the run was begun with. command and workTree are as in Options.
 func Resume(ctx context.Context, dir string, command []string, workTree string, out io.Writer) (result Result, err error) {
-	if _, err := measure.ReadRun(dir); err != nil {
+	if _, err := record.ReadRun(dir); err != nil {
 		return Result{}, err // before a lock file is created where there is no run
 	}
-	lock, err := measure.LockDir(dir, command)
-	if measure.DiskFull(err) {
+	lock, err := record.LockDir(dir, command)
+	if record.DiskFull(err) {
 		err = fmt.Errorf("%w: the disk is full: %w; what was measured is kept: make room and go on with: benchrun run --resume %s", ErrFailed, err, dir)
 	}
 	if err != nil {
 		return Result{}, err
 	}
 	defer release(lock, &err)
-	here := measure.ReadEnvironment(workTree)
-	j, err := measure.OpenJournal(dir, func(r *measure.Run) error {
+	here := sysinfo.ReadEnvironment(workTree)
+	j, err := record.OpenJournal(dir, func(r *record.Run) error {
 		if err := r.Environment.SameMachine(&here); err != nil {
 			return err
 		}
 		if r.Environment.Revision != here.Revision {
 			return fmt.Errorf("the code has changed: begun at commit %q, this is %q", r.Environment.Revision, here.Revision)
 		}
-		if r.Schema != measure.Schema {
-			return fmt.Errorf("its files are of schema %d, this benchrun writes %d: resume it with the benchrun that began it", r.Schema, measure.Schema)
+		if r.Schema != record.Schema {
+			return fmt.Errorf("its files are of schema %d, this benchrun writes %d: resume it with the benchrun that began it", r.Schema, record.Schema)
 		}
 		if r.Settings.Pair {
 			return errors.New("it is one half of a pair, whose forks take turns with the other half's: measure the pair again")
@@ -127,14 +128,14 @@ func Resume(ctx context.Context, dir string, command []string, workTree string, 
 }
 
 // drive measures the missing forks of a run and writes the reports.
-func drive(ctx context.Context, j *measure.Journal, out io.Writer) (Result, error) {
+func drive(ctx context.Context, j *record.Journal, out io.Writer) (Result, error) {
 	sides := []*side{{Journal: j}}
 	return sides[0].finish(measureAll(ctx, sides, out))
 }
 
 // side is one of the runs whose forks take turns: a single run has one side, a pair two.
 type side struct {
-	*measure.Journal
+	*record.Journal
 	exe string // the program that measures it; "" is this one
 }
 
@@ -158,11 +159,15 @@ func (s *side) finish(err error) (Result, error) {
 	if run.Finished.Before(run.Started) {
 		run.Finished = run.Started // the clock was set back
 	}
-	run.Environment.Finish(run.Forks)
-	if !measure.DiskFull(err) {
+	var conditions []map[string]float64
+	for _, f := range run.Forks {
+		conditions = append(conditions, f.Process)
+	}
+	run.Environment.Finish(conditions)
+	if !record.DiskFull(err) {
 		err = errors.Join(err, write(s.Journal))
 	}
-	if measure.DiskFull(err) {
+	if record.DiskFull(err) {
 		return Result{}, fmt.Errorf("%w: the disk is full: %w; what was measured is kept: make room and %s", ErrFailed, err, s.goOn("go on with"))
 	}
 	return Result{s.Dir(), run}, errors.Join(err, failures(run))
@@ -170,7 +175,7 @@ func (s *side) finish(err error) (Result, error) {
 
 // write writes the record and the reports in an order in which --resume can complete an
 // interrupted write.
-func write(j *measure.Journal) error {
+func write(j *record.Journal) error {
 	if err := j.Save(); err != nil {
 		return err
 	}
@@ -203,7 +208,7 @@ func measureAll(ctx context.Context, sides []*side, out io.Writer) error {
 // task is one planned fork of one side.
 type task struct {
 	*side
-	measure.Planned
+	record.Planned
 }
 
 func (t task) done() bool { return t.Journal.Done(t.Planned) }
@@ -212,7 +217,7 @@ func (t task) done() bool { return t.Journal.Done(t.Planned) }
 func schedule(sides []*side) []task {
 	run := sides[0].Run()
 	var plan []task
-	for i, p := range measure.Schedule(run.Cells, run.ForksOf, run.Settings.Profile, run.Settings.Seed) {
+	for i, p := range record.Schedule(run.Cells, run.ForksOf, run.Settings.Profile, run.Settings.Seed) {
 		for k := range sides {
 			plan = append(plan, task{sides[(i+k)%len(sides)], p})
 		}
@@ -255,7 +260,7 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return fmt.Errorf("%w after %d of %d forks; %s", ErrInterrupted, len(plan)-len(left)+i, len(plan), next.goOn("go on with"))
-		case measure.DiskFull(err):
+		case record.DiskFull(err):
 			return err
 		case err != nil:
 			err = fmt.Errorf("%s%w\n%s", givenUp(id), err, next.goOn("to measure it again"))
@@ -284,10 +289,10 @@ func request(t task) (bench.Request, error) {
 }
 
 // failures returns the defects that a finished run has found.
-func failures(run *measure.Run) error {
+func failures(run *record.Run) error {
 	var errs []error
 	for _, im := range run.Impls {
-		if im.Verified == measure.VerifyFailed {
+		if im.Verified == record.VerifyFailed {
 			errs = append(errs, fmt.Errorf("%w: %s/%s does not keep the contract and was not measured; see benchrun verify --impl %s", ErrFailed, im.Component, im.Name, im.Name))
 		}
 	}

@@ -13,7 +13,9 @@ import (
 
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -37,8 +39,8 @@ const plantedStore = "mutexmap"
 // SelfCheck tests on this machine whether verdicts hold, and writes its findings as
 // Markdown to out. The error wraps ErrFailed if one does not.
 func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer) (failed error) {
-	if o.Rounds < 0 || o.PlantForks < measure.FewestForks {
-		return fmt.Errorf("--rounds %d, --forks %d: want 0 or more, and %d or more", o.Rounds, o.PlantForks, measure.FewestForks)
+	if o.Rounds < 0 || o.PlantForks < stats.FewestForks {
+		return fmt.Errorf("--rounds %d, --forks %d: want 0 or more, and %d or more", o.Rounds, o.PlantForks, stats.FewestForks)
 	}
 	if i := slices.IndexFunc(o.Plants, func(p float64) bool { return !(p > 0 && p <= 1000) }); i >= 0 {
 		return fmt.Errorf("--plant %g: want percent, above 0 and up to 1000", o.Plants[i])
@@ -51,16 +53,16 @@ func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer)
 		defer func() { _ = os.RemoveAll(dir) }() // of the system's temporary folder
 		o.Out = dir
 	} else {
-		if err := measure.EmptyDir(o.Out); err != nil {
+		if err := record.EmptyDir(o.Out); err != nil {
 			return err
 		}
-		lock, err := measure.LockDir(o.Out, o.Command)
+		lock, err := record.LockDir(o.Out, o.Command)
 		if err != nil {
 			return err
 		}
 		defer release(lock, &failed)
 	}
-	env := measure.ReadEnvironment(o.WorkTree)
+	env := sysinfo.ReadEnvironment(o.WorkTree)
 	fmt.Fprintf(out, "# Does benchrun hold what it says? A check on this machine\n\n`%s`, %s, %s, %d cores, %s, commit %s\n\n",
 		strings.Join(o.Command, " "), time.Now().UTC().Format(time.DateOnly), env.CPU, env.Cores, env.GoVersion, orNone(env.Revision))
 	c := &selfCheck{o: o, out: out, progress: progress}
@@ -118,17 +120,17 @@ func (c *selfCheck) sameCode(ctx context.Context) error {
 		if err := r.Judge(nil); err != nil {
 			return err
 		}
-		count := map[measure.Verdict]int{}
+		count := map[stats.Verdict]int{}
 		var floors []float64
 		for _, v := range r.Judged() {
 			count[v.Verdict]++
 			floors = append(floors, max(0, v.Floor))
-			if v.Verdict == measure.Better || v.Verdict == measure.Worse {
+			if v.Verdict == stats.Better || v.Verdict == stats.Worse {
 				wrong = append(wrong, fmt.Sprintf("comparison %d: %s is called %s (%.3gx, q=%.2g)", round+1, v.Name, v.Verdict, v.Ratio.Estimate, v.Ratio.Q))
 			}
 		}
 		total += len(r.Judged())
-		fmt.Fprintf(c.out, "| %d | %d | %d | %d | %d | %d | ±%.1f%% |\n", round+1, len(r.Judged()), count[measure.Same], count[measure.Inconclusive], count[measure.Better], count[measure.Worse], 100*measure.MedianOf(floors))
+		fmt.Fprintf(c.out, "| %d | %d | %d | %d | %d | %d | ±%.1f%% |\n", round+1, len(r.Judged()), count[stats.Same], count[stats.Inconclusive], count[stats.Better], count[stats.Worse], 100*stats.MedianOf(floors))
 	}
 	return c.conclude(fmt.Sprintf("%d false verdicts among %d, in %d comparisons.", len(wrong), total, c.o.Rounds), wrong)
 }
@@ -143,7 +145,7 @@ func (c *selfCheck) planted(ctx context.Context, share float64) error {
 		100*share, plantedStore, plantedStore, c.o.PlantForks, c.o.Budget, plantedStore, 100*share)
 	r, err := c.pair(ctx, fmt.Sprintf("planted-%g", 100*share), Options{
 		Components: []string{string(contract.ComponentStore)}, Impls: []string{"clientgo", plantedStore},
-		Forks: c.o.PlantForks, Budget: c.o.Budget, Plant: &measure.Plant{Impl: plantedStore, Share: share},
+		Forks: c.o.PlantForks, Budget: c.o.Budget, Plant: &record.Plant{Impl: plantedStore, Share: share},
 	})
 	if err != nil {
 		return err
@@ -164,7 +166,7 @@ func (c *selfCheck) planted(ctx context.Context, share float64) error {
 	}
 	proven := 0
 	for _, v := range r.Judged() {
-		if v.Verdict == measure.Worse {
+		if v.Verdict == stats.Worse {
 			proven++
 		}
 	}

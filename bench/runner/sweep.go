@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // sweep replaces the sweeps of the workloads by the requested one. Workloads that cannot
@@ -86,7 +86,7 @@ func (p *Plan) checkProcs(workloads []load.Workload) error {
 }
 
 // overcommitted warns of cells with more running goroutines than cores.
-func overcommitted(cells []measure.Cell, cores int) []string {
+func overcommitted(cells []record.Cell, cores int) []string {
 	most := 0
 	for _, c := range cells {
 		most = max(most, c.Procs)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 func plan(t *testing.T, o Options) *Plan {
@@ -62,7 +62,7 @@ func TestSweepOfProcs(t *testing.T) {
 	cells := p.cells(p.entries)
 	seen, names, procs := map[string]bool{}, map[string]bool{}, map[int]int{}
 	for _, c := range cells {
-		seen[c.ID()], names[c.BenchmarkName(measure.Series{Op: "get"})] = true, true
+		seen[c.ID()], names[c.BenchmarkName(record.Series{Op: "get"})] = true, true
 		procs[c.Procs]++
 	}
 	if len(seen) != len(cells) || len(names) != len(cells) || procs[1] != procs[3] || procs[1] == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // The groups of a trace's workload where no other workload defines the readers.
@@ -176,8 +176,8 @@ func nameOf(path string) string {
 
 // checks gathers the checks of the forks, and compares the final states of the
 // implementations.
-func checks(run *measure.Run) []measure.CheckResult {
-	var out []measure.CheckResult
+func checks(run *record.Run) []record.CheckResult {
+	var out []record.CheckResult
 	for _, c := range run.Cells {
 		forks := run.Measured(c)
 		for _, f := range forks {
@@ -186,7 +186,7 @@ func checks(run *measure.Run) []measure.CheckResult {
 				if !k.Passed {
 					k.Detail = c.WorkloadKey() + ": " + k.Detail
 				}
-				if i := slices.IndexFunc(out, func(o measure.CheckResult) bool { return o.Name == k.Name }); i < 0 {
+				if i := slices.IndexFunc(out, func(o record.CheckResult) bool { return o.Name == k.Name }); i < 0 {
 					out = append(out, k)
 				} else if !k.Passed {
 					out[i] = k
@@ -198,10 +198,10 @@ func checks(run *measure.Run) []measure.CheckResult {
 }
 
 // sameState checks that every implementation of a workload ended in the same state.
-func sameState(run *measure.Run) []measure.CheckResult {
-	var out []measure.CheckResult
+func sameState(run *record.Run) []record.CheckResult {
+	var out []record.CheckResult
 	for _, w := range run.Workloads {
-		first, check := measure.Fork{}, measure.CheckResult{Name: w.Name + ": all end in the same state", Passed: true}
+		first, check := record.Fork{}, record.CheckResult{Name: w.Name + ": all end in the same state", Passed: true}
 		var impls []string
 		for _, f := range run.Forks {
 			if f.StateDigest == "" || f.Cell.WorkloadKey() != w.Key {

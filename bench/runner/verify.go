@@ -11,7 +11,7 @@ import (
 
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // quickEffort is the share of the random and stress cases that a run does before it
@@ -20,7 +20,7 @@ const quickEffort = 0.2
 
 // Verify runs the conformance suite of one entry and describes the entry with the outcome.
 // opts may set the seed and the effort.
-func Verify(e catalog.Entry, opts ...suite.Option) measure.Implementation {
+func Verify(e catalog.Entry, opts ...suite.Option) record.Implementation {
 	im := describe(e)
 	opts = append(slices.Clone(opts), suite.WithObserver(func(r suite.Result) {
 		im.Seed = r.Seed
@@ -28,13 +28,13 @@ func Verify(e catalog.Entry, opts ...suite.Option) measure.Implementation {
 		case suite.Pass:
 			im.CasesPassed++
 		case suite.Skip:
-			im.Skipped = append(im.Skipped, measure.Waiver{Clause: r.Clause.ID + "/" + r.Case, Reason: r.Reason})
+			im.Skipped = append(im.Skipped, record.Waiver{Clause: r.Clause.ID + "/" + r.Case, Reason: r.Reason})
 		}
 	}))
 	err := catalog.Verify(e, opts...)
-	im.Verified = measure.VerifyPassed
+	im.Verified = record.VerifyPassed
 	if err != nil {
-		im.Verified = measure.VerifyFailed
+		im.Verified = record.VerifyFailed
 		im.Failures = messages(err)
 	}
 	return im
@@ -51,19 +51,19 @@ func messages(err error) []string {
 	return []string{err.Error()}
 }
 
-func describe(e catalog.Entry) measure.Implementation {
-	im := measure.Implementation{
+func describe(e catalog.Entry) record.Implementation {
+	im := record.Implementation{
 		Component: string(e.Component), Name: e.Name, Module: e.Module, Description: e.Description,
-		Guarantees: e.Guarantees, Reference: e.Reference, Verified: measure.VerifySkipped,
+		Guarantees: e.Guarantees, Reference: e.Reference, Verified: record.VerifySkipped,
 	}
 	for _, w := range e.Waivers {
-		im.Waivers = append(im.Waivers, measure.Waiver(w))
+		im.Waivers = append(im.Waivers, record.Waiver(w))
 	}
 	return im
 }
 
 // verifyAll verifies each entry and returns those that may be measured.
-func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.Writer) (impls []measure.Implementation, sound []catalog.Entry, err error) {
+func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.Writer) (impls []record.Implementation, sound []catalog.Entry, err error) {
 	for _, e := range entries {
 		if ctx.Err() != nil {
 			return nil, nil, fmt.Errorf("%w while verifying; nothing was measured or written", ErrInterrupted)
@@ -76,7 +76,7 @@ func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.W
 		im := Verify(e, suite.WithEffort(quickEffort))
 		impls = append(impls, im)
 		PrintVerified(out, im, time.Since(start))
-		if im.Verified == measure.VerifyPassed {
+		if im.Verified == record.VerifyPassed {
 			sound = append(sound, e)
 		}
 	}
@@ -88,9 +88,9 @@ func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.W
 
 // PrintVerified writes the outcome of one verification, with every waived clause and the
 // reason.
-func PrintVerified(out io.Writer, im measure.Implementation, took time.Duration) {
+func PrintVerified(out io.Writer, im record.Implementation, took time.Duration) {
 	mark := "ok  "
-	if im.Verified != measure.VerifyPassed {
+	if im.Verified != record.VerifyPassed {
 		mark = "FAIL"
 	}
 	fmt.Fprintf(out, "%s %s/%s: %d cases passed, %d do not apply, %d clauses waived (%.1fs, seed %d)\n", mark, im.Component, im.Name, im.CasesPassed, len(im.Skipped), len(im.Waivers), took.Seconds(), im.Seed)

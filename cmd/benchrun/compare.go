@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -133,13 +134,13 @@ func versus(base, head string, force bool) (*compare.Result, error) {
 	case folder[0] != folder[1]:
 		return nil, fmt.Errorf("%s and %s: give two folders of runs, or two files", base, head)
 	case !folder[0]:
-		return compare.Files(base, head, measure.DefaultRule)
+		return compare.Files(base, head, stats.DefaultRule)
 	}
-	b, err := measure.ReadRun(base)
+	b, err := record.ReadRun(base)
 	if err != nil {
 		return nil, err
 	}
-	h, err := measure.ReadRun(head)
+	h, err := record.ReadRun(head)
 	if err != nil {
 		return nil, err
 	}

@@ -10,19 +10,20 @@ import (
 
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/measure"
-	"github.com/informerbench/informerbench/measure/measuretest"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // aRun writes a made-up run of the store "mine" beside a reference.
-func aRun(t *testing.T, seed uint64, forks int, ns float64, change ...func(*measure.Run)) string {
+func aRun(t *testing.T, seed uint64, forks int, ns float64, change ...func(*record.Run)) string {
 	t.Helper()
-	r := measuretest.Run(measuretest.Spec{Name: "run", Forks: forks, Seed: seed, Impls: []measuretest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: ns}}})
+	r := recordtest.Run(recordtest.Spec{Name: "run", Forks: forks, Seed: seed, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: ns}}})
 	for _, c := range change {
 		c(r)
 	}
 	dir := t.TempDir()
-	if err := measure.WriteRun(dir, r); err != nil {
+	if err := record.WriteRun(dir, r); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -60,7 +61,7 @@ func TestCompareExitCodes(t *testing.T) {
 
 func TestCompareFormats(t *testing.T) {
 	t.Parallel()
-	warn := func(r *measure.Run) {
+	warn := func(r *record.Run) {
 		r.Forks[0].Series[0].Warnings = []string{"no steady state after warm-up"}
 		r.Settings.SkipVerify = true
 	}
@@ -104,7 +105,7 @@ func TestCompareBadInput(t *testing.T) {
 		{"nowhere", []string{base, "nowhere"}, "nowhere"},
 		{"a folder and a file", []string{base, file}, "two folders"},
 		{"no run there", []string{base, t.TempDir()}, "no run.json"},
-		{"another machine", []string{base, aRun(t, 2, 6, 100, func(r *measure.Run) { r.Environment.CPU = "another" })}, "--force"},
+		{"another machine", []string{base, aRun(t, 2, 6, 100, func(r *record.Run) { r.Environment.CPU = "another" })}, "--force"},
 		{"a gate that matches nothing", []string{base, same, "--gate", "stroe/* <= +5%"}, "matches nothing"},
 		{"a gate misspelt", []string{base, same, "--gate", "store/* < 5"}, "not a pattern"},
 		{"a file of gates misspelt", []string{base, same, "--gates", write(t, "g.txt", "store/*\n")}, "g.txt:1"},
@@ -131,7 +132,7 @@ func TestPair(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, table, errOut)
 	}
 	for _, side := range []string{runner.BaseDir, runner.HeadDir} {
-		r, err := measure.ReadRun(filepath.Join(out, side))
+		r, err := record.ReadRun(filepath.Join(out, side))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +161,7 @@ func TestPairWithAnotherProgram(t *testing.T) {
 	if code != 0 {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
-	if _, err := measure.ReadRun(filepath.Join(out, runner.BaseDir)); err != nil {
+	if _, err := record.ReadRun(filepath.Join(out, runner.BaseDir)); err != nil {
 		t.Error(err)
 	}
 	for _, c := range []struct{ base, want string }{
@@ -185,7 +186,7 @@ func TestBudget(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s", code, errOut)
 	}
-	r, err := measure.ReadRun(dir)
+	r, err := record.ReadRun(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +195,7 @@ func TestBudget(t *testing.T) {
 	}
 	want := r.Looks[len(r.Looks)-1].Forks
 	for _, c := range r.Cells {
-		if n := len(r.Measured(c)); n != want || n < measure.FewestForks {
+		if n := len(r.Measured(c)); n != want || n < stats.FewestForks {
 			t.Errorf("%s: %d forks, want %d like all others", c.ID(), n, want)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // insideVariable marks the process that has a mount namespace of its own.
@@ -50,7 +50,7 @@ func TestFullDisk(t *testing.T) {
 			if code != 0 {
 				full++
 				want := []string{"disk is full", "make room", "kept", "--resume " + dir}
-				if _, err := os.Stat(filepath.Join(dir, measure.RunFile)); err != nil {
+				if _, err := os.Stat(filepath.Join(dir, record.RunFile)); err != nil {
 					want = []string{"disk is full", "make room", "nothing was measured"}
 				} else {
 					read(t, dir)

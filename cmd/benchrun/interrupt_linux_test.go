@@ -20,7 +20,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // seedVariable repeats the moments of an earlier test, as far as timing allows.
@@ -150,7 +150,7 @@ func TestInterruptedAtAnyMoment(t *testing.T) {
 				switch {
 				case ending:
 					p.until(func() bool {
-						b, _ := os.ReadFile(filepath.Join(dir, measure.RunFile)) // not there yet
+						b, _ := os.ReadFile(filepath.Join(dir, record.RunFile)) // not there yet
 						return bytes.Contains(b, []byte(`"complete": true`))
 					})
 				case writing:
@@ -208,9 +208,9 @@ func checkEnd(t *testing.T, p *parent, kind string) {
 // --resume to complete the run.
 func checkGoesOn(t *testing.T, dir string, kept int, args []string) {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join(dir, measure.RunFile)); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, record.RunFile)); errors.Is(err, os.ErrNotExist) {
 		if kept > 0 {
-			t.Fatalf("%d forks were measured, and there is no %s", kept, measure.RunFile)
+			t.Fatalf("%d forks were measured, and there is no %s", kept, record.RunFile)
 		}
 		if code, _, errOut := benchrun(t, args...); code != 0 {
 			t.Fatalf("beginning again: exit code %d\n%s", code, errOut)
@@ -233,7 +233,7 @@ func checkGoesOn(t *testing.T, dir string, kept int, args []string) {
 	}
 	checkWhole(t, dir)
 	for _, f := range part.Forks {
-		if !slices.ContainsFunc(read(t, dir).Forks, func(g measure.Fork) bool {
+		if !slices.ContainsFunc(read(t, dir).Forks, func(g record.Fork) bool {
 			return g.Cell.ID() == f.Cell.ID() && g.Index == f.Index && g.Started.Equal(f.Started)
 		}) {
 			t.Errorf("fork %d of %s was measured and is not kept", f.Index, f.Cell.ID())

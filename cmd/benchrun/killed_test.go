@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // dieVariable names, in the environment, a folder with a file for each fork process to be
@@ -57,7 +57,7 @@ func TestKilledForksAreMeasuredAgain(t *testing.T) {
 			if len(run.Warnings) != c.warnings {
 				t.Errorf("warnings %q, want %d", run.Warnings, c.warnings)
 			}
-			first := measure.Schedule(run.Cells, run.ForksOf, false, run.Settings.Seed)[0].Cell.ID()
+			first := record.Schedule(run.Cells, run.ForksOf, false, run.Settings.Seed)[0].Cell.ID()
 			for _, w := range run.Warnings {
 				if !strings.Contains(w, first) || !strings.Contains(w, "killed") {
 					t.Errorf("the warning does not name the cell %s and what befell it: %s", first, w)
@@ -91,9 +91,9 @@ func tinyRun(t *testing.T, dir string) []string {
 	return []string{"run", "-f", workload, "--impl", "binaryheap", "--forks", fmt.Sprint(tinyForks), "--procs", "1", "--skip-verify", "--profile=false", "-o", dir}
 }
 
-func read(t *testing.T, dir string) *measure.Run {
+func read(t *testing.T, dir string) *record.Run {
 	t.Helper()
-	run, err := measure.ReadRun(dir)
+	run, err := record.ReadRun(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func checkWhole(t *testing.T, dir string) {
 	}
 	for _, c := range run.Cells {
 		for i := range tinyForks {
-			if !slices.ContainsFunc(run.Forks, func(f measure.Fork) bool { return f.Cell.ID() == c.ID() && f.Index == i }) {
+			if !slices.ContainsFunc(run.Forks, func(f record.Fork) bool { return f.Cell.ID() == c.ID() && f.Index == i }) {
 				t.Errorf("fork %d of %s is missing", i, c.ID())
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // A second command on a run's folder reports the process that holds it, and changes
@@ -28,7 +28,7 @@ func TestSecondRunIsToldWhoHoldsTheFolder(t *testing.T) {
 		{"selfcheck", fresh, []string{"selfcheck", "--rounds", "0", "-o", fresh}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			lock, err := measure.LockDir(c.dir, []string{"benchrun", "run", "--of", "another"})
+			lock, err := record.LockDir(c.dir, []string{"benchrun", "run", "--of", "another"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,8 @@ import (
 
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -70,7 +71,7 @@ func TestBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	newer := t.TempDir()
-	if err := os.WriteFile(filepath.Join(newer, measure.RunFile), []byte(`{"schema": 99}`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(newer, record.RunFile), []byte(`{"schema": 99}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	unknownField := write(t, "w.yaml", "name: mine\ncomponent: store\nobjects:\n  count: 10\nops: [get]\nspeed: 3\n")
@@ -238,7 +239,7 @@ duration: 20ms
 			t.Errorf("the table lacks %q:\n%s", want, out)
 		}
 	}
-	run, err := measure.ReadRun(dir)
+	run, err := record.ReadRun(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,13 +251,13 @@ duration: 20ms
 			t.Errorf("%s: %d forks, want 2", c.ID(), n)
 		}
 		for _, s := range []string{"get", "replace"} {
-			for _, v := range run.Values(c, s, measure.NsPerOp) {
+			for _, v := range run.Values(c, s, metrics.NsPerOp) {
 				if v <= 0 {
 					t.Errorf("%s %s: %g ns/op", c.ID(), s, v)
 				}
 			}
 		}
-		if n := len(run.Values(c, "writer:update", measure.PercentileMetric("delay", 99.99))); n != 2 {
+		if n := len(run.Values(c, "writer:update", metrics.Percentile("delay", 99.99))); n != 2 {
 			t.Errorf("%s: %d values of the writer's delay, want 2", c.ID(), n)
 		}
 	}
@@ -361,7 +362,7 @@ func TestListNamesEverything(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	code, out, _ := benchrun(t, "version")
-	if code != 0 || !strings.Contains(out, fmt.Sprintf("schema %d", measure.Schema)) {
+	if code != 0 || !strings.Contains(out, fmt.Sprintf("schema %d", record.Schema)) {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 }

@@ -22,7 +22,8 @@ import (
 
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // recorded records 20 pods that are changed 60 times, and returns the file and the server's
@@ -111,7 +112,7 @@ func TestRecordThenReplay(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
-	run, err := measure.ReadRun(dir)
+	run, err := record.ReadRun(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,11 +136,11 @@ func TestRecordThenReplay(t *testing.T) {
 	}
 	lists := 0.0
 	for _, c := range run.Cells {
-		if n := len(run.Values(c, "replay:apply", measure.Achieved)); n != 2 {
+		if n := len(run.Values(c, "replay:apply", metrics.Achieved)); n != 2 {
 			t.Errorf("%s: %d forks with a series of the replay, want 2", c.ID(), n)
 		}
 		for _, series := range map[string][]string{"store": {"lister:list"}, "fifo": {"consumer:pop"}, "informer": {"handler:handle", "lister:list"}}[string(c.Component)] {
-			values := run.Values(c, series, measure.Achieved)
+			values := run.Values(c, series, metrics.Achieved)
 			if len(values) != 2 || series != "lister:list" && slices.Min(values) <= 0 {
 				t.Errorf("%s: %s did %v", c.ID(), series, values)
 			}
@@ -304,7 +305,7 @@ duration: 20ms
 	if !strings.Contains(errOut, "the trace says what is written: writer") {
 		t.Errorf("nobody said that the writer is left out:\n%s", errOut)
 	}
-	run, err := measure.ReadRun(dir)
+	run, err := record.ReadRun(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,13 +314,13 @@ duration: 20ms
 	}
 	for _, c := range run.Cells {
 		for _, s := range []string{"replay:apply", "getters:get", "node:by-index"} {
-			for _, v := range run.Values(c, s, measure.Achieved) {
+			for _, v := range run.Values(c, s, metrics.Achieved) {
 				if v <= 0 {
 					t.Errorf("%s: %s did nothing", c.ID(), s)
 				}
 			}
 		}
-		if len(run.Values(c, "writer:update", measure.Achieved)) > 0 {
+		if len(run.Values(c, "writer:update", metrics.Achieved)) > 0 {
 			t.Errorf("%s: the writer wrote", c.ID())
 		}
 	}
@@ -343,13 +344,13 @@ func TestTraceThroughInformer(t *testing.T) {
 			if code != 0 || !strings.Contains(errOut, "the trace says what is written: writer") {
 				t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 			}
-			run, err := measure.ReadRun(dir)
+			run, err := record.ReadRun(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, cell := range run.Cells {
 				for _, s := range c.series {
-					if v := run.Values(cell, s, measure.Achieved); len(v) != 1 || v[0] <= 0 {
+					if v := run.Values(cell, s, metrics.Achieved); len(v) != 1 || v[0] <= 0 {
 						t.Errorf("%s: %s did %v", cell.ID(), s, v)
 					}
 				}

@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -19,7 +20,7 @@ func newReport() *cobra.Command {
 		Example: `  benchrun report results/20261121T101500Z-quick`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := measure.ReadRun(args[0])
+			r, err := record.ReadRun(args[0])
 			if err != nil {
 				return err
 			}
@@ -46,12 +47,12 @@ func newVersion() *cobra.Command {
 			if bi, ok := debug.ReadBuildInfo(); ok && bi.Main.Version != "" {
 				version = bi.Main.Version
 			}
-			env := measure.ReadEnvironment(workTree())
+			env := sysinfo.ReadEnvironment(workTree())
 			if env.Revision != "" {
 				version += " " + env.Revision
 			}
-			fmt.Fprintf(out, "benchrun %s %s %s/%s\nrun.json schema %d\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, measure.Schema)
-			for _, m := range measure.MeasuredModules {
+			fmt.Fprintf(out, "benchrun %s %s %s/%s\nrun.json schema %d\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, record.Schema)
+			for _, m := range sysinfo.MeasuredModules {
 				if v := env.Modules[m]; v != "" {
 					fmt.Fprintf(out, "%s %s\n", m, v)
 				}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -28,7 +28,7 @@ func interrupted(t *testing.T) (dir string, total int) {
 	if code != exitInterrupted || !strings.Contains(errOut.String(), "--resume "+dir) {
 		t.Fatalf("exit code %d\n%s", code, errOut.String())
 	}
-	part, err := measure.ReadRun(dir)
+	part, err := record.ReadRun(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestInterruptAndResume(t *testing.T) {
 	if code, _, errOut := benchrun(t, "run", "--resume", dir); code != 0 {
 		t.Fatalf("resume: exit code %d\n%s", code, errOut)
 	}
-	whole, err := measure.ReadRun(dir)
+	whole, err := record.ReadRun(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,15 +65,15 @@ func TestInterruptAndResume(t *testing.T) {
 // A run of other code, or of another machine, is not resumed.
 func TestResumeElsewhereIsRefused(t *testing.T) {
 	dir, _ := interrupted(t)
-	run, err := measure.ReadRun(dir)
+	run, err := record.ReadRun(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	run.Environment.Cores += 90
-	if err := measure.WriteRun(dir, run); err != nil {
+	if err := record.WriteRun(dir, run); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, measure.RunFile)
+	path := filepath.Join(dir, record.RunFile)
 	other, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -89,21 +89,21 @@ func TestResumeElsewhereIsRefused(t *testing.T) {
 // A cell whose process fails is given up and named; the others are measured.
 func TestACellThatFailsIsGivenUp(t *testing.T) {
 	dir, total := interrupted(t)
-	run, err := measure.ReadRun(dir)
+	run, err := record.ReadRun(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	broken := run.Cells[0]
 	broken.Impl = "nosuch"
 	run.Cells = append(run.Cells, broken)
-	if err := measure.WriteRun(dir, run); err != nil {
+	if err := record.WriteRun(dir, run); err != nil {
 		t.Fatal(err)
 	}
 	code, _, errOut := benchrun(t, "run", "--resume", dir)
 	if code != exitBroken || !strings.Contains(errOut, "nosuch") || !strings.Contains(errOut, "given up") {
 		t.Errorf("exit code %d\n%s", code, errOut)
 	}
-	if run, err = measure.ReadRun(dir); err != nil || !run.Complete || len(run.Forks) != total {
+	if run, err = record.ReadRun(dir); err != nil || !run.Complete || len(run.Forks) != total {
 		t.Fatalf("complete %v with %d forks, want %d: %v", run.Complete, len(run.Forks), total, err)
 	}
 	md, err := os.ReadFile(filepath.Join(dir, report.MarkdownFile))

@@ -18,7 +18,7 @@ import (
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -111,7 +111,7 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 }
 
 // plantFlag parses "mutexmap=10%".
-type plantFlag struct{ into **measure.Plant }
+type plantFlag struct{ into **record.Plant }
 
 func (plantFlag) Type() string { return "plant" }
 
@@ -129,7 +129,7 @@ func (f plantFlag) Set(text string) error {
 	if !ok || !percent || err != nil || impl == "" || !(v >= 0 && v <= 1000) {
 		return errors.New("want STORE=PERCENT%, such as mutexmap=10%, from 0 to 1000")
 	}
-	*f.into = &measure.Plant{Impl: impl, Share: v / 100}
+	*f.into = &record.Plant{Impl: impl, Share: v / 100}
 	return nil
 }
 

@@ -23,7 +23,7 @@ import (
 
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // serveOptions are the flags of serve-api.
@@ -298,7 +298,7 @@ func (o *serveOptions) handOut(server *apiserver.Server, out io.Writer) error {
 	if _, err := os.Lstat(o.kubeconfig); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("--kubeconfig-out: %s was made meanwhile: choose another file", o.kubeconfig)
 	}
-	if err := measure.ReplaceFile(o.kubeconfig, 0o600, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+	if err := record.ReplaceFile(o.kubeconfig, 0o600, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 		return fmt.Errorf("--kubeconfig-out: %w", notWritten(o.kubeconfig, err))
 	}
 	fmt.Fprintf(out, "kubeconfig %s\n", o.kubeconfig)

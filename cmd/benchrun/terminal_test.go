@@ -9,8 +9,8 @@ import (
 	"unicode"
 
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
-	"github.com/informerbench/informerbench/measure/measuretest"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
 )
 
 // However a text is split into writes, its characters stay whole and have no effect.
@@ -54,12 +54,12 @@ func TestTerminalGetsNoControlCharacters(t *testing.T) {
 	}
 	trace := write(t, "evil.trace", file.String())
 	dir := filepath.Join(t.TempDir(), "run\x1b[31m")
-	r := measuretest.Run(measuretest.Spec{Name: evil, Forks: 2, Impls: []measuretest.Impl{{Name: "a", NsPerOp: 1}, {Name: "b" + evil, NsPerOp: 2}}})
+	r := recordtest.Run(recordtest.Spec{Name: evil, Forks: 2, Impls: []recordtest.Impl{{Name: "a", NsPerOp: 1}, {Name: "b" + evil, NsPerOp: 2}}})
 	r.Complete, r.Warnings = false, []string{evil}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := measure.WriteRun(dir, r); err != nil {
+	if err := record.WriteRun(dir, r); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{

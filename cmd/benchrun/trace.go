@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 func newTrace() *cobra.Command {
@@ -79,7 +79,7 @@ such rows out and counts them.`,
 				}
 				return err
 			}
-			if err := measure.ReplaceFile(output, 0o644, func(w io.Writer) error { return load.WritePodTrace(w, trace) }); err != nil {
+			if err := record.ReplaceFile(output, 0o644, func(w io.Writer) error { return load.WritePodTrace(w, trace) }); err != nil {
 				return notWritten(output, err)
 			}
 			out := cmd.OutOrStdout()
@@ -183,7 +183,7 @@ trace that is whole and can be replayed.`,
 
 // writeTrace writes a trace into a new file, whole or not at all.
 func writeTrace(path string, trace *load.Trace) error {
-	err := measure.ReplaceFile(path, 0o600, func(w io.Writer) error { return load.WriteTrace(w, trace) })
+	err := record.ReplaceFile(path, 0o600, func(w io.Writer) error { return load.WriteTrace(w, trace) })
 	if err != nil {
 		return notWritten(path, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/measure"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 func newVerify() *cobra.Command {
@@ -66,7 +66,7 @@ them. It exits with 1 if one survives.`,
 						fmt.Fprintf(out, "     does not apply %s: %s\n", s.Clause, s.Reason)
 					}
 				}
-				if im.Verified == measure.VerifyFailed {
+				if im.Verified == record.VerifyFailed {
 					failed++
 				}
 			}

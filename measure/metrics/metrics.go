@@ -1,0 +1,224 @@
+// Package metrics is the table of everything that a run measures: names, units, which way
+// is better, what gets a verdict and what each number says. A new metric is a row in [all],
+// or in [distributions]; tables, charts, verdicts, gates and bench.txt take it from there.
+package metrics
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Direction says which way a metric is better.
+type Direction int
+
+// The directions.
+const (
+	LowerIsBetter Direction = iota
+	HigherIsBetter
+	Neither // a condition of the run, not a result
+)
+
+// Unit says how values are written.
+type Unit int
+
+// The units.
+const (
+	Count Unit = iota
+	Nanoseconds
+	Bytes
+	Percent
+	PerSecond
+)
+
+// Metric describes the numbers of one name.
+type Metric struct {
+	// Name is a unit in benchfmt's sense, so it has no spaces: "ns/op", "delay-p99-ns".
+	Name   string
+	Unit   Unit
+	Better Direction
+	// Judged metrics get a verdict and stand in short tables, except beside one of Unless,
+	// which says the same better.
+	Judged bool
+	Unless []string
+	// Help says in a few words what is measured.
+	Help string
+}
+
+// The names that the code itself uses.
+const (
+	NsPerOp         = "ns/op"
+	BytesPerOp      = "B/op"
+	AllocsPerOp     = "allocs/op"
+	PeakHeap        = "peak-heap-B"
+	Synced          = "synced-ns"
+	Offered         = "offered/s"
+	Achieved        = "ops/s"
+	AchievedPct     = "achieved-%"
+	TimedOneIn      = "timed-1-in"
+	Unfinished      = "unfinished"
+	Unseen          = "unseen"
+	Merged          = "merged"
+	Early           = "early"
+	Faults          = "faults"
+	HeapPerObject   = "heap-B/object"
+	LockWait        = "lock-wait-ns"
+	GCShare         = "gc-cpu-%"
+	GCPauseMax      = "gc-pause-max-ns"
+	CPUTime         = "cpu-ns"
+	PeakRSS         = "peak-rss-B"
+	Goroutines      = "goroutines"
+	VoluntarySwitch = "voluntary-switches"
+	ForcedSwitch    = "forced-switches"
+	HarnessNs       = "harness-ns"
+	StealPct        = "steal-%"
+	OthersCPU       = "others-cpu-%"
+	MachineLoad     = "load-1m"
+)
+
+// The distributions. Each has a metric per percentile, the maximum and the number of values
+// ("delay-p99-ns", "delay-max-ns", "delay-n").
+const (
+	Delay   = "delay"
+	Stale   = "stale"
+	Service = "service"
+	Late    = "late"
+)
+
+// Percentiles are the quantiles of a distribution that are metrics, in percent.
+var Percentiles = []float64{50, 90, 99, 99.9, 99.99}
+
+// judgedPercentile is the one that gets a verdict.
+const judgedPercentile = 99
+
+// distributions are the rows of which each stands for the metrics of a distribution.
+var distributions = []Metric{
+	{Name: Delay, Judged: true, Help: "delay from the due time of an operation until it was done, less the generator's lateness"},
+	{Name: Stale, Judged: true, Help: "staleness: from when an event was due, or an item ready, until its consumer had it"},
+	{Name: Service, Judged: true, Unless: []string{Percentile(Delay, judgedPercentile)}, Help: "time of an operation from its beginning to its end"},
+	{Name: Late, Help: "lateness of the load generator, which is not the component's"},
+}
+
+// all is the table, in the order of reports.
+var all = slices.Concat(
+	[]Metric{
+		{Name: NsPerOp, Unit: Nanoseconds, Judged: true, Help: "time per operation"},
+		{Name: BytesPerOp, Unit: Bytes, Help: "heap bytes allocated per operation"},
+		{Name: AllocsPerOp, Help: "heap objects allocated per operation"},
+		{Name: PeakHeap, Unit: Bytes, Judged: true, Help: "peak heap while a cache fills, beyond the heap before"},
+		{Name: Synced, Unit: Nanoseconds, Help: "time of an initial sync until HasSynced; ns/op lasts until the handler has the last object"},
+		{Name: Offered, Unit: PerSecond, Better: Neither, Help: "operations that were due per second"},
+		{Name: Achieved, Unit: PerSecond, Better: HigherIsBetter, Judged: true, Unless: []string{AchievedPct}, Help: "operations done per second"},
+		{Name: AchievedPct, Unit: Percent, Better: HigherIsBetter, Judged: true, Help: "done of what was offered"},
+		{Name: Unfinished, Help: "operations that were due and not done by the end; the delays contain their wait until then"},
+		{Name: Unseen, Help: "events that no consumer had by the end; the staleness contains their wait until then"},
+		{Name: Merged, Help: "events of a trace whose object was seen in a newer state only"},
+		{Name: Early, Help: "items that came out before they were ready, which is a defect"},
+	},
+	percentilesOf(distributions),
+	[]Metric{
+		{Name: HeapPerObject, Unit: Bytes, Judged: true, Help: "heap kept beyond the objects themselves, after a forced collection"},
+		{Name: LockWait, Unit: Nanoseconds, Help: "wait for locks, summed over goroutines"},
+		{Name: GCShare, Unit: Percent, Help: "share of the CPU time that garbage collection took"},
+		{Name: GCPauseMax, Unit: Nanoseconds, Help: "longest pause for garbage collection"},
+		{Name: CPUTime, Unit: Nanoseconds, Help: "CPU time of the process"},
+		{Name: PeakRSS, Unit: Bytes, Help: "peak resident memory of the process"},
+		{Name: Faults, Better: Neither, Help: "faults of the list/watch source that struck"},
+		{Name: ForcedSwitch, Help: "context switches that the kernel forced"},
+		{Name: VoluntarySwitch, Help: "context switches of threads that waited"},
+		{Name: Goroutines, Better: Neither, Help: "goroutines at the end of the measured time"},
+		{Name: HarnessNs, Unit: Nanoseconds, Better: Neither, Help: "time of an empty operation: the harness's share of each ns/op"},
+		{Name: MachineLoad, Better: Neither, Help: "load average at the start of the process, its predecessors included"},
+		{Name: OthersCPU, Unit: Percent, Better: Neither, Help: "CPU time of other processes meanwhile, of all cores' time"},
+		{Name: StealPct, Unit: Percent, Better: Neither, Help: "CPU time that the hypervisor gave to others meanwhile, of all cores' time"},
+		{Name: TimedOneIn, Better: Neither, Help: "operations per timed operation"},
+	},
+)
+
+// rows are the positions of all by name.
+var rows = func() map[string]int {
+	m := map[string]int{}
+	for i, row := range all {
+		m[row.Name] = i
+	}
+	return m
+}()
+
+// percentilesOf makes the metrics of distributions.
+func percentilesOf(of []Metric) (out []Metric) {
+	for _, d := range of {
+		for _, p := range Percentiles {
+			m := Metric{Name: Percentile(d.Name, p), Unit: Nanoseconds, Help: d.Help + ", p" + percent(p)}
+			if p == judgedPercentile {
+				m.Judged, m.Unless = d.Judged, d.Unless
+			}
+			out = append(out, m)
+		}
+		out = append(out,
+			Metric{Name: Max(d.Name), Unit: Nanoseconds, Help: d.Help + ", the longest"},
+			Metric{Name: Number(d.Name), Better: Neither, Help: "values behind the percentiles of " + d.Name})
+	}
+	return out
+}
+
+func percent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
+
+// Percentile names the metric of a percentile of a distribution: "delay-p99.9-ns".
+func Percentile(distribution string, p float64) string {
+	return distribution + "-p" + percent(p) + "-ns"
+}
+
+// Max names the metric of a distribution's maximum.
+func Max(distribution string) string { return distribution + "-max-ns" }
+
+// Number names the metric of the number of a distribution's values.
+func Number(distribution string) string { return distribution + "-n" }
+
+// All returns the table, in the order of reports.
+func All() []Metric { return slices.Clone(all) }
+
+// Of returns the row of a name. A name that the table lacks, such as one from a benchmark
+// file, gets what its ending says; Help is then empty.
+func Of(name string) Metric {
+	if i, ok := rows[name]; ok {
+		return all[i]
+	}
+	return unknown(name)
+}
+
+func unknown(name string) Metric {
+	m := Metric{Name: name}
+	switch {
+	case strings.HasSuffix(name, "/s"): // MB/s
+		m.Unit, m.Better = PerSecond, HigherIsBetter
+	case strings.HasSuffix(name, "-ns"):
+		m.Unit = Nanoseconds
+	case strings.HasSuffix(name, "-B"):
+		m.Unit = Bytes
+	case strings.HasSuffix(name, "-%"):
+		m.Unit = Percent
+	}
+	return m
+}
+
+// JudgedAmong reports whether a metric of a series that has all the given ones gets a
+// verdict and stands in short tables.
+func JudgedAmong(name string, all []string) bool {
+	m := Of(name)
+	return m.Judged && !slices.ContainsFunc(m.Unless, func(better string) bool { return slices.Contains(all, better) })
+}
+
+// Compare orders names as the table does; names that it lacks come last, by the alphabet.
+func Compare(a, b string) int {
+	i, inA := rows[a]
+	j, inB := rows[b]
+	switch {
+	case inA && inB:
+		return i - j
+	case inA:
+		return -1
+	case inB:
+		return 1
+	}
+	return strings.Compare(a, b)
+}

@@ -1,0 +1,83 @@
+package record
+
+import (
+	"maps"
+	"time"
+
+	"github.com/informerbench/informerbench/measure/sysinfo"
+)
+
+// Fork is the result of one process that measured one cell. It is written to a file of its
+// own as soon as the process ends.
+type Fork struct {
+	Cell    Cell      `json:"cell"`
+	Index   int       `json:"index"` // number of the fork within its cell, from 0
+	Block   int       `json:"block"`
+	Seed    uint64    `json:"seed"`
+	Started time.Time `json:"started"`
+	// Seconds is the process's duration, including its preparation.
+	Seconds float64  `json:"seconds"`
+	Series  []Series `json:"series"`
+	// Process holds the metrics of the process as a whole.
+	Process map[string]float64 `json:"process"`
+	// Warnings taint every number of the fork.
+	Warnings []string `json:"warnings,omitempty"`
+	// Unsupported names the operations that were left out because the implementation lacks
+	// them.
+	Unsupported []string `json:"unsupported,omitempty"`
+	// Checks are the fork's checks of its own work.
+	Checks []CheckResult `json:"checks,omitempty"`
+	// StateDigest is the SHA-256 of a component's contents after a trace: equal for equal
+	// contents.
+	StateDigest string `json:"stateDigest,omitempty"`
+	// Profiles lists the profile files that the fork wrote. A fork with profiles is an
+	// extra one: its numbers are kept but not used.
+	Profiles []string `json:"profiles,omitempty"`
+	// Locks is the lock analysis of a profile fork's execution trace; nil where nothing was
+	// traced.
+	Locks *Locks `json:"locks,omitempty"`
+}
+
+// Series is one operation, or one group of actors, within a fork.
+type Series struct {
+	// Group is the actor group, or "" for an operation measured alone.
+	Group string `json:"group,omitempty"`
+	Op    string `json:"op"`
+	// Goroutines is how many goroutines ran the operation at once.
+	Goroutines int `json:"goroutines"`
+	// Values maps a metric, named by its unit as benchfmt does, to its value.
+	Values map[string]float64 `json:"values"`
+	// Warnings taint the numbers of this series.
+	Warnings []string `json:"warnings,omitempty"`
+	// Passes are the times of the passes, in ns per operation; ns/op is a quantile of them.
+	Passes []float64 `json:"passes,omitempty"`
+	// Histograms holds the merged latency distributions by name ("delay",
+	// "service", "late"), compressed (HdrHistogram V2).
+	Histograms map[string]string `json:"histograms,omitempty"`
+}
+
+// Name joins group and operation.
+func (s Series) Name() string {
+	if s.Group == "" {
+		return s.Op
+	}
+	return s.Group + ":" + s.Op
+}
+
+// Params are the segments that the series adds to a benchmark's name.
+func (s Series) Params() []Param {
+	var p []Param
+	if s.Group != "" {
+		p = append(p, Param{"group", s.Group})
+	}
+	return append(p, Param{"op", s.Op})
+}
+
+// Add adds the conditions in which the fork was measured.
+func (f *Fork) Add(c sysinfo.Conditions) {
+	if f.Process == nil {
+		f.Process = map[string]float64{}
+	}
+	maps.Copy(f.Process, c.Values)
+	f.Warnings = append(f.Warnings, c.Warnings...)
+}

@@ -1,0 +1,276 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/informerbench/informerbench/measure/stats"
+	"github.com/informerbench/informerbench/measure/sysinfo"
+)
+
+// Schema is the version of run.json that this build writes. It grows when numbers change
+// their meaning, or when a reader of the former version would misread the file.
+//   - 1: ns/op is the median of adjacent batches.
+//   - 2: ns/op is a low quantile of separate passes.
+//   - 3: for operations that cause many garbage collections, a pass is of whole
+//     cycles between them.
+//   - 4: the files have checksums; the numbers are those of 3.
+const Schema = 4
+
+// sealedSchema is the first schema whose files have checksums.
+const sealedSchema = 4
+
+// SameNumbers reports whether the numbers of two schemas have the same meaning, so that
+// runs of both may be compared.
+func SameNumbers(a, b int) bool {
+	kind := func(schema int) int {
+		if schema == sealedSchema {
+			return sealedSchema - 1 // it added the checksum and changed no number
+		}
+		return schema
+	}
+	return kind(a) == kind(b)
+}
+
+// RunFile is the name of a run's record in its folder.
+const RunFile = "run.json"
+
+// Run is the whole record of one call of benchrun.
+type Run struct {
+	Schema   int       `json:"schema"`
+	Name     string    `json:"name"` // of the folder
+	Preset   string    `json:"preset"`
+	Command  []string  `json:"command"`
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished"`
+	// Complete is false where the run was interrupted: Forks then holds the forks so far.
+	Complete    bool                `json:"complete"`
+	Settings    Settings            `json:"settings"`
+	Environment sysinfo.Environment `json:"environment"`
+	Workloads   []WorkloadText      `json:"workloads"`
+	Impls       []Implementation    `json:"implementations"`
+	Cells       []Cell              `json:"cells"`
+	// Looks lists the additions of forks to inconclusive workloads.
+	Looks []Look `json:"looks,omitempty"`
+	// Checks are the run's checks beside its measurements, such as that all stores end a
+	// trace in the same state.
+	Checks   []CheckResult `json:"checks,omitempty"`
+	Forks    []Fork        `json:"forks"`
+	Warnings []string      `json:"warnings,omitempty"`
+}
+
+// Settings are the parameters of a run.
+type Settings struct {
+	Forks      int        `json:"forks"`
+	Seed       uint64     `json:"seed"`
+	Profile    bool       `json:"profile"`
+	SkipVerify bool       `json:"skipVerify,omitempty"`
+	Trace      string     `json:"trace,omitempty"`
+	Rule       stats.Rule `json:"rule"`
+	// Budget is the time for additional forks of inconclusive workloads; 0 fixes the number
+	// of forks beforehand.
+	Budget time.Duration `json:"budget,omitempty"`
+	// Pair says that the forks took turns with those of another run.
+	Pair bool `json:"pair,omitempty"`
+	// Plant is a deliberate slowdown of a store.
+	Plant *Plant `json:"plant,omitempty"`
+}
+
+// Plant slows one store down, to test whether gates find it.
+type Plant struct {
+	Impl  string  `json:"impl"`
+	Share float64 `json:"share"` // 0.1 makes each operation take a tenth longer
+}
+
+// Look is one addition of forks to the cells of a workload, decided by the verdicts so far.
+type Look struct {
+	Workload string `json:"workload"` // key
+	Forks    int    `json:"forks"`    // of each of its cells from then on
+}
+
+// WorkloadText is a workload as YAML, with its sweep resolved.
+type WorkloadText struct {
+	Key    string `json:"key"` // Cell.WorkloadKey of the cells that run it
+	Name   string `json:"name"`
+	Source string `json:"source,omitempty"`
+	YAML   string `json:"yaml"`
+}
+
+// The values of Implementation.Verified.
+const (
+	VerifyPassed  = "passed"
+	VerifyFailed  = "failed"
+	VerifySkipped = "skipped"
+)
+
+// Implementation describes a measured implementation and the outcome of its conformance
+// suite.
+type Implementation struct {
+	Component   string   `json:"component"`
+	Name        string   `json:"name"`
+	Module      string   `json:"module"`
+	Description string   `json:"description"`
+	Guarantees  string   `json:"guarantees"`
+	Reference   bool     `json:"reference,omitempty"` // the others are compared with it
+	Waivers     []Waiver `json:"waivers,omitempty"`
+	// Verified is one of VerifyPassed, VerifyFailed and VerifySkipped.
+	Verified    string   `json:"verified"`
+	Seed        uint64   `json:"seed,omitempty"` // of the suite
+	CasesPassed int      `json:"casesPassed"`
+	Skipped     []Waiver `json:"skipped,omitempty"` // cases that do not apply, with the reason
+	Failures    []string `json:"failures,omitempty"`
+}
+
+// Waiver is a clause that was not tested, and the reason.
+type Waiver struct {
+	Clause string `json:"clause"`
+	Reason string `json:"reason"`
+}
+
+// CheckResult is the outcome of one check.
+type CheckResult struct {
+	Name   string `json:"name"`
+	Passed bool   `json:"passed"`
+	Detail string `json:"detail"`
+}
+
+// Workload returns the workload that a cell runs.
+func (r *Run) Workload(c Cell) (WorkloadText, error) {
+	for _, w := range r.Workloads {
+		if w.Key == c.WorkloadKey() {
+			return w, nil
+		}
+	}
+	return WorkloadText{}, fmt.Errorf("workloads: none has the key %q of cell %s", c.WorkloadKey(), c.ID())
+}
+
+// ForksOf is the requested number of forks of each cell of a workload.
+func (r *Run) ForksOf(workload string) int {
+	n := r.Settings.Forks
+	for _, l := range r.Looks {
+		if l.Workload == workload {
+			n = l.Forks
+		}
+	}
+	return n
+}
+
+// LookAt counts the looks at a verdict on the workload, including the present one. It is 0
+// where the number of forks was fixed beforehand (see Rule.AtLook).
+func (r *Run) LookAt(workload string) int {
+	if r.Settings.Budget == 0 {
+		return 0
+	}
+	n := 1
+	for _, l := range r.Looks {
+		if l.Workload == workload {
+			n++
+		}
+	}
+	return n
+}
+
+// Measured returns the forks of a cell whose numbers count: those without profiles.
+func (r *Run) Measured(c Cell) []Fork {
+	var out []Fork
+	for _, f := range r.Forks {
+		if f.Cell.ID() == c.ID() && len(f.Profiles) == 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Values collects one metric of one series over the forks of a cell that have it.
+func (r *Run) Values(c Cell, series, metric string) []float64 {
+	var out []float64
+	for _, f := range r.Measured(c) {
+		for _, s := range f.Series {
+			if s.Name() == series {
+				if v, ok := s.Values[metric]; ok {
+					out = append(out, v)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// ProcessValues collects one metric of the process over the forks of a cell.
+func (r *Run) ProcessValues(c Cell, metric string) []float64 {
+	var out []float64
+	for _, f := range r.Measured(c) {
+		if v, ok := f.Process[metric]; ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Stamp formats the UTC time with which the name of a run's folder begins.
+func Stamp(t time.Time) string { return t.UTC().Format("20060102T150405Z") }
+
+// WriteRun writes the record into dir, whole or not at all.
+func WriteRun(dir string, r *Run) error {
+	return writeJSON(filepath.Join(dir, RunFile), r)
+}
+
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "\t")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return WriteFile(path, seal(b))
+}
+
+// ReadRun reads the record of the run in dir, even of one that was interrupted at any
+// moment. The error names the file and the wrong field.
+func ReadRun(dir string) (*Run, error) {
+	path := filepath.Join(dir, RunFile)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no %s there; give the folder of a run, such as one under results/", dir, RunFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	file := unseal(b)
+	var head struct {
+		Schema int `json:"schema"`
+	}
+	if err := json.Unmarshal(file.text, &head); err != nil {
+		return nil, jsonError(path, file.text, err)
+	}
+	if head.Schema > Schema {
+		return nil, fmt.Errorf("%s: schema: %d is newer than this benchrun knows (up to %d); use the benchrun that wrote it, or a newer one", path, head.Schema, Schema)
+	}
+	if head.Schema < 1 {
+		return nil, fmt.Errorf("%s: schema: %d is no schema (1 to %d are)", path, head.Schema, Schema)
+	}
+	r := &Run{}
+	if err := decode(path, file.text, r, head.Schema); err != nil {
+		return nil, err
+	}
+	if err := r.validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	// The checksum comes last, because the errors above name the field.
+	if err := file.check(r.Schema); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := mergeForks(dir, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// has reports whether the record has the fork of a cell.
+func (r *Run) has(c Cell, index int) bool {
+	return slices.ContainsFunc(r.Forks, func(f Fork) bool { return f.Index == index && f.Cell.ID() == c.ID() })
+}

@@ -1,0 +1,156 @@
+package record
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/stats"
+)
+
+// written returns the folder and the text of a run that has a bit of everything.
+func written(t *testing.T) (dir, text string) {
+	t.Helper()
+	h := stats.NewHistogram()
+	h.Record(time.Millisecond)
+	encoded, err := h.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := sampleRun()
+	aa := r.Cells[0]
+	aa.Role = AARole
+	r.Cells = append(r.Cells, aa)
+	r.Finished, r.Complete = time.Unix(2, 0), true
+	r.Impls = []Implementation{{Component: "store", Name: "clientgo", Verified: VerifyPassed, CasesPassed: 3}}
+	dir = filepath.Join(t.TempDir(), "run")
+	j, err := CreateJournal(dir, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		f := sampleFork(r, i)
+		f.Started, f.Seconds, f.Process = time.Unix(1, 5), 0.25, map[string]float64{metrics.PeakRSS: 4096}
+		f.Series[0].Passes, f.Series[0].Histograms = []float64{39, 41}, map[string]string{"delay": encoded}
+		if err := j.Keep(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, RunFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, string(b)
+}
+
+// Each edit is refused with the file and the whole path of the field.
+func TestReadRunNamesThePath(t *testing.T) {
+	t.Parallel()
+	dir, text := written(t)
+	if _, err := ReadRun(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, old, new, want string }{
+		{"schema as a string", `"schema": 4`, `"schema": "1"`, "schema: want int, have string"},
+		{"schema missing", `"schema": 4,`, ``, "schema: 0"},
+		{"time that is none", `"finished": "1970-01-01T00:00:02Z"`, `"finished": "soon"`, "finished: "},
+		{"time as a number", `"started": "1970-01-01T00:00:01.000000005Z"`, `"started": 17`, "forks[0].started: "},
+		{"times out of order", `"finished": "1970-01-01T00:00:02Z"`, `"finished": "1970-01-01T00:00:00Z"`, "finished: "},
+		{"started missing", `"started": "1970-01-01T00:00:01Z",`, ``, "started: missing"},
+		{"null for a number", `"seconds": 0.25`, `"seconds": null`, "forks[0].seconds: null"},
+		{"null for a value", `"ns/op": 41`, `"ns/op": null`, `forks[1].series[0].values["ns/op"]: null`},
+		{"text for a value", `"ns/op": 41`, `"ns/op": "41"`, `forks[1].series[0].values["ns/op"]: want float64, have string`},
+		{"negative value", `"ns/op": 41`, `"ns/op": -41`, `forks[1].series[0].values["ns/op"]: -41`},
+		{"more than any number", `"ns/op": 41`, `"ns/op": 1e999`, `forks[1].series[0].values["ns/op"]: want float64, have number 1e999`},
+		{"not a number", `"ns/op": 41`, `"ns/op": NaN`, "not whole JSON"},
+		{"unit with a space", `"ns/op": 41`, `"ns op": 41`, `forks[1].series[0].values["ns op"]`},
+		{"negative process value", `"peak-rss-B": 4096`, `"peak-rss-B": -1`, `forks[0].process["peak-rss-B"]: -1`},
+		{"negative time", `"seconds": 0.25`, `"seconds": -1`, "forks[0].seconds: -1"},
+		{"negative pass", "39,", "-39,", "forks[0].series[0].passes[0]: -39"},
+		{"text for a pass", "39,", `"39",`, "forks[0].series[0].passes[0]: want float64, have string"},
+		{"negative goroutines", `"goroutines": 1`, `"goroutines": -1`, "forks[0].series[0].goroutines: -1"},
+		{"negative block", `"block": 0`, `"block": -1`, "forks[0].block: -1"},
+		{"negative seed", `"seed": 0`, `"seed": -1`, "forks[0].seed: want uint64"},
+		{"half a fork", `"index": 1`, `"index": 1.5`, "forks[1].index: want int"},
+		{"the same fork twice", `"index": 1`, `"index": 0`, "forks[1].index: fork 0 of store/store-ops/objects=10/clientgo/p2 is there twice"},
+		{"histogram that is none", `"delay": "`, `"delay": "x`, `forks[0].series[0].histograms["delay"]: `},
+		{"the same cell twice", `"role": "aa"`, `"role": ""`, "cells[1]: store/store-ops/objects=10/clientgo/p2 is there twice"},
+		{"unknown role", `"role": "aa"`, `"role": "bb"`, `cells[1].role: "bb"`},
+		{"unknown component", `"component": "store",` + "\n\t\t\t\"impl\"", `"component": "stove",` + "\n\t\t\t\"impl\"", `cells[0].component: "stove"`},
+		{"no processors", `"procs": 2`, `"procs": 0`, "cells[0].procs: 0"},
+		{"a fork's cell without implementation", "\t\t\t\t\"impl\": \"clientgo\"", "\t\t\t\t\"impl\": \"\"", "forks[0].cell.impl: missing"},
+		{"a fork of another cell", "\t\t\t\t\"impl\": \"clientgo\"", "\t\t\t\t\"impl\": \"other\"", "forks[0].cell: store/store-ops/objects=10/other/p2 is not among"},
+		{"parameter without value", `"value": "10"`, `"value": ""`, "cells[0].params[0]"},
+		{"workload without name", `"name": "store-ops"`, `"name": ""`, "workloads[0]"},
+		{"unknown outcome of the suite", `"verified": "passed"`, `"verified": "yes"`, `implementations[0].verified: "yes"`},
+		{"negative count of cases", `"casesPassed": 3`, `"casesPassed": -3`, "implementations[0].casesPassed: -3"},
+		{"implementation without name", `"name": "clientgo"`, `"name": ""`, "implementations[0].name: missing"},
+		{"no chance of error", `"alpha": 0.01`, `"alpha": 0`, "settings.rule.alpha: 0"},
+		{"negative threshold", `"threshold": 0.03`, `"threshold": -0.03`, "settings.rule.threshold: -0.03"},
+		{"object for a list", `"command": null`, `"command": {}`, "command: want []string, have object"},
+		{"number for a truth", `"complete": true`, `"complete": 1`, "complete: want bool, have number"},
+		{"text for the cores", `"cores": 0`, `"cores": "2"`, "environment.cores: want int, have string"},
+	} {
+		if strings.Count(text, c.old) == 0 {
+			t.Errorf("%s: %s is not in the file", c.name, c.old)
+			continue
+		}
+		edited := t.TempDir()
+		path := filepath.Join(edited, RunFile)
+		if err := os.WriteFile(path, []byte(strings.Replace(text, c.old, c.new, 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadRun(edited); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s and %q", c.name, err, path, c.want)
+		}
+	}
+}
+
+// A fork's own file gets the same checks, under its own name.
+func TestDamagedForkFileIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := begun(t, 1)
+	files, err := filepath.Glob(filepath.Join(dir, forksDir, "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	whole, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{`"ns/op": 40`, `"ns/op": null`, `series[0].values["ns/op"]: null`},
+		{`"ns/op": 40`, `"ns/op": "40"`, `series[0].values["ns/op"]: want float64`},
+		{`"ns/op": 40`, `"ns/op": -40`, `series[0].values["ns/op"]: -40`},
+		{`"index": 0`, `"index": `, "not whole JSON"},
+		{`"impl": "clientgo"`, `"impl": "other"`, "cell: store/store-ops/objects=10/other/p2 is not among"},
+	} {
+		if err := os.WriteFile(files[0], []byte(strings.Replace(string(whole), c.old, c.new, 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadRun(dir); err == nil || !strings.HasPrefix(err.Error(), files[0]+": ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s and %q", c.new, err, files[0], c.want)
+		}
+	}
+}
+
+// The components that a record may name are those of the contract.
+func TestComponentsAreThoseOfTheContract(t *testing.T) {
+	t.Parallel()
+	for _, cl := range contract.Clauses() {
+		c := Cell{Component: cl.Component, Impl: "i", Workload: "w", Procs: 1}
+		if err := c.validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := (Cell{}).validate(); err == nil {
+		t.Error("an empty cell is none")
+	}
+}

@@ -1,0 +1,98 @@
+package stats
+
+import "math"
+
+// Power is the probability with which a comparison finds a difference of the size that it
+// claims to detect.
+const Power = 0.95
+
+// Normal quantiles: of the interval's two tails, and of Power.
+var (
+	zInterval = zOf(1 - (1-Confidence)/2)
+	zPower    = zOf(Power)
+)
+
+func zOf(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
+
+// Prospect is the smallest difference that a comparison could have found, and the number of
+// further forks that would settle it.
+type Prospect struct {
+	// Detectable is the smallest relative difference that a comparison with the same number
+	// of forks and the same noise finds with probability Power. It is 0 if there are too
+	// few forks to find any.
+	Detectable float64 `json:"detectable,omitempty"`
+	// MoreForks is how many more forks of either side would settle the comparison with that
+	// probability, if the medians stay the same. It is 0 if more than mostForks would be
+	// needed, or no number is enough.
+	MoreForks int `json:"moreForks,omitempty"`
+}
+
+// mostForks bounds the search for a number of forks that settles a comparison.
+const mostForks = 10_000
+
+// Prospect estimates both values. The width of the ratio's interval shrinks with the square
+// root of the number of forks. The noise floor, being the difference of two samples of the
+// same code, shrinks likewise. The rule asks for an interval beyond threshold and floor,
+// and for a p of at most critical: the largest significant p among the comparisons judged
+// together.
+//
+// The interval's own width is uncertain where forks are few, and a claim of power must not
+// rest on luck. The interval is therefore widened as Student's t is wider than the normal
+// distribution.
+func (r Rule) Prospect(ratio Ratio, floor, critical float64) Prospect {
+	var p Prospect
+	if ratio.N < FewestForks {
+		// Their noise is not known yet.
+		return Prospect{MoreForks: FewestForks - ratio.N}
+	}
+	if ratio.Estimate <= 0 || ratio.Lo <= 0 || ratio.Hi >= FromZero {
+		return p
+	}
+	effect := math.Abs(math.Log(ratio.Estimate))
+	half := max(math.Log(ratio.Hi/ratio.Estimate), math.Log(ratio.Estimate/ratio.Lo))
+	seen := precision{half: half * widening(ratio.N), n: ratio.N}
+	if critical > 0 && smallestP(ratio.N) <= critical {
+		p.Detectable = math.Expm1(r.needs(seen, floor, critical))
+	}
+	for n := ratio.N + 1; n <= ratio.N+mostForks; n += 1 + n/20 {
+		shrunk := math.Sqrt(float64(ratio.N) / float64(n))
+		then := precision{half: half * shrunk, n: n}
+		same := effect+then.half*(zInterval+zPower)/zInterval <= math.Log1p(r.Equivalence)
+		if same || smallestP(n) <= critical && effect >= r.needs(then, floor*shrunk, critical) {
+			p.MoreForks = n - ratio.N
+			break
+		}
+	}
+	return p
+}
+
+// precision is half the width of an interval, in logarithms, and its number of forks.
+type precision struct {
+	half float64
+	n    int
+}
+
+// needs is the logarithm of the ratio that is found with probability Power.
+func (r Rule) needs(p precision, floor, critical float64) float64 {
+	se := p.half / zInterval
+	beyondMargin := math.Log1p(r.margin(floor)) + (zInterval+zPower)*se
+	significant := (zOf(1-critical/2) + zPower) * se
+	return max(beyondMargin, significant)
+}
+
+// widening is the factor by which an interval is wider because its width was estimated from
+// n values on either side. It is the ratio of the 97.5 percent quantiles of Student's t
+// with 2n-2 degrees of freedom and of the normal distribution, to the second term of its
+// expansion (Abramowitz and Stegun 1964, 26.7.5).
+func widening(n int) float64 {
+	z2, v := zInterval*zInterval, float64(2*n-2)
+	return 1 + (z2+1)/(4*v) + (5*z2*z2+16*z2+3)/(96*v*v)
+}
+
+// smallestP is the smallest p that a two-sided Mann-Whitney test of n values against n can
+// give: all values of one sample lie below all of the other, in 2 of the (2n choose n)
+// orders.
+func smallestP(n int) float64 {
+	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }
+	return math.Exp(math.Ln2 + 2*lg(n) - lg(2*n))
+}

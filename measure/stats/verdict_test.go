@@ -1,0 +1,52 @@
+package stats
+
+import (
+	"testing"
+
+	"github.com/informerbench/informerbench/measure/metrics"
+)
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	sure, unsure := 0.001, 0.2
+	for _, c := range []struct {
+		name   string
+		metric string
+		ratio  Ratio
+		floor  float64
+		want   Verdict
+	}{
+		{"slower", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, 6}, 0, Worse},
+		{"faster", metrics.NsPerOp, Ratio{0.8, 0.7, 0.9, sure, sure, 6}, 0, Better},
+		{"more done", metrics.Achieved, Ratio{1.2, 1.1, 1.3, sure, sure, 6}, 0, Better},
+		{"less done", metrics.Achieved, Ratio{0.8, 0.7, 0.9, sure, sure, 6}, 0, Worse},
+		{"within the threshold", metrics.NsPerOp, Ratio{1.01, 0.99, 1.02, unsure, unsure, 6}, 0, Same},
+		{"significant and small", metrics.NsPerOp, Ratio{1.01, 1.005, 1.02, sure, sure, 6}, 0, Same},
+		{"wide", metrics.NsPerOp, Ratio{1.2, 0.9, 1.5, unsure, unsure, 6}, 0, Inconclusive},
+		{"beyond the threshold, not significant", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, unsure, unsure, 6}, 0, Inconclusive},
+		{"within the floor", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, 6}, 0.4, Inconclusive},
+		{"the same on a noisy machine", metrics.NsPerOp, Ratio{1.01, 0.97, 1.04, unsure, unsure, 6}, 0.4, Same},
+		{"interval reaches into the floor", metrics.NsPerOp, Ratio{1.2, 1.05, 1.3, sure, sure, 6}, 0.1, Inconclusive},
+		{"too few forks", metrics.NsPerOp, Ratio{1, 1, 1, sure, sure, 5}, 0, Inconclusive},
+		{"a condition", metrics.Offered, Ratio{2, 2, 2, sure, sure, 6}, 0, NotComparable},
+	} {
+		if got := DefaultRule.Judge(metrics.Of(c.metric).Better, c.ratio, c.floor); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// All looks together spend alpha once.
+func TestLooksShareAlpha(t *testing.T) {
+	t.Parallel()
+	if got := DefaultRule.AtLook(0); got != DefaultRule {
+		t.Errorf("a number of forks that was settled beforehand costs nothing: %+v", got)
+	}
+	spent := 0.0
+	for look := 1; look <= 1000; look++ {
+		spent += DefaultRule.AtLook(look).Alpha
+	}
+	if spent > DefaultRule.Alpha || spent < 0.99*DefaultRule.Alpha {
+		t.Errorf("a thousand looks spend %g of %g", spent, DefaultRule.Alpha)
+	}
+}

@@ -1,0 +1,138 @@
+package sysinfo
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/measure/metrics"
+)
+
+func TestDisturbed(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name        string
+		took, total time.Duration
+		percent     float64
+		warning     string
+	}{
+		{"quiet", 10 * ms, 2000 * ms, 0.5, ""},
+		{"two clocks that disagree", -20 * ms, 2000 * ms, 0, ""},
+		{"at the bound", 100 * ms, 2000 * ms, 5, ""},
+		{"above it", 120 * ms, 2000 * ms, 6, "who took more than 5%"},
+		{"far above it", 900 * ms, 2000 * ms, 45, "who took more than 20%"},
+		{"too few ticks to say", 40 * ms, 200 * ms, 20, ""},
+	} {
+		seen := Conditions{Values: map[string]float64{}}
+		seen.disturbed(metrics.OthersCPU, c.took, c.total, "who took")
+		if got := seen.Values[metrics.OthersCPU]; got != c.percent {
+			t.Errorf("%s: %g%%, want %g%%", c.name, got, c.percent)
+		}
+		if got := strings.Join(seen.Warnings, "; "); (c.warning == "") != (got == "") || !strings.Contains(got, c.warning) {
+			t.Errorf("%s: warning %q, want %q", c.name, got, c.warning)
+		}
+	}
+	for _, m := range []string{metrics.StealPct, metrics.OthersCPU, metrics.MachineLoad} {
+		if metrics.Of(m).Better != metrics.Neither {
+			t.Errorf("%s is a condition, not a result", m)
+		}
+	}
+}
+
+// A child with a short life has no percentages. One with a longer life has them, and its
+// own work does not count as that of others.
+func TestNoteWatchesAsLongAsTicksTell(t *testing.T) {
+	t.Parallel()
+	if readCPUTimes().total == 0 {
+		t.Skip("this system does not tell")
+	}
+	child := exec.CommandContext(t.Context(), "true")
+	if err := child.Run(); err != nil {
+		t.Skip(err)
+	}
+	now := takeReading()
+	short := now.conditions(child.ProcessState)
+	if _, ok := short.Values[metrics.OthersCPU]; ok {
+		t.Error("a share is told of a moment")
+	}
+	earlier := now
+	earlier.at = now.at.Add(-time.Second)
+	earlier.machine = cpuTimes{total: now.machine.total - 2*time.Second, used: now.machine.used, stolen: now.machine.stolen - time.Second}
+	long := earlier.conditions(child.ProcessState)
+	// This test's own time since, a few ticks, is in the shares.
+	if v, ok := long.Values[metrics.StealPct]; !ok || v < 20 || v > 50 || len(long.Warnings) == 0 {
+		t.Errorf("steal %g%% %v, want about 50%% and a warning", v, long.Warnings)
+	}
+}
+
+func TestEnvironmentWarnings(t *testing.T) {
+	t.Parallel()
+	quiet := Environment{Cores: 2, Procs: 2, LoadBefore: 0.2, StealPercent: 0.1, OthersMedian: 1, OthersMax: 80, Governor: "performance",
+		CgroupCPUs: 2, SwapMBBefore: 100, SwapMBAfter: 90, MHzBefore: 800, MHzAfter: 3000, BuildFlags: map[string]string{"-gcflags": "-m", "-tags": "N"}}
+	if w := quiet.Warnings(); len(w) > 0 {
+		t.Errorf("a quiet machine: %q", w)
+	}
+	for _, c := range []struct {
+		want   string
+		change func(*Environment)
+	}{
+		{"-race", func(e *Environment) { e.Race = true }},
+		{"without optimisations", func(e *Environment) { e.BuildFlags = map[string]string{"-gcflags": "all=-N -l"} }},
+		{"without optimisations", func(e *Environment) { e.BuildFlags = map[string]string{"-gcflags": "-l"} }},
+		{"hypervisor", func(e *Environment) { e.StealPercent = 3 }},
+		{"busy at the start", func(e *Environment) { e.LoadBefore = 1.5 }},
+		{"other processes used 12%", func(e *Environment) { e.OthersMedian = 12 }},
+		{"swapped out", func(e *Environment) { e.SwapMBAfter = 101 }},
+		{"one core", func(e *Environment) { e.Cores = 1 }},
+		{"1.5 CPUs", func(e *Environment) { e.CgroupCPUs = 1.5 }},
+		{"powersave", func(e *Environment) { e.Governor = "powersave" }},
+	} {
+		e := quiet
+		c.change(&e)
+		if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], c.want) {
+			t.Errorf("warnings %q, want one with %q", w, c.want)
+		}
+		if e.Cores == quiet.Cores && !e.Race && e.SameMachine(&quiet) != nil {
+			t.Errorf("%s: a condition is taken for another machine", c.want)
+		}
+	}
+}
+
+func TestFinishSumsUpTheForks(t *testing.T) {
+	t.Parallel()
+	var e Environment
+	e.Finish([]map[string]float64{{metrics.MachineLoad: 1, metrics.OthersCPU: 4}, {metrics.MachineLoad: 3}, {metrics.MachineLoad: 2, metrics.OthersCPU: 8}, {}})
+	if e.LoadMedian != 2 || e.LoadMax != 3 || e.OthersMedian != 6 || e.OthersMax != 8 {
+		t.Errorf("%+v", e)
+	}
+	e.Finish(nil)
+	if e.LoadMedian != 0 || e.OthersMax != 0 {
+		t.Errorf("of no forks: %+v", e)
+	}
+}
+
+// The parent recognises the two ends of a child that are not the cell's fault.
+func TestFailureTellsWhatHappened(t *testing.T) {
+	t.Parallel()
+	end := func(script string) error {
+		return exec.CommandContext(t.Context(), "sh", "-c", script).Run()
+	}
+	if _, err := os.Stat("/bin/sh"); err != nil {
+		t.Skip(err)
+	}
+	killed, full, other := failure(end("kill -9 $$"), "", false), failure(end("exit 1"), "writing x: no space left on device", false), failure(end("exit 1"), "boom", false)
+	if !errors.Is(killed, ErrKilled) || !strings.Contains(killed.Error(), "memory") || errors.Is(killed, syscall.ENOSPC) {
+		t.Errorf("killed: %v", killed)
+	}
+	if errors.Is(full, ErrKilled) || !errors.Is(full, syscall.ENOSPC) {
+		t.Errorf("disk full: %v", full)
+	}
+	if errors.Is(other, ErrKilled) || errors.Is(other, syscall.ENOSPC) || !strings.Contains(other.Error(), "boom") {
+		t.Errorf("an error: %v", other)
+	}
+}

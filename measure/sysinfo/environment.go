@@ -1,0 +1,256 @@
+// Package sysinfo reads what the system says of this process and of the machine: the
+// environment of a run, resource use and allocations, limits of a container. It runs child
+// processes and says in what conditions they ran.
+//
+// What a system does not report is left out: Linux reports everything, other systems less.
+package sysinfo
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/stats"
+)
+
+// Environment describes where a run was made: values that must be equal for two runs to be
+// compared, and conditions that may taint a number. A value that the system does not report
+// is empty.
+type Environment struct {
+	OS             string `json:"os"`
+	Arch           string `json:"arch"`
+	Kernel         string `json:"kernel,omitempty"`
+	Host           string `json:"host,omitempty"`
+	CPU            string `json:"cpu,omitempty"`
+	Cores          int    `json:"cores"`
+	CacheKB        string `json:"caches,omitempty"` // "L1d 48K, L2 1024K, L3 32768K"
+	Governor       string `json:"governor,omitempty"`
+	Virtualisation string `json:"virtualisation,omitempty"`
+	Boost          string `json:"boost,omitempty"` // "on" or "off": whether the CPU may exceed its nominal frequency
+	MemoryMB       uint64 `json:"memoryMB,omitempty"`
+	HugePages      string `json:"hugePages,omitempty"` // transparent huge pages: "always", "madvise" or "never"
+	// CgroupCPUs and CgroupMemoryMB are a container's limits; 0 without a limit.
+	CgroupCPUs     float64 `json:"cgroupCPUs,omitempty"`
+	CgroupMemoryMB uint64  `json:"cgroupMemoryMB,omitempty"`
+	// Procs is the GOMAXPROCS of the forks.
+	Procs int `json:"procs,omitempty"`
+
+	GoVersion  string            `json:"go"`
+	BuildFlags map[string]string `json:"buildFlags,omitempty"`
+	GOGC       string            `json:"gogc,omitempty"`
+	GOMEMLIMIT string            `json:"gomemlimit,omitempty"`
+	GODEBUG    string            `json:"godebug,omitempty"`
+	Race       bool              `json:"race,omitempty"`
+	Modules    map[string]string `json:"modules,omitempty"`  // versions of the measured modules
+	Revision   string            `json:"revision,omitempty"` // git commit; "+dirty-" and a hash follow where the tree differs from it
+
+	// LoadBefore and LoadAfter are the one-minute load averages at start and end.
+	// LoadMedian and LoadMax are over the forks and include the forks' own load.
+	LoadBefore float64 `json:"loadBefore"`
+	LoadAfter  float64 `json:"loadAfter,omitempty"`
+	LoadMedian float64 `json:"loadMedian,omitempty"`
+	LoadMax    float64 `json:"loadMax,omitempty"`
+	// StealPercent is the share of CPU time that the hypervisor gave to other machines
+	// during the run.
+	StealPercent float64 `json:"stealPercent,omitempty"`
+	// OthersMedian and OthersMax are the share of all cores' CPU time that other processes
+	// used during a fork (OthersCPU), in percent, over the forks.
+	OthersMedian float64 `json:"othersMedian,omitempty"`
+	OthersMax    float64 `json:"othersMax,omitempty"`
+	// CPU frequency and swap space in use, at start and end.
+	MHzBefore    float64 `json:"mhzBefore,omitempty"`
+	MHzAfter     float64 `json:"mhzAfter,omitempty"`
+	SwapMBBefore uint64  `json:"swapMBBefore,omitempty"`
+	SwapMBAfter  uint64  `json:"swapMBAfter,omitempty"`
+
+	before cpuTimes
+}
+
+// MeasuredModules are the modules whose versions a report shows.
+var MeasuredModules = []string{"k8s.io/client-go", "k8s.io/apimachinery", "k8s.io/api", "k8s.io/utils", "sigs.k8s.io/controller-runtime"}
+
+// ReadEnvironment describes this machine and this build. dir is a folder in the
+// git work tree, or "" if there is none.
+func ReadEnvironment(dir string) Environment {
+	host, _ := os.Hostname()
+	e := Environment{
+		OS: runtime.GOOS, Arch: runtime.GOARCH, Host: host, Cores: runtime.NumCPU(), Procs: runtime.GOMAXPROCS(0),
+		GoVersion: runtime.Version(),
+		GOGC:      os.Getenv("GOGC"), GOMEMLIMIT: os.Getenv("GOMEMLIMIT"), GODEBUG: os.Getenv("GODEBUG"),
+		Race:     raceEnabled,
+		Modules:  map[string]string{},
+		Revision: revision(dir),
+	}
+	if bi, ok := debug.ReadBuildInfo(); ok {
+		for _, want := range MeasuredModules {
+			for _, m := range bi.Deps {
+				if m.Path == want {
+					e.Modules[want] = m.Version
+				}
+			}
+		}
+		for _, s := range bi.Settings {
+			if strings.HasPrefix(s.Key, "-") {
+				if e.BuildFlags == nil {
+					e.BuildFlags = map[string]string{}
+				}
+				e.BuildFlags[s.Key] = s.Value
+			}
+		}
+	}
+	e.Kernel = readTrimmed("/proc/sys/kernel/osrelease")
+	e.Governor = readTrimmed("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+	e.CacheKB = caches()
+	e.readHardware()
+	e.LoadBefore = loadAverage()
+	e.MHzBefore, e.SwapMBBefore = frequencyMHz(), swapUsedMB()
+	e.before = readCPUTimes()
+	return e
+}
+
+// Resume makes Finish count the stolen CPU time from here on: time stolen since the
+// interrupted run began does not belong to this one.
+func (e *Environment) Resume(here *Environment) {
+	e.before = here.before
+}
+
+// Finish reads the changing values again, and summarises the conditions of the run's child
+// processes: the Values of each.
+func (e *Environment) Finish(conditions []map[string]float64) {
+	e.LoadAfter, e.MHzAfter, e.SwapMBAfter = loadAverage(), frequencyMHz(), swapUsedMB()
+	if now := readCPUTimes(); now.total > e.before.total {
+		e.StealPercent = 100 * float64(now.stolen-e.before.stolen) / float64(now.total-e.before.total)
+	}
+	e.LoadMedian, e.LoadMax = over(conditions, metrics.MachineLoad)
+	e.OthersMedian, e.OthersMax = over(conditions, metrics.OthersCPU)
+}
+
+// over returns the median and the maximum of one of the values over the conditions that
+// have it, 0 if none has.
+func over(conditions []map[string]float64, name string) (median, most float64) {
+	var values []float64
+	for _, c := range conditions {
+		if v, ok := c[name]; ok {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return 0, 0
+	}
+	return stats.MedianOf(values), slices.Max(values)
+}
+
+// Warnings returns the conditions that taint the numbers of a run made here.
+func (e *Environment) Warnings() []string {
+	var w []string
+	if e.Race {
+		w = append(w, "built with -race: times mean nothing")
+	}
+	if flags := e.BuildFlags["-gcflags"]; unoptimised.MatchString(flags) {
+		w = append(w, "built without optimisations (-gcflags="+flags+"): times mean nothing")
+	}
+	if e.StealPercent > 2 {
+		w = append(w, fmt.Sprintf("the hypervisor took %.1f%% of the CPU time", e.StealPercent))
+	}
+	if e.LoadBefore > 0.5*float64(e.Cores) {
+		w = append(w, fmt.Sprintf("the machine was busy at the start: load %.1f on %d cores", e.LoadBefore, e.Cores))
+	}
+	if e.OthersMedian > DisturbedPercent {
+		w = append(w, fmt.Sprintf("other processes used %.0f%% of all cores' time during the median fork, %.0f%% at most", e.OthersMedian, e.OthersMax))
+	}
+	if e.SwapMBAfter > e.SwapMBBefore {
+		w = append(w, fmt.Sprintf("memory was short: %d MB were swapped out during the run", e.SwapMBAfter-e.SwapMBBefore))
+	}
+	if e.Cores < 2 {
+		w = append(w, "one core: contention cannot show")
+	}
+	if e.CgroupCPUs > 0 && e.CgroupCPUs < float64(e.Procs) {
+		w = append(w, fmt.Sprintf("the container may use %.3g CPUs and GOMAXPROCS is %d: the kernel stops the process when its share is used up", e.CgroupCPUs, e.Procs))
+	}
+	if g := e.Governor; g != "" && g != "performance" {
+		w = append(w, "CPU frequency governor is "+g)
+	}
+	return w
+}
+
+// unoptimised matches compiler flags, such as "all=-N -l", that turn optimisations
+// or inlining off.
+var unoptimised = regexp.MustCompile(`(^|[ =])-[Nl]( |$)`)
+
+// SameMachine says why the numbers of two environments may not be compared, or
+// returns nil.
+func (e *Environment) SameMachine(other *Environment) error {
+	for _, d := range []struct{ what, a, b string }{
+		{"CPU", e.CPU, other.CPU},
+		{"cores", strconv.Itoa(e.Cores), strconv.Itoa(other.Cores)},
+		{"OS", e.OS + "/" + e.Arch, other.OS + "/" + other.Arch},
+		{"Go", e.GoVersion, other.GoVersion},
+		{"race detector", strconv.FormatBool(e.Race), strconv.FormatBool(other.Race)},
+		{"GOGC", e.GOGC, other.GOGC},
+		{"GOMEMLIMIT", e.GOMEMLIMIT, other.GOMEMLIMIT},
+	} {
+		if d.a != d.b {
+			return fmt.Errorf("%s differs: %q against %q", d.what, d.a, d.b)
+		}
+	}
+	return nil
+}
+
+func revision(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	git := func(args ...string) (string, error) {
+		for {
+			out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).Output()
+			// Ctrl-C ends git too, and without the revision the run could not be resumed.
+			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Exited() {
+				return strings.TrimSpace(string(out)), err
+			}
+		}
+	}
+	rev, err := git("rev-parse", "HEAD")
+	if err != nil {
+		return ""
+	}
+	// The hash distinguishes two edited trees of the same commit.
+	if diff, err := git("diff", "HEAD"); err != nil || diff != "" {
+		rev += fmt.Sprintf("+dirty-%.6x", sha256.Sum256([]byte(diff)))
+	}
+	return rev
+}
+
+func caches() string {
+	dirs, _ := filepath.Glob("/sys/devices/system/cpu/cpu0/cache/index*")
+	var out []string
+	for _, d := range dirs {
+		level, kind, size := readTrimmed(d+"/level"), readTrimmed(d+"/type"), readTrimmed(d+"/size")
+		if level == "" || size == "" || kind == "Instruction" {
+			continue
+		}
+		name := "L" + level
+		if kind == "Data" {
+			name += "d"
+		}
+		out = append(out, name+" "+size)
+	}
+	return strings.Join(out, ", ")
+}
+
+func readTrimmed(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}

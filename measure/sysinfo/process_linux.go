@@ -1,0 +1,10 @@
+package sysinfo
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+func isolate(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package sysinfo
+
+const raceEnabled = false
