@@ -12,17 +12,24 @@ import (
 
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/metrics"
 )
 
 func newList() *cobra.Command {
 	var components []string
+	var showMetrics bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Show implementations with their guarantees, and presets with their sources",
 		Example: `  benchrun list
-  benchrun list --component fifo`,
+  benchrun list --component fifo
+  benchrun list --metrics`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if showMetrics {
+				listMetrics(cmd.OutOrStdout())
+				return nil
+			}
 			entries, err := catalog.Select(components, nil)
 			if err != nil {
 				return err
@@ -35,6 +42,7 @@ func newList() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&components, "component", nil, "only these components")
+	cmd.Flags().BoolVar(&showMetrics, "metrics", false, "show what is measured: names, which way is better, what gets a verdict")
 	return cmd
 }
 
@@ -72,6 +80,23 @@ func listImplementations(out io.Writer, entries []catalog.Entry) {
 			t.AppendSeparator()
 		}
 		t.AppendRow(table.Row{e.Component, name, e.Description, guarantees})
+	}
+	t.Render()
+}
+
+// listMetrics prints the table of metrics.
+func listMetrics(out io.Writer) {
+	t := newTable(out, "Metrics (names are units of benchfmt; a gate matches them: --gate 'store/*/ns/op <= +5%')", "name", "better", "verdict", "what is measured")
+	for _, m := range metrics.All() {
+		better := map[metrics.Direction]string{metrics.LowerIsBetter: "lower", metrics.HigherIsBetter: "higher"}[m.Better]
+		verdict := ""
+		if m.Judged {
+			verdict = "yes"
+			if len(m.Unless) > 0 {
+				verdict = "unless there is " + strings.Join(m.Unless, ", ")
+			}
+		}
+		t.AppendRow(table.Row{m.Name, better, verdict, m.Help})
 	}
 	t.Render()
 }

@@ -246,6 +246,15 @@ duration: 20ms
 	if !run.Complete || len(run.Cells) != 3 {
 		t.Errorf("complete %v, %d cells; want true and 3 (two stores, and the second copy of the first)", run.Complete, len(run.Cells))
 	}
+	for _, f := range run.Forks {
+		for _, s := range append(f.Series, record.Series{Values: f.Process}) {
+			for name := range s.Values {
+				if metrics.Of(name).Help == "" {
+					t.Errorf("%s: %s is not in the table of metrics", s.Name(), name)
+				}
+			}
+		}
+	}
 	for _, c := range run.Cells {
 		if n := len(run.Measured(c)); n != 2 {
 			t.Errorf("%s: %d forks, want 2", c.ID(), n)
@@ -357,6 +366,18 @@ func TestListNamesEverything(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("the list lacks %q", want)
 		}
+	}
+}
+
+func TestListMetrics(t *testing.T) {
+	code, out, errOut := benchrun(t, "list", "--metrics")
+	for _, m := range metrics.All() {
+		if !strings.Contains(out, m.Name) {
+			t.Errorf("%s is missing", m.Name)
+		}
+	}
+	if code != 0 || strings.Contains(out, "mutexmap") {
+		t.Errorf("exit %d: %s\n%s", code, errOut, out)
 	}
 }
 
