@@ -15,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/bench/internal/engine"
+	"github.com/informerbench/informerbench/bench/internal/subject"
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
@@ -56,7 +57,7 @@ func BenchmarkContended(b *testing.B) {
 		for _, e := range entries(b, c.component) {
 			name := fmt.Sprintf("component=%s/op=%s/impl=%s/objects=%d/others=%s/goroutines=%d", c.component, c.op, e.Name, w.Objects.Count, c.others, c.goroutines)
 			b.Run(name, func(b *testing.B) {
-				s := subject(b, e, objects, w)
+				s := filled(b, e, objects, w)
 				measured := actor(b, s, c.op, load.Group{Name: "measured", Goroutines: 1}, 0)
 				var stop atomic.Bool
 				var others sync.WaitGroup
@@ -96,7 +97,7 @@ func benchmark(b *testing.B, c contract.Component) {
 		for _, e := range entries(b, c) {
 			for _, goroutines := range widths(c) {
 				name := fmt.Sprintf("op=%s/impl=%s/objects=%d/goroutines=%d", op.Op, e.Name, w.Objects.Count, goroutines)
-				b.Run(name, func(b *testing.B) { operation(b, subject(b, e, objects, w), op.Op, goroutines) })
+				b.Run(name, func(b *testing.B) { operation(b, filled(b, e, objects, w), op.Op, goroutines) })
 			}
 		}
 	}
@@ -113,8 +114,8 @@ func widths(c contract.Component) []int {
 
 // operation does b.N operations on each goroutine. ns/op therefore stays the same if the
 // goroutines do not hinder each other.
-func operation(b *testing.B, s bench.Subject, op load.Op, goroutines int) {
-	var actors []bench.Actor
+func operation(b *testing.B, s engine.Subject, op load.Op, goroutines int) {
+	var actors []engine.Actor
 	for who := range goroutines {
 		actors = append(actors, actor(b, s, op, load.Group{Goroutines: goroutines}, who))
 	}
@@ -144,10 +145,10 @@ func operation(b *testing.B, s bench.Subject, op load.Op, goroutines int) {
 	}
 }
 
-func actor(b *testing.B, s bench.Subject, op load.Op, g load.Group, who int) bench.Actor {
+func actor(b *testing.B, s engine.Subject, op load.Op, g load.Group, who int) engine.Actor {
 	b.Helper()
 	a, err := s.Actor(op, g, who)
-	if errors.Is(err, bench.ErrUnsupported) {
+	if errors.Is(err, engine.ErrUnsupported) {
 		b.Skip(err)
 	}
 	if err != nil {
@@ -156,9 +157,9 @@ func actor(b *testing.B, s bench.Subject, op load.Op, g load.Group, who int) ben
 	return a
 }
 
-func subject(b *testing.B, e catalog.Entry, objects *load.Objects, w load.Workload) bench.Subject {
+func filled(b *testing.B, e catalog.Entry, objects *load.Objects, w load.Workload) engine.Subject {
 	b.Helper()
-	s, err := bench.NewSubject(e, objects, w)
+	s, err := subject.New(e, objects, w)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/bench/internal/replay"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
@@ -48,7 +48,7 @@ func (p *Plan) traceWorkloads(path string, given []load.Workload) ([]load.Worklo
 	}
 	var out []load.Workload
 	if len(given) == 0 {
-		for _, c := range bench.TraceComponents() {
+		for _, c := range replay.TraceComponents() {
 			w := base
 			w.Component, w.Groups = c, defaultReaders(c)
 			if c != contract.ComponentStore {
@@ -131,7 +131,7 @@ func fed(c contract.Component, groups []load.Group) []load.Group {
 // readers returns the groups of a workload that run while a trace is replayed, and the
 // names of the others. Before consumers it puts a group that stands for the trace.
 func readers(w load.Workload) (kept []load.Group, dropped []string) {
-	if !slices.Contains(bench.TraceComponents(), w.Component) {
+	if !slices.Contains(replay.TraceComponents(), w.Component) {
 		return nil, nil
 	}
 	for _, g := range w.Groups {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
@@ -80,4 +81,13 @@ func (f *Fork) Add(c sysinfo.Conditions) {
 	}
 	maps.Copy(f.Process, c.Values)
 	f.Warnings = append(f.Warnings, c.Warnings...)
+}
+
+// AddDistribution puts a distribution into the series: its percentiles, and the encoded
+// histogram.
+func (s *Series) AddDistribution(name string, h *stats.Histogram) {
+	h.Summarise(name, s.Values)
+	if text, err := h.Encode(); err == nil && h.Count() > 0 {
+		s.Histograms[name] = text
+	}
 }

@@ -1,0 +1,299 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/internal/profile"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
+	"github.com/informerbench/informerbench/measure/sysinfo"
+)
+
+// Worker is one goroutine of a group and its measurements.
+type Worker struct {
+	actor                Actor
+	group                load.Group
+	consumes             bool
+	stride               *stride // of a closed loop that may do several operations per clock reading; else nil
+	delay, service, late *stats.Histogram
+	done, unfinished     int64
+}
+
+// Contend runs the groups against each other, warm-up first, and returns a series per group
+// that has goroutines. It adds the process's resource use from the end of the warm-up to
+// the end of the run to process. p, which may be nil, begins when everything is made and
+// nothing runs yet. Contend blocks until every goroutine has returned.
+func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profiler, process map[string]float64) ([]record.Series, error) {
+	crews := make([][]*Worker, len(w.Groups))
+	timing := timingCost()
+	for i, g := range w.Groups {
+		var decided atomic.Int64
+		op, err := load.LookupOperation(w.Component, g.Op)
+		if err != nil {
+			return nil, err
+		}
+		for who := range g.Goroutines {
+			a, err := s.Actor(g.Op, g, who)
+			if err != nil {
+				return nil, err
+			}
+			wk := NewWorker(Marked(p, a, SeriesName(g)), g, op.Role == load.RoleConsume)
+			if g.Rate == 0 && g.Think == 0 && a.Prepare == nil && !wk.consumes {
+				wk.stride = &stride{timing: timing, group: &decided}
+			}
+			crews[i] = append(crews[i], wk)
+		}
+	}
+	runtime.GC()
+	if err := p.Begin(); err != nil {
+		return nil, err
+	}
+
+	var running, working sync.WaitGroup // all, and those that do not wait for the work of others
+	start := time.Now()
+	from := start.Add(w.Warmup)
+	end := from.Add(w.Duration)
+	for _, crew := range crews {
+		for _, wk := range crew {
+			wk.actor.Seen.Begin(from)
+		}
+	}
+	for _, crew := range crews {
+		for who, wk := range crew {
+			if !wk.consumes {
+				working.Add(1)
+			}
+			running.Go(func() {
+				wk.Run(ctx, who, len(crew), start, from, end)
+				if !wk.consumes {
+					working.Done()
+				}
+			})
+		}
+	}
+	time.Sleep(time.Until(from))
+	before := sysinfo.ReadCounters()
+	untraced := p.TraceUntil(end)
+	time.Sleep(time.Until(end))
+	sysinfo.ReadCounters().Since(before, process)
+	if s, ok := s.(Quieter); ok {
+		idle := make(chan struct{})
+		go func() { working.Wait(); close(idle) }()
+		s.Quiet(end, idle)
+	}
+	// A consumer may block because there is no item, and a producer because a channel is
+	// full: Stop unblocks them.
+	s.Stop()
+	running.Wait()
+	if stamped, ok := s.(Leaver); ok {
+		stamped.Leave(end)
+	}
+
+	var series []record.Series
+	for i, g := range w.Groups {
+		if g.Goroutines > 0 {
+			series = append(series, Summarise(g, crews[i], w.Duration))
+		}
+	}
+	return series, errors.Join(ctx.Err(), untraced)
+}
+
+func SeriesName(g load.Group) string { return record.Series{Group: g.Name, Op: string(g.Op)}.Name() }
+
+func NewWorker(a Actor, g load.Group, consumes bool) *Worker {
+	w := &Worker{actor: a, group: g, consumes: consumes}
+	if consumes {
+		return w // its time is the wait for an item, which says nothing about the subject
+	}
+	w.service = stats.NewHistogram()
+	if g.Rate > 0 {
+		w.delay, w.late = stats.NewHistogram(), stats.NewHistogram()
+	}
+	return w
+}
+
+func (w *Worker) Run(ctx context.Context, who, crew int, begin, from, end time.Time) {
+	switch {
+	case w.group.Rate > 0:
+		w.warmUp(ctx, newPacer(begin, w.group.Rate, who, crew), from)
+		w.openLoop(ctx, newPacer(from, w.group.Rate, who, crew), end)
+	case w.consumes:
+		w.consume(ctx, from, end)
+	default:
+		w.closedLoop(ctx, from, end)
+	}
+}
+
+// warmUp does the same as openLoop until from, and records nothing. It drops operations
+// that were due by then and not done, so that the measured time begins without a backlog.
+func (w *Worker) warmUp(ctx context.Context, p *pacer, from time.Time) {
+	for time.Now().Before(from) && ctx.Err() == nil {
+		w.prepare()
+		if _, _, ok := p.operation(from); !ok || w.actor.Loop(1) < 1 {
+			return
+		}
+	}
+}
+
+func (w *Worker) prepare() {
+	if w.actor.Prepare != nil {
+		w.actor.Prepare(1)
+	}
+}
+
+// openLoop does each operation when it is due.
+func (w *Worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
+	for {
+		w.prepare()
+		countFrom, late, ok := p.operation(end)
+		if !ok || ctx.Err() != nil {
+			break
+		}
+		w.actor.Due.Set(countFrom)
+		began := time.Now()
+		if w.actor.Loop(1) < 1 {
+			w.unfinished++
+			w.owed(max(0, end.Sub(countFrom)))
+			break
+		}
+		now := time.Now()
+		w.delay.Record(now.Sub(countFrom))
+		if now.After(end) {
+			// It was due in time and ended too late: its delay counts, and it is
+			// unfinished.
+			w.unfinished++
+			break
+		}
+		w.done++
+		w.service.Record(now.Sub(began))
+		w.late.Record(late)
+	}
+	if now := time.Now(); ctx.Err() != nil && now.Before(end) {
+		end = now // the replay of a trace ends so
+	}
+	w.unfinished += int64(p.owed(end, w.owed))
+}
+
+// owed records an operation that was due and not done by the end.
+func (w *Worker) owed(waited time.Duration) {
+	w.delay.Record(waited)
+	if w.actor.Owed != nil {
+		w.actor.Owed(waited)
+	}
+}
+
+// closedLoop begins each operation when the last one is done. One clock reading is the end
+// of one operation and the beginning of the next. An operation that is cheap beside its
+// timing is timed once in stride; all operations count as done.
+func (w *Worker) closedLoop(ctx context.Context, from, end time.Time) {
+	began := time.Now()
+	for began.Before(end) && ctx.Err() == nil {
+		k, start := w.stride.next(), began
+		if k > 1 || w.actor.Prepare != nil {
+			w.prepare()
+			if w.actor.Loop(k-1) < k-1 {
+				return
+			}
+			began = time.Now()
+		}
+		if began.After(from) {
+			w.actor.Due.Set(began)
+		}
+		if w.actor.Loop(1) < 1 {
+			return
+		}
+		now := time.Now()
+		w.actor.Due.Clear()
+		w.stride.learn(k, now.Sub(start), now.After(from))
+		if now.After(from) {
+			// Record it even if it ends too late to count as done: leaving out the longest
+			// would flatter.
+			w.service.Record(now.Sub(began))
+			if now.Before(end) {
+				w.done += int64(k)
+			}
+		}
+		if w.group.Think > 0 {
+			time.Sleep(w.group.Think)
+			now = time.Now()
+		}
+		began = now
+	}
+}
+
+// consume takes items out until the time is up or the subject stops. Items that still wait
+// then stay where they are.
+func (w *Worker) consume(ctx context.Context, from, end time.Time) {
+	for ctx.Err() == nil {
+		got := w.actor.Loop(1)
+		now := time.Now()
+		if got < 1 || now.After(end) {
+			return
+		}
+		if now.After(from) {
+			w.done += int64(got)
+		}
+	}
+}
+
+func Summarise(g load.Group, crew []*Worker, duration time.Duration) record.Series {
+	s := record.Series{
+		Group: g.Name, Op: string(g.Op), Goroutines: g.Goroutines,
+		Values: map[string]float64{}, Histograms: map[string]string{},
+	}
+	var done, unfinished int64
+	merged := map[string]*stats.Histogram{}
+	add := func(name string, h *stats.Histogram) {
+		if h == nil {
+			return
+		}
+		if merged[name] == nil {
+			merged[name] = stats.NewHistogram()
+		}
+		merged[name].Merge(h)
+	}
+	for _, w := range crew {
+		done += w.done
+		unfinished += w.unfinished
+		add(metrics.Delay, w.delay)
+		add(metrics.Service, w.service)
+		add(metrics.Late, w.late)
+	}
+	if !crew[0].actor.Idles {
+		s.Values[metrics.Achieved] = float64(done) / duration.Seconds()
+	}
+	if g.Rate > 0 {
+		s.Values[metrics.Offered] = g.Rate
+		s.Values[metrics.AchievedPct] = min(100, 100*float64(done)/duration.Seconds()/g.Rate)
+		s.Values[metrics.Unfinished] = float64(unfinished)
+	} else if !crew[0].consumes {
+		s.Values[metrics.TimedOneIn] = float64(crew[0].stride.decided())
+	}
+	for name, h := range merged {
+		s.AddDistribution(name, h)
+	}
+	crew[0].actor.Seen.Summarise(&s)
+	return s
+}
+
+// Marked returns an actor that marks its every batch in the trace of a profile fork. A
+// measured fork has none, so its loops are unchanged. When no trace is on, a mark costs a
+// nanosecond.
+func Marked(p *profile.Profiler, a Actor, series string) Actor {
+	if p == nil {
+		return a
+	}
+	loop := a.Loop
+	a.Loop = func(n int) int {
+		p.Mark(series)
+		return loop(n)
+	}
+	return a
+}

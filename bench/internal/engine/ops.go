@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/internal/profile"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+)
+
+// Alone measures each operation by itself, at each of the workload's numbers of goroutines,
+// in passes that take turns.
+func Alone(ctx context.Context, s Subject, w load.Workload, objects *load.Objects, f *record.Fork, p *profile.Profiler) error {
+	defer s.Stop()
+	var harness solo
+	if err := harness.pass([]Actor{empty(objects.Keys())}, harnessBudget); err != nil {
+		return err
+	}
+	f.Process[metrics.HarnessNs] = harness.series().Values[metrics.NsPerOp]
+	if err := p.Begin(); err != nil {
+		return err
+	}
+	type timed struct {
+		op         load.Op
+		goroutines int
+		actors     []Actor
+		solo       solo
+	}
+	var all []*timed
+	for _, op := range w.Ops {
+		for _, goroutines := range w.Parallel {
+			all = append(all, &timed{op: op, goroutines: goroutines})
+		}
+	}
+	for range passes {
+		for i, t := range all {
+			if t == nil {
+				continue
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if t.actors == nil {
+				// Once: in a later pass an actor continues where it was, or its updates
+				// would store the objects that are stored already.
+				actors, err := Crew(s, t.op, t.goroutines)
+				if errors.Is(err, ErrUnsupported) {
+					f.Unsupported = append(f.Unsupported, err.Error())
+					all[i] = nil
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				t.actors = actors
+			}
+			if err := t.solo.pass(t.actors, w.Duration/passes); err != nil {
+				return fmt.Errorf("%s: %w", t.op, err)
+			}
+		}
+	}
+	for _, t := range all {
+		if t == nil {
+			continue
+		}
+		series := t.solo.series()
+		series.Op = string(t.op)
+		if tell := t.actors[0].Tell; tell != nil {
+			tell(series.Values)
+		}
+		if t.goroutines > 1 {
+			series.Group = fmt.Sprintf("x%d", t.goroutines)
+		}
+		f.Series = append(f.Series, series)
+	}
+	return nil
+}
+
+const harnessBudget = 10 * time.Millisecond
+
+func Crew(s Subject, op load.Op, goroutines int) ([]Actor, error) {
+	var actors []Actor
+	for who := range goroutines {
+		a, err := s.Actor(op, load.Group{Goroutines: goroutines}, who)
+		if err != nil {
+			return nil, err
+		}
+		actors = append(actors, a)
+	}
+	return actors, nil
+}

@@ -1,0 +1,67 @@
+package engine
+
+import "time"
+
+// Timetable waits until something is due, and keeps the generator's own lateness apart from
+// the subject's delay.
+//
+// An idle goroutine sleeps, and may wake up too late because of the machine's timer or a
+// busy processor, not because of the subject. An operation's delay therefore counts from
+// its due time or the generator's last wake-up, whichever is later. The lateness of the
+// wake-up is recorded by itself.
+type Timetable struct {
+	woke time.Time // end of the last sleep
+}
+
+// Await sleeps until due. It returns the time from which the operation's delay counts, and
+// the lateness of the generator: 0 if it did not sleep.
+func (t *Timetable) Await(due time.Time) (from time.Time, late time.Duration) {
+	if wait := time.Until(due); wait > 0 {
+		time.Sleep(wait)
+		t.woke = time.Now()
+		late = max(0, t.woke.Sub(due))
+	}
+	if t.woke.After(due) {
+		return t.woke, late
+	}
+	return due, late
+}
+
+// pacer says when the operations of one goroutine of an open loop are due.
+//
+// Operation i is due at start + phase + i*interval, whatever happened before. A slow
+// operation makes the next ones late and does not reduce their number (no coordinated
+// omission).
+type pacer struct {
+	Timetable
+	next     time.Time
+	interval time.Duration
+}
+
+// newPacer spreads the n goroutines of a group evenly over one interval.
+func newPacer(start time.Time, rate float64, who, n int) *pacer {
+	interval := time.Duration(float64(n) / rate * float64(time.Second))
+	return &pacer{next: start.Add(interval * time.Duration(who) / time.Duration(n)), interval: interval}
+}
+
+// operation waits until the next operation is due and returns the results of await. ok is
+// false if none is due before end.
+func (p *pacer) operation(end time.Time) (from time.Time, late time.Duration, ok bool) {
+	due := p.next
+	if !due.Before(end) {
+		return due, 0, false
+	}
+	p.next = due.Add(p.interval)
+	from, late = p.Await(due)
+	return from, late, true
+}
+
+// owed records the delays, until end, of the operations due before end and not done. It
+// returns their number.
+func (p *pacer) owed(end time.Time, record func(time.Duration)) (n int) {
+	for due := p.next; due.Before(end); due = due.Add(p.interval) {
+		record(end.Sub(due))
+		n++
+	}
+	return n
+}

@@ -1,0 +1,244 @@
+// Package staleness measures from when an event was due, or an item ready, until its
+// consumer had it. One page for all components:
+//
+//   - Who stamps. A producer's [Due] is set by the engine before each operation: to the time
+//     when it was due in an open loop, to its beginning in a closed one. The operation then
+//     stamps what it offers. Items that only become ready later are stamped with that time.
+//   - Who sees. Each group of consumers has [Sightings]; a consumer that gets an item takes
+//     the stamp away and records the time since.
+//   - What is left. When all actors have ended, Leave counts what was due by the end and not
+//     seen, with its wait until then. What was due before the measured time does not count.
+//
+// How a stamp is found again depends on the component:
+//
+//	Tracker     by key: FIFOs, delay heaps, queues; of several unseen events of one key the earliest counts
+//	Ledger      by object version: one for each observer of an informer
+//	Visibility  by resourceVersion: a store that a reflector fills shows all versions up to its own
+//	Timeline    by event of a trace: a consumer that sees an event has seen the object's earlier ones
+package staleness
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
+)
+
+// Tracker holds, by key, since when the items of a subject wait to be seen. All actors of
+// groups share one; other actors have none. Of several unseen events of one item the
+// earliest counts.
+//
+// The actors, and with them the map, are made before any actor works. From then on the map
+// is only read. A producer pays some nanoseconds per event. A consumer pays a map lookup
+// per item, and a clock reading per stamped item.
+type Tracker[K comparable] struct {
+	epoch  time.Time // of all stamps; set when the first actor is made
+	stamps map[K]*Stamp
+	Groups map[string]*Sightings
+	first  *Sightings
+	// Timed: items have a ready time. otherwise: items may also become ready in another
+	// way, so coming early is no defect.
+	Timed, Otherwise bool
+	// Blind: an operation takes items out without looking at stamps, so nothing is
+	// reported.
+	Blind bool
+}
+
+// Stamp is since when an item waits to be seen, in ns since the epoch; 0 if it does not
+// wait.
+type Stamp struct{ atomic.Int64 }
+
+// Offer sets the stamp, unless there is an earlier one.
+func (s *Stamp) Offer(at int64) {
+	for old := s.Load(); old == 0 || at < old; old = s.Load() {
+		if s.CompareAndSwap(old, at) {
+			return
+		}
+	}
+}
+
+// At converts a time to a stamp.
+func (s *Tracker[K]) At(t time.Time) int64 {
+	if s.epoch.IsZero() {
+		s.epoch = time.Now()
+	}
+	return max(1, int64(t.Sub(s.epoch)))
+}
+
+// Of returns the stamp of an item that an actor will offer.
+func (s *Tracker[K]) Of(key K) *Stamp {
+	if s.stamps == nil {
+		s.stamps = map[K]*Stamp{}
+	}
+	if s.stamps[key] == nil {
+		s.stamps[key] = &Stamp{}
+	}
+	return s.stamps[key]
+}
+
+// Producer returns the stamps of the items at the positions of a walk, in its order, and
+// the due of its next event, which the worker sets.
+func (s *Tracker[K]) Producer(order []int, key func(position int) K) ([]*Stamp, *Due) {
+	s.At(time.Now())
+	stamps := make([]*Stamp, len(order))
+	for slot, position := range order {
+		stamps[slot] = s.Of(key(position))
+	}
+	return stamps, &Due{At: s.At}
+}
+
+// Consumer returns the sightings of a group, which its goroutines share.
+func (s *Tracker[K]) Consumer(group string) *Sightings {
+	s.At(time.Now())
+	if s.Groups == nil {
+		s.Groups = map[string]*Sightings{}
+	}
+	seen := s.Groups[group]
+	if seen == nil {
+		seen = newSightings(s.At)
+		s.Groups[group] = seen
+	}
+	if s.first == nil {
+		s.first = seen
+	}
+	return seen
+}
+
+// Saw is called by a consumer when it has the item.
+func (s *Tracker[K]) Saw(key K, by *Sightings) {
+	stamp := s.stamps[key]
+	if stamp == nil || stamp.Load() == 0 {
+		return
+	}
+	if since := stamp.Swap(0); since != 0 {
+		by.Saw(since, s.At(time.Now()))
+	}
+}
+
+// Leave is called when all actors have ended. Events due by end and not seen count for the
+// first group of consumers.
+func (s *Tracker[K]) Leave(end time.Time) {
+	for _, g := range s.Groups {
+		g.blind, g.timed = s.Blind, s.Timed && !s.Otherwise
+	}
+	if s.first != nil {
+		for _, stamp := range s.stamps {
+			s.first.Left(stamp.Load(), s.At(end))
+		}
+	}
+}
+
+// Due holds since when the event of a producer's next operation waits, in ns since the
+// epoch; 0 if it is not to be stamped. One goroutine owns it.
+type Due struct {
+	At    func(time.Time) int64
+	Since int64
+}
+
+// Set is called before an operation. A nil due has no events.
+func (d *Due) Set(t time.Time) {
+	if d != nil {
+		d.Since = d.At(t)
+	}
+}
+
+func (d *Due) Clear() {
+	if d != nil {
+		d.Since = 0
+	}
+}
+
+func (d *Due) Stamp(s *Stamp) {
+	if d.Since != 0 {
+		s.Offer(d.Since)
+	}
+}
+
+// Sightings records the events that a group has seen. It is safe for concurrent use.
+type Sightings struct {
+	At            func(time.Time) int64
+	from          int64 // events due earlier do not count
+	early, unseen atomic.Int64
+	Merged        atomic.Int64
+	timed, blind  bool
+	Merges        bool // merged is counted
+	// free are the histograms that no goroutine is recording in. Their number depends on
+	// GOMAXPROCS, not on the goroutines. A lock would show among the component's locks.
+	free []atomic.Pointer[stats.Histogram]
+}
+
+func newSightings(at func(time.Time) int64) *Sightings {
+	s := &Sightings{At: at, free: make([]atomic.Pointer[stats.Histogram], 2*runtime.GOMAXPROCS(0))}
+	for i := range s.free {
+		s.free[i].Store(stats.NewHistogram())
+	}
+	return s
+}
+
+// Begin is called before any goroutine begins.
+func (s *Sightings) Begin(from time.Time) {
+	if s != nil {
+		s.from = s.At(from)
+	}
+}
+
+func (s *Sightings) Saw(since, now int64) {
+	switch {
+	case since < s.from:
+	case now < since:
+		s.early.Add(1)
+	default:
+		s.record(time.Duration(now - since))
+	}
+}
+
+func (s *Sightings) Left(since, end int64) {
+	if since >= s.from && since > 0 && since < end {
+		s.unseen.Add(1)
+		s.record(time.Duration(end - since))
+	}
+}
+
+// Missed counts an event that no consumer can have seen, with its wait.
+func (s *Sightings) Missed(waited time.Duration) {
+	s.unseen.Add(1)
+	s.record(waited)
+}
+
+func (s *Sightings) record(d time.Duration) {
+	for ; ; runtime.Gosched() {
+		for i := range s.free {
+			if h := s.free[i].Swap(nil); h != nil {
+				h.Record(d)
+				// Each histogram has a place of its own and returns there.
+				s.free[i].Store(h)
+				return
+			}
+		}
+	}
+}
+
+// Summarise writes the distribution into a series, if there is one.
+func (s *Sightings) Summarise(to *record.Series) {
+	if s == nil || s.blind {
+		return
+	}
+	all := stats.NewHistogram()
+	for i := range s.free {
+		all.Merge(s.free[i].Load())
+	}
+	if all.Count() == 0 && s.early.Load() == 0 {
+		return
+	}
+	to.AddDistribution(metrics.Stale, all)
+	to.Values[metrics.Unseen] = float64(s.unseen.Load())
+	if s.Merges {
+		to.Values[metrics.Merged] = float64(s.Merged.Load())
+	}
+	if s.timed {
+		to.Values[metrics.Early] = float64(s.early.Load())
+	}
+}

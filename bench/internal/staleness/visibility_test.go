@@ -1,0 +1,46 @@
+package staleness
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+)
+
+// An event is visible when the store has its version or a later one, from whichever change.
+func TestVisibility(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const ms = time.Millisecond
+		v := &Visibility{}
+		seen := v.Consumer("writer")
+		v.Shows("10")
+		write := func(version uint64) { v.Wrote(version, v.At(time.Now()), seen) }
+		write(11)
+		time.Sleep(ms)
+		write(12)
+		write(13)
+		time.Sleep(ms)
+		v.Shows("13") // as after a list: 11 has waited 2 ms, 12 and 13 one
+		early := v.At(time.Now())
+		v.Shows("14")
+		time.Sleep(ms)
+		v.Wrote(14, early, seen) // the reflector was faster than the writer's return
+		v.Shows("12")            // visible versions stay visible
+		write(15)
+		time.Sleep(5 * ms)
+		v.Leave(time.Now())
+		var s record.Series
+		s.Values, s.Histograms = map[string]float64{}, map[string]string{}
+		seen.Summarise(&s)
+		for metric, want := range map[string]float64{
+			metrics.Number(metrics.Stale): 5, metrics.Unseen: 1,
+			metrics.Percentile(metrics.Stale, 50): float64(ms), metrics.Max(metrics.Stale): float64(5 * ms),
+		} {
+			if got := s.Values[metric]; got < want || got > want*1.001 {
+				t.Errorf("%s is %g, want %g", metric, got, want)
+			}
+		}
+	})
+}

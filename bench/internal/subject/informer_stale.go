@@ -1,0 +1,43 @@
+package subject
+
+import (
+	"time"
+
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/informerbench/informerbench/bench/internal/staleness"
+)
+
+// numbers gives each object version a number, once.
+func (s *Informer) numbers() map[kruntime.Object]int {
+	if s.number == nil {
+		s.number = make(map[kruntime.Object]int, 2*len(s.first))
+		for i, obj := range s.first {
+			s.number[obj] = i
+		}
+		for i, obj := range s.later() {
+			s.number[obj] = len(s.first) + i
+		}
+	}
+	return s.number
+}
+
+func (s *Informer) newLedger(seen *staleness.Sightings) *staleness.Ledger {
+	l := staleness.NewLedger(len(s.numbers()), seen)
+	s.ledgers = append(s.ledgers, l)
+	return l
+}
+
+// owed counts an event that was due and that the writer had not begun to send by the end:
+// the informer or the source blocked the writer.
+func (s *Informer) owed(waited time.Duration) {
+	for _, l := range s.ledgers {
+		l.Seen.Missed(waited)
+	}
+}
+
+func (s *Informer) Leave(end time.Time) {
+	for _, l := range s.ledgers {
+		l.Leave(end)
+	}
+}

@@ -1,0 +1,109 @@
+// Package subject holds the components under load. [New] fills a component of each kind with
+// a workload's objects and makes its actors: store.go, fifo.go, delay.go, queue.go, and
+// informer*.go for whole informers. [Perform] measures a workload on them with the engine.
+//
+// A workload with faults runs over a list/watch source (sourced.go). plant.go slows a store
+// down on purpose, to test whether the engine finds it.
+package subject
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/informerbench/informerbench/bench/internal/engine"
+	"github.com/informerbench/informerbench/bench/internal/profile"
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+)
+
+// Perform measures the workload's operations and its groups, each on a subject of its own,
+// so that neither inherits the other's state.
+func Perform(ctx context.Context, entry catalog.Entry, w load.Workload, f *record.Fork, p *profile.Profiler) error {
+	objects := load.Generate(w.Objects, w.Seed)
+	if len(w.Ops) > 0 {
+		s, err := New(entry, objects, w)
+		if err != nil {
+			return err
+		}
+		weigh(s, f)
+		if err := engine.Alone(ctx, s, w, objects, f, p); err != nil {
+			return err
+		}
+		settle(s, f)
+	}
+	if len(w.Groups) == 0 {
+		return nil
+	}
+	s, err := New(entry, objects, w)
+	if err != nil {
+		return err
+	}
+	weigh(s, f)
+	if len(w.Faults) > 0 {
+		over, err := newSourced(s, objects, w)
+		if err != nil {
+			return err
+		}
+		s = over
+		defer over.close()
+		defer over.settle(f)
+	}
+	series, err := engine.Contend(ctx, s, w, p, f.Process)
+	if errors.Is(err, engine.ErrUnsupported) {
+		f.Unsupported = append(f.Unsupported, err.Error())
+		s.Stop()
+		return nil
+	}
+	f.Series = append(f.Series, series...)
+	settle(s, f)
+	return err
+}
+
+// settle adds an informer's checks to the fork, after it was stopped.
+func settle(s engine.Subject, f *record.Fork) {
+	if s, ok := s.(*Informer); ok {
+		s.settle(f)
+	}
+}
+
+// New makes the subject of the entry's component. The caller fills it.
+func New(entry catalog.Entry, objects *load.Objects, w load.Workload) (engine.Subject, error) {
+	switch entry.Component {
+	case contract.ComponentStore:
+		return NewStore(entry.NewStore, objects, w), nil
+	case contract.ComponentFIFO:
+		return newFIFOSubject(entry.NewFIFO, objects), nil
+	case contract.ComponentDelay:
+		return newDelaySubject(entry.NewDelay, objects, w), nil
+	case contract.ComponentQueue:
+		return newQueueSubject(entry.NewQueue, objects, w), nil
+	case contract.ComponentInformer:
+		return NewInformer(entry.NewInformer, objects, w), nil
+	}
+	return nil, fmt.Errorf("no loops for component %q: have %v", entry.Component, load.Components())
+}
+
+// weigh fills a subject and records how much heap that takes per object or item. The
+// objects themselves were there before and do not count.
+func weigh(s engine.Subject, f *record.Fork) {
+	before := liveHeap()
+	s.Fill()
+	if n := s.Held(); n > 0 {
+		f.Process[metrics.HeapPerObject] = max(0, float64(liveHeap())-float64(before)) / float64(n)
+	}
+}
+
+// liveHeap is the heap in use after a forced collection. A second collection takes what
+// finalizers and pools release after the first.
+func liveHeap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

@@ -1,0 +1,144 @@
+package subject
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/internal/engine"
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+)
+
+// Every operation of every implementation does as many as requested, in the chunks that it
+// allows, alone and by two goroutines. It leaves the component with its initial contents.
+func TestEveryOperation(t *testing.T) {
+	for _, e := range catalog.All() {
+		if e.Component == contract.ComponentLimiter {
+			continue // no workload measures one by itself
+		}
+		t.Run(e.ID(), func(t *testing.T) {
+			w := load.Workload{Name: "w", Component: e.Component, Objects: load.ObjectSpec{Count: 300}}
+			if e.Component == contract.ComponentDelay {
+				w.Waiting, w.Ahead = 150, time.Minute
+			}
+			w = w.WithDefaults()
+			objects := load.Generate(w.Objects, 1)
+			for _, op := range load.Operations(e.Component) {
+				if !op.Single {
+					continue
+				}
+				s, err := New(e, objects, w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Fill()
+				for _, goroutines := range []int{1, 2} {
+					actors, err := engine.Crew(s, op.Op, goroutines)
+					if goroutines > 1 && (e.Component == contract.ComponentDelay || e.Component == contract.ComponentFIFO) {
+						if !errors.Is(err, engine.ErrUnsupported) {
+							t.Errorf("%s by two goroutines: %v, want ErrUnsupported: there is one owner, or one consumer", op.Op, err)
+						}
+						continue
+					}
+					if goroutines > 1 && (op.Op == load.OpSync || op.Op == load.OpSyncStream) {
+						if !errors.Is(err, engine.ErrUnsupported) {
+							t.Errorf("%s by two goroutines: %v, want ErrUnsupported: one informer is measured at a time", op.Op, err)
+						}
+						continue
+					}
+					if err != nil {
+						t.Errorf("%s: %v", op.Op, err)
+						continue
+					}
+					var wg sync.WaitGroup
+					for _, a := range actors {
+						want := 500
+						if a.Collects {
+							want = 5 // each makes a whole informer, and collects garbage before
+						}
+						wg.Go(func() {
+							if got := do(a, want); got != want {
+								t.Errorf("%s: did %d of %d", op.Op, got, want)
+							}
+						})
+					}
+					wg.Wait()
+				}
+				if store, ok := s.(*Store); ok {
+					if n := len(store.Store.List()); n != 300 {
+						t.Errorf("%s left %d of 300 objects", op.Op, n)
+					}
+				}
+				s.Stop()
+			}
+		})
+	}
+}
+
+// do runs n operations with the preparations that they need.
+func do(a engine.Actor, n int) (done int) {
+	for done < n {
+		k := a.Batch(n - done)
+		if a.Prepare != nil {
+			a.Prepare(k)
+		}
+		got := a.Loop(k)
+		done += got
+		if got < k {
+			break
+		}
+	}
+	return done
+}
+
+// A workload with faults runs over the list/watch source, and loses nothing.
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		impl      string
+		component contract.Component
+		groups    []load.Group
+	}{
+		{"mutexmap", contract.ComponentStore, []load.Group{{Name: "writer", Op: load.OpUpdate, Goroutines: 1, Rate: 2000}, {Name: "readers", Op: load.OpList, Goroutines: 1, Rate: 100}}},
+		{"clientgo", contract.ComponentStore, []load.Group{{Name: "writer", Op: load.OpAddDelete, Goroutines: 1, Rate: 1000}}},
+		{"deltafifo", contract.ComponentFIFO, []load.Group{{Name: "producer", Op: load.OpAdd, Goroutines: 1, Rate: 2000}, {Name: "consumer", Op: load.OpPop, Goroutines: 1}}},
+	} {
+		t.Run(string(c.component)+"/"+c.impl, func(t *testing.T) {
+			e, err := catalog.Lookup(c.component, c.impl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := load.Workload{
+				Name: "faulty", Component: c.component, Objects: load.ObjectSpec{Count: 100}, Groups: c.groups, Duration: 200 * time.Millisecond,
+				Faults: []load.Fault{{Kind: load.FaultGone, AfterEvents: 20, EveryEvents: 40}, {Kind: load.FaultClose, AfterEvents: 10, EveryEvents: 30}},
+			}.WithDefaults()
+			if err := w.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			f := record.Fork{Process: map[string]float64{}}
+			if err := Perform(t.Context(), e, w, &f, nil); err != nil {
+				t.Fatal(err)
+			}
+			if f.Process[metrics.Faults] < 2 {
+				t.Errorf("%g faults struck, want several", f.Process[metrics.Faults])
+			}
+			for _, s := range f.Series {
+				if s.Values[metrics.Achieved] <= 0 {
+					t.Errorf("%s did nothing", s.Name())
+				}
+				// Writers to the source know when the store shows their events.
+				n, known := s.Values[metrics.Number(metrics.Stale)]
+				if want := c.component == contract.ComponentStore && s.Group == "writer"; known != want || want && n <= 0 {
+					t.Errorf("%s: staleness of %g events (known: %t), want it: %t", s.Name(), n, known, want)
+				}
+			}
+			if c.component == contract.ComponentStore && (len(f.Checks) != 1 || !f.Checks[0].Passed) {
+				t.Errorf("checks: %+v", f.Checks)
+			}
+		})
+	}
+}
