@@ -105,8 +105,10 @@ func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profile
 	return series, errors.Join(ctx.Err(), untraced)
 }
 
+// SeriesName names the series of a group.
 func SeriesName(g load.Group) string { return record.Series{Group: g.Name, Op: string(g.Op)}.Name() }
 
+// NewWorker makes the worker of an actor; consumes says that it only waits for items.
 func NewWorker(a Actor, g load.Group, consumes bool) *Worker {
 	w := &Worker{actor: a, group: g, consumes: consumes}
 	if consumes {
@@ -119,6 +121,8 @@ func NewWorker(a Actor, g load.Group, consumes bool) *Worker {
 	return w
 }
 
+// Run does the actor's operations from begin to end, and counts those after from. who
+// numbers the goroutines of the crew.
 func (w *Worker) Run(ctx context.Context, who, crew int, begin, from, end time.Time) {
 	switch {
 	case w.group.Rate > 0:
@@ -243,6 +247,7 @@ func (w *Worker) consume(ctx context.Context, from, end time.Time) {
 	}
 }
 
+// Summarise merges the measurements of a group's workers, which have ended, into a series.
 func Summarise(g load.Group, crew []*Worker, duration time.Duration) record.Series {
 	s := record.Series{
 		Group: g.Name, Op: string(g.Op), Goroutines: g.Goroutines,

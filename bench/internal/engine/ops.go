@@ -82,6 +82,7 @@ func Alone(ctx context.Context, s Subject, w load.Workload, objects *load.Object
 
 const harnessBudget = 10 * time.Millisecond
 
+// Crew makes the actors of an operation that is measured alone, one for each goroutine.
 func Crew(s Subject, op load.Op, goroutines int) ([]Actor, error) {
 	var actors []Actor
 	for who := range goroutines {

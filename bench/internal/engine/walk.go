@@ -16,6 +16,7 @@ type Walk struct {
 	bits  uint32
 }
 
+// LongestWalk is the largest number of positions on a walk.
 const LongestWalk = 1 << 16
 
 // NewWalk makes the walk of goroutine who over the positions 0..n-1. If keys is not 0, only

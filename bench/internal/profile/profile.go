@@ -30,6 +30,8 @@ const (
 	blockRate     = 10_000
 )
 
+// New makes a profiler that writes into dir, which is made if need be. Without a dir it is
+// nil.
 func New(dir string) (*Profiler, error) {
 	if dir == "" {
 		return nil, nil

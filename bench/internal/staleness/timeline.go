@@ -31,6 +31,7 @@ type state struct {
 	deleted bool
 }
 
+// NewTimeline makes the timeline of a trace, before its first event is offered.
 func NewTimeline(trace *load.Trace) *Timeline {
 	n := len(trace.Events)
 	t := &Timeline{number: make(map[state]int, n), before: make([]int, n), Same: make([]bool, n), resource: make([]int, n), due: make([]atomic.Int64, n)}

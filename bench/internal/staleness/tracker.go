@@ -145,12 +145,14 @@ func (d *Due) Set(t time.Time) {
 	}
 }
 
+// Clear is called after an operation that was set.
 func (d *Due) Clear() {
 	if d != nil {
 		d.Since = 0
 	}
 }
 
+// Stamp stamps an item that the operation offers, if it is to be stamped.
 func (d *Due) Stamp(s *Stamp) {
 	if d.Since != 0 {
 		s.Offer(d.Since)
@@ -185,6 +187,7 @@ func (s *Sightings) Begin(from time.Time) {
 	}
 }
 
+// Saw records an event that was due at since and seen at now.
 func (s *Sightings) Saw(since, now int64) {
 	switch {
 	case since < s.from:
@@ -195,6 +198,7 @@ func (s *Sightings) Saw(since, now int64) {
 	}
 }
 
+// Left counts an event that was due at since, if that is before end, and was not seen.
 func (s *Sightings) Left(since, end int64) {
 	if since >= s.from && since > 0 && since < end {
 		s.unseen.Add(1)

@@ -62,6 +62,7 @@ func (v *Visibility) Shows(version string) {
 	}
 }
 
+// Leave counts the writes that were not visible by end.
 func (v *Visibility) Leave(end time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -76,10 +77,16 @@ type WatchedStore struct {
 	*Visibility
 }
 
-func (s WatchedStore) Add(obj any) error    { return s.after(obj, s.ReflectorStore.Add(obj)) }
+// Add is part of cache.ReflectorStore.
+func (s WatchedStore) Add(obj any) error { return s.after(obj, s.ReflectorStore.Add(obj)) }
+
+// Update is part of cache.ReflectorStore.
 func (s WatchedStore) Update(obj any) error { return s.after(obj, s.ReflectorStore.Update(obj)) }
+
+// Delete is part of cache.ReflectorStore.
 func (s WatchedStore) Delete(obj any) error { return s.after(obj, s.ReflectorStore.Delete(obj)) }
 
+// Replace is part of cache.ReflectorStore.
 func (s WatchedStore) Replace(list []any, version string) error {
 	err := s.ReflectorStore.Replace(list, version)
 	if err == nil {

@@ -56,6 +56,7 @@ type Informer struct {
 	}
 }
 
+// NewInformer makes the subject of an informer; Fill starts it.
 func NewInformer(newInformer contract.NewInformer, objects *load.Objects, w load.Workload) *Informer {
 	s := &Informer{newInformer: newInformer, Objects: objects, first: objects.All(), stopping: make(chan struct{})}
 	if len(s.first) > 0 {
@@ -86,6 +87,7 @@ func NewInformer(newInformer contract.NewInformer, objects *load.Objects, w load
 	return s
 }
 
+// Held is part of engine.Subject.
 func (s *Informer) Held() int { return s.Objects.Len() }
 
 // Fill starts the informer and waits until it watches.

@@ -37,7 +37,7 @@ func (w writing) sent(all []kruntime.Object) int {
 // readers have ended. Normally that takes milliseconds.
 const quietTime = time.Minute
 
-// quiet is called at the end of the measured time; idle is closed when writers and readers
+// Quiet is called at the end of the measured time; idle is closed when writers and readers
 // have ended. It counts the events that were not seen by the end, and then waits until the
 // cache equals the source: a write rate is worth nothing if writes are lost.
 func (s *Informer) Quiet(end time.Time, idle <-chan struct{}) {

@@ -44,6 +44,7 @@ var (
 	_ cache.ListerWatcherWithContext = (*EventSource)(nil)
 )
 
+// NewEventSource makes a source that lists the given objects.
 func NewEventSource(items []runtime.Object, version string, stream bool) *EventSource {
 	f := &EventSource{stream: stream, version: version, opened: make(chan struct{}, 1), done: make(chan struct{})}
 	f.mu.items = items
@@ -54,10 +55,12 @@ func NewEventSource(items []runtime.Object, version string, stream bool) *EventS
 // events.
 func (f *EventSource) IsWatchListSemanticsUnSupported() bool { return !f.stream }
 
+// List is part of cache.ListerWatcher.
 func (f *EventSource) List(o metav1.ListOptions) (runtime.Object, error) {
 	return f.ListWithContext(context.Background(), o)
 }
 
+// Watch is part of cache.ListerWatcher.
 func (f *EventSource) Watch(o metav1.ListOptions) (watch.Interface, error) {
 	return f.WatchWithContext(context.Background(), o)
 }
@@ -176,14 +179,18 @@ func (f *EventSource) drain() {
 	}
 }
 
+// EventWatch is an open watch of an EventSource.
 type EventWatch struct {
 	events chan watch.Event
 	once   sync.Once
 	done   chan struct{}
 }
 
+// ResultChan is part of watch.Interface.
 func (w *EventWatch) ResultChan() <-chan watch.Event { return w.events }
-func (w *EventWatch) Stop()                          { w.once.Do(func() { close(w.done) }) }
+
+// Stop is part of watch.Interface.
+func (w *EventWatch) Stop() { w.once.Do(func() { close(w.done) }) }
 
 // Send reports whether the watch took the event.
 func (w *EventWatch) Send(e watch.Event, done <-chan struct{}) bool {

@@ -36,6 +36,7 @@ func (s *Informer) owed(waited time.Duration) {
 	}
 }
 
+// Leave is part of engine.Leaver.
 func (s *Informer) Leave(end time.Time) {
 	for _, l := range s.ledgers {
 		l.Leave(end)

@@ -20,6 +20,7 @@ type Store struct {
 	later map[load.Op]map[int]any
 }
 
+// NewStore makes the subject of a store, which is empty until Fill.
 func NewStore(newStore func(contract.Indexers) contract.Store, objects *load.Objects, w load.Workload) *Store {
 	s := &Store{Store: newStore(load.Indexers()), Objects: objects, index: w.Index, later: map[load.Op]map[int]any{}}
 	return s
@@ -28,7 +29,10 @@ func NewStore(newStore func(contract.Indexers) contract.Store, objects *load.Obj
 // Fill gives the store all objects.
 func (s *Store) Fill() { s.Store.Replace(s.Objects.Map(), "1") }
 
-func (s *Store) Stop()     {}
+// Stop is part of engine.Subject.
+func (s *Store) Stop() {}
+
+// Held is part of engine.Subject.
 func (s *Store) Held() int { return s.Objects.Len() }
 
 const (
@@ -39,6 +43,7 @@ const (
 	batchChunk   = 8
 )
 
+// Actor is part of engine.Subject.
 func (s *Store) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) {
 	w := engine.NewWalk(s.Objects.Len(), g.Keys, who)
 	switch op {
