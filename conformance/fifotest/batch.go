@@ -23,7 +23,7 @@ type batch struct {
 
 // ofBatches makes a case for FIFOs with PopBatch. popBatch pops a batch that must be
 // waiting; result is the error that the process function returns.
-func ofBatches(clause, name, why string, run func(b *bed, popBatch func(result error) batch)) fifoCase {
+func ofBatches(clause, name, why string, run func(b *fixture, popBatch func(result error) batch)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, known())
 		popper, ok := b.f.(contract.BatchPopper)
@@ -51,7 +51,7 @@ func popBatchOnce(f contract.BatchPopper, result error) (got batch) {
 }
 
 // drainBatches closes the FIFO and pops everything that waits, batch by batch.
-func drainBatches(b *bed, popBatch func(error) batch) (batches []batch) {
+func drainBatches(b *fixture, popBatch func(error) batch) (batches []batch) {
 	b.f.Close()
 	for {
 		got := popBatch(nil)
@@ -64,7 +64,7 @@ func drainBatches(b *bed, popBatch func(error) batch) (batches []batch) {
 }
 
 var batchCases = fifoCases{
-	ofBatches("FIFO-41", "order-and-unique-keys", "a transaction that holds a key twice lets the older state win", func(b *bed, popBatch func(error) batch) {
+	ofBatches("FIFO-41", "order-and-unique-keys", "a transaction that holds a key twice lets the older state win", func(b *fixture, popBatch func(error) batch) {
 		rnd := b.t.Rand()
 		m := fifomodel.Model{Class: b.class, Key: func(o any) string { return o.(*object).key }}
 		for i := range 3000 { // short runs without a repetition, then long ones
@@ -101,7 +101,7 @@ var batchCases = fifoCases{
 			}
 		}
 	}),
-	ofBatches("FIFO-41", "several-deltas-of-a-key", "a transaction that holds a key twice lets the older state win", func(b *bed, popBatch func(error) batch) {
+	ofBatches("FIFO-41", "several-deltas-of-a-key", "a transaction that holds a key twice lets the older state win", func(b *fixture, popBatch func(error) batch) {
 		only(b.t, contract.Coalescing)
 		b.add(obj("a", 1), obj("b", 2), obj("c", 3))
 		b.update(obj("b", 4))
@@ -122,7 +122,7 @@ var batchCases = fifoCases{
 			b.t.Fatalf("PopBatch gave, key by key, %q; want %q", got, want)
 		}
 	}),
-	ofBatches("FIFO-41", "tombstones-have-keys", "a deletion and the creation after it share a transaction", func(b *bed, popBatch func(error) batch) {
+	ofBatches("FIFO-41", "tombstones-have-keys", "a deletion and the creation after it share a transaction", func(b *fixture, popBatch func(error) batch) {
 		only(b.t, contract.InOrder, contract.InOrderAtomic)
 		b.remove(tombstone(obj("a", 1)))
 		b.add(obj("a", 2))
@@ -131,7 +131,7 @@ var batchCases = fifoCases{
 			b.t.Fatalf("a tombstone and an object of one key came in %d batches, want 2", len(batches))
 		}
 	}),
-	ofBatches("FIFO-42", "who-is-called", "an event is processed twice, or not at all, or its error is lost", func(b *bed, popBatch func(error) batch) {
+	ofBatches("FIFO-42", "who-is-called", "an event is processed twice, or not at all, or its error is lost", func(b *fixture, popBatch func(error) batch) {
 		cause := errors.New("cannot process")
 		for i := range 3 {
 			b.add(obj("a", 2*i))
@@ -154,7 +154,7 @@ var batchCases = fifoCases{
 			b.t.Fatalf("a batch whose process failed came again: %s", render(rest[0].deltas))
 		}
 	}),
-	ofBatches("FIFO-43", "whole-lists-come-alone", "a relist is applied together with events from before it", func(b *bed, popBatch func(error) batch) {
+	ofBatches("FIFO-43", "whole-lists-come-alone", "a relist is applied together with events from before it", func(b *fixture, popBatch func(error) batch) {
 		only(b.t, contract.InOrderAtomic)
 		b.add(obj("a", 1))
 		b.replace(obj("a", 2), obj("b", 3))
@@ -170,7 +170,7 @@ var batchCases = fifoCases{
 			}
 		}
 	}),
-	ofBatches("FIFO-44", "initial-list-apart", "handlers take news for the initial list, or a controller starts too early", func(b *bed, popBatch func(error) batch) {
+	ofBatches("FIFO-44", "initial-list-apart", "handlers take news for the initial list, or a controller starts too early", func(b *fixture, popBatch func(error) batch) {
 		b.replace(obj("a", 1), obj("b", 2), obj("c", 3))
 		b.add(obj("later", 4))
 		b.synced(false, "the initial list waits")
@@ -193,7 +193,7 @@ var batchCases = fifoCases{
 		}
 		b.synced(true, "the initial list was popped")
 	}),
-	ofBatches("FIFO-44", "repeated-in-the-list", "a controller starts before the last object of a list that has one twice", func(b *bed, popBatch func(error) batch) {
+	ofBatches("FIFO-44", "repeated-in-the-list", "a controller starts before the last object of a list that has one twice", func(b *fixture, popBatch func(error) batch) {
 		only(b.t, contract.Coalescing, contract.InOrder)
 		b.replace(obj("a", 1), obj("a", 2), obj("b", 3), obj("c", 4), obj("c", 5))
 		b.add(obj("later", 6))
@@ -208,7 +208,7 @@ var batchCases = fifoCases{
 		}
 		b.drain("Added(later@6)")
 	}),
-	ofBatches("FIFO-62", "all-that-fits", "a consumer that pops in batches to save work does the work of a batch for each event", func(b *bed, popBatch func(error) batch) {
+	ofBatches("FIFO-62", "all-that-fits", "a consumer that pops in batches to save work does the work of a batch for each event", func(b *fixture, popBatch func(error) batch) {
 		queue := func(from, n int) {
 			for i := range n {
 				b.update(obj(fmt.Sprintf("k%d", from+i), i))
@@ -241,7 +241,7 @@ var batchCases = fifoCases{
 		want(90, "90 events that waited behind others")
 		b.drain()
 	}),
-	ofBatches("FIFO-45", "waits-and-closes", "a controller that pops in batches hangs or spins", func(b *bed, popBatch func(error) batch) {
+	ofBatches("FIFO-45", "waits-and-closes", "a controller that pops in batches hangs or spins", func(b *fixture, popBatch func(error) batch) {
 		popper := b.f.(contract.BatchPopper)
 		for round := range b.t.Scale(50) {
 			waiting := start(b.t, func() batch { return popBatchOnce(popper, nil) })

@@ -43,13 +43,13 @@ var coreCases = fifoCases{
 			name    string
 			want    string // for every class but in-order-atomic
 			atomic  string
-			produce func(b *bed, o *object)
+			produce func(b *fixture, o *object)
 		}{
-			{"Add", "Added(a@1)", "Added(a@1)", func(b *bed, o *object) { b.add(o) }},
-			{"Update", "Updated(a@1)", "Updated(a@1)", func(b *bed, o *object) { b.update(o) }},
-			{"Delete", "Deleted(a@1)", "Deleted(a@1)", func(b *bed, o *object) { b.remove(o) }},
-			{"Replace", "Replaced(a@1)", "ReplacedAll(rv 7 [a@1])", func(b *bed, o *object) { b.replace(o) }},
-			{"Resync", "Sync(a@1)", "SyncAll(all)", func(b *bed, _ *object) { b.must(b.f.Resync()) }},
+			{"Add", "Added(a@1)", "Added(a@1)", func(b *fixture, o *object) { b.add(o) }},
+			{"Update", "Updated(a@1)", "Updated(a@1)", func(b *fixture, o *object) { b.update(o) }},
+			{"Delete", "Deleted(a@1)", "Deleted(a@1)", func(b *fixture, o *object) { b.remove(o) }},
+			{"Replace", "Replaced(a@1)", "ReplacedAll(rv 7 [a@1])", func(b *fixture, o *object) { b.replace(o) }},
+			{"Resync", "Sync(a@1)", "SyncAll(all)", func(b *fixture, _ *object) { b.must(b.f.Resync()) }},
 		} {
 			want := p.want
 			if t.Config().FIFOClass == contract.InOrderAtomic {

@@ -36,7 +36,7 @@ func consumeBatches(t *suite.T, f contract.BatchPopper, process func(contract.De
 
 // crowd lets a hundred producers queue their events, on a few shared keys and on many keys
 // of their own. It checks that all events come out in order.
-func crowd(t *suite.T, b *bed, consume func(process func(contract.Deltas)) <-chan struct{}) {
+func crowd(t *suite.T, b *fixture, consume func(process func(contract.Deltas)) <-chan struct{}) {
 	const producers = 100
 	n := t.Scale(60)
 	s := newSeen(t, n)

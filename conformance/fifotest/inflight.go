@@ -17,7 +17,7 @@ import (
 // during pops what must be waiting, and has call run on another goroutine while
 // process runs; afterwards process does the rest. Where producers never wait, call
 // has returned by then; elsewhere it has had time to come.
-func (b *bed) during(call func() error, process func(contract.Deltas) error) popped {
+func (b *fixture) during(call func() error, process func(contract.Deltas) error) popped {
 	var called <-chan error
 	p := b.popWith(func(o any, _ bool) error {
 		called = start(b.t, call)
@@ -38,7 +38,7 @@ func (b *bed) during(call func() error, process func(contract.Deltas) error) pop
 }
 
 // returned waits for a call within process, which must not end the case itself.
-func (b *bed) returned(called <-chan error) <-chan error {
+func (b *fixture) returned(called <-chan error) <-chan error {
 	select {
 	case err := <-called:
 		again := make(chan error, 1)
@@ -54,7 +54,7 @@ func (b *bed) returned(called <-chan error) <-chan error {
 type flight struct {
 	name  string
 	known []*object
-	event func(b *bed) // what is in flight
+	event func(b *fixture) // what is in flight
 	comes func(f contract.FIFO) error
 	fails bool // process fails and leaves the store as it is
 	want  map[contract.FIFOClass][]string
@@ -72,27 +72,27 @@ var (
 
 var flights = []flight{
 	{
-		"an empty list while an object is added", nil, func(b *bed) { b.add(obj("a", 1)) },
+		"an empty list while an object is added", nil, func(b *fixture) { b.add(obj("a", 1)) },
 		comesEmptyList, false, both("Deleted(tombstone a a@1)"),
 	},
 	{
-		"an empty list while an object is updated", []*object{obj("a", 0)}, func(b *bed) { b.update(obj("a", 1)) },
+		"an empty list while an object is updated", []*object{obj("a", 0)}, func(b *fixture) { b.update(obj("a", 1)) },
 		comesEmptyList, false, both("Deleted(tombstone a a@1)"),
 	},
 	{
-		"an empty list while an object is deleted", []*object{obj("a", 0)}, func(b *bed) { b.remove(obj("a", 1)) },
+		"an empty list while an object is deleted", []*object{obj("a", 0)}, func(b *fixture) { b.remove(obj("a", 1)) },
 		comesEmptyList, false, both(),
 	},
 	{
-		"an empty list while an addition fails", nil, func(b *bed) { b.add(obj("a", 1)) },
+		"an empty list while an addition fails", nil, func(b *fixture) { b.add(obj("a", 1)) },
 		comesEmptyList, true, both(),
 	},
 	{
-		"an empty list while a deletion fails", []*object{obj("a", 0)}, func(b *bed) { b.remove(obj("a", 1)) },
+		"an empty list while a deletion fails", []*object{obj("a", 0)}, func(b *fixture) { b.remove(obj("a", 1)) },
 		comesEmptyList, true, both("Deleted(tombstone a a@0)"),
 	},
 	{
-		"a list and an event while an object is added", nil, func(b *bed) { b.add(obj("a", 1)) },
+		"a list and an event while an object is added", nil, func(b *fixture) { b.add(obj("a", 1)) },
 		func(f contract.FIFO) error {
 			if err := f.Replace([]any{obj("b", 2)}, "8"); err != nil {
 				return err
@@ -104,30 +104,30 @@ var flights = []flight{
 		},
 	},
 	{
-		"a resync while an object is updated", []*object{obj("a", 0)}, func(b *bed) { b.update(obj("a", 1)) },
+		"a resync while an object is updated", []*object{obj("a", 0)}, func(b *fixture) { b.update(obj("a", 1)) },
 		comesResync, false, both("Sync(a@1)"),
 	},
 	{
-		"a resync while an object is deleted", []*object{obj("a", 0)}, func(b *bed) { b.remove(obj("a", 1)) },
+		"a resync while an object is deleted", []*object{obj("a", 0)}, func(b *fixture) { b.remove(obj("a", 1)) },
 		comesResync, false, both(),
 	},
 	{
-		"the deletion of an object that is added", nil, func(b *bed) { b.add(obj("a", 1)) },
+		"the deletion of an object that is added", nil, func(b *fixture) { b.add(obj("a", 1)) },
 		func(f contract.FIFO) error { return f.Delete(obj("a", 2)) }, false, both("Deleted(a@2)"),
 	},
 	{
-		"the deletion of an object that is deleted", []*object{obj("a", 0)}, func(b *bed) { b.remove(obj("a", 1)) },
+		"the deletion of an object that is deleted", []*object{obj("a", 0)}, func(b *fixture) { b.remove(obj("a", 1)) },
 		func(f contract.FIFO) error { return f.Delete(obj("a", 2)) }, false, map[contract.FIFOClass][]string{
 			contract.InOrder: {"Deleted(a@2)"},
 		},
 	},
 	{
-		"a deletion and a resync while an object is added", nil, func(b *bed) { b.add(obj("a", 1)) },
+		"a deletion and a resync while an object is added", nil, func(b *fixture) { b.add(obj("a", 1)) },
 		func(f contract.FIFO) error { return errors.Join(f.Delete(obj("a", 2)), f.Resync()) },
 		false, both("Deleted(a@2)"),
 	},
 	{
-		"two lists and an event between them while an object is added", nil, func(b *bed) { b.add(obj("a", 1)) },
+		"two lists and an event between them while an object is added", nil, func(b *fixture) { b.add(obj("a", 1)) },
 		func(f contract.FIFO) error {
 			return errors.Join(f.Replace([]any{obj("b", 2)}, "8"), f.Add(obj("c", 3)), f.Replace([]any{obj("c", 4)}, "9"))
 		}, false, map[contract.FIFOClass][]string{
@@ -136,7 +136,7 @@ var flights = []flight{
 		},
 	},
 	{
-		"a deletion and a creation of an object that is deleted", []*object{obj("a", 0)}, func(b *bed) { b.remove(obj("a", 1)) },
+		"a deletion and a creation of an object that is deleted", []*object{obj("a", 0)}, func(b *fixture) { b.remove(obj("a", 1)) },
 		func(f contract.FIFO) error {
 			if err := f.Delete(obj("a", 2)); err != nil {
 				return err
@@ -330,7 +330,7 @@ var inFlightCases = fifoCases{
 			b.drain()
 		}
 	}),
-	ofKeyed("FIFO-61", "requeued-meanwhile", "an old state is applied over a new one", func(b *bed, _ contract.KeyedQueue) {
+	ofKeyed("FIFO-61", "requeued-meanwhile", "an old state is applied over a new one", func(b *fixture, _ contract.KeyedQueue) {
 		for range b.t.Scale(10) {
 			b.add(obj("a", 1))
 			b.during(func() error { return b.f.Update(obj("a", 2)) }, func(contract.Deltas) error { return contract.ErrRequeue{} })

@@ -20,11 +20,11 @@ var initialCases = fifoCases{
 		b.synced(false, "only Close was called")
 	}),
 	check("FIFO-13", "first-call-is-an-event", "whoever feeds a FIFO by hand waits for ever for its sync", func(t *suite.T, construct newFIFO) {
-		for name, call := range map[string]func(b *bed){
-			"Add":                      func(b *bed) { b.add(obj("a", 1)) },
-			"Update":                   func(b *bed) { b.update(obj("a", 1)) },
-			"Delete":                   func(b *bed) { b.remove(obj("known", 1)) },
-			"Delete of an unknown key": func(b *bed) { b.remove(obj("a", 1)) },
+		for name, call := range map[string]func(b *fixture){
+			"Add":                      func(b *fixture) { b.add(obj("a", 1)) },
+			"Update":                   func(b *fixture) { b.update(obj("a", 1)) },
+			"Delete":                   func(b *fixture) { b.remove(obj("known", 1)) },
+			"Delete of an unknown key": func(b *fixture) { b.remove(obj("a", 1)) },
 		} {
 			b := setUp(t, construct, known(obj("known", 0)))
 			call(b)

@@ -14,7 +14,7 @@ import (
 )
 
 // ofKeyed makes a case for FIFOs whose waiting Deltas can be read.
-func ofKeyed(clause, name, why string, run func(b *bed, q contract.KeyedQueue)) fifoCase {
+func ofKeyed(clause, name, why string, run func(b *fixture, q contract.KeyedQueue)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, nil)
 		q, ok := b.f.(contract.KeyedQueue)
@@ -27,7 +27,7 @@ func ofKeyed(clause, name, why string, run func(b *bed, q contract.KeyedQueue)) 
 
 // wantWaiting checks all four reading methods against the keys and Deltas that
 // must wait, given as "key: deltas".
-func wantWaiting(b *bed, q contract.KeyedQueue, want ...string) {
+func wantWaiting(b *fixture, q contract.KeyedQueue, want ...string) {
 	var got, newest []string
 	for _, key := range q.ListKeys() {
 		item, exists, err := q.GetByKey(key)
@@ -64,7 +64,7 @@ func wantWaiting(b *bed, q contract.KeyedQueue, want ...string) {
 }
 
 var keyedCases = fifoCases{
-	ofKeyed("FIFO-46", "requeue", "an object that could not be processed is forgotten", func(b *bed, q contract.KeyedQueue) {
+	ofKeyed("FIFO-46", "requeue", "an object that could not be processed is forgotten", func(b *fixture, q contract.KeyedQueue) {
 		cause := errors.New("try again")
 		b.add(obj("a", 1), obj("b", 2))
 		for i, requeue := range []error{
@@ -87,7 +87,7 @@ var keyedCases = fifoCases{
 		wantWaiting(b, q, "a: Added(a@1)", "b: Added(b@2)")
 		b.drain("Added(b@2)", "Added(a@1)")
 	}),
-	ofKeyed("FIFO-46", "joined-by-newer", "events that come after a failure overtake what failed", func(b *bed, _ contract.KeyedQueue) {
+	ofKeyed("FIFO-46", "joined-by-newer", "events that come after a failure overtake what failed", func(b *fixture, _ contract.KeyedQueue) {
 		b.add(obj("a", 1))
 		b.remove(tombstone(obj("a", 2)))
 		p := b.popWith(func(any, bool) error { return contract.ErrRequeue{} })
@@ -97,7 +97,7 @@ var keyedCases = fifoCases{
 		}
 		b.drain("Added(a@1) Deleted(a@3)")
 	}),
-	ofKeyed("FIFO-46", "wakes", "a worker sleeps while what another put back waits", func(b *bed, _ contract.KeyedQueue) {
+	ofKeyed("FIFO-46", "wakes", "a worker sleeps while what another put back waits", func(b *fixture, _ contract.KeyedQueue) {
 		for range b.t.Scale(10) {
 			b.add(obj("a", 1))
 			var other <-chan popped
@@ -113,7 +113,7 @@ var keyedCases = fifoCases{
 			}
 		}
 	}),
-	ofKeyed("FIFO-47", "put-back", "old Deltas overwrite new ones", func(b *bed, q contract.KeyedQueue) {
+	ofKeyed("FIFO-47", "put-back", "old Deltas overwrite new ones", func(b *fixture, q contract.KeyedQueue) {
 		old := contract.Deltas{{Type: contract.Added, Object: obj("a", 1)}, {Type: contract.Updated, Object: obj("a", 2)}}
 		b.add(obj("b", 3))
 		b.must(q.AddIfNotPresent(contract.Deltas{{Type: contract.Added, Object: "no key"}, {Type: contract.Updated, Object: obj("b", 0)}}))
@@ -126,7 +126,7 @@ var keyedCases = fifoCases{
 		}
 		b.drain("Added(b@3)", "Added(a@1) Updated(a@2) Updated(a@6)", "Deleted(tombstone c c@5)")
 	}),
-	ofKeyed("FIFO-47", "refuses", "an object that is put back by mistake is popped as if it were Deltas", func(b *bed, q contract.KeyedQueue) {
+	ofKeyed("FIFO-47", "refuses", "an object that is put back by mistake is popped as if it were Deltas", func(b *fixture, q contract.KeyedQueue) {
 		if err := q.AddIfNotPresent(obj("a", 1)); err == nil {
 			b.t.Errorf("AddIfNotPresent took an object that is not Deltas")
 		}
@@ -139,7 +139,7 @@ var keyedCases = fifoCases{
 		}
 		b.drain()
 	}),
-	ofKeyed("FIFO-48", "what-waits", "whoever looks into the queue sees what is gone or misses what waits", func(b *bed, q contract.KeyedQueue) {
+	ofKeyed("FIFO-48", "what-waits", "whoever looks into the queue sees what is gone or misses what waits", func(b *fixture, q contract.KeyedQueue) {
 		wantWaiting(b, q)
 		b.add(obj("a", 1), obj("b", 2))
 		b.update(obj("a", 3))
@@ -153,7 +153,7 @@ var keyedCases = fifoCases{
 		b.popWith(nil)
 		wantWaiting(b, q)
 	}),
-	ofKeyed("FIFO-49", "copies", "what a reader holds changes under it, or a reader changes the queue", func(b *bed, q contract.KeyedQueue) {
+	ofKeyed("FIFO-49", "copies", "what a reader holds changes under it, or a reader changes the queue", func(b *fixture, q contract.KeyedQueue) {
 		b.add(obj("a", 1), obj("b", 2))
 		b.remove(tombstone(obj("a", 3)))
 		item, _, err := q.GetByKey("a")
@@ -182,18 +182,18 @@ var keyedCases = fifoCases{
 		clear(q.ListKeys())
 		b.drain("Added(b@2)", "Added(d@6)")
 	}),
-	ofKeyed("FIFO-50", "key-error", "a look-up of an object without a key finds another's Deltas", func(b *bed, q contract.KeyedQueue) {
+	ofKeyed("FIFO-50", "key-error", "a look-up of an object without a key finds another's Deltas", func(b *fixture, q contract.KeyedQueue) {
 		item, exists, err := q.Get("no key")
 		wantKeyError(b.t, "Get", err, "no key")
 		if item != nil || exists {
 			b.t.Errorf("Get gives %v, %t with its error", item, exists)
 		}
 	}),
-	ofKeyed("FIFO-51", "add-if-not-present-first", "whoever feeds a FIFO by hand waits for ever for its sync", func(b *bed, q contract.KeyedQueue) {
+	ofKeyed("FIFO-51", "add-if-not-present-first", "whoever feeds a FIFO by hand waits for ever for its sync", func(b *fixture, q contract.KeyedQueue) {
 		b.must(q.AddIfNotPresent(contract.Deltas{{Type: contract.Added, Object: obj("a", 1)}}))
 		b.synced(true, "the first call was AddIfNotPresent")
 	}),
-	ofKeyed("FIFO-52", "is-closed", "a producer goes on for a consumer that is gone", func(b *bed, q contract.KeyedQueue) {
+	ofKeyed("FIFO-52", "is-closed", "a producer goes on for a consumer that is gone", func(b *fixture, q contract.KeyedQueue) {
 		if q.IsClosed() {
 			b.t.Errorf("IsClosed is true before Close")
 		}

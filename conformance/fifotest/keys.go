@@ -32,7 +32,7 @@ var keyCases = fifoCases{
 		b.must(b.f.Replace([]any{obj("a", 1), "no key"}, "7"))
 		b.drain("ReplacedAll(rv 7 [a@1 no key])")
 	}),
-	ofTransform("FIFO-8", "key-error-before-transformer", "an object without a key is queued under the empty key once it was transformed", func(b *bed, tr *transformer) {
+	ofTransform("FIFO-8", "key-error-before-transformer", "an object without a key is queued under the empty key once it was transformed", func(b *fixture, tr *transformer) {
 		tr.takes = true
 		for name, call := range map[string]func(any) error{"Add": b.f.Add, "Update": b.f.Update, "Delete": b.f.Delete} {
 			wantKeyError(b.t, name, call("no key"), "no key")
@@ -113,7 +113,7 @@ func named(namespace, name, uid string) *metav1.PartialObjectMetadata {
 }
 
 // wantDeletions checks the keys of all tombstones that wait, in order.
-func wantDeletions(b *bed, want ...string) {
+func wantDeletions(b *fixture, want ...string) {
 	b.f.Close()
 	var got []string
 	for p := b.popWith(nil); p.err == nil; p = b.popWith(nil) {

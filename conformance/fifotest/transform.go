@@ -39,7 +39,7 @@ func (tr *transformer) transform(o any) (any, error) {
 }
 
 // ofTransform makes a case for FIFOs with a transformer.
-func ofTransform(clause, name, why string, run func(b *bed, tr *transformer)) fifoCase {
+func ofTransform(clause, name, why string, run func(b *fixture, tr *transformer)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, _ newFIFO) {
 		construct := t.Config().NewTransforming
 		if construct == nil {
@@ -51,7 +51,7 @@ func ofTransform(clause, name, why string, run func(b *bed, tr *transformer)) fi
 	})
 }
 
-func (tr *transformer) wantCalls(b *bed, want ...string) {
+func (tr *transformer) wantCalls(b *fixture, want ...string) {
 	for _, o := range want {
 		if tr.calls[o] != 1 {
 			b.t.Errorf("the transformer was called %d times for %s, want once", tr.calls[o], o)
@@ -63,14 +63,14 @@ func (tr *transformer) wantCalls(b *bed, want ...string) {
 }
 
 var transformCases = fifoCases{
-	ofTransform("FIFO-53", "events", "objects keep the fields that the transformer should have dropped, or lose them twice", func(b *bed, tr *transformer) {
+	ofTransform("FIFO-53", "events", "objects keep the fields that the transformer should have dropped, or lose them twice", func(b *fixture, tr *transformer) {
 		b.add(obj("a", 1))
 		b.update(obj("b", 2))
 		b.remove(obj("known", 3))
 		b.drain("Added(a@1001)", "Updated(b@1002)", "Deleted(known@1003)")
 		tr.wantCalls(b, "a@1", "b@2", "known@3")
 	}),
-	ofTransform("FIFO-53", "list", "objects keep the fields that the transformer should have dropped, or lose them twice", func(b *bed, tr *transformer) {
+	ofTransform("FIFO-53", "list", "objects keep the fields that the transformer should have dropped, or lose them twice", func(b *fixture, tr *transformer) {
 		list := []any{obj("known", 3), obj("b", 4)}
 		b.must(b.f.Replace(list, "7"))
 		if renderObject(list[0]) != "known@3" || renderObject(list[1]) != "b@4" {
@@ -83,7 +83,7 @@ var transformCases = fifoCases{
 		}[b.class]...)
 		tr.wantCalls(b, "known@3", "b@4")
 	}),
-	ofTransform("FIFO-54", "tombstones-and-resync", "an object is transformed again when it is resynced, and breaks", func(b *bed, tr *transformer) {
+	ofTransform("FIFO-54", "tombstones-and-resync", "an object is transformed again when it is resynced, and breaks", func(b *fixture, tr *transformer) {
 		b.remove(tombstone(obj("gone", 3)))
 		b.must(b.f.Resync())
 		want := []string{"Deleted(tombstone gone gone@3)", "Sync(known@1)"}
@@ -93,7 +93,7 @@ var transformCases = fifoCases{
 		b.drain(want...)
 		tr.wantCalls(b)
 	}),
-	ofTransform("FIFO-55", "error", "an object that cannot be transformed is queued as it is, or as nil", func(b *bed, tr *transformer) {
+	ofTransform("FIFO-55", "error", "an object that cannot be transformed is queued as it is, or as nil", func(b *fixture, tr *transformer) {
 		tr.failOn = 3
 		for name, call := range map[string]func(any) error{"Add": b.f.Add, "Update": b.f.Update, "Delete": b.f.Delete} {
 			if err := call(obj("known", 3)); !errors.Is(err, errTransform) {
@@ -113,7 +113,7 @@ var transformCases = fifoCases{
 			}
 		}
 	}),
-	ofTransform("FIFO-56", "transformer", "the reflector gathers a list of objects in full size", func(b *bed, tr *transformer) {
+	ofTransform("FIFO-56", "transformer", "the reflector gathers a list of objects in full size", func(b *fixture, tr *transformer) {
 		store, ok := b.f.(cache.TransformingStore)
 		if !ok {
 			b.t.Fatalf("%T takes a transformer and is no cache.TransformingStore", b.f)

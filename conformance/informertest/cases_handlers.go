@@ -19,14 +19,14 @@ const (
 )
 
 // writer writes n updates to one object of the source.
-func writer(b *bed, key string, n int) {
+func writer(b *fixture, key string, n int) {
 	for i := range n {
 		b.update(key, i)
 	}
 }
 
 var handlerCases = []suite.Case[env]{
-	play("INFORMER-3", "watched-writes", whyOrder, setup{objects: 10}, func(b *bed) {
+	play("INFORMER-3", "watched-writes", whyOrder, setup{objects: 10}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -41,7 +41,7 @@ var handlerCases = []suite.Case[env]{
 			b.errorf("of an object that was deleted and made again the handler was told %s", summary(got))
 		}
 	}),
-	play("INFORMER-3", "behind-its-back", "a list would look like new objects, one each", setup{objects: 10, window: 3}, func(b *bed) {
+	play("INFORMER-3", "behind-its-back", "a list would look like new objects, one each", setup{objects: 10, window: 3}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -50,7 +50,7 @@ var handlerCases = []suite.Case[env]{
 			b.miss(func() { churnBack(b) })
 		}
 	}),
-	play("INFORMER-3", "lists-without-changes", whyOrder, setup{objects: 10, window: 3}, func(b *bed) {
+	play("INFORMER-3", "lists-without-changes", whyOrder, setup{objects: 10, window: 3}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -62,7 +62,7 @@ var handlerCases = []suite.Case[env]{
 		}
 	}),
 
-	play("INFORMER-4", "bursts", whyMissed, setup{objects: 10}, func(b *bed) {
+	play("INFORMER-4", "bursts", whyMissed, setup{objects: 10}, func(b *fixture) {
 		b.handler("fast", nil)
 		b.handler("slow", func(call) { time.Sleep(50 * time.Millisecond) })
 		b.start()
@@ -73,7 +73,7 @@ var handlerCases = []suite.Case[env]{
 		churn(b)
 		b.advance(5 * time.Minute)
 	}),
-	play("INFORMER-4", "single-writes", whyMissed, setup{objects: 10}, func(b *bed) {
+	play("INFORMER-4", "single-writes", whyMissed, setup{objects: 10}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -84,7 +84,7 @@ var handlerCases = []suite.Case[env]{
 			b.errorf("after one update the handler was told %s", summary(got))
 		}
 	}),
-	play("INFORMER-4", "behind-its-back", whyMissed, setup{objects: 10, window: 3}, func(b *bed) {
+	play("INFORMER-4", "behind-its-back", whyMissed, setup{objects: 10, window: 3}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -93,7 +93,7 @@ var handlerCases = []suite.Case[env]{
 		b.update("ns0/new", 2)
 	}),
 
-	play("INFORMER-5", "watched-and-listed", whyOld, setup{objects: 10, window: 3}, func(b *bed) {
+	play("INFORMER-5", "watched-and-listed", whyOld, setup{objects: 10, window: 3}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.handler("slow", func(call) { time.Sleep(10 * time.Millisecond) })
 		b.start()
@@ -104,7 +104,7 @@ var handlerCases = []suite.Case[env]{
 		writer(b, keyOf(0), 3)
 		b.advance(time.Minute)
 	}),
-	play("INFORMER-5", "resyncs", whyOld, setup{objects: 5, resync: time.Minute}, func(b *bed) {
+	play("INFORMER-5", "resyncs", whyOld, setup{objects: 5, resync: time.Minute}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
 		for i := range 5 {
@@ -113,7 +113,7 @@ var handlerCases = []suite.Case[env]{
 		}
 	}),
 
-	play("INFORMER-6", "watched-deletions", whyTombstone, setup{objects: 5}, func(b *bed) {
+	play("INFORMER-6", "watched-deletions", whyTombstone, setup{objects: 5}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -126,7 +126,7 @@ var handlerCases = []suite.Case[env]{
 			b.errorf("of two deletions that were watched the handler was told %s", summary(got))
 		}
 	}),
-	play("INFORMER-7", "missed-deletions", whyTombstone, setup{objects: 6, window: 2}, func(b *bed) {
+	play("INFORMER-7", "missed-deletions", whyTombstone, setup{objects: 6, window: 2}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -146,7 +146,7 @@ var handlerCases = []suite.Case[env]{
 			}
 		}
 	}),
-	play("INFORMER-7", "missed-while-slow", "what is queued for a slow handler is not known to it yet", setup{objects: 4, window: 2}, func(b *bed) {
+	play("INFORMER-7", "missed-while-slow", "what is queued for a slow handler is not known to it yet", setup{objects: 4, window: 2}, func(b *fixture) {
 		h := b.handler("slow", func(call) { time.Sleep(time.Minute) })
 		b.start()
 		b.settle()
@@ -157,7 +157,7 @@ var handlerCases = []suite.Case[env]{
 		}
 	}),
 
-	play("INFORMER-17", "panics", whyAlone, setup{objects: 8}, func(b *bed) {
+	play("INFORMER-17", "panics", whyAlone, setup{objects: 8}, func(b *fixture) {
 		bad := &witness{name: "panicking", panics: true}
 		bad.act = func(c call) {
 			if version(c.new)%2 == 0 {
@@ -174,7 +174,7 @@ var handlerCases = []suite.Case[env]{
 		b.advance(time.Minute)
 		b.mustShow("INFORMER-17")
 	}),
-	play("INFORMER-18", "does-not-return", whyAlone, setup{objects: 8}, func(b *bed) {
+	play("INFORMER-18", "does-not-return", whyAlone, setup{objects: 8}, func(b *fixture) {
 		release := make(chan struct{})
 		stuck := b.handler("stuck", func(call) { <-release })
 		other := b.handler("other", nil)
@@ -203,7 +203,7 @@ var handlerCases = []suite.Case[env]{
 		b.mustShow("INFORMER-18")
 	}),
 
-	play("INFORMER-22", "store-while-told", whyReads, setup{objects: 8, window: 3, resync: time.Minute}, func(b *bed) {
+	play("INFORMER-22", "store-while-told", whyReads, setup{objects: 8, window: 3, resync: time.Minute}, func(b *fixture) {
 		b.add(&witness{name: "reader", reads: true}, nil)
 		b.add(&witness{name: "slow reader", reads: true, act: func(call) { time.Sleep(time.Second) }}, nil)
 		b.start()
@@ -224,7 +224,7 @@ var handlerCases = []suite.Case[env]{
 		b.delete(keyOf(0))
 		b.advance(5 * time.Minute)
 	}),
-	play("INFORMER-22", "every-way-to-read", "a handler that reads would never return", setup{objects: 8}, func(b *bed) {
+	play("INFORMER-22", "every-way-to-read", "a handler that reads would never return", setup{objects: 8}, func(b *fixture) {
 		h := b.handler("reader", func(c call) {
 			indexer := b.informer.GetIndexer()
 			found, err := indexer.ByIndex(nodeIndex, c.new.Spec.NodeName)
@@ -256,7 +256,7 @@ var handlerCases = []suite.Case[env]{
 		}
 	}),
 
-	play("INFORMER-26", "bursts", "a handler's own fields have no lock", setup{objects: 8, resync: time.Minute}, func(b *bed) {
+	play("INFORMER-26", "bursts", "a handler's own fields have no lock", setup{objects: 8, resync: time.Minute}, func(b *fixture) {
 		b.handler("slow", func(call) { time.Sleep(time.Second) })
 		b.start()
 		b.settle()
@@ -267,7 +267,7 @@ var handlerCases = []suite.Case[env]{
 		b.advance(10 * time.Minute)
 	}),
 
-	play("INFORMER-28", "another-type", "the handler would take it for a pod, and panic", setup{objects: 5, intrude: true}, func(b *bed) {
+	play("INFORMER-28", "another-type", "the handler would take it for a pod, and panic", setup{objects: 5, intrude: true}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -282,7 +282,7 @@ var handlerCases = []suite.Case[env]{
 }
 
 // oneByOne makes writes of each kind, and lets each reach the handlers before the next.
-func oneByOne(b *bed) {
+func oneByOne(b *fixture) {
 	b.update(keyOf(0), 1)
 	b.settle()
 	b.delete(keyOf(1))
@@ -293,7 +293,7 @@ func oneByOne(b *bed) {
 
 // mustShow reports every problem so far as a problem of clause. It is for cases where all
 // other clauses must hold in spite of a disturbance.
-func (b *bed) mustShow(clause string) {
+func (b *fixture) mustShow(clause string) {
 	for _, p := range b.problems() {
 		if p.clause != clause {
 			b.errorf("%s: %s", p.clause, p.text)
@@ -302,7 +302,7 @@ func (b *bed) mustShow(clause string) {
 }
 
 // problemsNow returns the problems that f found.
-func (b *bed) problemsNow(f func()) string {
+func (b *fixture) problemsNow(f func()) string {
 	before := len(b.problems())
 	f()
 	return joinProblems(b.problems()[before:])

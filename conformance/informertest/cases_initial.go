@@ -28,14 +28,14 @@ func initials(h *witness) (initial, later int) {
 	return initial, later
 }
 
-func (b *bed) wantInitials(h *witness, initial, later int) {
+func (b *fixture) wantInitials(h *witness, initial, later int) {
 	if i, l := initials(h); i != initial || l != later {
 		b.errorf("%s was told %d adds of the initial list and %d others, want %d and %d", h.name, i, l, initial, later)
 	}
 }
 
 var initialCases = []suite.Case[env]{
-	play("INFORMER-8", "first-list-and-later", whyInitial, setup{objects: 10, window: 3}, func(b *bed) {
+	play("INFORMER-8", "first-list-and-later", whyInitial, setup{objects: 10, window: 3}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -49,7 +49,7 @@ var initialCases = []suite.Case[env]{
 			b.errorf("of an object that a later list brought the handler was told %s", summary(got))
 		}
 	}),
-	play("INFORMER-8", "empty-first-list", whyInitial, setup{}, func(b *bed) {
+	play("INFORMER-8", "empty-first-list", whyInitial, setup{}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -57,7 +57,7 @@ var initialCases = []suite.Case[env]{
 		b.settle()
 		b.wantInitials(h, 0, 1)
 	}),
-	play("INFORMER-8", "handler-that-comes-later", whyInitial, setup{objects: 10}, func(b *bed) {
+	play("INFORMER-8", "handler-that-comes-later", whyInitial, setup{objects: 10}, func(b *fixture) {
 		b.start()
 		b.settle()
 		b.create("ns0/watched", 0)
@@ -69,7 +69,7 @@ var initialCases = []suite.Case[env]{
 		b.settle()
 		b.wantInitials(h, 11, 1)
 	}),
-	play("INFORMER-8", "first-list-that-fails-at-first", whyInitial, setup{objects: 10}, func(b *bed) {
+	play("INFORMER-8", "first-list-that-fails-at-first", whyInitial, setup{objects: 10}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.gate.cut(errBroken)
 		b.start()
@@ -79,7 +79,7 @@ var initialCases = []suite.Case[env]{
 		b.wantInitials(h, 10, 0)
 	}),
 
-	play("INFORMER-8", "beside-a-handler-that-is-slow", whyInitial, setup{objects: 10}, func(b *bed) {
+	play("INFORMER-8", "beside-a-handler-that-is-slow", whyInitial, setup{objects: 10}, func(b *fixture) {
 		slow := func(call) { time.Sleep(time.Second) }
 		early := b.handler("early", slow)
 		b.start()
@@ -94,7 +94,7 @@ var initialCases = []suite.Case[env]{
 		b.wantInitials(late, 11, 1)
 	}),
 
-	play("INFORMER-9", "not-before-the-list", whySynced, setup{objects: 50}, func(b *bed) {
+	play("INFORMER-9", "not-before-the-list", whySynced, setup{objects: 50}, func(b *fixture) {
 		release := b.gate.hold()
 		defer release()
 		h := b.handler("handler", nil)
@@ -109,7 +109,7 @@ var initialCases = []suite.Case[env]{
 		b.advance(time.Minute)
 		b.wantSynced("after the list", true)
 	}),
-	play("INFORMER-9", "not-while-lists-fail", whySynced, setup{objects: 5}, func(b *bed) {
+	play("INFORMER-9", "not-while-lists-fail", whySynced, setup{objects: 5}, func(b *fixture) {
 		b.gate.cut(errBroken)
 		b.start()
 		b.advance(5 * time.Minute)
@@ -118,7 +118,7 @@ var initialCases = []suite.Case[env]{
 		b.advance(3 * time.Minute)
 		b.wantSynced("after the list", true)
 	}),
-	play("INFORMER-9", "stays", whySynced, setup{objects: 5, window: 3}, func(b *bed) {
+	play("INFORMER-9", "stays", whySynced, setup{objects: 5, window: 3}, func(b *fixture) {
 		b.start()
 		b.settle()
 		b.wantSynced("after the list", true)
@@ -131,23 +131,23 @@ var initialCases = []suite.Case[env]{
 		b.stop()
 		b.wantSynced("after the end", true)
 	}),
-	play("INFORMER-9", "never", whySynced, setup{objects: 5}, func(b *bed) {
+	play("INFORMER-9", "never", whySynced, setup{objects: 5}, func(b *fixture) {
 		b.gate.cut(errBroken)
 		b.start()
 		b.advance(time.Minute)
 		b.stop()
 		b.wantSynced("after an end without a list", false)
 	}),
-	play("INFORMER-9", "empty-source", "a controller of a resource that nobody uses yet would never start", setup{}, func(b *bed) {
+	play("INFORMER-9", "empty-source", "a controller of a resource that nobody uses yet would never start", setup{}, func(b *fixture) {
 		b.start()
 		b.settle()
 		b.wantSynced("after an empty list", true)
 	}),
-	play("INFORMER-9", "many-objects", whySynced, setup{objects: 1000}, func(b *bed) {
+	play("INFORMER-9", "many-objects", whySynced, setup{objects: 1000}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
 	}),
-	play("INFORMER-9", "asked-again-and-again", whySynced, setup{objects: 300}, func(b *bed) {
+	play("INFORMER-9", "asked-again-and-again", whySynced, setup{objects: 300}, func(b *fixture) {
 		b.start()
 		for i := 0; !b.informer.HasSynced(); i++ {
 			if i < 100_000 {
@@ -163,7 +163,7 @@ var initialCases = []suite.Case[env]{
 		b.checkSynced()
 	}),
 
-	play("INFORMER-10", "not-while-the-handler-runs", whySynced, setup{objects: 5}, func(b *bed) {
+	play("INFORMER-10", "not-while-the-handler-runs", whySynced, setup{objects: 5}, func(b *fixture) {
 		for _, h := range []*witness{{name: "early"}, {name: "late"}} {
 			proceed := make(chan struct{})
 			h.act = func(call) { <-proceed }
@@ -186,7 +186,7 @@ var initialCases = []suite.Case[env]{
 			close(proceed)
 		}
 	}),
-	play("INFORMER-10", "not-before-the-list", whySynced, setup{objects: 5}, func(b *bed) {
+	play("INFORMER-10", "not-before-the-list", whySynced, setup{objects: 5}, func(b *fixture) {
 		early := b.handler("early", nil)
 		release := b.gate.hold()
 		defer release()
@@ -201,7 +201,7 @@ var initialCases = []suite.Case[env]{
 		b.wantHandlerSynced(early, "after the list", true)
 		b.wantHandlerSynced(late, "after the list", true)
 	}),
-	play("INFORMER-10", "nothing-to-be-told", whySynced, setup{}, func(b *bed) {
+	play("INFORMER-10", "nothing-to-be-told", whySynced, setup{}, func(b *fixture) {
 		early := b.handler("early", nil)
 		b.start()
 		b.settle()
@@ -210,7 +210,7 @@ var initialCases = []suite.Case[env]{
 		b.settle()
 		b.wantHandlerSynced(late, "after an empty list", true)
 	}),
-	play("INFORMER-10", "stays", whySynced, setup{objects: 5, window: 3}, func(b *bed) {
+	play("INFORMER-10", "stays", whySynced, setup{objects: 5, window: 3}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -224,13 +224,13 @@ var initialCases = []suite.Case[env]{
 	}),
 }
 
-func (b *bed) wantSynced(when string, want bool) {
+func (b *fixture) wantSynced(when string, want bool) {
 	if got, checker := b.informer.HasSynced(), cache.IsDone(b.informer.HasSyncedChecker()); got != want || checker != want {
 		b.errorf("%s, HasSynced is %v and its checker's %v, want %v", when, got, checker, want)
 	}
 }
 
-func (b *bed) wantHandlerSynced(h *witness, when string, want bool) {
+func (b *fixture) wantHandlerSynced(h *witness, when string, want bool) {
 	r := h.registration()
 	if got, checker := r.HasSynced(), cache.IsDone(r.HasSyncedChecker()); got != want || checker != want {
 		b.errorf("%s, HasSynced of %s is %v and its checker's %v, want %v", when, h.name, got, checker, want)

@@ -23,14 +23,14 @@ const (
 )
 
 // wantWords asserts that the error of call contains words.
-func (b *bed) wantWords(call string, err error, words string) {
+func (b *fixture) wantWords(call string, err error, words string) {
 	if err == nil || !strings.Contains(err.Error(), words) {
 		b.errorf("%s: the error is %q, want one with %q", call, fmt.Sprint(err), words)
 	}
 }
 
 var lifeCases = []suite.Case[env]{
-	play("INFORMER-19", "lists-events-bookmarks", whyVersion, setup{objects: 5, window: 3}, func(b *bed) {
+	play("INFORMER-19", "lists-events-bookmarks", whyVersion, setup{objects: 5, window: 3}, func(b *fixture) {
 		if v := b.informer.LastSyncResourceVersion(); v != "" {
 			b.errorf("before the start LastSyncResourceVersion is %q", v)
 		}
@@ -55,7 +55,7 @@ var lifeCases = []suite.Case[env]{
 		b.miss(func() { b.update(keyOf(1), 2) })
 	}),
 
-	play("INFORMER-20", "until-and-from", whyStop, setup{objects: 3}, func(b *bed) {
+	play("INFORMER-20", "until-and-from", whyStop, setup{objects: 3}, func(b *fixture) {
 		if b.informer.IsStopped() {
 			b.errorf("IsStopped before the start")
 		}
@@ -79,7 +79,7 @@ var lifeCases = []suite.Case[env]{
 			b.errorf("the store has %d objects when Run has returned, want 3 as before", n)
 		}
 	}),
-	play("INFORMER-34", "handlers-and-indexers", whyWords, setup{objects: 1}, func(b *bed) {
+	play("INFORMER-34", "handlers-and-indexers", whyWords, setup{objects: 1}, func(b *fixture) {
 		b.start()
 		b.settle()
 		b.stop()
@@ -89,7 +89,7 @@ var lifeCases = []suite.Case[env]{
 		b.wantWords("AddEventHandlerWithResyncPeriod", err, "has stopped already")
 		b.wantWords("AddIndexers", b.informer.AddIndexers(contract.Indexers{"too late": byNode}), "has stopped already")
 	}),
-	play("INFORMER-35", "transform-and-error-handler", whyWords, setup{objects: 1}, func(b *bed) {
+	play("INFORMER-35", "transform-and-error-handler", whyWords, setup{objects: 1}, func(b *fixture) {
 		b.start()
 		b.settle()
 		for _, when := range []string{"", " after the stop"} {
@@ -101,20 +101,20 @@ var lifeCases = []suite.Case[env]{
 		}
 	}),
 
-	play("INFORMER-23", "never-started", whyStop, setup{objects: 3}, func(b *bed) { b.handler("handler", nil) }),
-	play("INFORMER-23", "quiet", whyStop, setup{objects: 3, resync: time.Minute}, func(b *bed) {
+	play("INFORMER-23", "never-started", whyStop, setup{objects: 3}, func(b *fixture) { b.handler("handler", nil) }),
+	play("INFORMER-23", "quiet", whyStop, setup{objects: 3, resync: time.Minute}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
 		b.advance(90 * time.Second)
 		b.stop()
 	}),
-	play("INFORMER-23", "at-once", whyStop, setup{objects: 3}, func(b *bed) {
+	play("INFORMER-23", "at-once", whyStop, setup{objects: 3}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.cancel()
 		b.start()
 		b.stop()
 	}),
-	play("INFORMER-23", "before-the-first-list", whyStop, setup{objects: 3}, func(b *bed) {
+	play("INFORMER-23", "before-the-first-list", whyStop, setup{objects: 3}, func(b *fixture) {
 		release := b.gate.hold()
 		defer release()
 		b.handler("handler", nil)
@@ -122,14 +122,14 @@ var lifeCases = []suite.Case[env]{
 		b.settle()
 		b.stop()
 	}),
-	play("INFORMER-23", "while-lists-fail", whyStop, setup{objects: 3}, func(b *bed) {
+	play("INFORMER-23", "while-lists-fail", whyStop, setup{objects: 3}, func(b *fixture) {
 		b.gate.cut(errBroken)
 		b.handler("handler", nil)
 		b.start()
 		b.advance(5 * time.Minute)
 		b.stop()
 	}),
-	play("INFORMER-23", "while-watches-fail", whyStop, setup{objects: 3}, func(b *bed) {
+	play("INFORMER-23", "while-watches-fail", whyStop, setup{objects: 3}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
 		b.advance(time.Minute) // after a very short watch the informer would list next
@@ -137,7 +137,7 @@ var lifeCases = []suite.Case[env]{
 		b.advance(5 * time.Minute)
 		b.stop()
 	}),
-	play("INFORMER-23", "handlers-come-and-gone", whyStop, setup{objects: 3}, func(b *bed) {
+	play("INFORMER-23", "handlers-come-and-gone", whyStop, setup{objects: 3}, func(b *fixture) {
 		b.start()
 		for i := range 5 {
 			h := b.handler(fmt.Sprint("handler ", i), nil)
@@ -148,14 +148,14 @@ var lifeCases = []suite.Case[env]{
 		}
 		b.stop()
 	}),
-	play("INFORMER-23", "much-is-queued", whyStop, setup{objects: 30}, func(b *bed) {
+	play("INFORMER-23", "much-is-queued", whyStop, setup{objects: 30}, func(b *fixture) {
 		b.handler("slow", func(call) { time.Sleep(time.Second) })
 		b.start()
 		writer(b, keyOf(0), 20)
 		b.advance(5 * time.Second)
 		b.stop()
 	}),
-	play("INFORMER-23", "a-handler-runs", whyStop, setup{objects: 3}, func(b *bed) {
+	play("INFORMER-23", "a-handler-runs", whyStop, setup{objects: 3}, func(b *fixture) {
 		release := make(chan struct{})
 		b.handler("stuck", func(call) { <-release })
 		b.start()
@@ -165,7 +165,7 @@ var lifeCases = []suite.Case[env]{
 		close(release)
 		b.stop()
 	}),
-	play("INFORMER-23", "by-channel", "most programs stop informers by a channel", setup{objects: 3}, func(b *bed) {
+	play("INFORMER-23", "by-channel", "most programs stop informers by a channel", setup{objects: 3}, func(b *fixture) {
 		b.handler("handler", nil)
 		stop, returned := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -184,7 +184,7 @@ var lifeCases = []suite.Case[env]{
 		}
 	}),
 
-	play("INFORMER-24", "much-is-queued", whyStop, setup{objects: 30}, func(b *bed) {
+	play("INFORMER-24", "much-is-queued", whyStop, setup{objects: 30}, func(b *fixture) {
 		b.handler("slow", func(call) { time.Sleep(time.Second) })
 		b.handler("fast", nil)
 		b.start()
@@ -193,7 +193,7 @@ var lifeCases = []suite.Case[env]{
 		writer(b, keyOf(1), 20)
 		b.stop()
 	}),
-	play("INFORMER-24", "a-handler-runs", whyStop, setup{objects: 30}, func(b *bed) {
+	play("INFORMER-24", "a-handler-runs", whyStop, setup{objects: 30}, func(b *fixture) {
 		release := make(chan struct{})
 		b.handler("stuck", func(call) { <-release })
 		b.start()
@@ -208,7 +208,7 @@ var lifeCases = []suite.Case[env]{
 		close(release)
 		b.stop()
 	}),
-	play("INFORMER-24", "writes-go-on", whyStop, setup{objects: 5}, func(b *bed) {
+	play("INFORMER-24", "writes-go-on", whyStop, setup{objects: 5}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -217,7 +217,7 @@ var lifeCases = []suite.Case[env]{
 		b.stop()
 	}),
 
-	play("INFORMER-25", "while-it-runs", "two parts of a program start the informer that they share", setup{objects: 5}, func(b *bed) {
+	play("INFORMER-25", "while-it-runs", "two parts of a program start the informer that they share", setup{objects: 5}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -249,7 +249,7 @@ var lifeCases = []suite.Case[env]{
 		b.compare()
 		b.mustShow("INFORMER-25")
 	}),
-	play("INFORMER-25", "after-the-end", "who starts an informer once more would wait for ever for what it does no more", setup{objects: 5}, func(b *bed) {
+	play("INFORMER-25", "after-the-end", "who starts an informer once more would wait for ever for what it does no more", setup{objects: 5}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
 		b.settle()

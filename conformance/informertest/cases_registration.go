@@ -20,7 +20,7 @@ const (
 )
 
 var registrationCases = []suite.Case[env]{
-	play("INFORMER-13", "later", whyLate, setup{objects: 10}, func(b *bed) {
+	play("INFORMER-13", "later", whyLate, setup{objects: 10}, func(b *fixture) {
 		b.start()
 		b.settle()
 		churn(b)
@@ -38,7 +38,7 @@ var registrationCases = []suite.Case[env]{
 		b.compare()
 		b.mustShow("INFORMER-13")
 	}),
-	play("INFORMER-13", "in-the-middle-of-writes", whyLate, setup{objects: 10}, func(b *bed) {
+	play("INFORMER-13", "in-the-middle-of-writes", whyLate, setup{objects: 10}, func(b *fixture) {
 		b.start()
 		b.settle()
 		var writing sync.WaitGroup
@@ -65,7 +65,7 @@ var registrationCases = []suite.Case[env]{
 		b.compare()
 		b.mustShow("INFORMER-13")
 	}),
-	play("INFORMER-13", "beside-a-handler-that-waits", whyLate, setup{objects: 5}, func(b *bed) {
+	play("INFORMER-13", "beside-a-handler-that-waits", whyLate, setup{objects: 5}, func(b *fixture) {
 		release := make(chan struct{})
 		b.handler("stuck", func(call) { <-release })
 		b.start()
@@ -77,7 +77,7 @@ var registrationCases = []suite.Case[env]{
 		}
 		close(release)
 	}),
-	play("INFORMER-13", "same-handler-twice", whyLate, setup{objects: 5}, func(b *bed) {
+	play("INFORMER-13", "same-handler-twice", whyLate, setup{objects: 5}, func(b *fixture) {
 		calls := make(chan string, 100)
 		h := cache.ResourceEventHandlerFuncs{AddFunc: func(any) { calls <- "add" }}
 		for range 2 {
@@ -92,7 +92,7 @@ var registrationCases = []suite.Case[env]{
 		}
 	}),
 
-	play("INFORMER-14", "while-it-runs", whyRemoved, setup{objects: 5}, func(b *bed) {
+	play("INFORMER-14", "while-it-runs", whyRemoved, setup{objects: 5}, func(b *fixture) {
 		gone, stays := b.handler("removed", nil), b.handler("other", nil)
 		b.start()
 		b.settle()
@@ -109,7 +109,7 @@ var registrationCases = []suite.Case[env]{
 		b.compare()
 		b.mustShow("INFORMER-14")
 	}),
-	play("INFORMER-14", "before-the-start", whyRemoved, setup{objects: 5}, func(b *bed) {
+	play("INFORMER-14", "before-the-start", whyRemoved, setup{objects: 5}, func(b *fixture) {
 		gone := b.handler("removed", nil)
 		b.handler("other", nil)
 		b.remove(gone)
@@ -119,7 +119,7 @@ var registrationCases = []suite.Case[env]{
 		b.settle()
 		churn(b)
 	}),
-	play("INFORMER-14", "while-it-is-called", whyRemoved, setup{objects: 5}, func(b *bed) {
+	play("INFORMER-14", "while-it-is-called", whyRemoved, setup{objects: 5}, func(b *fixture) {
 		release := make(chan struct{})
 		gone := b.handler("removed", func(call) { <-release })
 		b.handler("other", nil)
@@ -138,7 +138,7 @@ var registrationCases = []suite.Case[env]{
 		gone.silence("INFORMER-14")
 		writer(b, keyOf(0), 5)
 	}),
-	play("INFORMER-14", "by-itself", "a handler that has seen what it waited for removes itself", setup{objects: 5}, func(b *bed) {
+	play("INFORMER-14", "by-itself", "a handler that has seen what it waited for removes itself", setup{objects: 5}, func(b *fixture) {
 		var gone *witness
 		gone = b.handler("removed", func(call) {
 			if r := gone.registration(); r != nil {
@@ -150,7 +150,7 @@ var registrationCases = []suite.Case[env]{
 		gone.silence("INFORMER-14")
 		churn(b)
 	}),
-	play("INFORMER-14", "resyncs-end-too", whyRemoved, setup{objects: 5, resync: time.Minute}, func(b *bed) {
+	play("INFORMER-14", "resyncs-end-too", whyRemoved, setup{objects: 5, resync: time.Minute}, func(b *fixture) {
 		gone := b.handler("removed", nil)
 		b.handler("other", nil)
 		b.start()
@@ -160,7 +160,7 @@ var registrationCases = []suite.Case[env]{
 		gone.silence("INFORMER-14")
 		b.advance(5 * time.Minute)
 	}),
-	play("INFORMER-14", "many-come-and-go", whyRemoved, setup{objects: 5}, func(b *bed) {
+	play("INFORMER-14", "many-come-and-go", whyRemoved, setup{objects: 5}, func(b *fixture) {
 		b.handler("stays", nil)
 		b.start()
 		for i := range 20 {

@@ -24,7 +24,7 @@ func resyncs(h *witness) map[string]int {
 }
 
 // wantResyncs asserts that each of the objects was resynced want times.
-func (b *bed) wantResyncs(h *witness, want int) {
+func (b *fixture) wantResyncs(h *witness, want int) {
 	got := resyncs(h)
 	for i := range b.objects {
 		if got[keyOf(i)] != want {
@@ -35,7 +35,7 @@ func (b *bed) wantResyncs(h *witness, want int) {
 }
 
 var resyncCases = []suite.Case[env]{
-	play("INFORMER-11", "own-periods", whyResync, setup{objects: 4, resync: time.Minute}, func(b *bed) {
+	play("INFORMER-11", "own-periods", whyResync, setup{objects: 4, resync: time.Minute}, func(b *fixture) {
 		one := b.add(&witness{name: "every minute"}, ptr.To(time.Minute))
 		three := b.add(&witness{name: "every three minutes"}, ptr.To(3*time.Minute))
 		inherited := b.handler("as the informer", nil)
@@ -49,13 +49,13 @@ var resyncCases = []suite.Case[env]{
 		b.wantResyncs(three, 4)
 		b.wantResyncs(inherited, 12)
 	}),
-	play("INFORMER-11", "shorter-than-the-informer", whyResync, setup{objects: 4, resync: time.Hour}, func(b *bed) {
+	play("INFORMER-11", "shorter-than-the-informer", whyResync, setup{objects: 4, resync: time.Hour}, func(b *fixture) {
 		h := b.add(&witness{name: "every minute"}, ptr.To(time.Minute))
 		b.start()
 		b.advance(5*time.Minute + 30*time.Second)
 		b.wantResyncs(h, 5)
 	}),
-	play("INFORMER-11", "added-while-it-runs", whyResync, setup{objects: 4, resync: time.Minute}, func(b *bed) {
+	play("INFORMER-11", "added-while-it-runs", whyResync, setup{objects: 4, resync: time.Minute}, func(b *fixture) {
 		b.start()
 		b.advance(30 * time.Second)
 		h := b.add(&witness{name: "late"}, ptr.To(2*time.Minute))
@@ -64,7 +64,7 @@ var resyncCases = []suite.Case[env]{
 			b.errorf("%s was given %d resyncs in ten minutes, want one every two minutes, rounded up to the informer's", h.name, got)
 		}
 	}),
-	play("INFORMER-11", "broken-watches", "an informer whose watches break often would never resync", setup{objects: 4, resync: time.Minute}, func(b *bed) {
+	play("INFORMER-11", "broken-watches", "an informer whose watches break often would never resync", setup{objects: 4, resync: time.Minute}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
 		for range 10 {
@@ -78,7 +78,7 @@ var resyncCases = []suite.Case[env]{
 			b.errorf("%s was given %d resyncs in twenty minutes of which the longest stretch without a break is a minute and more", h.name, got)
 		}
 	}),
-	play("INFORMER-12", "nobody-else", whyResync, setup{objects: 4, resync: time.Minute}, func(b *bed) {
+	play("INFORMER-12", "nobody-else", whyResync, setup{objects: 4, resync: time.Minute}, func(b *fixture) {
 		b.add(&witness{name: "every minute"}, ptr.To(time.Minute))
 		five := b.add(&witness{name: "every five minutes"}, ptr.To(5*time.Minute))
 		none := b.add(&witness{name: "never"}, ptr.To(time.Duration(0)))
@@ -92,7 +92,7 @@ var resyncCases = []suite.Case[env]{
 		b.advance(time.Minute)
 		b.wantResyncs(late, 0)
 	}),
-	play("INFORMER-12", "no-period-at-all", whyResync, setup{objects: 4}, func(b *bed) {
+	play("INFORMER-12", "no-period-at-all", whyResync, setup{objects: 4}, func(b *fixture) {
 		h := b.handler("handler", nil)
 		b.start()
 		b.advance(24 * time.Hour)

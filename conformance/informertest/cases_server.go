@@ -21,7 +21,7 @@ const restartClause = "INFORMER-33"
 
 // restarts restarts the watch cache of the source while the informer watches, and checks
 // that the informer recovers.
-func restarts(b *bed) {
+func restarts(b *fixture) {
 	b.handler("handler", nil)
 	b.start()
 	b.settle()
@@ -46,7 +46,7 @@ var expiring = setup{objects: 6, page: 2, faults: []load.Fault{{Kind: load.Fault
 
 // betweenPages writes when the informer asks for the second page, so that the first page is
 // out of date.
-func betweenPages(b *bed) {
+func betweenPages(b *fixture) {
 	b.gate.between(func() {
 		b.delete(keyOf(0))
 		b.update(keyOf(2), 1)
@@ -60,25 +60,25 @@ func betweenPages(b *bed) {
 var serverCases = []suite.Case[env]{
 	play("INFORMER-1", "page-that-expires", whyHalf, expiring, betweenPages),
 	play("INFORMER-5", "page-that-expires", whyBackInTime, expiring, betweenPages),
-	play("INFORMER-1", "pages", whyHalf, setup{objects: 11, page: 2}, func(b *bed) {
+	play("INFORMER-1", "pages", whyHalf, setup{objects: 11, page: 2}, func(b *fixture) {
 		b.gate.between(func() { churn(b) })
 		b.start()
 	}),
-	play("INFORMER-7", "streaming-list-that-tears", whyHalf, setup{objects: 6, window: 3}, func(b *bed) {
+	play("INFORMER-7", "streaming-list-that-tears", whyHalf, setup{objects: 6, window: 3}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
 		b.settle()
 		b.gate.tear(2)
 		b.miss(func() { churn(b) })
 	}),
-	play("INFORMER-9", "streaming-list-that-tears", whyHalf, setup{objects: 6}, func(b *bed) {
+	play("INFORMER-9", "streaming-list-that-tears", whyHalf, setup{objects: 6}, func(b *fixture) {
 		for n := range 3 {
 			b.gate.tear(2 * n)
 		}
 		b.start()
 		b.advance(5 * time.Minute)
 	}),
-	play("INFORMER-1", "first-list-of-a-replica-that-lags", whyStale, setup{objects: 6}, func(b *bed) {
+	play("INFORMER-1", "first-list-of-a-replica-that-lags", whyStale, setup{objects: 6}, func(b *fixture) {
 		b.gate.lag()
 		churn(b)
 		b.start()
@@ -86,7 +86,7 @@ var serverCases = []suite.Case[env]{
 		b.compare()
 		churnBack(b)
 	}),
-	play("INFORMER-5", "replica-that-lags", whyBackInTime, setup{objects: 6, window: 3}, func(b *bed) {
+	play("INFORMER-5", "replica-that-lags", whyBackInTime, setup{objects: 6, window: 3}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -97,7 +97,7 @@ var serverCases = []suite.Case[env]{
 		b.gate.catchUp()
 		b.miss(func() { churnBack(b) })
 	}),
-	play("INFORMER-5", "watch-begun-again", whyBackInTime, setup{objects: 6}, func(b *bed) {
+	play("INFORMER-5", "watch-begun-again", whyBackInTime, setup{objects: 6}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -112,7 +112,7 @@ var serverCases = []suite.Case[env]{
 		}
 	}),
 
-	play("INFORMER-19", "bookmarks-alone", "a watch that begins again where the last event was, days ago, is answered 410 and costs a list", setup{objects: 6, namespace: "ns0"}, func(b *bed) {
+	play("INFORMER-19", "bookmarks-alone", "a watch that begins again where the last event was, days ago, is answered 410 and costs a list", setup{objects: 6, namespace: "ns0"}, func(b *fixture) {
 		b.start()
 		b.settle()
 		b.create("ns1/of-others", 1)
@@ -129,13 +129,13 @@ var serverCases = []suite.Case[env]{
 		objects: 6, cached: true, faults: []load.Fault{{Kind: load.FaultCacheRestart, EveryEvents: 3}},
 	}, restarts),
 
-	play("INFORMER-27", "watches-refused", whyBackoff, setup{objects: 3}, func(b *bed) { b.watchesFail(errBroken) }),
-	play("INFORMER-27", "watches-unreachable", whyBackoff, setup{objects: 3}, func(b *bed) { b.watchesFail(errCut) }),
-	play("INFORMER-27", "watches-that-end-at-once", whyBackoff, setup{objects: 3}, func(b *bed) { b.watchesFail(nil) }),
+	play("INFORMER-27", "watches-refused", whyBackoff, setup{objects: 3}, func(b *fixture) { b.watchesFail(errBroken) }),
+	play("INFORMER-27", "watches-unreachable", whyBackoff, setup{objects: 3}, func(b *fixture) { b.watchesFail(errCut) }),
+	play("INFORMER-27", "watches-that-end-at-once", whyBackoff, setup{objects: 3}, func(b *fixture) { b.watchesFail(nil) }),
 
 	play("INFORMER-32", "errors-that-do-not-end-them", whyWatches, setup{
 		objects: 5, linger: true, faults: []load.Fault{{Kind: load.FaultError, EveryEvents: 2}},
-	}, func(b *bed) {
+	}, func(b *fixture) {
 		b.start()
 		for i := range 5 {
 			b.advance(3 * time.Minute)
@@ -143,7 +143,7 @@ var serverCases = []suite.Case[env]{
 		}
 		b.advance(3 * time.Minute)
 	}),
-	play("INFORMER-32", "resyncs-and-lists", whyWatches, setup{objects: 5, window: 3, resync: time.Minute}, func(b *bed) {
+	play("INFORMER-32", "resyncs-and-lists", whyWatches, setup{objects: 5, window: 3, resync: time.Minute}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
 		b.advance(20 * time.Minute) // longer than the timeout that a watch asks for
@@ -152,7 +152,7 @@ var serverCases = []suite.Case[env]{
 			b.miss(func() { b.update(keyOf(0), 1) })
 		}
 	}),
-	play("INFORMER-32", "at-the-end", whyWatches, setup{objects: 5}, func(b *bed) {
+	play("INFORMER-32", "at-the-end", whyWatches, setup{objects: 5}, func(b *fixture) {
 		b.start()
 		b.settle()
 		b.update(keyOf(0), 1)
@@ -162,7 +162,7 @@ var serverCases = []suite.Case[env]{
 
 // watchesFail answers lists but not watches, for long enough to see how often the informer
 // retries them.
-func (b *bed) watchesFail(err error) {
+func (b *fixture) watchesFail(err error) {
 	const outage = 15 * time.Minute
 	b.start()
 	b.advance(time.Minute)

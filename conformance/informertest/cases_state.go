@@ -16,7 +16,7 @@ const (
 )
 
 // churn makes writes of each kind.
-func churn(b *bed) {
+func churn(b *fixture) {
 	b.create("ns0/new", 0)
 	b.update(keyOf(0), 1)
 	b.update(keyOf(1), 2)
@@ -29,9 +29,9 @@ func churn(b *bed) {
 }
 
 var stateCases = []suite.Case[env]{
-	play("INFORMER-1", "first-list", whyStale, setup{objects: 20}, func(b *bed) { b.start() }),
-	play("INFORMER-1", "empty-source", whyStale, setup{}, func(b *bed) { b.start() }),
-	play("INFORMER-1", "watched-writes", whyStale, setup{objects: 10}, func(b *bed) {
+	play("INFORMER-1", "first-list", whyStale, setup{objects: 20}, func(b *fixture) { b.start() }),
+	play("INFORMER-1", "empty-source", whyStale, setup{}, func(b *fixture) { b.start() }),
+	play("INFORMER-1", "watched-writes", whyStale, setup{objects: 10}, func(b *fixture) {
 		b.start()
 		b.settle()
 		churn(b)
@@ -39,11 +39,11 @@ var stateCases = []suite.Case[env]{
 		b.compare()
 		churnBack(b)
 	}),
-	play("INFORMER-1", "writes-while-it-starts", whyStale, setup{objects: 10}, func(b *bed) {
+	play("INFORMER-1", "writes-while-it-starts", whyStale, setup{objects: 10}, func(b *fixture) {
 		b.start()
 		churn(b)
 	}),
-	play("INFORMER-1", "writes-behind-its-back", "what changes while the connection is down would be lost", setup{objects: 10, window: 3}, func(b *bed) {
+	play("INFORMER-1", "writes-behind-its-back", "what changes while the connection is down would be lost", setup{objects: 10, window: 3}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -51,7 +51,7 @@ var stateCases = []suite.Case[env]{
 		b.compare()
 		churnBack(b)
 	}),
-	play("INFORMER-1", "everything-gone-behind-its-back", whyStale, setup{objects: 5, window: 3}, func(b *bed) {
+	play("INFORMER-1", "everything-gone-behind-its-back", whyStale, setup{objects: 5, window: 3}, func(b *fixture) {
 		b.start()
 		b.settle()
 		b.miss(func() {
@@ -62,7 +62,7 @@ var stateCases = []suite.Case[env]{
 	}),
 	play("INFORMER-1", "watches-that-break", whyStale, setup{objects: 10, faults: []load.Fault{
 		{Kind: load.FaultClose, EveryEvents: 3, AfterEvents: 1}, {Kind: load.FaultError, EveryEvents: 7}, {Kind: load.FaultGone, EveryEvents: 11, AfterEvents: 4},
-	}}, func(b *bed) {
+	}}, func(b *fixture) {
 		b.start()
 		for range 3 {
 			b.advance(time.Minute)
@@ -72,23 +72,23 @@ var stateCases = []suite.Case[env]{
 		}
 		b.advance(5 * time.Minute)
 	}),
-	play("INFORMER-1", "continue-that-expires", whyStale, setup{objects: 1200, faults: []load.Fault{{Kind: load.FaultExpireContinue}}}, func(b *bed) {
+	play("INFORMER-1", "continue-that-expires", whyStale, setup{objects: 1200, faults: []load.Fault{{Kind: load.FaultExpireContinue}}}, func(b *fixture) {
 		b.start()
 		b.advance(5 * time.Minute)
 	}),
 
-	play("INFORMER-2", "watched-writes", whyIndexes, setup{objects: 10}, func(b *bed) {
+	play("INFORMER-2", "watched-writes", whyIndexes, setup{objects: 10}, func(b *fixture) {
 		b.start()
 		b.settle()
 		churn(b)
 	}),
-	play("INFORMER-2", "writes-behind-its-back", whyIndexes, setup{objects: 10, window: 3}, func(b *bed) {
+	play("INFORMER-2", "writes-behind-its-back", whyIndexes, setup{objects: 10, window: 3}, func(b *fixture) {
 		b.start()
 		b.settle()
 		b.miss(func() { churn(b) })
 	}),
 
-	play("INFORMER-15", "before-the-start", "managers add the indexes of all controllers before they start", setup{objects: 9, bare: true}, func(b *bed) {
+	play("INFORMER-15", "before-the-start", "managers add the indexes of all controllers before they start", setup{objects: 9, bare: true}, func(b *fixture) {
 		if err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode}); err != nil {
 			b.errorf("AddIndexers before the start: %v", err)
 		}
@@ -96,7 +96,7 @@ var stateCases = []suite.Case[env]{
 		b.settle()
 		wantIndexed(b)
 	}),
-	play("INFORMER-15", "while-it-runs", "a controller that starts late would find nothing by its index", setup{objects: 9, bare: true}, func(b *bed) {
+	play("INFORMER-15", "while-it-runs", "a controller that starts late would find nothing by its index", setup{objects: 9, bare: true}, func(b *fixture) {
 		b.start()
 		b.settle()
 		if err := b.informer.AddIndexers(contract.Indexers{nodeIndex: byNode}); err != nil {
@@ -107,7 +107,7 @@ var stateCases = []suite.Case[env]{
 		b.settle()
 		wantIndexed(b)
 	}),
-	play("INFORMER-15", "name-that-is-taken", "two controllers would read each other's index", setup{objects: 9}, func(b *bed) {
+	play("INFORMER-15", "name-that-is-taken", "two controllers would read each other's index", setup{objects: 9}, func(b *fixture) {
 		everywhere := func(any) ([]string, error) { return []string{"everywhere"}, nil }
 		for _, when := range []string{"before the start", "while it runs"} {
 			if err := b.informer.AddIndexers(contract.Indexers{nodeIndex: everywhere, "other " + when: everywhere}); err == nil {
@@ -126,13 +126,13 @@ var stateCases = []suite.Case[env]{
 }
 
 // churnBack undoes churn, so that churn can run again.
-func churnBack(b *bed) {
+func churnBack(b *fixture) {
 	b.delete("ns0/new")
 	b.create(keyOf(2), 2)
 }
 
 // wantIndexed checks the index of nodes.
-func wantIndexed(b *bed) {
+func wantIndexed(b *fixture) {
 	indexer := b.informer.GetIndexer()
 	if indexer.GetIndexers()[nodeIndex] == nil {
 		b.errorf("there is no index %s", nodeIndex)

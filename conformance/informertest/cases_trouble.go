@@ -25,7 +25,7 @@ const (
 
 // The scenes of both clauses on transforms.
 
-func transformListedAndWatched(b *bed) {
+func transformListedAndWatched(b *fixture) {
 	b.handler("handler", nil)
 	b.start()
 	b.settle()
@@ -33,7 +33,7 @@ func transformListedAndWatched(b *bed) {
 	churn(b)
 }
 
-func transformListedAgain(b *bed) {
+func transformListedAgain(b *fixture) {
 	b.handler("handler", nil)
 	b.start()
 	b.advance(3*time.Minute + 30*time.Second)
@@ -47,7 +47,7 @@ var troubleCases = []suite.Case[env]{
 	play("INFORMER-16", "listed-again-and-resynced", whyTransform, setup{objects: 6, window: 3, resync: time.Minute, transform: true}, transformListedAgain),
 	play("INFORMER-31", "listed-and-watched", whyTransform, setup{objects: 6, transform: true}, transformListedAndWatched),
 	play("INFORMER-31", "listed-again-and-resynced", whyTransform, setup{objects: 6, window: 3, resync: time.Minute, transform: true}, transformListedAgain),
-	play("INFORMER-16", "not-while-it-runs", whyTransform, setup{objects: 6, transform: true}, func(b *bed) {
+	play("INFORMER-16", "not-while-it-runs", whyTransform, setup{objects: 6, transform: true}, func(b *fixture) {
 		b.handler("handler", nil)
 		b.start()
 		b.settle()
@@ -57,7 +57,7 @@ var troubleCases = []suite.Case[env]{
 		churn(b)
 	}),
 
-	play("INFORMER-21", "lists-that-fail", whyErrors, setup{objects: 3}, func(b *bed) {
+	play("INFORMER-21", "lists-that-fail", whyErrors, setup{objects: 3}, func(b *fixture) {
 		var told errorLog
 		if err := b.informer.SetWatchErrorHandlerWithContext(told.note); err != nil {
 			b.errorf("SetWatchErrorHandlerWithContext before the start: %v", err)
@@ -78,7 +78,7 @@ var troubleCases = []suite.Case[env]{
 		}
 		b.miss(func() { oneByOne(b) })
 	}),
-	play("INFORMER-21", "not-while-it-runs", whyErrors, setup{objects: 3}, func(b *bed) {
+	play("INFORMER-21", "not-while-it-runs", whyErrors, setup{objects: 3}, func(b *fixture) {
 		var first, second errorLog
 		if err := b.informer.SetWatchErrorHandler(func(r *cache.Reflector, err error) { first.note(b.ctx, r, err) }); err != nil {
 			b.errorf("SetWatchErrorHandler before the start: %v", err)
@@ -97,7 +97,7 @@ var troubleCases = []suite.Case[env]{
 		}
 	}),
 
-	play("INFORMER-27", "from-the-start", whyBackoff, setup{objects: 3}, func(b *bed) {
+	play("INFORMER-27", "from-the-start", whyBackoff, setup{objects: 3}, func(b *fixture) {
 		b.gate.cut(errBroken)
 		b.start()
 		b.advance(15 * time.Minute)
@@ -106,7 +106,7 @@ var troubleCases = []suite.Case[env]{
 		b.advance(61 * time.Second)
 		b.wantSynced("a minute after the source is mended", true)
 	}),
-	play("INFORMER-27", "in-the-middle", whyBackoff, setup{objects: 3, window: 2}, func(b *bed) {
+	play("INFORMER-27", "in-the-middle", whyBackoff, setup{objects: 3, window: 2}, func(b *fixture) {
 		b.start()
 		b.advance(time.Minute)
 		b.gate.forgetRequests()
@@ -123,7 +123,7 @@ var troubleCases = []suite.Case[env]{
 }
 
 // wantBackoff checks the times of the requests during an outage.
-func (b *bed) wantBackoff(outage time.Duration) {
+func (b *fixture) wantBackoff(outage time.Duration) {
 	requests := b.gate.requests()
 	if len(requests) == 0 {
 		b.errorf("nothing was asked in %s", outage)
@@ -185,7 +185,7 @@ var mutationCase = suite.Case[env]{
 		for _, changed := range []bool{false, true} {
 			var found sync.Map
 			note := func(message string) { found.Store(message, true) }
-			probe := play("INFORMER-30", "", "", setup{objects: 3}, func(b *bed) {
+			probe := play("INFORMER-30", "", "", setup{objects: 3}, func(b *fixture) {
 				b.start()
 				b.advance(5 * time.Second)
 				if changed {

@@ -8,14 +8,14 @@ import (
 	"github.com/informerbench/informerbench/conformance/suite"
 )
 
-// bed is a world and the case that judges it.
-type bed struct {
+// fixture is a world and the case that judges it.
+type fixture struct {
 	*world
 	t    *suite.T
 	mode string
 }
 
-func (b *bed) errorf(format string, args ...any) {
+func (b *fixture) errorf(format string, args ...any) {
 	b.t.Errorf("%s: %s", b.mode, fmt.Sprintf(format, args...))
 }
 
@@ -23,7 +23,7 @@ func (b *bed) errorf(format string, args ...any) {
 // After the steps, if the informer runs, the source, the store and the handlers are
 // compared, and the informer is stopped. Every problem of the case's own clause fails the
 // case.
-func play(clause, name, why string, s setup, steps func(b *bed)) suite.Case[env] {
+func play(clause, name, why string, s setup, steps func(b *fixture)) suite.Case[env] {
 	return suite.Case[env]{Clause: clause, Name: name, Why: why, Run: func(t *suite.T, e env) {
 		for _, listing := range []bool{false, true} {
 			s.listing = listing
@@ -34,7 +34,7 @@ func play(clause, name, why string, s setup, steps func(b *bed)) suite.Case[env]
 			var w *world
 			failed, left := inBubble(func() {
 				w = open(e.newInformer, s)
-				b := &bed{w, t, mode}
+				b := &fixture{w, t, mode}
 				defer w.close()
 				steps(b)
 				if w.returned != nil {

@@ -23,8 +23,8 @@ var faults = []explore.Fault{
 		"	start := explore.Uint32()\n",
 		"	early := committed.Load()\n	explore.Point(\"planted\")\n	start := explore.Uint32()\n",
 	}, {
-		"			explore.Point(\"enter.snapshot\")\n",
-		"			if explore.Planted(\"the snapshot's number before the slot\") {\n				seq = early\n			}\n			explore.Point(\"enter.snapshot\")\n",
+		"			explore.Point(\"acquire.snapshot\")\n",
+		"			if explore.Planted(\"the snapshot's number before the slot\") {\n				seq = early\n			}\n			explore.Point(\"acquire.snapshot\")\n",
 	}}},
 	{Name: "the reader's number instead of the writer's choice", File: "readers.go", Edits: [][2]string{{
 		"			return s, s.state.Load() - slotBase //",

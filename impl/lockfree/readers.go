@@ -84,16 +84,16 @@ func (r *readers) acquire(committed *atomic.Uint64) (*slot, uint64) {
 		mask := uint32(len(b.slots) - 1)
 		for i := range uint32(len(b.slots)) {
 			s := &b.slots[(start+i)&mask]
-			explore.Point("enter.slot")
+			explore.Point("acquire.slot")
 			if s.state.Load() != slotFree || !s.state.CompareAndSwap(slotFree, slotPending) { // R1
 				continue
 			}
 			if k > 0 {
 				r.raise(k)
 			}
-			explore.Point("enter.committed")
+			explore.Point("acquire.committed")
 			seq := committed.Load() // R3
-			explore.Point("enter.snapshot")
+			explore.Point("acquire.snapshot")
 			if s.state.CompareAndSwap(slotPending, seq+slotBase) {
 				return s, seq
 			}
@@ -168,7 +168,7 @@ func yield(i int) {
 
 // release closes the snapshot. read is the number of objects that were read in it.
 func (s *slot) release(read int) {
-	explore.Point("leave.slot")
+	explore.Point("release.slot")
 	s.state.Store(slotFree)
 	if read > 0 && (read >= yieldEvery || explore.Uint32()%yieldEvery < uint32(read)) {
 		runtime.Gosched()

@@ -67,7 +67,7 @@ func (p place) reclaim(w *write, open []uint64) bool {
 			return false
 		}
 	}
-	explore.Point("settle.cell")
+	explore.Point("reclaim.cell")
 	c.Store(s.of)
 	if s.of == nil {
 		a.trim()
@@ -87,7 +87,7 @@ func (s *standIn) prune(open []uint64) {
 			since, before = r.standIn.seq, r.standIn.before.Load()
 		}
 		if anyWithin(open, since, s.seq) {
-			explore.Point("settle.before")
+			explore.Point("prune.before")
 			s.before.Store(r)
 			if s = r.standIn; s == nil {
 				return
@@ -95,7 +95,7 @@ func (s *standIn) prune(open []uint64) {
 		}
 		r = before
 	}
-	explore.Point("settle.before")
+	explore.Point("prune.before")
 	s.before.Store(nil)
 }
 

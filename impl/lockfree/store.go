@@ -255,11 +255,11 @@ func (s *Store) GetIndexers() contract.Indexers {
 func (s *Store) LastStoreSyncResourceVersion() string {
 	explore.Point("read.view")
 	v := s.view.Load()
-	explore.Point("version.newest")
+	explore.Point("resourceVersion.newest")
 	newest := v.resourceVersion.newest.Load()
-	explore.Point("version.look")
+	explore.Point("resourceVersion.look")
 	if newest.seq > v.committed.Load() {
-		explore.Point("version.committed")
+		explore.Point("resourceVersion.committed")
 		newest = v.resourceVersion.committed.Load() // the write of newest was under way
 	}
 	return newest.value

@@ -148,7 +148,7 @@ func (c *core) remove(w *write, key string) {
 
 // setResourceVersion sets the resource version, as part of the write under way.
 func (c *core) setResourceVersion(value string) {
-	explore.Point("version.newest")
+	explore.Point("resourceVersion.newest")
 	c.resourceVersion.newest.Store(&resourceVersion{c.write.seq, value})
 }
 
@@ -166,7 +166,7 @@ func (c *core) commit() {
 	c.committed.Store(w.seq)
 	c.entryValues.settle()
 	if v := c.resourceVersion.newest.Load(); v.seq == w.seq {
-		explore.Point("version.committed")
+		explore.Point("resourceVersion.committed")
 		c.resourceVersion.committed.Store(v)
 	}
 	c.retireList.updated = append(c.retireList.updated, w.updated...)

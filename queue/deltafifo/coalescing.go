@@ -20,7 +20,7 @@ import (
 // runs, and must not call the FIFO.
 type Coalescing struct {
 	engine
-	waiting coalescingLine
+	waiting coalescingBacklog
 }
 
 var (
@@ -34,7 +34,7 @@ var (
 
 // NewCoalescing returns an empty FIFO. It starts no goroutine.
 func NewCoalescing(cfg contract.FIFOConfig, opts Options) *Coalescing {
-	f := &Coalescing{waiting: coalescingLine{known: cfg.KnownObjects, replaced: contract.Replaced}}
+	f := &Coalescing{waiting: coalescingBacklog{known: cfg.KnownObjects, replaced: contract.Replaced}}
 	if opts.SyncOnReplace {
 		f.waiting.replaced = contract.Sync
 	}
@@ -44,18 +44,18 @@ func NewCoalescing(cfg contract.FIFOConfig, opts Options) *Coalescing {
 	return f
 }
 
-// coalescingLine is the line of a Coalescing.
-type coalescingLine struct {
+// coalescingBacklog is the backlog of a Coalescing.
+type coalescingBacklog struct {
 	entries
-	out      carver
+	out      boxPool
 	known    contract.KeyListerGetter
 	replaced contract.DeltaType // what a Replace emits
 	relists  uint32             // number of Replaces so far
 }
 
-func (l *coalescingLine) adopt(chain) bool { return false }
+func (l *coalescingBacklog) adopt(chain) bool { return false }
 
-func (l *coalescingLine) accept(ev *event, alone bool) bool {
+func (l *coalescingBacklog) accept(ev *event, alone bool) bool {
 	if ev.hash == 0 && l.indexed {
 		ev.hash = ev.key.hash()
 	}
@@ -93,7 +93,7 @@ func (l *coalescingLine) accept(ev *event, alone bool) bool {
 }
 
 // enqueue appends d to what waits under key.
-func (l *coalescingLine) enqueue(key objectKey, hash uint32, d contract.Delta) *entry {
+func (l *coalescingBacklog) enqueue(key objectKey, hash uint32, d contract.Delta) *entry {
 	e := l.find(key, hash)
 	if e == nil {
 		return l.push(key, hash, d)
@@ -102,8 +102,8 @@ func (l *coalescingLine) enqueue(key objectKey, hash uint32, d contract.Delta) *
 	return e
 }
 
-// pushAll appends deltas, which the line owns from then on, under a key that does not wait.
-func (l *coalescingLine) pushAll(key objectKey, deltas contract.Deltas) {
+// pushAll appends deltas, which the backlog owns from then on, under a key that does not wait.
+func (l *coalescingBacklog) pushAll(key objectKey, deltas contract.Deltas) {
 	e := l.push(key, 0, deltas[0])
 	if len(deltas) > 1 {
 		e.one, e.more = contract.Delta{}, deltas
@@ -112,7 +112,7 @@ func (l *coalescingLine) pushAll(key objectKey, deltas contract.Deltas) {
 
 // knows reports whether a deletion of a key that does not wait is news to the
 // consumer. A look-up that fails counts as yes: an extra deletion does no harm.
-func (l *coalescingLine) knows(key objectKey) bool {
+func (l *coalescingBacklog) knows(key objectKey) bool {
 	if l.known == nil {
 		return false
 	}
@@ -122,7 +122,7 @@ func (l *coalescingLine) knows(key objectKey) bool {
 
 // replace queues the listed objects, then the deletions of objects that wait or are known
 // and are not listed.
-func (l *coalescingLine) replace(list *relist) {
+func (l *coalescingBacklog) replace(list *relist) {
 	l.reserve(len(list.objs))
 	l.relists++
 	for i, key := range list.keys {
@@ -139,7 +139,7 @@ func (l *coalescingLine) replace(list *relist) {
 	})
 }
 
-func (l *coalescingLine) resync() {
+func (l *coalescingBacklog) resync() {
 	l.eachKnownIdle(func(key objectKey, hash uint32, _ string, obj any, found bool) {
 		if found {
 			l.push(key, hash, contract.Delta{Type: contract.Sync, Object: obj})
@@ -149,7 +149,7 @@ func (l *coalescingLine) resync() {
 
 // eachKnownIdle calls f with each key that is known and does not wait. f may make the key
 // wait. The object is nil if its look-up fails, which is reported, or does not find it.
-func (l *coalescingLine) eachKnownIdle(f func(key objectKey, hash uint32, name string, obj any, found bool)) {
+func (l *coalescingBacklog) eachKnownIdle(f func(key objectKey, hash uint32, name string, obj any, found bool)) {
 	if l.known == nil {
 		return
 	}
@@ -168,7 +168,7 @@ func (l *coalescingLine) eachKnownIdle(f func(key objectKey, hash uint32, name s
 	}
 }
 
-func (l *coalescingLine) take() (key objectKey, item any) {
+func (l *coalescingBacklog) take() (key objectKey, item any) {
 	e := l.front()
 	key = e.key
 	if e.more == nil {
@@ -182,7 +182,7 @@ func (l *coalescingLine) take() (key objectKey, item any) {
 
 // takeBatch takes keys with one delta each. A key with several comes alone, because no
 // batch has a key twice.
-func (l *coalescingLine) takeBatch(limit int) (one any, several []contract.Delta) {
+func (l *coalescingBacklog) takeBatch(limit int) (one any, several []contract.Delta) {
 	n := 0
 	for e := range l.all() {
 		if e.more != nil || n == limit {
@@ -204,7 +204,7 @@ func (l *coalescingLine) takeBatch(limit int) (one any, several []contract.Delta
 
 // putBack copies, because the caller of Pop still holds the deltas. Deltas that came while
 // they were processed come after them.
-func (l *coalescingLine) putBack(key objectKey, deltas contract.Deltas) {
+func (l *coalescingBacklog) putBack(key objectKey, deltas contract.Deltas) {
 	e := l.find(key, 0)
 	if e == nil {
 		l.pushAll(key, slices.Clone(deltas))

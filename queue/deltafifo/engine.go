@@ -49,7 +49,7 @@ type engine struct {
 	quiet   explore.Cond // L is mu; broadcast when no process runs and unsettled was set
 	mu      struct {
 		explore.Mutex
-		line      line
+		backlog   backlog
 		pending   chain  // taken out of the intake and not folded, because a process runs
 		emptied   spares // segments on their way back to the intake
 		unsettled bool   // pending waits for a process to return
@@ -60,12 +60,12 @@ type engine struct {
 	}
 }
 
-// line holds what waits, in the order in which it is handed out. The engine's lock
+// backlog holds what waits, in the order in which it is handed out. The engine's lock
 // guards it.
-type line interface {
+type backlog interface {
 	// len is how many Pops would empty it.
 	len() int
-	// adopt makes c, which has no list in it, the content of an empty line. It returns false
+	// adopt makes c, which has no list in it, the content of an empty backlog. It returns false
 	// if something must be done with each event: then accept gets them.
 	adopt(c chain) bool
 	// accept folds one event; alone says that no process runs. It returns false, and has
@@ -80,7 +80,7 @@ type line interface {
 	putBack(key objectKey, deltas contract.Deltas)
 }
 
-func (e *engine) init(cfg contract.FIFOConfig, opts Options, name string, l line) {
+func (e *engine) init(cfg contract.FIFOConfig, opts Options, name string, l backlog) {
 	e.name, e.keys, e.known, e.transformer = opts.Name, newKeyer(cfg.KeyFunc), cfg.KnownObjects, opts.Transformer
 	if e.name == "" {
 		e.name = name
@@ -91,7 +91,7 @@ func (e *engine) init(cfg contract.FIFOConfig, opts Options, name string, l line
 	}
 	e.synced.done = make(chan struct{})
 	e.arrived.L, e.quiet.L = &e.mu, &e.mu
-	e.mu.line = l
+	e.mu.backlog = l
 }
 
 // foldLocked folds the events that have arrived. It reports whether one must wait for a
@@ -102,9 +102,9 @@ func (e *engine) foldLocked() (blocked bool) {
 	}
 	c, lists, first := e.in.swap(&e.mu.emptied)
 	if first > 0 {
-		e.initialListLocked(e.mu.line.len() + first)
+		e.initialListLocked(e.mu.backlog.len() + first)
 	}
-	if lists == 0 && c.n > 0 && e.mu.line.len() == 0 && e.mu.line.adopt(c) {
+	if lists == 0 && c.n > 0 && e.mu.backlog.len() == 0 && e.mu.backlog.adopt(c) {
 		return false
 	}
 	e.mu.pending = c
@@ -116,12 +116,12 @@ func (e *engine) drainLocked() {
 	p := &e.mu.pending
 	for e.mu.unsettled = false; p.n > 0; p.drop(&e.mu.emptied) {
 		ev := p.front()
-		if !e.mu.line.accept(ev, e.mu.running == 0) {
+		if !e.mu.backlog.accept(ev, e.mu.running == 0) {
 			e.mu.unsettled = true
 			return
 		}
 		if ev.kind == relisted && ev.obj.(*relist).first {
-			e.initialListLocked(e.mu.line.len())
+			e.initialListLocked(e.mu.backlog.len())
 		}
 	}
 }
@@ -148,7 +148,7 @@ func (e *engine) settle() {
 // less than enough waits. The error is ErrFIFOClosed.
 func (e *engine) awaitLocked(enough int) error {
 	for yielded := false; ; {
-		if !e.coalesces && e.mu.line.len() >= enough && !e.mu.unsettled {
+		if !e.coalesces && e.mu.backlog.len() >= enough && !e.mu.unsettled {
 			return nil
 		}
 		switch {
@@ -156,7 +156,7 @@ func (e *engine) awaitLocked(enough int) error {
 			// Nothing more is taken until the processes have returned. Otherwise, with several
 			// consumers, there might never be a time at which no process runs.
 			e.quiet.Wait()
-		case e.mu.line.len() > 0:
+		case e.mu.backlog.len() > 0:
 			return nil
 		default:
 			if !yielded {
@@ -214,7 +214,7 @@ func (e *engine) beginLocked(n int) run {
 	}
 	if e.mu.sleepers > 0 {
 		// Each wake-up is for one Pop; this one passes it on if more is to be taken.
-		if more, err := e.in.sleep(); e.mu.line.len() > 0 || !more && err == nil {
+		if more, err := e.in.sleep(); e.mu.backlog.len() > 0 || !more && err == nil {
 			e.arrived.Signal()
 		}
 	}
@@ -229,7 +229,7 @@ func (e *engine) end(r *run) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if r.back != nil {
-		e.mu.line.putBack(r.key, r.back)
+		e.mu.backlog.putBack(r.key, r.back)
 	}
 	if r.counted > 0 {
 		if e.mu.left -= r.counted; e.mu.left == 0 {
@@ -243,7 +243,7 @@ func (e *engine) end(r *run) {
 		e.foldLocked()
 		e.quiet.Broadcast()
 	}
-	if e.mu.sleepers > 0 && e.mu.line.len() > 0 {
+	if e.mu.sleepers > 0 && e.mu.backlog.len() > 0 {
 		e.arrived.Signal()
 	}
 }
@@ -256,7 +256,7 @@ func (e *engine) Len() int {
 	defer e.mu.Unlock()
 	e.in.lock()
 	defer e.in.mu.Unlock()
-	return e.mu.line.len() + e.mu.pending.n + e.in.mu.waiting.n
+	return e.mu.backlog.len() + e.mu.pending.n + e.in.mu.waiting.n
 }
 
 // Pop waits until something is queued, takes out the Deltas that waited longest, and calls
@@ -272,7 +272,7 @@ func (e *engine) Pop(process contract.PopProcessFunc) (any, error) {
 		e.mu.Unlock()
 		return nil, err
 	}
-	key, item := e.mu.line.take()
+	key, item := e.mu.backlog.take()
 	r := e.beginLocked(1)
 	e.mu.Unlock()
 	defer e.end(&r)
@@ -301,7 +301,7 @@ func (e *engine) PopBatch(processBatch contract.ProcessBatchFunc, processSingle 
 	if e.mu.untaken > 0 {
 		limit = min(limit, e.mu.untaken)
 	}
-	one, several := e.mu.line.takeBatch(limit)
+	one, several := e.mu.backlog.takeBatch(limit)
 	r := e.beginLocked(max(1, len(several)))
 	e.mu.Unlock()
 	defer e.end(&r)

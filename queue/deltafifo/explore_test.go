@@ -22,8 +22,8 @@ type told struct {
 	n        int
 }
 
-// bed is a FIFO, the store that its consumer fills, and what came out.
-type bed struct {
+// fixture is a FIFO, the store that its consumer fills, and what came out.
+type fixture struct {
 	fifo    contract.FIFO
 	known   map[string]*told
 	got     []*told
@@ -32,12 +32,12 @@ type bed struct {
 }
 
 // GetByKey and ListKeys are contract.KeyListerGetter.
-func (b *bed) GetByKey(key string) (any, bool, error) {
+func (b *fixture) GetByKey(key string) (any, bool, error) {
 	o, ok := b.known[key]
 	return o, ok, nil
 }
 
-func (b *bed) ListKeys() []string {
+func (b *fixture) ListKeys() []string {
 	var keys []string
 	for key := range b.known {
 		keys = append(keys, key)
@@ -46,8 +46,8 @@ func (b *bed) ListKeys() []string {
 	return keys
 }
 
-func newBed(v construct, opts deltafifo.Options) *bed {
-	b := &bed{known: map[string]*told{}}
+func newFixture(v construct, opts deltafifo.Options) *fixture {
+	b := &fixture{known: map[string]*told{}}
 	b.fifo = v(contract.FIFOConfig{KnownObjects: b, KeyFunc: func(obj any) (string, error) {
 		if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 			return tombstone.Key, nil
@@ -57,21 +57,21 @@ func newBed(v construct, opts deltafifo.Options) *bed {
 	return b
 }
 
-func (b *bed) fail(format string, args ...any) {
+func (b *fixture) fail(format string, args ...any) {
 	if b.failed == nil {
 		b.failed = fmt.Errorf(format, args...)
 	}
 }
 
 // process applies what comes out, one delta after the other.
-func (b *bed) process(item any, _ bool) error {
+func (b *fixture) process(item any, _ bool) error {
 	for _, d := range item.(contract.Deltas) {
 		b.take(d)
 	}
 	return nil
 }
 
-func (b *bed) take(d contract.Delta) {
+func (b *fixture) take(d contract.Delta) {
 	explore.Point("process")
 	switch o := d.Object.(type) {
 	case *told:
@@ -93,7 +93,7 @@ func (b *bed) take(d contract.Delta) {
 }
 
 // pop consumes until the FIFO is closed and empty.
-func (b *bed) pop() {
+func (b *fixture) pop() {
 	for {
 		if _, err := b.fifo.Pop(b.process); err != nil {
 			if !errors.Is(err, contract.ErrFIFOClosed) {
@@ -104,7 +104,7 @@ func (b *bed) pop() {
 	}
 }
 
-func (b *bed) popBatches() {
+func (b *fixture) popBatches() {
 	batches, ok := b.fifo.(contract.BatchPopper)
 	if !ok {
 		b.pop()
@@ -124,7 +124,7 @@ func (b *bed) popBatches() {
 }
 
 // popN consumes until n objects came out.
-func (b *bed) popN(n int) func() {
+func (b *fixture) popN(n int) func() {
 	return func() {
 		for len(b.got) < n {
 			if _, err := b.fifo.Pop(b.process); err != nil {
@@ -135,7 +135,7 @@ func (b *bed) popN(n int) func() {
 	}
 }
 
-func (b *bed) produce(producer string, keys ...string) func() {
+func (b *fixture) produce(producer string, keys ...string) func() {
 	return func() {
 		for n, key := range keys {
 			add := b.fifo.Add
@@ -158,7 +158,7 @@ func then(fs ...func()) func() {
 }
 
 // judge: of each producer everything came out once, in the order of its calls.
-func (b *bed) judge(want map[string]int) func() error {
+func (b *fixture) judge(want map[string]int) func() error {
 	return func() error {
 		b.fifo.Close()
 		b.pop()
@@ -180,7 +180,7 @@ func (b *bed) judge(want map[string]int) func() error {
 
 // popTogether pops, and has process wait until n of its calls run, where the FIFO lets
 // them.
-func (b *bed) popTogether(n int) func() {
+func (b *fixture) popTogether(n int) func() {
 	taken := 0
 	return func() {
 		_, err := b.fifo.Pop(func(item any, isInInitialList bool) error {
@@ -197,21 +197,21 @@ func (b *bed) popTogether(n int) func() {
 }
 
 // plays are what is done to each FIFO.
-var plays = map[string]func(b *bed) (threads []func(), judge func() error){
-	"two producers, a consumer": func(b *bed) ([]func(), func() error) {
+var plays = map[string]func(b *fixture) (threads []func(), judge func() error){
+	"two producers, a consumer": func(b *fixture) ([]func(), func() error) {
 		return []func(){b.produce("p", "a", "a"), b.produce("q", "b", "b"), b.popN(4)}, b.judge(map[string]int{"p": 2, "q": 2})
 	},
-	"two producers, a consumer of batches": func(b *bed) ([]func(), func() error) {
+	"two producers, a consumer of batches": func(b *fixture) ([]func(), func() error) {
 		return []func(){b.produce("p", "a", "c"), then(b.produce("q", "b"), b.fifo.Close), b.popBatches}, b.judge(map[string]int{"p": 2, "q": 1})
 	},
-	"a producer, two consumers": func(b *bed) ([]func(), func() error) {
+	"a producer, two consumers": func(b *fixture) ([]func(), func() error) {
 		return []func(){then(b.produce("p", "a"), b.produce("q", "b"), b.produce("r", "c"), b.fifo.Close), b.pop, b.pop}, b.judge(map[string]int{"p": 1, "q": 1, "r": 1})
 	},
-	"two consumers at once": func(b *bed) ([]func(), func() error) {
+	"two consumers at once": func(b *fixture) ([]func(), func() error) {
 		pop := b.popTogether(2)
 		return []func(){then(b.produce("p", "a"), b.produce("q", "b")), pop, pop}, b.judge(map[string]int{"p": 1, "q": 1})
 	},
-	"two consumers at once, of a list": func(b *bed) ([]func(), func() error) {
+	"two consumers at once, of a list": func(b *fixture) ([]func(), func() error) {
 		pop := b.popTogether(2)
 		list := func() {
 			if err := b.fifo.Replace([]any{&told{"a", "p", 0}}, "1"); err != nil {
@@ -220,7 +220,7 @@ var plays = map[string]func(b *bed) (threads []func(), judge func() error){
 		}
 		return []func(){then(list, b.produce("q", "b")), pop, pop}, b.judge(map[string]int{"p": 1, "q": 1})
 	},
-	"two consumers at once, beside a reader": func(b *bed) ([]func(), func() error) {
+	"two consumers at once, beside a reader": func(b *fixture) ([]func(), func() error) {
 		pop := b.popTogether(2)
 		read := func() {
 			if q, ok := b.fifo.(contract.KeyedQueue); ok {
@@ -229,10 +229,10 @@ var plays = map[string]func(b *bed) (threads []func(), judge func() error){
 		}
 		return []func(){then(b.produce("p", "a"), b.produce("q", "b")), pop, pop, read}, b.judge(map[string]int{"p": 1, "q": 1})
 	},
-	"adds beside Close": func(b *bed) ([]func(), func() error) {
+	"adds beside Close": func(b *fixture) ([]func(), func() error) {
 		return []func(){b.produce("p", "a", "b"), b.fifo.Close, b.pop}, b.judge(map[string]int{"p": 2})
 	},
-	"a deletion beside the processing of the object": func(b *bed) ([]func(), func() error) {
+	"a deletion beside the processing of the object": func(b *fixture) ([]func(), func() error) {
 		return []func(){
 				func() {
 					if err := errors.Join(b.fifo.Add(&told{"a", "p", 0}), b.fifo.Delete(&told{"a", "p", 1})); err != nil {
@@ -250,7 +250,7 @@ var plays = map[string]func(b *bed) (threads []func(), judge func() error){
 				return nil
 			}
 	},
-	"HasSynced beside the first list": func(b *bed) ([]func(), func() error) {
+	"HasSynced beside the first list": func(b *fixture) ([]func(), func() error) {
 		replaced := false
 		return []func(){
 				func() {
@@ -275,7 +275,7 @@ var plays = map[string]func(b *bed) (threads []func(), judge func() error){
 				return b.judge(map[string]int{"p": 2})()
 			}
 	},
-	"a relist beside an add": func(b *bed) ([]func(), func() error) {
+	"a relist beside an add": func(b *fixture) ([]func(), func() error) {
 		b.known["old"] = &told{"old", "before", 0}
 		return []func(){
 				func() {
@@ -304,7 +304,7 @@ func suite() explore.Suite {
 	add := func(name string, construct construct, opts deltafifo.Options) {
 		for play, threads := range explore.Ordered(plays) {
 			s.Programs = append(s.Programs, explore.Program{Name: name + ": " + play, New: func() ([]func(), func() error) {
-				return threads(newBed(construct, opts))
+				return threads(newFixture(construct, opts))
 			}})
 		}
 	}

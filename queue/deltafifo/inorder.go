@@ -18,7 +18,7 @@ import (
 // consulted only while no process runs, and must not call the FIFO.
 type InOrder struct {
 	engine
-	waiting   inOrderLine
+	waiting   inOrderBacklog
 	bookmarks bool
 }
 
@@ -38,7 +38,7 @@ func NewInOrder(cfg contract.FIFOConfig, opts Options) *InOrder {
 	if opts.Atomic {
 		cfg.KnownObjects = nil
 	}
-	f := &InOrder{waiting: inOrderLine{known: cfg.KnownObjects}, bookmarks: opts.Bookmarks}
+	f := &InOrder{waiting: inOrderBacklog{known: cfg.KnownObjects}, bookmarks: opts.Bookmarks}
 	f.waiting.emptied = &f.mu.emptied
 	f.atomicLists = opts.Atomic
 	f.init(cfg, opts, "InOrderFIFO", &f.waiting)
@@ -55,24 +55,24 @@ func (f *InOrder) Bookmark(resourceVersion string) error {
 	return nil
 }
 
-// inOrderLine is the line of an InOrder: the events as they came, where possible in the
+// inOrderBacklog is the backlog of an InOrder: the events as they came, where possible in the
 // segments in which they came.
-type inOrderLine struct {
+type inOrderBacklog struct {
 	chain
-	out     carver
+	out     boxPool
 	emptied *spares // the engine's
 	known   contract.KeyListerGetter
 	batch   keySet
 }
 
-func (l *inOrderLine) len() int { return l.n }
+func (l *inOrderBacklog) len() int { return l.n }
 
-func (l *inOrderLine) adopt(c chain) bool {
+func (l *inOrderBacklog) adopt(c chain) bool {
 	l.chain = c
 	return true
 }
 
-func (l *inOrderLine) accept(ev *event, alone bool) bool {
+func (l *inOrderBacklog) accept(ev *event, alone bool) bool {
 	switch {
 	case ev.kind != relisted && ev.kind != resynced:
 		l.push(*ev, l.emptied)
@@ -88,7 +88,7 @@ func (l *inOrderLine) accept(ev *event, alone bool) bool {
 
 // newest returns the newest waiting event of each key, and the keys in the order in which
 // they began to wait.
-func (l *inOrderLine) newest() (map[objectKey]contract.Delta, []objectKey) {
+func (l *inOrderBacklog) newest() (map[objectKey]contract.Delta, []objectKey) {
 	last := make(map[objectKey]contract.Delta, l.n)
 	keys := make([]objectKey, 0, l.n)
 	l.all(func(ev *event) {
@@ -105,7 +105,7 @@ func (l *inOrderLine) newest() (map[objectKey]contract.Delta, []objectKey) {
 
 // replace queues the deletions of objects that wait or are known and are not listed, then
 // the listed objects.
-func (l *inOrderLine) replace(list *relist) {
+func (l *inOrderBacklog) replace(list *relist) {
 	waiting, keys := l.newest()
 	listed := make(map[objectKey]struct{}, len(list.keys))
 	for _, key := range list.keys {
@@ -140,7 +140,7 @@ func (l *inOrderLine) replace(list *relist) {
 	}
 }
 
-func (l *inOrderLine) resync() {
+func (l *inOrderBacklog) resync() {
 	waiting, _ := l.newest()
 	for _, name := range l.known.ListKeys() {
 		key := parseKey(name)
@@ -156,7 +156,7 @@ func (l *inOrderLine) resync() {
 	}
 }
 
-func (l *inOrderLine) take() (key objectKey, item any) {
+func (l *inOrderBacklog) take() (key objectKey, item any) {
 	ev := l.front()
 	key, item = ev.key, l.out.one(ev.delta())
 	l.drop(l.emptied)
@@ -165,7 +165,7 @@ func (l *inOrderLine) take() (key objectKey, item any) {
 
 // takeBatch ends a batch before a key that the batch has already, and before a ReplacedAll,
 // a SyncAll or a Bookmark, which come alone.
-func (l *inOrderLine) takeBatch(limit int) (one any, several []contract.Delta) {
+func (l *inOrderBacklog) takeBatch(limit int) (one any, several []contract.Delta) {
 	n := l.batchSize(min(limit, l.n))
 	if n < 2 {
 		_, one = l.take()
@@ -180,7 +180,7 @@ func (l *inOrderLine) takeBatch(limit int) (one any, several []contract.Delta) {
 }
 
 // batchSize is how many events from the front may come in one batch of at most limit.
-func (l *inOrderLine) batchSize(limit int) (n int) {
+func (l *inOrderBacklog) batchSize(limit int) (n int) {
 	defer l.batch.reset()
 	next := l.next
 	for s := l.head; s != nil; s, next = s.link, 0 {
@@ -196,4 +196,4 @@ func (l *inOrderLine) batchSize(limit int) (n int) {
 }
 
 // putBack is not called: an ErrRequeue is an error like any other.
-func (l *inOrderLine) putBack(objectKey, contract.Deltas) {}
+func (l *inOrderBacklog) putBack(objectKey, contract.Deltas) {}

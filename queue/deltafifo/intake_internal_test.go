@@ -211,8 +211,8 @@ func TestKeySet(t *testing.T) {
 // Deltas that were handed out are apart from each other.
 func TestCarverKeepsApart(t *testing.T) {
 	t.Parallel()
-	var c carver
-	items := make([]any, 3*carved+1)
+	var c boxPool
+	items := make([]any, 3*boxesAtOnce+1)
 	for i := range items {
 		items[i] = c.one(contract.Delta{Type: contract.Added, Object: i})
 	}

@@ -108,7 +108,8 @@ func (t *table[T, X]) remove(at **node[T, X]) {
 		}
 		t.merge()
 	}
-	for range 2 { // one more than this call adds, so that there will be fewer
+	// One more than this call adds, so that there will be fewer.
+	for range 2 {
 		if t.spares <= t.len+leastSpares {
 			break
 		}

@@ -8,15 +8,15 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
-// carved is how many Deltas share two allocations. It also bounds waste: a caller that
+// boxesAtOnce is how many Deltas share two allocations. It also bounds waste: a caller that
 // keeps one of them keeps the other seven, and their objects, alive.
-const carved = 8
+const boxesAtOnce = 8
 
-// carver makes Deltas of one delta. Each belongs to the caller that gets it, with no room
+// boxPool makes Deltas of one delta. Each belongs to the caller that gets it, with no room
 // to append into a neighbour. The zero value is ready.
-type carver struct {
+type boxPool struct {
 	slots contract.Deltas // each slot is written once
-	boxes reflect.Value   // a [carved]contract.Deltas of the slots one by one
+	boxes reflect.Value   // a [boxesAtOnce]contract.Deltas of the slots one by one
 	next  int
 }
 
@@ -26,7 +26,7 @@ type carver struct {
 // an interface already never changes, so reflect refers to its element there and copies
 // nothing. If reflect changed that, one would cost an allocation more and still be right;
 // TestAllocations would fail.
-func (c *carver) one(d contract.Delta) any {
+func (c *boxPool) one(d contract.Delta) any {
 	if c.next == len(c.slots) {
 		c.refill()
 	}
@@ -36,9 +36,9 @@ func (c *carver) one(d contract.Delta) any {
 	return item
 }
 
-func (c *carver) refill() {
-	c.slots = make(contract.Deltas, carved)
-	var boxes [carved]contract.Deltas
+func (c *boxPool) refill() {
+	c.slots = make(contract.Deltas, boxesAtOnce)
+	var boxes [boxesAtOnce]contract.Deltas
 	for i := range boxes {
 		boxes[i] = c.slots[i : i+1 : i+1]
 	}

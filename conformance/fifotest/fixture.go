@@ -60,8 +60,8 @@ func renderObject(o any) string {
 	return fmt.Sprint(o)
 }
 
-// bed is one FIFO under test.
-type bed struct {
+// fixture is one FIFO under test.
+type fixture struct {
 	t     *suite.T
 	f     contract.FIFO
 	class contract.FIFOClass
@@ -69,13 +69,13 @@ type bed struct {
 
 // setUp constructs a FIFO. It closes the FIFO when the case ends, so that no Pop stays
 // behind.
-func setUp(t *suite.T, construct newFIFO, known contract.KeyListerGetter) *bed {
+func setUp(t *suite.T, construct newFIFO, known contract.KeyListerGetter) *fixture {
 	return setUpFIFO(t, construct(contract.FIFOConfig{KeyFunc: keyFunc, KnownObjects: known}))
 }
 
-func setUpFIFO(t *suite.T, f contract.FIFO) *bed {
+func setUpFIFO(t *suite.T, f contract.FIFO) *fixture {
 	t.Cleanup(f.Close)
-	return &bed{t, f, t.Config().FIFOClass}
+	return &fixture{t, f, t.Config().FIFOClass}
 }
 
 // only skips the case unless the FIFO is of one of the classes.
@@ -85,33 +85,33 @@ func only(t *suite.T, classes ...contract.FIFOClass) {
 	}
 }
 
-func (b *bed) must(err error) {
+func (b *fixture) must(err error) {
 	if err != nil {
 		b.t.Fatalf("unexpected error: %v", err)
 	}
 }
 
-func (b *bed) add(objs ...any) {
+func (b *fixture) add(objs ...any) {
 	for _, o := range objs {
 		b.must(b.f.Add(o))
 	}
 }
 
-func (b *bed) update(objs ...any) {
+func (b *fixture) update(objs ...any) {
 	for _, o := range objs {
 		b.must(b.f.Update(o))
 	}
 }
 
-func (b *bed) remove(objs ...any) {
+func (b *fixture) remove(objs ...any) {
 	for _, o := range objs {
 		b.must(b.f.Delete(o))
 	}
 }
 
-func (b *bed) replace(objs ...any) { b.must(b.f.Replace(objs, "7")) }
+func (b *fixture) replace(objs ...any) { b.must(b.f.Replace(objs, "7")) }
 
-func (b *bed) synced(want bool, when string) {
+func (b *fixture) synced(want bool, when string) {
 	if got := b.f.HasSynced(); got != want {
 		b.t.Fatalf("HasSynced is %t, want %t: %s", got, want, when)
 	}
@@ -174,13 +174,13 @@ func await[R any](t *suite.T, done <-chan R, what any) R {
 }
 
 // popWith pops an item that must be waiting.
-func (b *bed) popWith(process contract.PopProcessFunc) popped {
+func (b *fixture) popWith(process contract.PopProcessFunc) popped {
 	done := start(b.t, func() popped { return popOnce(b.f, process) })
 	return await(b.t, done, "Pop does not return although something waits")
 }
 
 // pop pops an item that must be waiting and checks its deltas.
-func (b *bed) pop(want string) popped {
+func (b *fixture) pop(want string) popped {
 	p := b.popWith(nil)
 	switch got := render(p.deltas); {
 	case p.err != nil:
@@ -193,7 +193,7 @@ func (b *bed) pop(want string) popped {
 
 // drain checks all items that wait. It closes the FIFO first, so that a FIFO which lost or
 // made up an item fails here rather than hangs.
-func (b *bed) drain(want ...string) {
+func (b *fixture) drain(want ...string) {
 	b.f.Close()
 	for i := 0; ; i++ {
 		p := b.popWith(nil)
