@@ -105,7 +105,7 @@ var arrivalCases = []suite.Case[constructor]{
 	})},
 	{Clause: "DELAY-20", Name: "before-and-after-a-look", Why: whyArrival, Run: ordered(func(t *suite.T, newHeap constructor) {
 		// Next may arrange what waits. Each of some hundred ticks gets an item before and after.
-		h, tick := newHeap(), max(1, t.Config().Granularity)
+		h, tick := newHeap(), max(1, settingsOf(t).granularity)
 		for i := range 600 {
 			readyAt := at(5).Add(time.Duration(i) * tick)
 			h.Add("earlier", at(0))

@@ -12,7 +12,7 @@ import (
 // granular runs a case with the granularity that the structure states.
 func granular(run func(t *suite.T, newHeap constructor, g time.Duration)) func(*suite.T, constructor) {
 	return func(t *suite.T, newHeap constructor) {
-		g := t.Config().Granularity
+		g := settingsOf(t).granularity
 		if g == 0 {
 			t.Skipf("it states no granularity: see delaytest.Granularity")
 		}

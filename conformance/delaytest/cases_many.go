@@ -37,7 +37,7 @@ var batchSizes = []int{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 
 
 var manyCases = []suite.Case[constructor]{
 	{Clause: "DELAY-19", Name: "many-steps", Why: whyMany, Run: batched(func(t *suite.T, newHeap func() batchHeap) {
-		p := precision{known: true, granularity: t.Config().Granularity}
+		p := precision{known: true, granularity: settingsOf(t).granularity}
 		if _, inexact := t.Config().Waived["DELAY-11"]; inexact && p.granularity == 0 {
 			p = precision{}
 		}

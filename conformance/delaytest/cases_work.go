@@ -19,7 +19,7 @@ var workSizes = []int{100, 5000}
 // against the bound. f returns how many operations it did.
 func counted(f func(t *suite.T, h contract.DelayHeap[string], waiting int) (operations int)) func(*suite.T, constructor) {
 	return func(t *suite.T, newHeap constructor) {
-		steps, bound := t.Config().DelaySteps, t.Config().DelayBound
+		steps, bound := settingsOf(t).steps, settingsOf(t).bound
 		if steps == nil || bound == nil {
 			t.Skipf("it does not count its steps: see delaytest.CountedWork")
 		}

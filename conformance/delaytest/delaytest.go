@@ -43,6 +43,15 @@ func InexactTime(reason string) Option {
 	}
 }
 
+// settings are what the options say of the structure.
+type settings struct {
+	granularity time.Duration                           // 0 if it keeps times exactly
+	steps       func(contract.DelayHeap[string]) uint64 // nil if it counts none
+	bound       func(waiting int) float64
+}
+
+func settingsOf(t *suite.T) settings { return suite.Settings[settings](t.Config()) }
+
 // maxGranularity is what the times of the core clauses leave room for.
 const maxGranularity = time.Minute
 
@@ -55,7 +64,7 @@ func Granularity(g time.Duration) Option {
 			c.Refuse(fmt.Errorf("Granularity(%s): want more than 0 and at most %s", g, maxGranularity))
 			return
 		}
-		c.Granularity = g
+		suite.Setting(func(s *settings) { s.granularity = g })(c)
 		InexactTime(fmt.Sprintf("times are rounded up to %s", g))(c)
 	}
 }
@@ -65,7 +74,7 @@ func Granularity(g time.Duration) Option {
 // operation may take, on average over some ten thousand, while so many wait, such as
 // [LogSteps] of a number.
 func CountedWork(steps func(contract.DelayHeap[string]) uint64, bound func(waiting int) float64) Option {
-	return func(c *suite.Config) { c.DelaySteps, c.DelayBound = steps, bound }
+	return suite.Setting(func(s *settings) { s.steps, s.bound = steps, bound })
 }
 
 // LogSteps bounds the steps by perDoubling for each doubling of what waits, and ten times

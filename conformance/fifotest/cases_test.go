@@ -1,6 +1,7 @@
 package fifotest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/informerbench/informerbench/contract"
@@ -22,5 +23,12 @@ func TestEveryClauseHasACase(t *testing.T) {
 		if !tested[c.ID] {
 			t.Errorf("no case tests %s", c)
 		}
+	}
+}
+
+func TestUnknownClassIsNamed(t *testing.T) {
+	t.Parallel()
+	if err := Check(nil, Class("sorted")); err == nil || !strings.Contains(err.Error(), `Class("sorted")`) || !strings.Contains(err.Error(), "coalescing") {
+		t.Errorf("got %v, want the class and those that there are", err)
 	}
 }

@@ -302,7 +302,7 @@ type consulted struct {
 func watchedStore(t *suite.T, objs ...*object) (*knownObjects, *consulted) {
 	store, c := known(objs...), &consulted{t: t}
 	store.consulted = func() {
-		if c.inProcess.Load() || t.Config().FIFOClass == contract.InOrderAtomic {
+		if c.inProcess.Load() || classOf(t.Config()) == contract.InOrderAtomic {
 			c.violations.Add(1)
 		}
 	}

@@ -52,7 +52,7 @@ var coreCases = fifoCases{
 			{"Resync", "Sync(a@1)", "SyncAll(all)", func(b *fixture, _ *object) { b.must(b.f.Resync()) }},
 		} {
 			want := p.want
-			if t.Config().FIFOClass == contract.InOrderAtomic {
+			if classOf(t.Config()) == contract.InOrderAtomic {
 				want = p.atomic
 			}
 			for round := range t.Scale(50) {
@@ -209,7 +209,7 @@ var coreCases = fifoCases{
 				want(199-i, "one came and one was popped")
 			}
 		}
-		if t.Config().Unlocked {
+		if settingsOf(t).unlocked {
 			var within int
 			b.popWith(func(any, bool) error {
 				b.add(obj("x", 201), obj("y", 202))

@@ -3,6 +3,8 @@ package fifotest
 // The entry points of the package, and its options.
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -22,24 +24,43 @@ type (
 // Waive leaves out a clause; the reason is printed with every result.
 func Waive(clause, reason string) Option { return suite.Waive(clause, reason) }
 
+// settings are what the options say of the FIFO.
+type settings struct {
+	class           contract.FIFOClass // "" means contract.Coalescing; see classOf
+	unlocked        bool
+	newTransforming func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO
+}
+
+func settingsOf(t *suite.T) settings { return suite.Settings[settings](t.Config()) }
+
+// classOf is the class of the FIFO under test.
+func classOf(c suite.Config) contract.FIFOClass {
+	return cmp.Or(suite.Settings[settings](c).class, contract.Coalescing)
+}
+
 // Class sets the class that the FIFO claims to be; without it, contract.Coalescing.
 //
 // A FIFO of class InOrder must accept nil KnownObjects. One of class InOrderAtomic must
 // accept KnownObjects and not use it.
 func Class(class contract.FIFOClass) Option {
-	return func(c *suite.Config) { c.FIFOClass = class }
+	return func(c *suite.Config) {
+		if !slices.Contains(contract.FIFOClasses(), class) {
+			c.Refuse(fmt.Errorf("Class(%q): want one of %v", class, contract.FIFOClasses()))
+		}
+		suite.Setting(func(s *settings) { s.class = class })(c)
+	}
 }
 
 // Unlocked says that no lock is held while process runs, so that the clauses of
 // contract.CapUnlocked are tested; without it they are skipped.
 func Unlocked() Option {
-	return func(c *suite.Config) { c.Unlocked = true }
+	return suite.Setting(func(s *settings) { s.unlocked = true })
 }
 
 // NewTransforming sets the constructor of the same FIFO with a transformer. Without it the
 // clauses of contract.CapTransform are skipped.
 func NewTransforming(construct func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO) Option {
-	return func(c *suite.Config) { c.NewTransforming = construct }
+	return suite.Setting(func(s *settings) { s.newTransforming = construct })
 }
 
 // Run tests the FIFOs that newFIFO constructs, in a subtest for each case. Each call of

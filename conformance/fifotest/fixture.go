@@ -75,12 +75,12 @@ func setUp(t *suite.T, construct newFIFO, known contract.KeyListerGetter) *fixtu
 
 func setUpFIFO(t *suite.T, f contract.FIFO) *fixture {
 	t.Cleanup(f.Close)
-	return &fixture{t, f, t.Config().FIFOClass}
+	return &fixture{t, f, classOf(t.Config())}
 }
 
 // only skips the case unless the FIFO is of one of the classes.
 func only(t *suite.T, classes ...contract.FIFOClass) {
-	if class := t.Config().FIFOClass; !slices.Contains(classes, class) {
+	if class := classOf(t.Config()); !slices.Contains(classes, class) {
 		t.Skipf("a FIFO of class %s promises this in another way or not at all", class)
 	}
 }

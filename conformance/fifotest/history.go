@@ -31,7 +31,7 @@ var historyCases = fifoCases{
 				await(t, start(t, func() bool { pop(); return true }),
 					lazy(func() string { return "Pop does not return after\n" + h.String() }))
 			}
-			h.run(construct, t.Config().FIFOClass)
+			h.run(construct, classOf(t.Config()))
 		})
 	}),
 	check("FIFO-25", "many-keys", "some order of events leaves a cache of many objects that differs from the cluster", func(t *suite.T, construct newFIFO) {
@@ -41,7 +41,7 @@ var historyCases = fifoCases{
 			h.watch = func(pop func()) {
 				await(t, start(t, func() bool { pop(); return true }), "Pop does not return although something waits")
 			}
-			h.begin(construct, t.Config().FIFOClass, known)
+			h.begin(construct, classOf(t.Config()), known)
 			t.Cleanup(h.f.Close)
 			for _, phase := range []struct{ keys, fill, steps int }{{12, 0, 200}, {60, 30, 400}, {300, 200, 400}, {40000, 1100, 10}, {12, 0, 100}} {
 				h.keys = phase.keys
@@ -94,7 +94,7 @@ func Fuzz(f *testing.F, newFIFO func(contract.FIFOConfig) contract.FIFO, opts ..
 			},
 		}
 		h.watch = func(pop func()) { pop() }
-		h.run(newFIFO, cfg.FIFOClass)
+		h.run(newFIFO, classOf(cfg))
 	})
 }
 

@@ -21,7 +21,7 @@ func (b *fixture) during(call func() error, process func(contract.Deltas) error)
 	var called <-chan error
 	p := b.popWith(func(o any, _ bool) error {
 		called = start(b.t, call)
-		if b.t.Config().Unlocked {
+		if settingsOf(b.t).unlocked {
 			called = b.returned(called)
 		} else {
 			for range 200 {
@@ -152,7 +152,7 @@ var flights = []flight{
 // unlocked makes a case one for FIFOs that claim contract.CapUnlocked.
 func unlocked(clause, name, why string, run func(t *suite.T, construct newFIFO)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
-		if !t.Config().Unlocked {
+		if !settingsOf(t).unlocked {
 			t.Skipf("the FIFO does not claim that producers never wait for process (fifotest.Unlocked)")
 		}
 		run(t, construct)
@@ -278,7 +278,7 @@ var inFlightCases = fifoCases{
 					replaced <- q.Replace([]any{obj("b", 2)}, "8")
 					return q.ListKeys() // it may wait for process
 				})
-				if t.Config().Unlocked {
+				if settingsOf(t).unlocked {
 					if err := <-b.returned(replaced); err != nil {
 						t.Errorf("Replace: %v", err)
 					}

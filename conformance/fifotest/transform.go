@@ -41,7 +41,7 @@ func (tr *transformer) transform(o any) (any, error) {
 // ofTransform makes a case for FIFOs with a transformer.
 func ofTransform(clause, name, why string, run func(b *fixture, tr *transformer)) fifoCase {
 	return check(clause, name, why, func(t *suite.T, _ newFIFO) {
-		construct := t.Config().NewTransforming
+		construct := settingsOf(t).newTransforming
 		if construct == nil {
 			t.Skipf("no constructor of a FIFO with a transformer was given (fifotest.NewTransforming)")
 		}

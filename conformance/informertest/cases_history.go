@@ -28,7 +28,7 @@ const atMostFailures = 3
 
 func randomHistories(t *suite.T, e env) {
 	cfg := t.Config()
-	total := cfg.Histories
+	total := suite.Settings[settings](cfg).histories
 	if total == 0 {
 		total = t.Scale(defaultHistories)
 	}

@@ -178,7 +178,7 @@ func (l *errorLog) count(target error) (n int) {
 var mutationCase = suite.Case[env]{
 	Clause: "INFORMER-30", Name: "changed-in-the-cache", Why: "all readers share the object, and some would see half of the change",
 	Run: func(t *suite.T, _ env) {
-		construct := t.Config().MutationDetecting
+		construct := suite.Settings[settings](t.Config()).mutationDetecting
 		if construct == nil {
 			t.Skipf("no informer was given that reports changed objects to the suite (MutationDetecting)")
 		}

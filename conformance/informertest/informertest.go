@@ -42,6 +42,12 @@ type Option = suite.Option
 // histories do not report problems of that clause either.
 func Waive(clause, reason string) Option { return suite.Waive(clause, reason) }
 
+// settings are what the options say of the informer and its histories.
+type settings struct {
+	histories         int // 0 if the effort decides
+	mutationDetecting func(found func(message string)) contract.NewInformer
+}
+
 // Histories sets the number of random histories. Without it there are 300, scaled by the
 // effort. History number i of a run with seed s is the first of a run with seed s+i.
 func Histories(n int) Option {
@@ -49,7 +55,7 @@ func Histories(n int) Option {
 		if n < 1 {
 			c.Refuse(fmt.Errorf("Histories(%d): want one or more", n))
 		}
-		c.Histories = n
+		suite.Setting(func(s *settings) { s.histories = n })(c)
 	}
 }
 
@@ -57,7 +63,7 @@ func Histories(n int) Option {
 // it handed them out. The informer calls found each time that it finds some. Without this
 // option INFORMER-30 is skipped: client-go's detector ends the process.
 func MutationDetecting(newInformer func(found func(message string)) contract.NewInformer) Option {
-	return func(c *suite.Config) { c.MutationDetecting = newInformer }
+	return suite.Setting(func(s *settings) { s.mutationDetecting = newInformer })
 }
 
 // env holds the constructor and the shared state of the cases.

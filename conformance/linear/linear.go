@@ -58,7 +58,11 @@ func Waive(clause, reason string) Option { return suite.Waive(clause, reason) }
 
 // WithDrawings chooses the directory for the pages that draw violations. The directory is
 // made if it does not exist. Without this option the pages go to os.TempDir().
-func WithDrawings(dir string) Option { return func(c *suite.Config) { c.Drawings = dir } }
+func WithDrawings(dir string) Option {
+	return suite.Setting(func(s *settings) { s.drawings = dir })
+}
+
+type settings struct{ drawings string }
 
 // budget is the number of short histories of a case at effort 1.
 const budget = 1000

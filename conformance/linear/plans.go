@@ -117,7 +117,7 @@ func (p plan) run(t *suite.T, newStore NewStore, histories int) {
 			sum.undecided++
 		case porcupine.Illegal:
 			f := reduce(h, newStore, r, t.Config().CaseTimeout/8, t.Progress)
-			t.Fatalf("history %d (%d clients): %s", sum.histories, len(prog.clients), f.report(t.Config().Drawings, p.clause))
+			t.Fatalf("history %d (%d clients): %s", sum.histories, len(prog.clients), f.report(suite.Settings[settings](t.Config()).drawings, p.clause))
 		}
 	}
 }

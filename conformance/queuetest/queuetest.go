@@ -42,14 +42,20 @@ type Option = suite.Option
 // Waive leaves out a clause; the reason is printed wherever the result is.
 func Waive(clause, reason string) Option { return suite.Waive(clause, reason) }
 
+// settings are what the options say of the queue.
+type settings struct {
+	ownClock      bool
+	newConfigured func(contract.QueueConfig) contract.DelayingQueue[string]
+}
+
 // OwnClock says that the queue reads the system's clock whatever clock it is given. Check
 // then runs in real time. Run does not need the option.
-func OwnClock() Option { return func(c *suite.Config) { c.OwnClock = true } }
+func OwnClock() Option { return suite.Setting(func(s *settings) { s.ownClock = true }) }
 
 // NewConfigured sets the constructor of the same queue with a configuration. It is for the
 // clauses on metrics and orders, and those on delays that a limiter chooses.
 func NewConfigured(construct func(contract.QueueConfig) contract.DelayingQueue[string]) Option {
-	return func(c *suite.Config) { c.NewConfigured = construct }
+	return suite.Setting(func(s *settings) { s.newConfigured = construct })
 }
 
 // env holds the queue's constructor and the kind of time for a case.
@@ -79,7 +85,7 @@ func Check(newQueue func(clock.WithTicker) contract.DelayingQueue[string], opts 
 		return err
 	}
 	newTimeline := newStepped
-	if cfg.OwnClock {
+	if suite.Settings[settings](cfg).ownClock {
 		newTimeline = func() timeline { return real{} }
 	}
 	return suite.Check(cases, env{newQueue, newTimeline}, cfg)

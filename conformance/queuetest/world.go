@@ -49,7 +49,7 @@ func (e env) configured(t *suite.T, cfg contract.QueueConfig) env {
 
 // configuredAs is configured. If onClock is false, the queues are given no clock.
 func (e env) configuredAs(t *suite.T, cfg contract.QueueConfig, onClock bool) env {
-	construct := t.Config().NewConfigured
+	construct := suite.Settings[settings](t.Config()).newConfigured
 	if construct == nil {
 		t.Skipf("no constructor of a queue with a configuration was given (queuetest.NewConfigured)")
 	}

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -61,8 +62,8 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("%s [%s, seed %d]\n%s", f.Clause, f.Case, f.Seed, indent(f.Reason))
 }
 
-// Config holds the settings that options change. Its zero value is the default of every
-// suite.
+// Config holds what options change in every suite, and the settings of each suite's own
+// (see [Setting]). Its zero value is the default.
 type Config struct {
 	// Waived maps the number of a clause to the reason for not testing it.
 	Waived map[string]string
@@ -77,40 +78,35 @@ type Config struct {
 	Effort float64
 	// Observe is called with each result as it comes, from one goroutine.
 	Observe func(Result)
-	// FIFOClass is the class that fifotest tests; "" means contract.Coalescing.
-	FIFOClass contract.FIFOClass
-	// Unlocked says that a FIFO claims the clauses of contract.CapUnlocked.
-	Unlocked bool
-	// NewTransforming constructs the FIFO that fifotest tests with a transformer;
-	// nil skips the clauses of contract.CapTransform.
-	NewTransforming func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO
-	// Drawings is the directory for the HTML pages in which package linear draws
-	// violations; "" means os.TempDir().
-	Drawings string
-	// OwnClock says that a queue reads the system's clock and ignores the clock that its
-	// constructor is given (controller-runtime's priority queue does).
-	OwnClock bool
-	// NewConfigured constructs the queue that queuetest tests with the suite's own metrics,
-	// order and limiter; nil skips the cases that need one.
-	NewConfigured func(contract.QueueConfig) contract.DelayingQueue[string]
-	// Granularity is the duration to which the heap under delaytest rounds times up; 0
-	// means that it keeps times exactly.
-	Granularity time.Duration
-	// DelaySteps returns the number of steps that the operations of a delay heap have
-	// taken. DelayBound returns the largest average number of steps per operation while
-	// waiting items wait. nil skips the clause of contract.CapCountedWork.
-	DelaySteps func(contract.DelayHeap[string]) uint64
-	DelayBound func(waiting int) float64
-	// Histories is the number of random histories that informertest plays; 0 means 300,
-	// scaled by the effort.
-	Histories int
-	// MutationDetecting constructs the informer whose reports of changed objects
-	// informertest tests; nil skips the clause of contract.CapMutationDetection.
-	MutationDetecting func(found func(message string)) contract.NewInformer
 	// Only restricts the run to these clauses; empty means all.
 	Only []string
 
+	own          map[reflect.Type]any // by the type of a suite's settings: a pointer to them
 	wrongOptions []error
+}
+
+// Setting is an option that changes a suite's own settings. S is a type of the suite's
+// package, so no other suite sees them.
+func Setting[S any](change func(s *S)) Option {
+	return func(c *Config) {
+		if c.own == nil {
+			c.own = map[reflect.Type]any{}
+		}
+		kind := reflect.TypeFor[S]()
+		if c.own[kind] == nil {
+			c.own[kind] = new(S)
+		}
+		change(c.own[kind].(*S))
+	}
+}
+
+// Settings returns the settings of type S that options have made; the zero value if there
+// were none.
+func Settings[S any](c Config) (s S) {
+	if own, ok := c.own[reflect.TypeFor[S]()]; ok {
+		return *own.(*S)
+	}
+	return s
 }
 
 // Refuse makes NewConfig return err. An option calls it if its argument makes no sense.
@@ -183,12 +179,6 @@ func NewConfig(opts []Option) (Config, error) {
 	}
 	if c.Effort == 0 {
 		c.Effort = 1
-	}
-	if c.FIFOClass == "" {
-		c.FIFOClass = contract.Coalescing
-	}
-	if !slices.Contains(contract.FIFOClasses(), c.FIFOClass) {
-		c.wrongOptions = append(c.wrongOptions, fmt.Errorf("unknown FIFO class %q: want one of %v", c.FIFOClass, contract.FIFOClasses()))
 	}
 	return c, errors.Join(c.wrongOptions...)
 }

@@ -127,6 +127,25 @@ func TestRandomShrinks(t *testing.T) {
 	}
 }
 
+// A suite's own settings add up, and no other suite sees them.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	type mine struct{ a, b int }
+	type theirs struct{ a, b int }
+	cfg, err := NewConfig([]Option{
+		Setting(func(s *mine) { s.a = 1 }), WithEffort(2), Setting(func(s *mine) { s.b = 2 }), Setting(func(s *mine) { s.a++ }),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Settings[mine](cfg); got != (mine{2, 2}) {
+		t.Errorf("%+v, want both as the options left them", got)
+	}
+	if got := Settings[theirs](cfg); got != (theirs{}) {
+		t.Errorf("another suite sees %+v", got)
+	}
+}
+
 func TestWrongOptionsAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -136,7 +155,7 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 		{Waive("STORE-999", "x"), "STORE-999"},
 		{Waive("STORE-7", ""), "give the reason"},
 		{Only("NOPE-1"), "NOPE-1"},
-		{func(c *Config) { c.FIFOClass = "sorted" }, "coalescing"},
+		{func(c *Config) { c.Refuse(errors.New("sorted is no class")) }, "sorted"},
 	} {
 		if _, err := NewConfig([]Option{c.opt}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
