@@ -9,7 +9,10 @@ import (
 	"testing"
 )
 
-var link = regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
+var (
+	link = regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
+	code = regexp.MustCompile("(?ms)^```.*?^```$")
+)
 
 // Every link of the documentation that is no address leads to a file.
 func TestDocumentationLinksLeadSomewhere(t *testing.T) {
@@ -29,7 +32,7 @@ func TestDocumentationLinksLeadSomewhere(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(string(text), ""), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
