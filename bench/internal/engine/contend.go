@@ -31,53 +31,19 @@ type Worker struct {
 // the end of the run to process. p, which may be nil, begins when everything is made and
 // nothing runs yet. Contend blocks until every goroutine has returned.
 func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profiler, process map[string]float64) ([]record.Series, error) {
-	crews := make([][]*Worker, len(w.Groups))
-	timing := timingCost()
-	for i, g := range w.Groups {
-		var decided atomic.Int64
-		op, err := load.LookupOperation(w.Component, g.Op)
-		if err != nil {
-			return nil, err
-		}
-		for who := range g.Goroutines {
-			a, err := s.Actor(g.Op, g, who)
-			if err != nil {
-				return nil, err
-			}
-			wk := NewWorker(Marked(p, a, SeriesName(g)), g, op.Role == load.RoleConsume)
-			if g.Rate == 0 && g.Think == 0 && a.Prepare == nil && !wk.consumes {
-				wk.stride = &stride{timing: timing, group: &decided}
-			}
-			crews[i] = append(crews[i], wk)
-		}
+	crews, err := crewsOf(s, w, p)
+	if err != nil {
+		return nil, err
 	}
 	runtime.GC()
 	if err := p.Begin(); err != nil {
 		return nil, err
 	}
 
-	var running, working sync.WaitGroup // all, and those that do not wait for the work of others
 	start := time.Now()
 	from := start.Add(w.Warmup)
 	end := from.Add(w.Duration)
-	for _, crew := range crews {
-		for _, wk := range crew {
-			wk.actor.Seen.Begin(from)
-		}
-	}
-	for _, crew := range crews {
-		for who, wk := range crew {
-			if !wk.consumes {
-				working.Add(1)
-			}
-			running.Go(func() {
-				wk.Run(ctx, who, len(crew), start, from, end)
-				if !wk.consumes {
-					working.Done()
-				}
-			})
-		}
-	}
+	running, working := begin(ctx, crews, start, from, end)
 	time.Sleep(time.Until(from))
 	before := sysinfo.ReadCounters()
 	untraced := p.TraceUntil(end)
@@ -103,6 +69,56 @@ func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profile
 		}
 	}
 	return series, errors.Join(ctx.Err(), untraced)
+}
+
+// crewsOf makes the workers of each group.
+func crewsOf(s Subject, w load.Workload, p *profile.Profiler) ([][]*Worker, error) {
+	crews := make([][]*Worker, len(w.Groups))
+	timing := timingCost()
+	for i, g := range w.Groups {
+		var decided atomic.Int64
+		op, err := load.LookupOperation(w.Component, g.Op)
+		if err != nil {
+			return nil, err
+		}
+		for who := range g.Goroutines {
+			a, err := s.Actor(g.Op, g, who)
+			if err != nil {
+				return nil, err
+			}
+			wk := NewWorker(Marked(p, a, SeriesName(g)), g, op.Role == load.RoleConsume)
+			if g.Rate == 0 && g.Think == 0 && a.Prepare == nil && !wk.consumes {
+				wk.stride = &stride{timing: timing, group: &decided}
+			}
+			crews[i] = append(crews[i], wk)
+		}
+	}
+	return crews, nil
+}
+
+// begin starts a goroutine for each worker. running ends when all have ended, working when
+// those have that do not wait for the work of others.
+func begin(ctx context.Context, crews [][]*Worker, start, from, end time.Time) (running, working *sync.WaitGroup) {
+	running, working = &sync.WaitGroup{}, &sync.WaitGroup{}
+	for _, crew := range crews {
+		for _, wk := range crew {
+			wk.actor.Seen.Begin(from)
+		}
+	}
+	for _, crew := range crews {
+		for who, wk := range crew {
+			if !wk.consumes {
+				working.Add(1)
+			}
+			running.Go(func() {
+				wk.Run(ctx, who, len(crew), start, from, end)
+				if !wk.consumes {
+					working.Done()
+				}
+			})
+		}
+	}
+	return running, working
 }
 
 // SeriesName names the series of a group.

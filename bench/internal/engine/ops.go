@@ -24,60 +24,75 @@ func Alone(ctx context.Context, s Subject, w load.Workload, objects *load.Object
 	if err := p.Begin(); err != nil {
 		return err
 	}
-	type timed struct {
-		op         load.Op
-		goroutines int
-		actors     []Actor
-		solo       solo
-	}
-	var all []*timed
-	for _, op := range w.Ops {
-		for _, goroutines := range w.Parallel {
-			all = append(all, &timed{op: op, goroutines: goroutines})
-		}
-	}
+	all := trialsOf(w)
 	for range passes {
-		for i, t := range all {
-			if t == nil {
-				continue
-			}
+		for _, t := range all {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if t.actors == nil {
-				// Once: in a later pass an actor continues where it was, or its updates
-				// would store the objects that are stored already.
-				actors, err := Crew(s, t.op, t.goroutines)
-				if errors.Is(err, ErrUnsupported) {
-					f.Unsupported = append(f.Unsupported, err.Error())
-					all[i] = nil
-					continue
-				}
-				if err != nil {
-					return err
-				}
-				t.actors = actors
-			}
-			if err := t.solo.pass(t.actors, w.Duration/passes); err != nil {
+			if err := t.pass(s, w.Duration/passes); err != nil {
 				return fmt.Errorf("%s: %w", t.op, err)
 			}
 		}
 	}
 	for _, t := range all {
-		if t == nil {
+		if t.lacking != nil {
+			f.Unsupported = append(f.Unsupported, t.lacking.Error())
 			continue
 		}
-		series := t.solo.series()
-		series.Op = string(t.op)
-		if tell := t.actors[0].Tell; tell != nil {
-			tell(series.Values)
-		}
-		if t.goroutines > 1 {
-			series.Group = fmt.Sprintf("x%d", t.goroutines)
-		}
-		f.Series = append(f.Series, series)
+		f.Series = append(f.Series, t.series())
 	}
 	return nil
+}
+
+// trial is one operation on a number of goroutines.
+type trial struct {
+	op         load.Op
+	goroutines int
+	actors     []Actor
+	lacking    error // why the implementation lacks the operation
+	solo       solo
+}
+
+func trialsOf(w load.Workload) (all []*trial) {
+	for _, op := range w.Ops {
+		for _, goroutines := range w.Parallel {
+			all = append(all, &trial{op: op, goroutines: goroutines})
+		}
+	}
+	return all
+}
+
+// pass measures the operation for the time budget, unless the implementation lacks it.
+func (t *trial) pass(s Subject, budget time.Duration) (err error) {
+	if t.lacking != nil {
+		return nil
+	}
+	if t.actors == nil {
+		// Once: in a later pass an actor continues where it was, or its updates would store
+		// the objects that are stored already.
+		t.actors, err = Crew(s, t.op, t.goroutines)
+		if errors.Is(err, ErrUnsupported) {
+			t.lacking = err
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return t.solo.pass(t.actors, budget)
+}
+
+func (t *trial) series() record.Series {
+	series := t.solo.series()
+	series.Op = string(t.op)
+	if tell := t.actors[0].Tell; tell != nil {
+		tell(series.Values)
+	}
+	if t.goroutines > 1 {
+		series.Group = fmt.Sprintf("x%d", t.goroutines)
+	}
+	return series
 }
 
 const harnessBudget = 10 * time.Millisecond

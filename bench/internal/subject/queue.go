@@ -88,113 +88,151 @@ func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (engine.Actor, e
 			return engine.Actor{}, fmt.Errorf("queue: %s: %w", op, err)
 		}
 	}
-	key := func(i int) string { return s.keys[i] }
-	keys := engine.Along(w, key)
-	queue := s.queue
 	if g.Name != "" {
 		s.Blind = s.Blind || op == load.OpAddGetDone
 		s.Timed = s.Timed || op == load.OpAddAfter
 		s.Otherwise = s.Otherwise || s.waiting > 0 && s.ahead == nil || g.Requeue || op == load.OpAdd || op == load.OpAddRateLimited
 	}
+	keys := engine.Along(w, s.key)
 	switch op {
 	case load.OpAdd:
-		stamps, due := s.Producer(w.Order, key)
-		return engine.Actor{Due: due, Loop: func(n int) int {
-			for range n {
-				i := w.Slot()
-				due.Stamp(stamps[i])
-				queue.Add(keys[i])
-			}
-			return n
-		}}, nil
+		return s.adder(w, keys), nil
 	case load.OpAddGetDone:
-		return engine.Actor{Loop: func(n int) int {
-			for i := range n {
-				mine := &keys[w.Slot()]
-				queue.Add(*mine)
-				item, shutdown := queue.Get()
-				if shutdown {
-					return i
-				}
-				queue.Done(item)
-				// The goroutine that called Done for an item adds it next. If another
-				// goroutine added it before this one's Done, the queue would merge the two
-				// Adds, and a Get would wait forever.
-				*mine = item
-			}
-			return n
-		}}, nil
+		return s.roundTripper(w, keys), nil
 	case load.OpGetDone:
-		seen := s.Consumer(g.Name)
-		s.stampWaiting()
-		return engine.Actor{Seen: seen, Loop: func(n int) int {
-			for i := range n {
-				item, shutdown := queue.Get()
-				if shutdown {
-					return i
-				}
-				s.Saw(item, seen)
-				if g.Work > 0 {
-					time.Sleep(g.Work)
-				}
-				if g.Requeue {
-					queue.Add(item)
-				}
-				queue.Done(item)
-			}
-			return n
-		}}, nil
+		return s.taker(g), nil
 	case load.OpAddAfter:
-		ahead, lap, shrink := offsets(g.Ahead), w.Lap(), 1.0
 		if g.Name != "" {
-			return s.laterAdder(w, ahead), nil
+			return s.stampingLaterAdder(w, keys, offsets(g.Ahead)), nil
 		}
-		return engine.Actor{Loop: func(n int) int {
-			for range n {
-				if now := w.Lap(); now != lap {
-					lap = now
-					shrink *= lapShrink
-				}
-				i := w.Slot()
-				queue.AddAfter(keys[i], time.Duration(float64(ahead[i])*shrink))
-			}
-			queue.Len()
-			return n
-		}}, nil
+		return s.laterAdder(w, keys, offsets(g.Ahead)), nil
 	case load.OpAddRateLimited:
-		limited, ok := queue.(contract.RateLimitingQueue[string])
-		if !ok {
-			return engine.Actor{}, fmt.Errorf("queue: %s: %w", op, engine.ErrUnsupported)
-		}
-		return engine.Actor{Loop: func(n int) int {
-			for range n {
-				limited.AddRateLimited(keys[w.Slot()])
-			}
-			queue.Len()
-			return n
-		}}, nil
+		return s.limitedAdder(w, keys)
 	}
 	return engine.Actor{}, fmt.Errorf("queue: %s: %w", op, engine.ErrUnsupported)
 }
 
-// laterAdder is the actor of add-after in a group: as alone, but it also stamps each item
-// with the time from which it is ready.
-func (s *queueSubject) laterAdder(w *engine.Walk, ahead []time.Duration) engine.Actor {
-	keys := engine.Along(w, func(i int) string { return s.keys[i] })
-	stamps, _ := s.Producer(w.Order, func(i int) string { return s.keys[i] })
-	lap, shrink := w.Lap(), 1.0
+func (s *queueSubject) key(i int) string { return s.keys[i] }
+
+// adder adds items that are ready at once.
+func (s *queueSubject) adder(w *engine.Walk, keys []string) engine.Actor {
+	queue := s.queue
+	stamps, due := s.Producer(w.Order, s.key)
+	return engine.Actor{Due: due, Loop: func(n int) int {
+		for range n {
+			i := w.Slot()
+			due.Stamp(stamps[i])
+			queue.Add(keys[i])
+		}
+		return n
+	}}
+}
+
+// roundTripper adds an item, takes one out and is done with it.
+func (s *queueSubject) roundTripper(w *engine.Walk, keys []string) engine.Actor {
+	queue := s.queue
+	return engine.Actor{Loop: func(n int) int {
+		for i := range n {
+			mine := &keys[w.Slot()]
+			queue.Add(*mine)
+			item, shutdown := queue.Get()
+			if shutdown {
+				return i
+			}
+			queue.Done(item)
+			// The goroutine that called Done for an item adds it next. If another goroutine
+			// added it before this one's Done, the queue would merge the two Adds, and a Get
+			// would wait forever.
+			*mine = item
+		}
+		return n
+	}}
+}
+
+// taker takes items out as a worker does.
+func (s *queueSubject) taker(g load.Group) engine.Actor {
+	queue, seen := s.queue, s.Consumer(g.Name)
+	s.stampWaiting()
+	return engine.Actor{Seen: seen, Loop: func(n int) int {
+		for i := range n {
+			item, shutdown := queue.Get()
+			if shutdown {
+				return i
+			}
+			s.Saw(item, seen)
+			if g.Work > 0 {
+				time.Sleep(g.Work)
+			}
+			if g.Requeue {
+				queue.Add(item)
+			}
+			queue.Done(item)
+		}
+		return n
+	}}
+}
+
+// limitedAdder adds items that are ready when the queue's limiter says.
+func (s *queueSubject) limitedAdder(w *engine.Walk, keys []string) (engine.Actor, error) {
+	limited, ok := s.queue.(contract.RateLimitingQueue[string])
+	if !ok {
+		return engine.Actor{}, fmt.Errorf("queue: %s: %w", load.OpAddRateLimited, engine.ErrUnsupported)
+	}
 	return engine.Actor{Loop: func(n int) int {
 		for range n {
-			if now := w.Lap(); now != lap {
-				lap = now
-				shrink *= lapShrink
-			}
-			i := w.Slot()
-			wait := time.Duration(float64(ahead[i]) * shrink)
-			stamps[i].Offer(s.At(time.Now().Add(wait)))
-			s.queue.AddAfter(keys[i], wait)
+			limited.AddRateLimited(keys[w.Slot()])
 		}
-		s.queue.Len()
+		limited.Len()
+		return n
+	}}, nil
+}
+
+// falling are the delays of add-after on a walk: those of ahead, shorter from lap to lap.
+type falling struct {
+	walk   *engine.Walk
+	ahead  []time.Duration
+	at     uint32 // the lap for which shrink holds
+	shrink float64
+}
+
+func newFalling(w *engine.Walk, ahead []time.Duration) *falling {
+	return &falling{walk: w, ahead: ahead, at: w.Lap(), shrink: 1}
+}
+
+// next advances the walk and returns the slot and its delay.
+func (f *falling) next() (slot uint32, wait time.Duration) {
+	if now := f.walk.Lap(); now != f.at {
+		f.at = now
+		f.shrink *= lapShrink
+	}
+	slot = f.walk.Slot()
+	return slot, time.Duration(float64(f.ahead[slot]) * f.shrink)
+}
+
+// laterAdder adds items that are ready after a delay.
+func (s *queueSubject) laterAdder(w *engine.Walk, keys []string, ahead []time.Duration) engine.Actor {
+	queue, delays := s.queue, newFalling(w, ahead)
+	return engine.Actor{Loop: func(n int) int {
+		for range n {
+			i, wait := delays.next()
+			queue.AddAfter(keys[i], wait)
+		}
+		queue.Len()
+		return n
+	}}
+}
+
+// stampingLaterAdder also stamps each item with the time from which it is ready.
+func (s *queueSubject) stampingLaterAdder(w *engine.Walk, keys []string, ahead []time.Duration) engine.Actor {
+	queue, delays := s.queue, newFalling(w, ahead)
+	stamps, _ := s.Producer(w.Order, s.key)
+	return engine.Actor{Loop: func(n int) int {
+		for range n {
+			i, wait := delays.next()
+			stamps[i].Offer(s.At(time.Now().Add(wait)))
+			queue.AddAfter(keys[i], wait)
+		}
+		queue.Len()
 		return n
 	}}
 }
