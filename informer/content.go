@@ -283,57 +283,18 @@ func (c *content) syncAll() {
 // with one key the last counts. The error is a contract.KeyError, and then nothing was
 // changed.
 func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool) error {
-	objs := info.Objects
-	known := c.store.ListKeys()
-	var keys []string // of objs; not kept for a first list, which does not need them again
-	if len(known) > 0 {
-		keys = make([]string, 0, len(objs))
+	list, items, err := c.relist(info.Objects)
+	if err != nil {
+		return err
 	}
-	items := make(map[string]any, len(objs))
-	for _, obj := range objs {
-		key, err := c.key(obj)
-		if err != nil {
-			return err
-		}
-		items[key] = obj
-		if len(known) > 0 {
-			keys = append(keys, key)
-		}
-	}
-	if len(items) < len(objs) {
-		keys, objs = lastOfEach(c.keysOf(objs), objs)
-	}
-
-	// The former state is read before the write. A first list has none.
-	var gone []contract.DeletedFinalStateUnknown
-	var olds []any
-	if len(known) > 0 {
-		for _, key := range known {
-			if _, listed := items[key]; !listed {
-				old, _ := c.store.Get(key)
-				gone = append(gone, contract.DeletedFinalStateUnknown{Key: key, Obj: old})
-			}
-		}
-		olds = make([]any, len(objs))
-		for i, key := range keys {
-			olds[i], _ = c.store.Get(key)
-		}
-	}
-	change := func(i int) notification {
-		if olds == nil || olds[i] == nil {
-			return notification{nil, objs[i], kindOfAdd(isInInitialList)}
-		}
-		return notification{olds[i], objs[i], kindOfUpdate(olds[i], objs[i])}
-	}
-
 	version := c.store.LastStoreSyncResourceVersion()
 	if c.failures.attempt(func() { c.store.Replace(items, info.ResourceVersion) }) == nil {
 		c.wrote()
-		for _, tombstone := range gone {
+		for _, tombstone := range list.gone {
 			c.note(notification{nil, tombstone, onDelete})
 		}
-		for i := range objs {
-			c.note(change(i))
+		for i := range list.objs {
+			c.note(list.change(i, isInInitialList))
 		}
 		c.flush()
 		return nil
@@ -341,27 +302,87 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 
 	// An IndexFunc failed, as in commit. Client-go's store has the list by now, and the
 	// indexes of half of it. It gets its former content back, then one write for each object.
-	former := make(map[string]any, len(known))
-	for _, tombstone := range gone {
-		former[tombstone.Key] = tombstone.Obj
-	}
-	for i := range olds {
-		if olds[i] != nil {
-			former[keys[i]] = olds[i]
-		}
-	}
+	former := list.former()
 	c.failures.attempt(func() { c.store.Replace(former, version) })
-	for _, tombstone := range gone {
+	for _, tombstone := range list.gone {
 		c.stageWrite(contract.TransactionTypeDelete, tombstone.Key, notification{nil, tombstone, onDelete})
 	}
-	for i, key := range c.keysOf(objs) {
-		c.stageWrite(contract.TransactionTypeUpdate, key, change(i))
+	for i, key := range c.keysOf(list.objs) {
+		c.stageWrite(contract.TransactionTypeUpdate, key, list.change(i, isInInitialList))
 	}
 	c.writeOneByOne()
 	c.store.Bookmark(info.ResourceVersion)
 	c.wrote()
 	c.flush()
 	return nil
+}
+
+// relist is a list of all objects beside what the store had when it came.
+type relist struct {
+	objs []any // the last of each key
+	gone []contract.DeletedFinalStateUnknown
+	// Of objs, with nil for what is new. A first list does not need them and has neither.
+	keys []string
+	olds []any
+}
+
+// relist also returns the objects by key; the relist does not keep that map alive. It reads
+// the store's former state, so it must come before the write.
+func (c *content) relist(objs []any) (*relist, map[string]any, error) {
+	known := c.store.ListKeys()
+	l, items := &relist{objs: objs}, make(map[string]any, len(objs))
+	if len(known) > 0 {
+		l.keys = make([]string, 0, len(objs))
+	}
+	for _, obj := range objs {
+		key, err := c.key(obj)
+		if err != nil {
+			return nil, nil, err
+		}
+		items[key] = obj
+		if len(known) > 0 {
+			l.keys = append(l.keys, key)
+		}
+	}
+	if len(items) < len(objs) {
+		l.keys, l.objs = lastOfEach(c.keysOf(objs), objs)
+	}
+	if len(known) == 0 {
+		return l, items, nil
+	}
+	for _, key := range known {
+		if _, listed := items[key]; !listed {
+			old, _ := c.store.Get(key)
+			l.gone = append(l.gone, contract.DeletedFinalStateUnknown{Key: key, Obj: old})
+		}
+	}
+	l.olds = make([]any, len(l.objs))
+	for i, key := range l.keys {
+		l.olds[i], _ = c.store.Get(key)
+	}
+	return l, items, nil
+}
+
+// change is the notification of object i.
+func (l *relist) change(i int, isInInitialList bool) notification {
+	if l.olds == nil || l.olds[i] == nil {
+		return notification{nil, l.objs[i], kindOfAdd(isInInitialList)}
+	}
+	return notification{l.olds[i], l.objs[i], kindOfUpdate(l.olds[i], l.objs[i])}
+}
+
+// former is what the store had.
+func (l *relist) former() map[string]any {
+	items := make(map[string]any, len(l.gone)+len(l.olds))
+	for _, tombstone := range l.gone {
+		items[tombstone.Key] = tombstone.Obj
+	}
+	for i, old := range l.olds {
+		if old != nil {
+			items[l.keys[i]] = old
+		}
+	}
+	return items
 }
 
 // keysOf are the keys of objects that are known to have one.

@@ -131,7 +131,7 @@ func TestRandomShrinks(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	type mine struct{ a, b int }
-	type theirs struct{ a, b int }
+	type theirs mine
 	cfg, err := NewConfig([]Option{
 		Setting(func(s *mine) { s.a = 1 }), WithEffort(2), Setting(func(s *mine) { s.b = 2 }), Setting(func(s *mine) { s.a++ }),
 	})

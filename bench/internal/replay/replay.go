@@ -118,7 +118,6 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 	if err := p.Begin(); err != nil {
 		return nil, err
 	}
-	delay, service, late := stats.NewHistogram(), stats.NewHistogram(), stats.NewHistogram()
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	var running sync.WaitGroup
@@ -132,26 +131,8 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 	if p != nil {
 		running.Go(func() { untraced = p.TraceUntil(start.Add(profile.TraceTime)) })
 	}
-	var due engine.Timetable
-	speed := traceSpeed(trace, w)
-	for i := range trace.Events {
-		if ctx.Err() != nil {
-			break
-		}
-		e := &trace.Events[i]
-		from, lateness := due.Await(start.Add(time.Duration(float64(e.At) * speed)))
-		p.Mark("replay:apply")
-		began := time.Now()
-		if err = target.apply(ctx, e, from); err != nil {
-			err = fmt.Errorf("event %d, %s of %s: %w", i, e.Type, e.Key, err)
-			break
-		}
-		now := time.Now()
-		delay.Record(now.Sub(from))
-		service.Record(now.Sub(began))
-		late.Record(lateness)
-	}
-	if err == nil {
+	f := feeder{delay: stats.NewHistogram(), service: stats.NewHistogram(), late: stats.NewHistogram()}
+	if err = f.apply(ctx, target, trace, start, traceSpeed(trace, w), p); err == nil {
 		err = target.settle(ctx)
 	}
 	took := time.Since(start)
@@ -159,22 +140,53 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 	p.EndTrace()
 	running.Wait()
 
-	span := max(1, time.Duration(float64(trace.Span())*speed))
-	feeder := record.Series{Group: "replay", Op: "apply", Goroutines: 1, Values: map[string]float64{
-		metrics.Offered:     float64(len(trace.Events)) / span.Seconds(),
-		metrics.Achieved:    float64(delay.Count()) / took.Seconds(),
-		metrics.AchievedPct: min(100, 100*span.Seconds()/took.Seconds()),
-	}, Histograms: map[string]string{}}
-	feeder.AddDistribution(metrics.Delay, delay)
-	feeder.AddDistribution(metrics.Service, service)
-	feeder.AddDistribution(metrics.Late, late)
-	series := []record.Series{feeder}
+	series := []record.Series{f.series(trace, traceSpeed(trace, w), took)}
 	for i, g := range readersOf(w) {
 		if g.Goroutines > 0 {
 			series = append(series, engine.Summarise(g, crews[i], took))
 		}
 	}
 	return append(series, target.consumed(took)...), errors.Join(err, untraced)
+}
+
+// feeder hands over the events of a trace.
+type feeder struct{ delay, service, late *stats.Histogram }
+
+// apply hands over each event when it is due, until ctx ends.
+func (f feeder) apply(ctx context.Context, target traceTarget, trace *load.Trace, start time.Time, speed float64, p *profile.Profiler) error {
+	var due engine.Timetable
+	for i := range trace.Events {
+		if ctx.Err() != nil {
+			return nil // the caller looks at ctx
+		}
+		e := &trace.Events[i]
+		from, lateness := due.Await(start.Add(time.Duration(float64(e.At) * speed)))
+		p.Mark("replay:apply")
+		began := time.Now()
+		if err := target.apply(ctx, e, from); err != nil {
+			return fmt.Errorf("event %d, %s of %s: %w", i, e.Type, e.Key, err)
+		}
+		now := time.Now()
+		f.delay.Record(now.Sub(from))
+		f.service.Record(now.Sub(began))
+		f.late.Record(lateness)
+	}
+	return nil
+}
+
+// series summarises the feeding, which took so long until the last event had passed the
+// whole component.
+func (f feeder) series(trace *load.Trace, speed float64, took time.Duration) record.Series {
+	span := max(1, time.Duration(float64(trace.Span())*speed))
+	s := record.Series{Group: "replay", Op: "apply", Goroutines: 1, Values: map[string]float64{
+		metrics.Offered:     float64(len(trace.Events)) / span.Seconds(),
+		metrics.Achieved:    float64(f.delay.Count()) / took.Seconds(),
+		metrics.AchievedPct: min(100, 100*span.Seconds()/took.Seconds()),
+	}, Histograms: map[string]string{}}
+	s.AddDistribution(metrics.Delay, f.delay)
+	s.AddDistribution(metrics.Service, f.service)
+	s.AddDistribution(metrics.Late, f.late)
+	return s
 }
 
 // untilStopped is longer than any replay: the end of their context ends the readers, after
