@@ -28,6 +28,8 @@ type Request struct {
 	Trace string `json:"trace,omitempty"`
 	// ProfileDir is the folder for profiles; "" takes none.
 	ProfileDir string `json:"profileDir,omitempty"`
+	// Against is the implementation with which the cell's takes turns, if any.
+	Against string `json:"against,omitempty"`
 	// Plant, if not nil, slows the store down by that share of each operation's cost (see
 	// plant). 0 measures the costs and adds no slowdown.
 	Plant *float64 `json:"plant,omitempty"`
@@ -44,6 +46,14 @@ func Run(ctx context.Context, req Request) (f record.Fork, err error) {
 	entry, err := catalog.Lookup(req.Cell.Component, req.Cell.Impl)
 	if err != nil {
 		return f, err
+	}
+	var against *catalog.Entry
+	if req.Against != "" {
+		reference, err := catalog.Lookup(req.Cell.Component, req.Against)
+		if err != nil {
+			return f, err
+		}
+		against = &reference
 	}
 	if req.Plant != nil {
 		if entry.Component != contract.ComponentStore {
@@ -63,7 +73,7 @@ func Run(ctx context.Context, req Request) (f record.Fork, err error) {
 	if req.Trace != "" {
 		err = replay.Run(ctx, entry, w, req.Trace, &f, profiler)
 	} else {
-		err = subject.Perform(ctx, entry, w, &f, profiler)
+		err = subject.Perform(ctx, entry, against, w, &f, profiler)
 	}
 	if peak := sysinfo.PeakRSSBytes(); peak > 0 {
 		f.Process[metrics.PeakRSS] = peak

@@ -90,6 +90,9 @@ func incomparable(base, head *record.Run) []string {
 	if !record.SameNumbers(base.Schema, head.Schema) {
 		out = append(out, fmt.Sprintf("their schemas differ: %d against %d", base.Schema, head.Schema))
 	}
+	if base.Settings.Duets != head.Settings.Duets {
+		out = append(out, "one measured operations in turns with the reference (--duets), the other alone")
+	}
 	if err := base.Environment.SameMachine(&head.Environment); err != nil {
 		out = append(out, "their machines differ: "+err.Error())
 	}
@@ -130,7 +133,7 @@ func runsCell(base, head *record.Run, c record.Cell, control bool) (out, missing
 			}
 		}
 	}
-	reference := referenceOf(base, group)
+	reference := base.ReferenceOf(group)
 	look := max(base.LookAt(c.WorkloadKey()), head.LookAt(c.WorkloadKey()))
 	for _, series := range SeriesOf(base, []record.Cell{c}) {
 		names := MetricsOf(base, []record.Cell{c}, series)

@@ -83,7 +83,7 @@ func Judged(groups []Group) []*Comparison {
 
 // rows lists every metric of every series that any cell has.
 func rows(r *record.Run, cells []record.Cell) []Row {
-	reference := referenceOf(r, cells)
+	reference := r.ReferenceOf(cells)
 	var out []Row
 	for _, series := range SeriesOf(r, cells) {
 		names := MetricsOf(r, cells, series)
@@ -95,26 +95,17 @@ func rows(r *record.Run, cells []record.Cell) []Row {
 	return out
 }
 
-// referenceOf picks the cell that the others are compared with: the catalog's reference
-// implementation, else the first cell.
-func referenceOf(r *record.Run, cells []record.Cell) record.Cell {
-	for _, c := range cells {
-		for _, im := range r.Impls {
-			if im.Component == string(c.Component) && im.Name == c.Impl && im.Reference && c.Role == "" {
-				return c
-			}
-		}
-	}
-	return cells[0]
-}
-
 func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metric string, key bool) Row {
 	out := Row{Series: series, Metric: metric, Key: key, Floor: -1}
 	base := sampleOf(r, reference, series, metric)
 	var drifts []string
 	for _, c := range cells {
 		if c.Role == record.AARole {
-			out.Floor, drifts = floorOf(r.Settings.Rule, base.values, sampleOf(r, c, series, metric).values)
+			if aa, err := pairedRatio(r, c, series, metric); err == nil {
+				out.Floor, drifts = floorOfRatio(r.Settings.Rule, aa)
+			} else {
+				out.Floor, drifts = floorOf(r.Settings.Rule, base.values, sampleOf(r, c, series, metric).values)
+			}
 		}
 	}
 	look := r.LookAt(reference.WorkloadKey())
@@ -129,6 +120,7 @@ func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metr
 		v := Value{Impl: c.Label(), Estimate: own.estimate()}
 		if key && c.ID() != reference.ID() {
 			v.Against = newComparison(nameOf(r, c, series, metric), base, own, out.Floor, look)
+			v.Against.pair(r, c, series, metric)
 			v.Against.Cell = c
 			v.Against.judged = c.Role == ""
 			v.Against.Warnings = append(v.Against.Warnings, drifts...)
@@ -146,6 +138,10 @@ func floorOf(rule stats.Rule, base, again []float64) (floor float64, warnings []
 	if err != nil {
 		return -1, nil
 	}
+	return floorOfRatio(rule, aa)
+}
+
+func floorOfRatio(rule stats.Rule, aa stats.Ratio) (floor float64, warnings []string) {
 	rule.Alpha /= 10
 	if v := rule.Judge(metrics.LowerIsBetter, aa, 0); v == stats.Better || v == stats.Worse {
 		warnings = append(warnings, "the same code measured twice differs beyond chance: the machine drifts")

@@ -169,6 +169,9 @@ func legend(r *record.Run) string {
 		fmt.Sprintf("Medians over %s, each a process of its own, with their %.0f%% interval; 0.90x is 0.90 of the first implementation's, with the interval of the ratio.", forks, 100*stats.Confidence),
 		ruleText(r.Settings.Rule),
 	}
+	if r.Settings.Duets {
+		lines = append(lines, fmt.Sprintf("Operations of stores, FIFOs, heaps and queues took turns with the reference in each process: their ratios are geometric means over at least %d forks, with the interval and the test of Student's t.", stats.FewestDuets))
+	}
 	if r.Settings.Budget > 0 {
 		lines = append(lines, "Forks were added to what was inconclusive; each such look is charged: the k-th verdict asks for q <= alpha/(k(k+1)), which adds up to alpha however often one looks.")
 	}

@@ -40,6 +40,7 @@ type Options struct {
 	Sweep      []string
 	Out        string // folder of the results; "" makes one under results/
 	SkipVerify bool
+	Duets      bool          // measure operations in turns with the reference
 	Budget     time.Duration // time for additional forks of inconclusive workloads
 	Plant      *record.Plant // a deliberate slowdown
 	Command    []string      // as typed, for the record
@@ -148,6 +149,8 @@ func (p *Plan) checkRanges() error {
 		return errors.New("--duration: a trace has a duration of its own; use --compress")
 	case o.Compress != 0 && o.Trace == "":
 		return errors.New("--compress: it is for traces: give one with --trace FILE")
+	case o.Duets && o.Trace != "":
+		return errors.New("--duets: a trace is replayed through one implementation at a time: leave out --duets or --trace")
 	case o.Budget < 0:
 		return fmt.Errorf("--budget %s: want 0 or more", o.Budget)
 	case o.Procs < 0 || o.Procs > runtime.NumCPU():
@@ -283,7 +286,7 @@ func (p *Plan) record(ctx context.Context, out io.Writer) (*record.Run, error) {
 		Schema: record.Schema, Name: filepath.Base(o.Out), Preset: p.preset, Command: o.Command, Started: time.Now(),
 		Settings: record.Settings{
 			Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, Rule: stats.DefaultRule,
-			Budget: o.Budget, Plant: o.Plant,
+			Budget: o.Budget, Duets: o.Duets, Plant: o.Plant,
 		},
 		Environment: sysinfo.ReadEnvironment(o.WorkTree),
 	}

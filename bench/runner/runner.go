@@ -279,6 +279,9 @@ func request(t task) (bench.Request, error) {
 	settings := t.Run().Settings
 	w, err := t.Run().Workload(t.Cell)
 	r := bench.Request{Cell: t.Cell, Index: t.Index, Block: t.Block, Workload: w.YAML, Trace: settings.Trace}
+	if settings.Duets && !t.Profile {
+		r.Against = t.Run().Against(t.Cell)
+	}
 	if t.Profile {
 		r.ProfileDir = filepath.Join(t.Dir(), "profiles", t.Cell.FileName())
 	}

@@ -369,6 +369,42 @@ func TestListNamesEverything(t *testing.T) {
 	}
 }
 
+// With --duets the operations carry the ratios of their turns; those of groups do not.
+func TestRunWithDuets(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	workload := write(t, "small.yaml", `name: small
+component: store
+objects:
+  count: 200
+ops: [get, update]
+groups:
+- name: writer
+  op: update
+  goroutines: 1
+  rate: 2000
+duration: 20ms
+`)
+	code, out, errOut := benchrun(t, "run", "-f", workload, "--impl", "clientgo,mutexmap", "--forks", "4", "--duets", "--profile=false", "--skip-verify", "-o", dir)
+	if code != 0 || !strings.Contains(out, "took turns") {
+		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
+	}
+	run, err := record.ReadRun(dir)
+	if err != nil || !run.Settings.Duets {
+		t.Fatal(run.Settings, err)
+	}
+	for _, f := range run.Forks {
+		for _, s := range f.Series {
+			alone := f.Cell.Impl == "clientgo" && f.Cell.Role == "" || s.Group != ""
+			if (s.Duet == nil) != alone {
+				t.Errorf("%s %s: a duet: %v", f.Cell.ID(), s.Name(), s.Duet != nil)
+			}
+		}
+	}
+	if code, _, errOut := benchrun(t, "run", "--duets", "--trace", "x.trace"); code != 2 || !strings.Contains(errOut, "--duets") && !strings.Contains(errOut, "x.trace") {
+		t.Errorf("exit code %d: %s", code, errOut)
+	}
+}
+
 func TestListMetrics(t *testing.T) {
 	code, out, errOut := benchrun(t, "list", "--metrics")
 	for _, m := range metrics.All() {

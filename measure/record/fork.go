@@ -52,9 +52,24 @@ type Series struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Passes are the times of the passes, in ns per operation; ns/op is a quantile of them.
 	Passes []float64 `json:"passes,omitempty"`
+	// Duet is the comparison with the reference, if that took turns with the implementation
+	// in this process.
+	Duet *Duet `json:"duet,omitempty"`
 	// Histograms holds the merged latency distributions by name ("delay",
 	// "service", "late"), compressed (HdrHistogram V2).
 	Histograms map[string]string `json:"histograms,omitempty"`
+}
+
+// Duet is one operation of two implementations that took turns.
+type Duet struct {
+	Against string `json:"against"` // the reference
+	// Reference holds its values, by metric as in Series.Values.
+	Reference map[string]float64 `json:"reference"`
+	// LogRatio is the natural logarithm of the implementation's ns/op to the reference's:
+	// the mean of the middle half of Groups.
+	LogRatio float64 `json:"logRatio"`
+	// Groups are the logarithms of the groups of four turns.
+	Groups []float64 `json:"groups"`
 }
 
 // Name joins group and operation.

@@ -21,7 +21,8 @@ import (
 //   - 3: for operations that cause many garbage collections, a pass is of whole
 //     cycles between them.
 //   - 4: the files have checksums; the numbers are those of 3.
-const Schema = 4
+//   - 5: a series may have a duet; the other numbers are those of 4.
+const Schema = 5
 
 // sealedSchema is the first schema whose files have checksums.
 const sealedSchema = 4
@@ -29,9 +30,10 @@ const sealedSchema = 4
 // SameNumbers reports whether the numbers of two schemas have the same meaning, so that
 // runs of both may be compared.
 func SameNumbers(a, b int) bool {
+	// The checksum and the duets changed no number.
 	kind := func(schema int) int {
-		if schema == sealedSchema {
-			return sealedSchema - 1 // it added the checksum and changed no number
+		if schema == 4 || schema == 5 {
+			return 3
 		}
 		return schema
 	}
@@ -78,6 +80,8 @@ type Settings struct {
 	Budget time.Duration `json:"budget,omitempty"`
 	// Pair says that the forks took turns with those of another run.
 	Pair bool `json:"pair,omitempty"`
+	// Duets says that operations were measured in turns with the reference.
+	Duets bool `json:"duets,omitempty"`
 	// Plant is a deliberate slowdown of a store.
 	Plant *Plant `json:"plant,omitempty"`
 }
@@ -174,6 +178,34 @@ func (r *Run) LookAt(workload string) int {
 		}
 	}
 	return n
+}
+
+// ReferenceOf returns the one of some cells that the others are compared with: the catalog's
+// reference implementation, else the first cell.
+func (r *Run) ReferenceOf(cells []Cell) Cell {
+	for _, c := range cells {
+		for _, im := range r.Impls {
+			if im.Component == string(c.Component) && im.Name == c.Impl && im.Reference && c.Role == "" {
+				return c
+			}
+		}
+	}
+	return cells[0]
+}
+
+// Against returns the implementation with which a cell's takes turns: that of the reference
+// cell of the same workload; "" for the reference cell itself.
+func (r *Run) Against(c Cell) string {
+	var group []Cell
+	for _, o := range r.Cells {
+		if o.SameExceptImpl(c) {
+			group = append(group, o)
+		}
+	}
+	if reference := r.ReferenceOf(group); reference.ID() != c.ID() {
+		return reference.Impl
+	}
+	return ""
 }
 
 // Measured returns the forks of a cell whose numbers count: those without profiles.

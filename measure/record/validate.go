@@ -179,6 +179,9 @@ func (s *Series) validate() error {
 	if err := validateValues("values", s.Values); err != nil {
 		return err
 	}
+	if err := s.Duet.validate(); err != nil {
+		return fmt.Errorf("duet.%w", err)
+	}
 	for i, v := range s.Passes {
 		if !natural(v) {
 			return fmt.Errorf("passes[%d]: %v, want a number of 0 or more", i, v)
@@ -191,6 +194,26 @@ func (s *Series) validate() error {
 	}
 	return nil
 }
+
+func (d *Duet) validate() error {
+	switch {
+	case d == nil:
+		return nil
+	case d.Against == "":
+		return errors.New("against: missing")
+	case len(d.Groups) == 0:
+		return errors.New("groups: missing")
+	}
+	for i, v := range append([]float64{d.LogRatio}, d.Groups...) {
+		if math.IsNaN(v) || math.Abs(v) > mostLogRatio {
+			return fmt.Errorf("ratio %d of logRatio and groups: %v, want a logarithm between -%d and %d", i, v, mostLogRatio, mostLogRatio)
+		}
+	}
+	return validateValues("reference", d.Reference)
+}
+
+// mostLogRatio is more than any two implementations differ: a factor of e to the 50.
+const mostLogRatio = 50
 
 // validateValues also checks that benchfmt can write each name as a unit.
 func validateValues(field string, values map[string]float64) error {

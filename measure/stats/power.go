@@ -41,24 +41,22 @@ const mostForks = 10_000
 // distribution.
 func (r Rule) Prospect(ratio Ratio, floor, critical float64) Prospect {
 	var p Prospect
-	if ratio.N < FewestForks {
+	if fewest := ratio.fewest(); ratio.N < fewest {
 		// Their noise is not known yet.
-		return Prospect{MoreForks: FewestForks - ratio.N}
+		return Prospect{MoreForks: fewest - ratio.N}
 	}
 	if ratio.Estimate <= 0 || ratio.Lo <= 0 || ratio.Hi >= FromZero {
 		return p
 	}
 	effect := math.Abs(math.Log(ratio.Estimate))
-	half := max(math.Log(ratio.Hi/ratio.Estimate), math.Log(ratio.Estimate/ratio.Lo))
-	seen := precision{half: half * widening(ratio.N), n: ratio.N}
-	if critical > 0 && smallestP(ratio.N) <= critical {
-		p.Detectable = math.Expm1(r.needs(seen, floor, critical))
+	seen := precisionOf(ratio)
+	if critical > 0 && seen.smallestP() <= critical {
+		p.Detectable = math.Expm1(r.needs(seen.cautious(), floor, critical))
 	}
 	for n := ratio.N + 1; n <= ratio.N+mostForks; n += 1 + n/20 {
-		shrunk := math.Sqrt(float64(ratio.N) / float64(n))
-		then := precision{half: half * shrunk, n: n}
-		same := effect+then.half*(zInterval+zPower)/zInterval <= math.Log1p(r.Equivalence)
-		if same || smallestP(n) <= critical && effect >= r.needs(then, floor*shrunk, critical) {
+		then, shrunk := seen.with(n), math.Sqrt(float64(ratio.N)/float64(n))
+		same := effect+(then.quantile(intervalP)+zPower)*then.se <= math.Log1p(r.Equivalence)
+		if same || then.smallestP() <= critical && effect >= r.needs(then, floor*shrunk, critical) {
 			p.MoreForks = n - ratio.N
 			break
 		}
@@ -66,17 +64,65 @@ func (r Rule) Prospect(ratio Ratio, floor, critical float64) Prospect {
 	return p
 }
 
-// precision is half the width of an interval, in logarithms, and its number of forks.
+// fewest is the smallest number of values for a verdict.
+func (r Ratio) fewest() int {
+	if r.Paired {
+		return FewestDuets
+	}
+	return FewestForks
+}
+
+// intervalP is the upper end of an interval at Confidence, as a probability.
+const intervalP = 1 - (1-Confidence)/2
+
+// precision is the standard error of the logarithm of a ratio of n values.
 type precision struct {
-	half float64
-	n    int
+	se     float64
+	n      int
+	paired bool
+}
+
+func precisionOf(ratio Ratio) precision {
+	p := precision{n: ratio.N, paired: ratio.Paired}
+	half := max(math.Log(ratio.Hi/ratio.Estimate), math.Log(ratio.Estimate/ratio.Lo))
+	p.se = half / p.quantile(intervalP)
+	return p
+}
+
+// with is the precision of n values with the same noise.
+func (p precision) with(n int) precision {
+	return precision{se: p.se * math.Sqrt(float64(p.n)/float64(n)), n: n, paired: p.paired}
+}
+
+// cautious allows for an interval whose width is uncertain. Student's t does so already.
+func (p precision) cautious() precision {
+	if !p.paired {
+		p.se *= widening(p.n)
+	}
+	return p
+}
+
+// quantile is that of the error in units of se.
+func (p precision) quantile(of float64) float64 {
+	if p.paired {
+		return studentQuantile(of, p.n-1)
+	}
+	return zOf(of)
+}
+
+// smallestP is the smallest p-value that so many values can give. That of Student's t has
+// no bound.
+func (p precision) smallestP() float64 {
+	if p.paired {
+		return 0
+	}
+	return smallestP(p.n)
 }
 
 // needs is the logarithm of the ratio that is found with probability Power.
 func (r Rule) needs(p precision, floor, critical float64) float64 {
-	se := p.half / zInterval
-	beyondMargin := math.Log1p(r.margin(floor)) + (zInterval+zPower)*se
-	significant := (zOf(1-critical/2) + zPower) * se
+	beyondMargin := math.Log1p(r.margin(floor)) + (p.quantile(intervalP)+zPower)*p.se
+	significant := (p.quantile(1-critical/2) + zPower) * p.se
 	return max(beyondMargin, significant)
 }
 

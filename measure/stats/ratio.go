@@ -16,13 +16,17 @@ type Ratio struct {
 	Lo       float64 `json:"lo"`
 	Hi       float64 `json:"hi"`
 	// P is the probability of samples at least this far apart, under the hypothesis that
-	// both come from one distribution (Mann-Whitney, two-sided).
+	// both come from one distribution (Mann-Whitney, two-sided), or that paired values are
+	// 1 on average (Student's t, two-sided).
 	P float64 `json:"p"`
 	// Q is P corrected for the number of comparisons judged together (see Adjust). Until
 	// then it is P itself.
 	Q float64 `json:"q"`
-	// N is the size of the smaller sample.
+	// N is the size of the smaller sample, or the number of paired values.
 	N int `json:"n"`
+	// Paired says that each value is a ratio already, of two that took turns (see
+	// PairedRatioOf).
+	Paired bool `json:"paired,omitempty"`
 }
 
 // FromZero stands for the ratio of a positive number to a base of zero, so that new

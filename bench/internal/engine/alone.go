@@ -64,34 +64,10 @@ type solo struct {
 }
 
 // pass does rounds until budget is spent. A pass of whole cycles goes on until a collection
-// ends. The first pass also finds the number of operations in a round and warms up to a
-// steady state. The error is errStopped if an actor did fewer operations than asked: the
+// ends. The error is errStopped if an actor did fewer operations than asked: the
 // time would be meaningless.
 func (s *solo) pass(actors []Actor, budget time.Duration) error {
-	for _, a := range actors {
-		if a.Begin != nil {
-			a.Begin()
-		}
-	}
-	if s.perCycle == 0 {
-		runtime.GC()
-	}
-	s.actors, s.goroutines = actors, len(actors)
-	if s.perRound == 0 {
-		s.allocs = sysinfo.NewAllocCounter()
-		s.perRound = s.calibrate(budget / minRounds)
-		if !s.warmUp(s.perRound) {
-			s.warning = "no steady state after warm-up"
-		}
-		if per := s.cycleOf(s.perRound); per >= leastPerCycle && per <= mostPerCycle && !actors[0].Collects {
-			s.perCycle, s.perRound = per, max(1, min(s.perRound, per/partsOfCycle))
-		}
-	}
-	if s.perCycle > 0 {
-		s.untilCollected() // the heap reaches its largest size, so its memory is mapped
-	} else {
-		s.round(s.perRound) // refills the caches, which other operations used meanwhile
-	}
+	s.ready(actors, budget/minRounds)
 	before, done, took := s.allocated, 0, time.Duration(0)
 	for start := time.Now(); done < minRounds*s.perRound || time.Since(start) < budget || s.amidCycle(done); done += s.perRound {
 		took += s.round(s.perRound)
@@ -104,6 +80,35 @@ func (s *solo) pass(actors []Actor, budget time.Duration) error {
 	s.measured.bytes += s.bytes - before.bytes
 	s.measured.objects += s.objects - before.objects
 	return nil
+}
+
+// ready begins a pass. The first call also finds the number of operations in a round, which
+// is to last for about the time round, and warms up to a steady state.
+func (s *solo) ready(actors []Actor, round time.Duration) {
+	for _, a := range actors {
+		if a.Begin != nil {
+			a.Begin()
+		}
+	}
+	if s.perCycle == 0 {
+		runtime.GC()
+	}
+	s.actors, s.goroutines = actors, len(actors)
+	if s.perRound == 0 {
+		s.allocs = sysinfo.NewAllocCounter()
+		s.perRound = s.calibrate(round)
+		if !s.warmUp(s.perRound) {
+			s.warning = "no steady state after warm-up"
+		}
+		if per := s.cycleOf(s.perRound); per >= leastPerCycle && per <= mostPerCycle && !actors[0].Collects {
+			s.perCycle, s.perRound = per, max(1, min(s.perRound, per/partsOfCycle))
+		}
+	}
+	if s.perCycle > 0 {
+		s.untilCollected() // the heap reaches its largest size, so its memory is mapped
+	} else {
+		s.round(s.perRound) // refills the caches, which other operations used meanwhile
+	}
 }
 
 // untilCollected does rounds until a collection has ended during one.

@@ -12,10 +12,20 @@ import (
 	"github.com/informerbench/informerbench/measure/record"
 )
 
+// Reference is the subject with which another takes turns, and its implementation's name.
+type Reference struct {
+	Subject
+	Impl string
+}
+
 // Alone measures each operation by itself, at each of the workload's numbers of goroutines,
-// in passes that take turns.
-func Alone(ctx context.Context, s Subject, w load.Workload, objects *load.Objects, f *record.Fork, p *profile.Profiler) error {
+// in passes that take turns. If reference is not nil, each pass is a duet of the two (see
+// duet.go), except of operations that the reference lacks. Alone stops both.
+func Alone(ctx context.Context, s Subject, reference *Reference, w load.Workload, objects *load.Objects, f *record.Fork, p *profile.Profiler) error {
 	defer s.Stop()
+	if reference != nil {
+		defer reference.Stop()
+	}
 	var harness solo
 	if err := harness.pass([]Actor{empty(objects.Keys())}, harnessBudget); err != nil {
 		return err
@@ -24,13 +34,13 @@ func Alone(ctx context.Context, s Subject, w load.Workload, objects *load.Object
 	if err := p.Begin(); err != nil {
 		return err
 	}
-	all := trialsOf(w)
+	all := trialsOf(w, reference)
 	for range passes {
 		for _, t := range all {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := t.pass(s, w.Duration/passes); err != nil {
+			if err := t.pass(s, w); err != nil {
 				return fmt.Errorf("%s: %w", t.op, err)
 			}
 		}
@@ -52,19 +62,25 @@ type trial struct {
 	actors     []Actor
 	lacking    error // why the implementation lacks the operation
 	solo       solo
+	// With a reference that has the operation:
+	reference *Reference
+	others    []Actor
+	duet      *duet
 }
 
-func trialsOf(w load.Workload) (all []*trial) {
+func trialsOf(w load.Workload, reference *Reference) (all []*trial) {
 	for _, op := range w.Ops {
 		for _, goroutines := range w.Parallel {
-			all = append(all, &trial{op: op, goroutines: goroutines})
+			all = append(all, &trial{op: op, goroutines: goroutines, reference: reference})
 		}
 	}
 	return all
 }
 
-// pass measures the operation for the time budget, unless the implementation lacks it.
-func (t *trial) pass(s Subject, budget time.Duration) (err error) {
+// pass measures the operation for a pass's part of the workload's duration, unless the
+// implementation lacks it.
+func (t *trial) pass(s Subject, w load.Workload) (err error) {
+	budget := w.Duration / passes
 	if t.lacking != nil {
 		return nil
 	}
@@ -79,12 +95,36 @@ func (t *trial) pass(s Subject, budget time.Duration) (err error) {
 		if err != nil {
 			return err
 		}
+		if err := t.meet(w.Seed); err != nil {
+			return err
+		}
+	}
+	if t.duet != nil {
+		return t.duet.pass([2][]Actor{t.others, t.actors}, budget)
 	}
 	return t.solo.pass(t.actors, budget)
 }
 
+// meet makes the duet, if there is a reference and it has the operation.
+func (t *trial) meet(seed uint64) (err error) {
+	if t.reference == nil {
+		return nil
+	}
+	t.others, err = Crew(t.reference, t.op, t.goroutines)
+	if errors.Is(err, ErrUnsupported) {
+		return nil
+	}
+	t.duet = newDuet(seed)
+	return err
+}
+
 func (t *trial) series() record.Series {
-	series := t.solo.series()
+	var series record.Series
+	if t.duet != nil {
+		series = t.duet.series(t.reference.Impl)
+	} else {
+		series = t.solo.series()
+	}
 	series.Op = string(t.op)
 	if tell := t.actors[0].Tell; tell != nil {
 		tell(series.Values)

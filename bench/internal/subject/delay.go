@@ -25,6 +25,7 @@ const defaultAhead = 10 * time.Minute
 // Event-Set Implementations", CACM 29(4), 1986). Under contention the time is real. A mutex
 // guards the heap, because its contract allows one owner.
 type delaySubject struct {
+	seat
 	staleness.Tracker[string]
 	mu      sync.Mutex
 	heap    contract.DelayHeap[string]
@@ -186,7 +187,7 @@ const longestNap = time.Millisecond
 // contender makes the actor of a group: under the mutex, in real time.
 func (s *delaySubject) contender(op load.Op, g load.Group, who int) (engine.Actor, error) {
 	ahead := offsets(g.Ahead)
-	w := engine.NewWalk(len(s.keys), g.Keys, who)
+	w := s.walk(len(s.keys), g.Keys, who)
 	key := func(i int) string { return s.keys[i] }
 	keys := engine.Along(w, key)
 	s.Timed = true

@@ -17,6 +17,7 @@ import (
 
 // fifoSubject is an empty FIFO whose known objects are the workload's objects.
 type fifoSubject struct {
+	seat
 	staleness.Tracker[runtime.Object]
 	fifo    contract.FIFO
 	objects *load.Objects
@@ -50,7 +51,7 @@ func (s *fifoSubject) Actor(op load.Op, g load.Group, who int) (engine.Actor, er
 }
 
 func (s *fifoSubject) actor(op load.Op, g load.Group, who int) (engine.Actor, error) {
-	w := engine.NewWalk(s.objects.Len(), g.Keys, who)
+	w := s.walk(s.objects.Len(), g.Keys, who)
 	fifo := s.fifo
 	if g.Name == "" {
 		s.drain()

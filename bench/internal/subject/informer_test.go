@@ -42,7 +42,7 @@ func measuredInformer(t *testing.T, e catalog.Entry, w load.Workload) record.For
 		t.Fatal(err)
 	}
 	f := record.Fork{Process: map[string]float64{}}
-	if err := Perform(t.Context(), e, w, &f, nil); err != nil {
+	if err := Perform(t.Context(), e, nil, w, &f, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range f.Checks {

@@ -16,6 +16,7 @@ import (
 // queueSubject is a delaying queue filled with items: ready, or waiting for their time if
 // the workload has them lie ahead.
 type queueSubject struct {
+	seat
 	staleness.Tracker[string]
 	queue   contract.DelayingQueue[string]
 	keys    []string
@@ -81,10 +82,10 @@ const lapShrink = 0.98
 // Actor makes the actor of one operation. A batch of delayed or rate-limited adds ends with
 // Len: a queue may take such items in asynchronously, and that work must be measured.
 func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) {
-	w := engine.NewWalk(len(s.keys), g.Keys, who)
+	w := s.walk(len(s.keys), g.Keys, who)
 	if op == load.OpAddGetDone || op == load.OpAddAfter {
 		var err error
-		if w, err = engine.OwnWalk(len(s.keys), g.Keys, who, g.Goroutines); err != nil {
+		if w, err = s.ownWalk(len(s.keys), g.Keys, who, g.Goroutines); err != nil {
 			return engine.Actor{}, fmt.Errorf("queue: %s: %w", op, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 // Store is a store filled with a workload's objects.
 type Store struct {
+	seat
 	Store   contract.Store
 	Objects *load.Objects
 	index   string // the index to read where a group names none
@@ -45,7 +46,7 @@ const (
 
 // Actor is part of engine.Subject.
 func (s *Store) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) {
-	w := engine.NewWalk(s.Objects.Len(), g.Keys, who)
+	w := s.walk(s.Objects.Len(), g.Keys, who)
 	switch op {
 	case load.OpGet, load.OpList, load.OpListKeys:
 		return s.reader(op, w), nil
@@ -54,7 +55,7 @@ func (s *Store) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) {
 	case load.OpReplace:
 		return s.replacer(), nil
 	}
-	w, err := engine.OwnWalk(s.Objects.Len(), g.Keys, who, g.Goroutines)
+	w, err := s.ownWalk(s.Objects.Len(), g.Keys, who, g.Goroutines)
 	if err != nil {
 		return engine.Actor{}, fmt.Errorf("store: %s: %w", op, err)
 	}
@@ -137,7 +138,7 @@ func (s *Store) indexReader(op load.Op, g load.Group, w *engine.Walk, who int) (
 	if len(all) == 0 {
 		return engine.Actor{}, fmt.Errorf("store: %s: no object has a value in index %q", op, index)
 	}
-	w = engine.NewWalk(len(all), 0, who)
+	w = s.walk(len(all), 0, who)
 	values := engine.Along(w, func(i int) string { return all[i] })
 	if op == load.OpByIndex {
 		return engine.Actor{Loop: func(n int) int {

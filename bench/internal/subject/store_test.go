@@ -46,7 +46,7 @@ func TestPassesGoOnWhereTheyWere(t *testing.T) {
 	spy := &spyStore{last: map[string]any{}}
 	s := NewStore(func(contract.Indexers) contract.Store { return spy }, objects, w)
 	s.Fill()
-	if err := engine.Alone(t.Context(), s, w, objects, &record.Fork{Process: map[string]float64{}}, nil); err != nil {
+	if err := engine.Alone(t.Context(), s, nil, w, objects, &record.Fork{Process: map[string]float64{}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if spy.writes == 0 || spy.again != 0 {

@@ -120,7 +120,7 @@ func TestFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := record.Fork{Process: map[string]float64{}}
-			if err := Perform(t.Context(), e, w, &f, nil); err != nil {
+			if err := Perform(t.Context(), e, nil, w, &f, nil); err != nil {
 				t.Fatal(err)
 			}
 			if f.Process[metrics.Faults] < 2 {
@@ -141,4 +141,64 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// With a reference every operation of a store, FIFO, heap or queue is a duet; an informer's
+// are not.
+func TestOperationsTakeTurnsWithTheReference(t *testing.T) {
+	for _, c := range []struct {
+		component contract.Component
+		impl      string
+		duets     bool
+	}{
+		{contract.ComponentStore, "lockfree", true},
+		{contract.ComponentStore, "clientgo", true}, // against itself
+		{contract.ComponentFIFO, "deltafifo", true},
+		{contract.ComponentDelay, "quadheap", true},
+		{contract.ComponentQueue, "workqueue", true},
+		{contract.ComponentInformer, "informerbench", false},
+	} {
+		t.Run(string(c.component)+"/"+c.impl, func(t *testing.T) {
+			entry, err := catalog.Lookup(c.component, c.impl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reference := referenceOf(t, c.component)
+			w := load.Workload{Name: "w", Component: c.component, Objects: load.ObjectSpec{Count: 300}, Duration: 10 * time.Millisecond}
+			if c.component == contract.ComponentDelay {
+				w.Waiting, w.Ahead = 150, time.Minute
+			}
+			for _, op := range load.Operations(c.component) {
+				if op.Single && op.Op != load.OpSyncStream && op.Op != load.OpSync {
+					w.Ops = append(w.Ops, op.Op)
+				}
+			}
+			f := record.Fork{Process: map[string]float64{}}
+			if err := Perform(t.Context(), entry, &reference, w.WithDefaults(), &f, nil); err != nil {
+				t.Fatal(err)
+			}
+			if len(f.Series) == 0 {
+				t.Fatal("nothing was measured")
+			}
+			for _, s := range f.Series {
+				if (s.Duet != nil) != c.duets {
+					t.Errorf("%s: a duet: %v, want %v", s.Name(), s.Duet != nil, c.duets)
+				}
+				if d := s.Duet; d != nil && (d.Against != reference.Name || len(d.Groups) == 0 || d.Reference[metrics.NsPerOp] <= 0) {
+					t.Errorf("%s: %+v", s.Name(), d)
+				}
+			}
+		})
+	}
+}
+
+func referenceOf(t *testing.T, c contract.Component) catalog.Entry {
+	t.Helper()
+	for _, e := range catalog.All() {
+		if e.Component == c && e.Reference {
+			return e
+		}
+	}
+	t.Fatalf("no reference of %s", c)
+	return catalog.Entry{}
 }

@@ -3,6 +3,7 @@
 package recordtest
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -23,6 +24,9 @@ type Spec struct {
 	Impls []Impl
 	// Noise is the standard deviation of a fork's value, relative to the median; default 0.01.
 	Noise float64
+	// Duets makes every implementation but the reference take turns with the reference in
+	// "get". A fork's ratio then has a tenth of Noise, however noisy the times are.
+	Duets bool
 	// Draw returns the factor by which a fork's value differs from the truth; nil means a
 	// normal distribution with standard deviation Noise.
 	Draw func(*rand.Rand) float64
@@ -64,10 +68,18 @@ func Run(s Spec) *record.Run {
 	for i := range s.Forks {
 		for _, c := range r.Cells {
 			ns := truth[c.Impl] * s.Draw(rng)
+			var duet *record.Duet
+			if s.Duets && (c.Role != "" || c.Impl != s.Impls[0].Name) {
+				ratio := math.Log(truth[c.Impl]/s.Impls[0].NsPerOp) + 0.1*s.Noise*rng.NormFloat64()
+				duet = &record.Duet{
+					Against: s.Impls[0].Name, LogRatio: ratio, Groups: []float64{ratio},
+					Reference: map[string]float64{metrics.NsPerOp: ns / math.Exp(ratio)},
+				}
+			}
 			r.Forks = append(r.Forks, record.Fork{
 				Cell: c, Index: i, Block: i, Process: map[string]float64{metrics.HeapPerObject: 100, metrics.HarnessNs: 0.5},
 				Series: []record.Series{
-					{Op: "get", Goroutines: 1, Values: map[string]float64{metrics.NsPerOp: ns, metrics.AllocsPerOp: 0}},
+					{Op: "get", Goroutines: 1, Values: map[string]float64{metrics.NsPerOp: ns, metrics.AllocsPerOp: 0}, Duet: duet},
 					{Group: "writer", Op: "update", Goroutines: 1, Values: map[string]float64{metrics.Offered: 100, metrics.AchievedPct: min(100, 1e4/ns), metrics.Percentile("delay", 99): 10 * ns}},
 				},
 			})

@@ -1,0 +1,59 @@
+package compare
+
+import (
+	"errors"
+
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
+)
+
+// The ratios of implementations that took turns with the reference in one process.
+
+var errNotPaired = errors.New("no duets")
+
+// duetsOf returns the duets of a cell's series, one for each fork; none unless all forks
+// that have the series have one.
+func duetsOf(r *record.Run, c record.Cell, series string) []*record.Duet {
+	var out []*record.Duet
+	for _, f := range r.Measured(c) {
+		for _, s := range f.Series {
+			if s.Name() != series {
+				continue
+			}
+			if s.Duet == nil {
+				return nil
+			}
+			out = append(out, s.Duet)
+		}
+	}
+	return out
+}
+
+// pairedRatio is the ratio of a cell to the reference from its duets. It is errNotPaired
+// where there are none, or the metric was not measured in turns.
+func pairedRatio(r *record.Run, c record.Cell, series, metric string) (stats.Ratio, error) {
+	duets := duetsOf(r, c, series)
+	if metric != metrics.NsPerOp || len(duets) == 0 {
+		return stats.Ratio{}, errNotPaired
+	}
+	logs := make([]float64, len(duets))
+	for i, d := range duets {
+		logs[i] = d.LogRatio
+	}
+	return stats.PairedRatioOf(logs)
+}
+
+// pair makes c the comparison of the duets, if the cell has any: the base is then what the
+// reference did in the same processes.
+func (c *Comparison) pair(r *record.Run, cell record.Cell, series, metric string) {
+	ratio, err := pairedRatio(r, cell, series, metric)
+	if err != nil {
+		return
+	}
+	base := sample{}
+	for _, d := range duetsOf(r, cell, series) {
+		base.values = append(base.values, d.Reference[metric])
+	}
+	c.Base, c.Ratio = base.estimate(), &ratio
+}

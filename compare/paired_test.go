@@ -1,0 +1,59 @@
+package compare
+
+import (
+	"math"
+	"testing"
+
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
+	"github.com/informerbench/informerbench/measure/stats"
+)
+
+func duetRun(forks int) *record.Run {
+	return recordtest.Run(recordtest.Spec{Forks: forks, Seed: 1, Duets: true, Noise: 0.03, Impls: []recordtest.Impl{
+		{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: 106}, {Name: "same", NsPerOp: 101},
+	}})
+}
+
+// Where implementations took turns with the reference, the verdict comes from the ratios of
+// the turns, from few forks, though the times differ more from fork to fork.
+func TestDuetsDecide(t *testing.T) {
+	t.Parallel()
+	row := rowOf(t, duetRun(stats.FewestDuets), "get", metrics.NsPerOp)
+	want := map[string]stats.Verdict{"slow": stats.Worse, "same": stats.Same, "reference@aa": stats.NotComparable}
+	for _, v := range row.Values {
+		if v.Against == nil {
+			continue
+		}
+		if !v.Against.Ratio.Paired || v.Against.Verdict != want[v.Impl] {
+			t.Errorf("%s: %+v, %s; want %s from paired ratios", v.Impl, v.Against.Ratio, v.Against.Verdict, want[v.Impl])
+		}
+		if r := v.Against; math.Abs(r.Head.Median/r.Base.Median/r.Ratio.Estimate-1) > 0.02 {
+			t.Errorf("%s: base %g and head %g are not those of the ratio %g", v.Impl, r.Base.Median, r.Head.Median, r.Ratio.Estimate)
+		}
+	}
+	if row.Floor < 0 || row.Floor > 0.01 {
+		t.Errorf("the noise floor is %g, want that of the duets of the same code", row.Floor)
+	}
+}
+
+// A metric that was not measured in turns, and a cell of which a fork lacks its duet, are
+// compared as samples.
+func TestWithoutDuetsSamplesDecide(t *testing.T) {
+	t.Parallel()
+	r := duetRun(8)
+	if v := rowOf(t, r, "writer:update", metrics.Percentile(metrics.Delay, 99)).Values[1]; v.Against.Ratio.Paired {
+		t.Errorf("%s of a group: %+v", v.Impl, v.Against.Ratio)
+	}
+	for i := range r.Forks {
+		if f := &r.Forks[i]; f.Cell.Impl == "slow" && f.Index == 3 {
+			f.Series[0].Duet = nil
+		}
+	}
+	for _, v := range rowOf(t, r, "get", metrics.NsPerOp).Values {
+		if v.Against != nil && v.Against.Ratio.Paired != (v.Impl != "slow") {
+			t.Errorf("%s: %+v", v.Impl, v.Against.Ratio)
+		}
+	}
+}
