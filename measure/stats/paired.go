@@ -5,7 +5,8 @@ import (
 	"math"
 	"slices"
 
-	moremath "github.com/aclements/go-moremath/stats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // MidMean is the mean of the middle half of values (the interquartile mean), NaN of none. A
@@ -48,27 +49,24 @@ func PairedRatioOf(logs []float64) (Ratio, error) {
 	if i := slices.IndexFunc(logs, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }); i >= 0 {
 		return Ratio{}, fmt.Errorf("ratio %d of %d is not finite: %v", i+1, n, logs[i])
 	}
-	sample := moremath.Sample{Xs: logs}
-	mean := sample.Mean()
+	mean, deviation := stat.MeanStdDev(logs, nil)
 	r := Ratio{Estimate: math.Exp(mean), Lo: 0, Hi: FromZero, P: 1, Q: 1, N: n, Paired: true}
 	if n == 1 {
 		return r, nil
 	}
-	half := studentQuantile(1-(1-Confidence)/2, n-1) * sample.StdDev() / math.Sqrt(float64(n))
+	student := studentT(n - 1)
+	se := stat.StdErr(deviation, float64(n))
+	half := student.Quantile(1-(1-Confidence)/2) * se
 	r.Lo, r.Hi = math.Exp(mean-half), math.Exp(mean+half)
-	if half == 0 {
-		// All forks agree to the last digit: of counts that are equal, or of one that is not.
-		if mean != 0 {
-			r.P = 0
-		}
-	} else if t, err := moremath.OneSampleTTest(sample, 0, moremath.LocationDiffers); err == nil {
-		r.P = t.P
+	switch {
+	case se > 0:
+		r.P = 2 * student.Survival(math.Abs(mean)/se)
+	case mean != 0: // all forks agree to the last digit
+		r.P = 0
 	}
 	r.Q = r.P
 	return r, nil
 }
 
-// studentQuantile is the p-quantile of Student's t distribution.
-func studentQuantile(p float64, degrees int) float64 {
-	return moremath.InvCDF(moremath.TDist{V: float64(degrees)})(p)
-}
+// studentT is Student's t distribution.
+func studentT(degrees int) distuv.StudentsT { return distuv.StudentsT{Sigma: 1, Nu: float64(degrees)} }

@@ -43,14 +43,14 @@ func TestMidMean(t *testing.T) {
 }
 
 // Student's t from tables (Abramowitz and Stegun 1964, table 26.10).
-func TestStudentQuantile(t *testing.T) {
+func TestStudentT(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		p       float64
 		degrees int
 		want    float64
 	}{{0.975, 1, 12.706}, {0.975, 3, 3.182}, {0.975, 7, 2.365}, {0.995, 5, 4.032}, {0.975, 30, 2.042}} {
-		if got := studentQuantile(c.p, c.degrees); math.Abs(got-c.want) > 0.001 {
+		if got := studentT(c.degrees).Quantile(c.p); math.Abs(got-c.want) > 0.001 {
 			t.Errorf("%g of %d degrees: %.4f, want %.3f", c.p, c.degrees, got, c.want)
 		}
 	}

@@ -105,7 +105,7 @@ func (p precision) cautious() precision {
 // quantile is that of the error in units of se.
 func (p precision) quantile(of float64) float64 {
 	if p.paired {
-		return studentQuantile(of, p.n-1)
+		return studentT(p.n - 1).Quantile(of)
 	}
 	return zOf(of)
 }

@@ -190,7 +190,9 @@ func TestInformerDeliverAlone(t *testing.T) {
 		f := measuredInformer(t, e, w)
 		for _, name := range []string{"deliver", "x3:deliver"} {
 			s := seriesOf(t, f, name)
-			if s.Values[metrics.NsPerOp] == 0 || s.Values[metrics.AllocsPerOp] == 0 {
+			// An informer may allocate for many events at once: the few of this test need not
+			// allocate.
+			if _, counted := s.Values[metrics.AllocsPerOp]; s.Values[metrics.NsPerOp] == 0 || !counted {
 				t.Errorf("%s: %+v", name, s.Values)
 			}
 		}
