@@ -35,12 +35,13 @@ func Alone(ctx context.Context, s Subject, reference *Reference, w load.Workload
 		return err
 	}
 	all := trialsOf(w, reference)
+	orders := w.Seed + uint64(f.Index) // other orders of turns in each fork
 	for range passes {
 		for _, t := range all {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := t.pass(s, w); err != nil {
+			if err := t.pass(s, w.Duration/passes, orders); err != nil {
 				return fmt.Errorf("%s: %w", t.op, err)
 			}
 		}
@@ -77,10 +78,9 @@ func trialsOf(w load.Workload, reference *Reference) (all []*trial) {
 	return all
 }
 
-// pass measures the operation for a pass's part of the workload's duration, unless the
-// implementation lacks it.
-func (t *trial) pass(s Subject, w load.Workload) (err error) {
-	budget := w.Duration / passes
+// pass measures the operation for about the time budget, unless the implementation lacks
+// it. orders seeds the order of turns.
+func (t *trial) pass(s Subject, budget time.Duration, orders uint64) (err error) {
 	if t.lacking != nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (t *trial) pass(s Subject, w load.Workload) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := t.meet(w.Seed); err != nil {
+		if err := t.meet(orders); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func (t *trial) pass(s Subject, w load.Workload) (err error) {
 }
 
 // meet makes the duet, if there is a reference and it has the operation.
-func (t *trial) meet(seed uint64) (err error) {
+func (t *trial) meet(orders uint64) (err error) {
 	if t.reference == nil {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (t *trial) meet(seed uint64) (err error) {
 	if errors.Is(err, ErrUnsupported) {
 		return nil
 	}
-	t.duet = newDuet(seed)
+	t.duet = newDuet(orders)
 	return err
 }
 
