@@ -85,6 +85,6 @@ faults: ## Play HISTORIES random histories of faults (10000) over each informer
 report: ## Run the default preset and write a report under results/
 	$(GO) run ./cmd/benchrun run
 
-selfcheck: ## Show on this machine that verdicts hold, into docs/selfcheck.md (an hour)
+selfcheck: ## Show on this machine that verdicts hold, into docs/selfcheck.md (some three hours)
 	$(GO) build -o benchrun ./cmd/benchrun
 	./benchrun selfcheck > selfcheck.out && mv selfcheck.out docs/selfcheck.md

@@ -30,9 +30,11 @@ type Request struct {
 	ProfileDir string `json:"profileDir,omitempty"`
 	// Against is the implementation with which the cell's takes turns, if any.
 	Against string `json:"against,omitempty"`
-	// Plant, if not nil, slows the store down by that share of each operation's cost (see
-	// plant). 0 measures the costs and adds no slowdown.
-	Plant *float64 `json:"plant,omitempty"`
+	// Plant, if not nil, slows the store down by that share of what its operations take. 0
+	// reads the clock as often and adds no slowdown. AgainstPlant does so with the store
+	// that it takes turns with.
+	Plant        *float64 `json:"plant,omitempty"`
+	AgainstPlant *float64 `json:"againstPlant,omitempty"`
 }
 
 // Run measures one fork of a cell in this process, at the process's GOMAXPROCS. An
@@ -43,23 +45,15 @@ func Run(ctx context.Context, req Request) (f record.Fork, err error) {
 	if err != nil {
 		return f, err
 	}
-	entry, err := catalog.Lookup(req.Cell.Component, req.Cell.Impl)
+	candidate, err := side(req.Cell.Component, req.Cell.Impl, req.Plant)
 	if err != nil {
 		return f, err
 	}
-	var against *catalog.Entry
+	var against *subject.Side
 	if req.Against != "" {
-		reference, err := catalog.Lookup(req.Cell.Component, req.Against)
-		if err != nil {
+		if against, err = side(req.Cell.Component, req.Against, req.AgainstPlant); err != nil {
 			return f, err
 		}
-		against = &reference
-	}
-	if req.Plant != nil {
-		if entry.Component != contract.ComponentStore {
-			return f, fmt.Errorf("a slowdown can be planted in a store only, not in %s", entry.ID())
-		}
-		entry.NewStore = subject.Plant(entry.NewStore, *req.Plant)
 	}
 	f = record.Fork{Cell: req.Cell, Index: req.Index, Block: req.Block, Seed: w.Seed, Started: time.Now(), Process: map[string]float64{}}
 	if n := runtime.GOMAXPROCS(0); n != req.Cell.Procs {
@@ -71,13 +65,30 @@ func Run(ctx context.Context, req Request) (f record.Fork, err error) {
 	}
 	defer func() { err = errors.Join(err, profiler.End(&f)) }()
 	if req.Trace != "" {
-		err = replay.Run(ctx, entry, w, req.Trace, &f, profiler)
+		err = replay.Run(ctx, candidate.Entry, w, req.Trace, &f, profiler)
 	} else {
-		err = subject.Perform(ctx, entry, against, w, &f, profiler)
+		err = subject.Perform(ctx, *candidate, against, w, &f, profiler)
 	}
 	if peak := sysinfo.PeakRSSBytes(); peak > 0 {
 		f.Process[metrics.PeakRSS] = peak
 	}
 	f.Seconds = time.Since(f.Started).Seconds()
 	return f, err
+}
+
+func side(c contract.Component, impl string, plant *float64) (*subject.Side, error) {
+	entry, err := catalog.Lookup(c, impl)
+	if err != nil {
+		return nil, err
+	}
+	if plant != nil && c != contract.ComponentStore {
+		return nil, fmt.Errorf("a slowdown can be planted in a store only, not in %s", entry.ID())
+	}
+	return &subject.Side{Entry: entry, Plant: plant}, nil
+}
+
+// AllInTurns reports whether everything that a workload measures is measured in turns with
+// the reference: operations alone, of a component whose subjects can take turns.
+func AllInTurns(w load.Workload) bool {
+	return len(w.Groups) == 0 && subject.TakesTurns(w.Component)
 }

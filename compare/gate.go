@@ -264,7 +264,7 @@ func (g Gate) apply(c *Comparison, rule stats.Rule) GateResult {
 		return out
 	}
 	ratio := *c.Ratio
-	proven := ratio.Q <= rule.AtLook(c.look).Alpha && ratio.N >= stats.FewestForks
+	proven := ratio.Q <= rule.AtLook(c.look).Alpha && ratio.Enough()
 	// A difference within the machine's noise is no regression. A gate that demands an
 	// improvement is also missed by a number that did not change. There is no test for
 	// that, so the interval decides.
@@ -274,7 +274,7 @@ func (g Gate) apply(c *Comparison, rule stats.Rule) GateResult {
 		limit, improvement = min(g.bound, 1/noise), g.bound > 1
 	}
 	if improvement {
-		limit, proven = g.bound, ratio.N >= stats.FewestForks
+		limit, proven = g.bound, ratio.Enough()
 	}
 	switch {
 	case g.inside(ratio.Lo) && g.inside(ratio.Hi):

@@ -30,18 +30,41 @@ func duetsOf(r *record.Run, c record.Cell, series string) []*record.Duet {
 	return out
 }
 
-// pairedRatio is the ratio of a cell to the reference from its duets. It is errNotPaired
-// where there are none, or the metric was not measured in turns.
-func pairedRatio(r *record.Run, c record.Cell, series, metric string) (stats.Ratio, error) {
+// logRatios are the logarithms of a cell's time to the reference's, one for each fork. It is
+// errNotPaired where there are none, or the metric was not measured in turns.
+func logRatios(r *record.Run, c record.Cell, series, metric string) ([]float64, error) {
 	duets := duetsOf(r, c, series)
 	if metric != metrics.NsPerOp || len(duets) == 0 {
-		return stats.Ratio{}, errNotPaired
+		return nil, errNotPaired
 	}
 	logs := make([]float64, len(duets))
 	for i, d := range duets {
 		logs[i] = d.LogRatio
 	}
+	return logs, nil
+}
+
+// pairedRatio is the ratio of a cell to the reference.
+func pairedRatio(r *record.Run, c record.Cell, series, metric string) (stats.Ratio, error) {
+	logs, err := logRatios(r, c, series, metric)
+	if err != nil {
+		return stats.Ratio{}, err
+	}
 	return stats.PairedRatioOf(logs)
+}
+
+// relativeRatio is the ratio of a cell in head to the same cell in base, by their ratios to
+// the reference, which took turns with both.
+func relativeRatio(base, head *record.Run, c record.Cell, series, metric string) (stats.Ratio, error) {
+	b, err := logRatios(base, c, series, metric)
+	if err != nil {
+		return stats.Ratio{}, err
+	}
+	h, err := logRatios(head, c, series, metric)
+	if err != nil {
+		return stats.Ratio{}, err
+	}
+	return stats.RelativeRatioOf(b, h)
 }
 
 // pair makes c the comparison of the duets, if the cell has any: the base is then what the

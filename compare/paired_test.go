@@ -57,3 +57,45 @@ func TestWithoutDuetsSamplesDecide(t *testing.T) {
 		}
 	}
 }
+
+// Two runs on a machine that became a third slower in between: the ratios to the reference
+// tell what changed, and the reference gets no verdict.
+func TestRunsCompareRatiosToTheReference(t *testing.T) {
+	t.Parallel()
+	run := func(seed uint64, machine, slow float64) *record.Run {
+		return recordtest.Run(recordtest.Spec{Forks: 6, Seed: seed, Duets: true, Noise: 0.03, Impls: []recordtest.Impl{
+			{Name: "reference", NsPerOp: 100 * machine}, {Name: "slow", NsPerOp: slow * machine}, {Name: "same", NsPerOp: 101 * machine},
+		}})
+	}
+	base, head := run(1, 1, 106), run(2, 1.3, 117)
+	r, err := Runs(base, head, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate, err := ParseGate("store/*/get/slow/ns/op <= +5%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Judge([]Gate{gate}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Outcome() != Regression {
+		t.Errorf("a tenth slower: %s, %+v", r.Outcome(), r.Gates)
+	}
+	want := map[string]stats.Verdict{"slow": stats.Worse, "same": stats.Same, "reference": stats.NotComparable}
+	for _, c := range r.Comparisons {
+		if c.Name.Series == "get" && c.Name.Metric == metrics.NsPerOp && c.Verdict != want[c.Name.Impl] {
+			t.Errorf("%s: %s, want %s: %+v", c.Name, c.Verdict, want[c.Name.Impl], c.Ratio)
+		}
+	}
+	// A reference that was slowed down on purpose is no control.
+	head.Settings.Plant = &record.Plant{Impl: "reference", Share: 0.1}
+	if r, err = Runs(base, head, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Comparisons {
+		if c.Ratio != nil && c.Ratio.Paired {
+			t.Errorf("%s is compared by ratios to a reference that is another", c.Name)
+		}
+	}
+}

@@ -90,9 +90,6 @@ func incomparable(base, head *record.Run) []string {
 	if !record.SameNumbers(base.Schema, head.Schema) {
 		out = append(out, fmt.Sprintf("their schemas differ: %d against %d", base.Schema, head.Schema))
 	}
-	if base.Settings.Duets != head.Settings.Duets {
-		out = append(out, "one measured operations in turns with the reference (--duets), the other alone")
-	}
 	if err := base.Environment.SameMachine(&head.Environment); err != nil {
 		out = append(out, "their machines differ: "+err.Error())
 	}
@@ -112,6 +109,9 @@ func incomparable(base, head *record.Run) []string {
 // sameReference says why the reference implementations cannot serve as a control for
 // changes between two runs, or returns nil.
 func sameReference(base, head *record.Run) error {
+	if p := head.Settings.Plant; p != nil && p.Share > 0 && head.IsReference(p.Impl) {
+		return fmt.Errorf("no control: the reference %s is slowed down on purpose", p.Impl)
+	}
 	for module, v := range base.Environment.Modules {
 		if o := head.Environment.Modules[module]; o != v {
 			return fmt.Errorf("no control: %s is %s in base and %s in head, so the reference cannot tell how the machine changed between the runs", module, v, o)
@@ -147,21 +147,31 @@ func runsCell(base, head *record.Run, c record.Cell, control bool) (out, missing
 				continue
 			}
 			floor, drifts := -1.0, []string(nil)
-			widen := func(one, other sample) {
-				f, w := floorOf(base.Settings.Rule, one.values, other.values)
-				floor, drifts = max(floor, f), append(drifts, w...)
-			}
-			if aa != nil {
-				widen(of(base, reference), of(base, *aa))
-				widen(of(head, reference), of(head, *aa))
-			}
-			if control && c.ID() != reference.ID() {
-				widen(of(base, reference), of(head, reference))
-			}
-			n := newComparison(nameOf(base, c, series, metric), b, h, floor, look)
-			n.Warnings = append(n.Warnings, slices.Compact(drifts)...)
+			widen := func(f float64, w []string) { floor, drifts = max(floor, f), append(drifts, w...) }
+			n := newComparison(nameOf(base, c, series, metric), b, h, -1, look)
 			n.Cell = c
 			n.judged = metrics.JudgedAmong(metric, names)
+			if ratio, err := relativeRatio(base, head, c, series, metric); err == nil && control {
+				// Without control the reference in between is not the same code. With it, the
+				// reference is what the others are measured with, and the same code.
+				switch {
+				case c.ID() != reference.ID():
+					n.Ratio = &ratio
+				case len(group) > 1:
+					n.judged = false
+				}
+				widen(ownFloor(base, reference, series, metric))
+				widen(ownFloor(head, reference, series, metric))
+			}
+			if aa != nil {
+				widen(aaFloor(base, reference, *aa, series, metric))
+				widen(aaFloor(head, reference, *aa, series, metric))
+			}
+			if control && c.ID() != reference.ID() && (n.Ratio == nil || !n.Ratio.Paired) {
+				widen(floorOf(base.Settings.Rule, of(base, reference).values, of(head, reference).values))
+			}
+			n.Floor = floor
+			n.Warnings = append(n.Warnings, slices.Compact(drifts)...)
 			out = append(out, n)
 		}
 	}

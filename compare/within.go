@@ -101,12 +101,11 @@ func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metr
 	var drifts []string
 	for _, c := range cells {
 		if c.Role == record.AARole {
-			if aa, err := pairedRatio(r, c, series, metric); err == nil {
-				out.Floor, drifts = floorOfRatio(r.Settings.Rule, aa)
-			} else {
-				out.Floor, drifts = floorOf(r.Settings.Rule, base.values, sampleOf(r, c, series, metric).values)
-			}
+			out.Floor, drifts = aaFloor(r, reference, c, series, metric)
 		}
+	}
+	if out.Floor < 0 { // the reference took turns with itself
+		out.Floor, drifts = ownFloor(r, reference, series, metric)
 	}
 	look := r.LookAt(reference.WorkloadKey())
 	for _, c := range cells {
@@ -128,6 +127,24 @@ func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metr
 		out.Values = append(out.Values, v)
 	}
 	return out
+}
+
+// ownFloor is the noise floor of a reference that took turns with itself, -1 if it did not.
+func ownFloor(r *record.Run, reference record.Cell, series, metric string) (floor float64, warnings []string) {
+	aa, err := pairedRatio(r, reference, series, metric)
+	if err != nil {
+		return -1, nil
+	}
+	return floorOfRatio(r.Settings.Rule, aa)
+}
+
+// aaFloor is the noise floor of the reference and the cell that measures it again: of their
+// turns, or of their samples where they took none.
+func aaFloor(r *record.Run, reference, again record.Cell, series, metric string) (floor float64, warnings []string) {
+	if aa, err := pairedRatio(r, again, series, metric); err == nil {
+		return floorOfRatio(r.Settings.Rule, aa)
+	}
+	return floorOf(r.Settings.Rule, sampleOf(r, reference, series, metric).values, sampleOf(r, again, series, metric).values)
 }
 
 // floorOf is the noise floor of two samples of the same code, -1 without samples. The rule

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -169,8 +170,8 @@ func legend(r *record.Run) string {
 		fmt.Sprintf("Medians over %s, each a process of its own, with their %.0f%% interval; 0.90x is 0.90 of the first implementation's, with the interval of the ratio.", forks, 100*stats.Confidence),
 		ruleText(r.Settings.Rule),
 	}
-	if r.Settings.Duets {
-		lines = append(lines, fmt.Sprintf("Operations of stores, FIFOs, heaps and queues took turns with the reference in each process: their ratios are geometric means over at least %d forks, with the interval and the test of Student's t.", stats.FewestDuets))
+	if slices.ContainsFunc(r.Forks, tookTurns) {
+		lines = append(lines, fmt.Sprintf("Operations of stores, FIFOs, heaps and queues took turns with the reference in each process: their ratios are geometric means over at least %d forks, with the interval and the test of Student's t. Their ns/op has no garbage collection in it; gc-ns/op is what that costs.", stats.FewestDuets))
 	}
 	if r.Settings.Budget > 0 {
 		lines = append(lines, "Forks were added to what was inconclusive; each such look is charged: the k-th verdict asks for q <= alpha/(k(k+1)), which adds up to alpha however often one looks.")
@@ -179,6 +180,10 @@ func legend(r *record.Run) string {
 		lines = append(lines, fmt.Sprintf("Fewer than %d forks: the intervals are the range of the values, and hold less often than they say.", stats.FewestForks))
 	}
 	return strings.Join(lines, "\n")
+}
+
+func tookTurns(f record.Fork) bool {
+	return slices.ContainsFunc(f.Series, func(s record.Series) bool { return s.Duet != nil })
 }
 
 // ruleText explains verdicts.

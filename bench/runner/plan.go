@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
@@ -40,7 +41,6 @@ type Options struct {
 	Sweep      []string
 	Out        string // folder of the results; "" makes one under results/
 	SkipVerify bool
-	Duets      bool          // measure operations in turns with the reference
 	Budget     time.Duration // time for additional forks of inconclusive workloads
 	Plant      *record.Plant // a deliberate slowdown
 	Command    []string      // as typed, for the record
@@ -149,8 +149,6 @@ func (p *Plan) checkRanges() error {
 		return errors.New("--duration: a trace has a duration of its own; use --compress")
 	case o.Compress != 0 && o.Trace == "":
 		return errors.New("--compress: it is for traces: give one with --trace FILE")
-	case o.Duets && o.Trace != "":
-		return errors.New("--duets: a trace is replayed through one implementation at a time: leave out --duets or --trace")
 	case o.Budget < 0:
 		return fmt.Errorf("--budget %s: want 0 or more", o.Budget)
 	case o.Procs < 0 || o.Procs > runtime.NumCPU():
@@ -234,7 +232,8 @@ func componentsOf(workloads []load.Workload) []string {
 }
 
 // cells are the combinations of variants and entries. Each variant also gets a second copy
-// of its reference, for the noise floor.
+// of its reference, for the noise floor, unless the reference takes turns with itself in all
+// that is measured.
 func (p *Plan) cells(entries []catalog.Entry) []record.Cell {
 	var cells []record.Cell
 	for _, v := range p.variants {
@@ -249,7 +248,7 @@ func (p *Plan) cells(entries []catalog.Entry) []record.Cell {
 			}
 			own = append(own, p.cell(e, v))
 		}
-		if len(own) > 0 {
+		if len(own) > 0 && !(p.options.Trace == "" && bench.AllInTurns(v.Workload)) {
 			aa := own[reference]
 			aa.Role = record.AARole
 			own = append(own, aa)
@@ -286,7 +285,7 @@ func (p *Plan) record(ctx context.Context, out io.Writer) (*record.Run, error) {
 		Schema: record.Schema, Name: filepath.Base(o.Out), Preset: p.preset, Command: o.Command, Started: time.Now(),
 		Settings: record.Settings{
 			Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, Rule: stats.DefaultRule,
-			Budget: o.Budget, Duets: o.Duets, Plant: o.Plant,
+			Budget: o.Budget, Plant: o.Plant,
 		},
 		Environment: sysinfo.ReadEnvironment(o.WorkTree),
 	}

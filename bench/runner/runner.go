@@ -279,14 +279,19 @@ func request(t task) (bench.Request, error) {
 	settings := t.Run().Settings
 	w, err := t.Run().Workload(t.Cell)
 	r := bench.Request{Cell: t.Cell, Index: t.Index, Block: t.Block, Workload: w.YAML, Trace: settings.Trace}
-	if settings.Duets && !t.Profile {
+	if settings.Trace == "" && !t.Profile {
 		r.Against = t.Run().Against(t.Cell)
 	}
 	if t.Profile {
 		r.ProfileDir = filepath.Join(t.Dir(), "profiles", t.Cell.FileName())
 	}
-	if p := settings.Plant; p != nil && p.Impl == t.Cell.Impl && t.Cell.Component == contract.ComponentStore {
-		r.Plant = &p.Share
+	if p := settings.Plant; p != nil && t.Cell.Component == contract.ComponentStore {
+		if p.Impl == t.Cell.Impl {
+			r.Plant = &p.Share
+		}
+		if p.Impl == r.Against {
+			r.AgainstPlant = &p.Share
+		}
 	}
 	return r, err
 }

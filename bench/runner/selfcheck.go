@@ -12,22 +12,21 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/measure/sysinfo"
-	"github.com/informerbench/informerbench/report"
 )
 
 // SelfCheckOptions say how much is checked.
 type SelfCheckOptions struct {
-	Rounds     int           // comparisons of the same code
-	Plants     []float64     // slowdowns to plant, in percent
-	PlantForks int           // forks per cell of the pairs with a planted slowdown
-	Budget     time.Duration // time for additional forks of those pairs
-	Out        string        // folder that keeps the runs; "" keeps none
-	Command    []string
-	WorkTree   string
+	Rounds   int       // comparisons of the same code
+	Plants   []float64 // slowdowns of single operations, in percent; 0 plants none
+	Cells    int       // cells measured with each slowdown
+	Builds   int       // pairs of two builds, one of them slower, and as many of the same
+	Out      string    // folder that keeps the runs; "" keeps none
+	Command  []string
+	WorkTree string
 }
 
 // selfCheckImpls are this project's own implementations, one of each component.
@@ -39,11 +38,11 @@ const plantedStore = "mutexmap"
 // SelfCheck tests on this machine whether verdicts hold, and writes its findings as
 // Markdown to out. The error wraps ErrFailed if one does not.
 func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer) (failed error) {
-	if o.Rounds < 0 || o.PlantForks < stats.FewestForks {
-		return fmt.Errorf("--rounds %d, --forks %d: want 0 or more, and %d or more", o.Rounds, o.PlantForks, stats.FewestForks)
+	if o.Rounds < 0 || o.Builds < 0 || o.Cells < 1 {
+		return fmt.Errorf("--rounds %d, --builds %d, --cells %d: want 0 or more, 0 or more, and 1 or more", o.Rounds, o.Builds, o.Cells)
 	}
-	if i := slices.IndexFunc(o.Plants, func(p float64) bool { return !(p > 0 && p <= 1000) }); i >= 0 {
-		return fmt.Errorf("--plant %g: want percent, above 0 and up to 1000", o.Plants[i])
+	if i := slices.IndexFunc(o.Plants, func(p float64) bool { return !(p >= 0 && p <= 1000) }); i >= 0 {
+		return fmt.Errorf("--plant %g: want percent, from 0 to 1000", o.Plants[i])
 	}
 	if o.Out == "" {
 		dir, err := os.MkdirTemp("", "benchrun-selfcheck-")
@@ -71,7 +70,10 @@ func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer)
 		errs = append(errs, c.sameCode(ctx))
 	}
 	for _, percent := range o.Plants {
-		errs = append(errs, c.planted(ctx, percent/100))
+		errs = append(errs, c.sharpness(ctx, percent))
+	}
+	if o.Builds > 0 {
+		errs = append(errs, c.builds(ctx))
 	}
 	return errors.Join(errs...)
 }
@@ -135,55 +137,58 @@ func (c *selfCheck) sameCode(ctx context.Context) error {
 	return c.conclude(fmt.Sprintf("%d false verdicts among %d, in %d comparisons.", len(wrong), total, c.o.Rounds), wrong)
 }
 
-// gateBound is the slowdown that the gate of the planted pairs allows, in percent.
-const gateBound = 3
+// builtPlant is how much slower the second of two builds is, in percent.
+const builtPlant = 10
 
-// planted slows one of two stores down. It checks that gates over both find that store and
-// only it, and report nothing if the slowdown is too small to be detected.
-func (c *selfCheck) planted(ctx context.Context, share float64) error {
-	fmt.Fprintf(c.out, "## A slowdown of %g percent in the store %s\n\nMeasured beside clientgo, which has none: `benchrun pair --component store --impl clientgo,%s --forks %d --budget %s --plant %s=%g%%`\n\n",
-		100*share, plantedStore, plantedStore, c.o.PlantForks, c.o.Budget, plantedStore, 100*share)
-	r, err := c.pair(ctx, fmt.Sprintf("planted-%g", 100*share), Options{
-		Components: []string{string(contract.ComponentStore)}, Impls: []string{"clientgo", plantedStore},
-		Forks: c.o.PlantForks, Budget: c.o.Budget, Plant: &record.Plant{Impl: plantedStore, Share: share},
-	})
+// buildsOperation is the time of the operation in a process.
+const buildsOperation = 100 * time.Millisecond
+
+// buildsGate must find that slowdown and pass without it.
+const buildsGate = "store/*/" + string(load.OpUpdate) + "/" + plantedStore + "/ns/op <= +5%"
+
+// builds compares two builds by a gate, again and again: one store's Update a tenth slower
+// in head, and not slower. The builds are this program.
+func (c *selfCheck) builds(ctx context.Context) error {
+	fmt.Fprintf(c.out, "## Two builds and a gate\n\n`benchrun pair --component store --impl clientgo,%s -f update.yaml --gate '%s'`: Update of 10,000 pods alone, %s of it in a process, %d processes of each. Head's %s is slower by the share given.\n\n", plantedStore, buildsGate, buildsOperation, DefaultForks, plantedStore)
+	fmt.Fprintf(c.out, "| slower | exit 1 | exit 3 | exit 0 | time of a pair, median | longest |\n|---|---|---|---|---|---|\n")
+	gate, err := compare.ParseGate(buildsGate)
 	if err != nil {
 		return err
 	}
-	var gates []compare.Gate
-	for _, metric := range []string{"ns/op", "delay-p99"} {
-		gate, err := compare.ParseGate(fmt.Sprintf("store/*/%s <= +%d%%", metric, gateBound))
-		if err != nil {
-			return err
-		}
-		gates = append(gates, gate)
-	}
-	if err := r.Judge(gates); err != nil {
+	file := filepath.Join(c.o.Out, "update.yaml")
+	text := fmt.Sprintf("name: update\ncomponent: store\nobjects:\n  kind: pod\n  count: 10000\nops: [%s]\nduration: %s\n", load.OpUpdate, buildsOperation)
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return err
-	}
-	if err := report.WriteVersusMarkdown(c.out, r); err != nil {
-		return err
-	}
-	proven := 0
-	for _, v := range r.Judged() {
-		if v.Verdict == stats.Worse {
-			proven++
-		}
 	}
 	var wrong []string
-	found := r.Outcome() == compare.Regression
-	if big := share > float64(gateBound)/100; big != found {
-		wrong = append(wrong, fmt.Sprintf("the gates say %s", r.Outcome()))
-	}
-	for _, g := range r.Gates {
-		if g.Outcome == compare.Regression && !strings.Contains(g.Name, "/"+plantedStore+"/") {
-			wrong = append(wrong, "a gate accuses "+g.Name)
+	for _, percent := range []float64{builtPlant, 0} {
+		outcomes := map[compare.Outcome]int{}
+		var took []float64
+		for k := range c.o.Builds {
+			began := time.Now()
+			r, err := c.pair(ctx, fmt.Sprintf("builds-%g-%02d", percent, k+1), Options{
+				File: file, Impls: []string{"clientgo", plantedStore}, Seed: uint64(k + 1),
+				Plant: &record.Plant{Impl: plantedStore, Share: percent / 100},
+			})
+			if err != nil {
+				return err
+			}
+			if err := r.Judge([]compare.Gate{gate}); err != nil {
+				return err
+			}
+			took = append(took, time.Since(began).Seconds())
+			outcomes[r.Outcome()]++
+		}
+		fmt.Fprintf(c.out, "| %g%% | %d | %d | %d | %.0f s | %.0f s |\n", percent, outcomes[compare.Regression], outcomes[compare.Undetermined], outcomes[compare.Pass], stats.MedianOf(took), slices.Max(took))
+		want := compare.Pass
+		if percent > 0 {
+			want = compare.Regression
+		}
+		if n := outcomes[want]; n < c.o.Builds {
+			wrong = append(wrong, fmt.Sprintf("slower by %g percent: %d of %d pairs say %s", percent, n, c.o.Builds, want))
 		}
 	}
-	if share < r.Rule.Threshold && proven > 0 {
-		wrong = append(wrong, fmt.Sprintf("%d verdicts call it proven", proven))
-	}
-	return c.conclude(fmt.Sprintf("The gates say %s; %d of %d verdicts are worse.", r.Outcome(), proven, len(r.Judged())), wrong)
+	return c.conclude(fmt.Sprintf("%d pairs of each kind.", c.o.Builds), wrong)
 }
 
 // conclude writes a section's last line.

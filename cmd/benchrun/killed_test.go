@@ -88,7 +88,7 @@ const tinyForks = 3
 func tinyRun(t *testing.T, dir string) []string {
 	t.Helper()
 	workload := write(t, "tiny.yaml", "name: tiny\ncomponent: delay\nobjects:\n  count: 200\nwaiting: 100\nops: [mixed]\nduration: 5ms\n")
-	return []string{"run", "-f", workload, "--impl", "binaryheap", "--forks", fmt.Sprint(tinyForks), "--procs", "1", "--skip-verify", "--profile=false", "-o", dir}
+	return []string{"run", "-f", workload, "--impl", "binaryheap,quadheap", "--forks", fmt.Sprint(tinyForks), "--procs", "1", "--skip-verify", "--profile=false", "-o", dir}
 }
 
 func read(t *testing.T, dir string) *record.Run {

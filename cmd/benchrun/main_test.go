@@ -369,8 +369,8 @@ func TestListNamesEverything(t *testing.T) {
 	}
 }
 
-// With --duets the operations carry the ratios of their turns; those of groups do not.
-func TestRunWithDuets(t *testing.T) {
+// Operations measured alone carry the ratios of their turns; those of groups do not.
+func TestOperationsTakeTurns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	workload := write(t, "small.yaml", `name: small
 component: store
@@ -384,24 +384,20 @@ groups:
   rate: 2000
 duration: 20ms
 `)
-	code, out, errOut := benchrun(t, "run", "-f", workload, "--impl", "clientgo,mutexmap", "--forks", "4", "--duets", "--profile=false", "--skip-verify", "-o", dir)
+	code, out, errOut := benchrun(t, "run", "-f", workload, "--impl", "clientgo,mutexmap", "--forks", "4", "--profile=false", "--skip-verify", "-o", dir)
 	if code != 0 || !strings.Contains(out, "took turns") {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
 	run, err := record.ReadRun(dir)
-	if err != nil || !run.Settings.Duets {
-		t.Fatal(run.Settings, err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, f := range run.Forks {
 		for _, s := range f.Series {
-			alone := f.Cell.Impl == "clientgo" && f.Cell.Role == "" || s.Group != ""
-			if (s.Duet == nil) != alone {
+			if (s.Duet == nil) != (s.Group != "") {
 				t.Errorf("%s %s: a duet: %v", f.Cell.ID(), s.Name(), s.Duet != nil)
 			}
 		}
-	}
-	if code, _, errOut := benchrun(t, "run", "--duets", "--trace", "x.trace"); code != 2 || !strings.Contains(errOut, "--duets") && !strings.Contains(errOut, "x.trace") {
-		t.Errorf("exit code %d: %s", code, errOut)
 	}
 }
 

@@ -45,7 +45,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
   benchrun run --preset scaling --component store      # how cost grows with the objects
   benchrun run --preset quick --sweep procs=1,2            # with 1 and with 2 of the machine's processors
   benchrun run --component store,queue --forks 10 --duration 1s
-  benchrun run --component store --preset stores --duets --duration 2s  # differences of a few percent
+  benchrun run --component store --preset stores --duration 1s  # differences of a few percent
   benchrun run --component store --budget 10m      # more processes where 6 do not settle it
   benchrun run -f workload.yaml -o results/mine
   benchrun run --trace openb.trace --component store
@@ -87,7 +87,6 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 	}
 	addRunFlags(cmd, &o)
 	cmd.Flags().BoolVar(&o.Profile, "profile", true, "measure one more process per cell to take CPU, heap, allocs, mutex and block profiles")
-	cmd.Flags().BoolVar(&o.Duets, "duets", false, "measure each operation of stores, FIFOs, heaps and queues in turns with the reference, in one process: ratios by far sharper, best with --duration 1s or more")
 	cmd.Flags().StringVar(&resume, "resume", "", "`FOLDER` of an interrupted run to go on with")
 	return cmd
 }

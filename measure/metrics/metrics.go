@@ -50,6 +50,7 @@ const (
 	NsPerOp         = "ns/op"
 	BytesPerOp      = "B/op"
 	AllocsPerOp     = "allocs/op"
+	GCNsPerOp       = "gc-ns/op"
 	PeakHeap        = "peak-heap-B"
 	Synced          = "synced-ns"
 	Offered         = "offered/s"
@@ -105,6 +106,7 @@ var all = slices.Concat(
 		{Name: NsPerOp, Unit: Nanoseconds, Judged: true, Help: "time per operation"},
 		{Name: BytesPerOp, Unit: Bytes, Help: "heap bytes allocated per operation"},
 		{Name: AllocsPerOp, Help: "heap objects allocated per operation"},
+		{Name: GCNsPerOp, Unit: Nanoseconds, Help: "CPU time of garbage collection per operation, at GOGC=100; of operations measured alone, ns/op has none of it"},
 		{Name: PeakHeap, Unit: Bytes, Judged: true, Help: "peak heap while a cache fills, beyond the heap before"},
 		{Name: Synced, Unit: Nanoseconds, Help: "time of an initial sync until HasSynced; ns/op lasts until the handler has the last object"},
 		{Name: Offered, Unit: PerSecond, Better: Neither, Help: "operations that were due per second"},

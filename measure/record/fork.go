@@ -66,10 +66,10 @@ type Duet struct {
 	// Reference holds its values, by metric as in Series.Values.
 	Reference map[string]float64 `json:"reference"`
 	// LogRatio is the natural logarithm of the implementation's ns/op to the reference's:
-	// the mean of the middle half of Groups.
+	// the mean of the middle half of Sittings.
 	LogRatio float64 `json:"logRatio"`
-	// Groups are the logarithms of the groups of four turns.
-	Groups []float64 `json:"groups"`
+	// Sittings are the logarithms that each sitting gave.
+	Sittings []float64 `json:"sittings"`
 }
 
 // Name joins group and operation.

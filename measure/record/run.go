@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/measure/sysinfo"
 )
@@ -21,8 +22,10 @@ import (
 //   - 3: for operations that cause many garbage collections, a pass is of whole
 //     cycles between them.
 //   - 4: the files have checksums; the numbers are those of 3.
-//   - 5: a series may have a duet; the other numbers are those of 4.
-const Schema = 5
+//   - 5: a series may have a duet. It was given up before anything was kept of it.
+//   - 6: operations measured alone take turns with the reference; ns/op has no garbage
+//     collection in it.
+const Schema = 6
 
 // sealedSchema is the first schema whose files have checksums.
 const sealedSchema = 4
@@ -30,9 +33,9 @@ const sealedSchema = 4
 // SameNumbers reports whether the numbers of two schemas have the same meaning, so that
 // runs of both may be compared.
 func SameNumbers(a, b int) bool {
-	// The checksum and the duets changed no number.
+	// The checksum changed no number.
 	kind := func(schema int) int {
-		if schema == 4 || schema == 5 {
+		if schema == 4 {
 			return 3
 		}
 		return schema
@@ -80,8 +83,6 @@ type Settings struct {
 	Budget time.Duration `json:"budget,omitempty"`
 	// Pair says that the forks took turns with those of another run.
 	Pair bool `json:"pair,omitempty"`
-	// Duets says that operations were measured in turns with the reference.
-	Duets bool `json:"duets,omitempty"`
 	// Plant is a deliberate slowdown of a store.
 	Plant *Plant `json:"plant,omitempty"`
 }
@@ -193,8 +194,15 @@ func (r *Run) ReferenceOf(cells []Cell) Cell {
 	return cells[0]
 }
 
+// IsReference reports whether a store of that name is the reference of the run.
+func (r *Run) IsReference(store string) bool {
+	return slices.ContainsFunc(r.Impls, func(im Implementation) bool {
+		return im.Component == string(contract.ComponentStore) && im.Name == store && im.Reference
+	})
+}
+
 // Against returns the implementation with which a cell's takes turns: that of the reference
-// cell of the same workload; "" for the reference cell itself.
+// cell of the same workload, which takes turns with itself.
 func (r *Run) Against(c Cell) string {
 	var group []Cell
 	for _, o := range r.Cells {
@@ -202,10 +210,7 @@ func (r *Run) Against(c Cell) string {
 			group = append(group, o)
 		}
 	}
-	if reference := r.ReferenceOf(group); reference.ID() != c.ID() {
-		return reference.Impl
-	}
-	return ""
+	return r.ReferenceOf(group).Impl
 }
 
 // Measured returns the forks of a cell whose numbers count: those without profiles.

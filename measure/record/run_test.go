@@ -109,8 +109,8 @@ func TestReadRunNamesTheField(t *testing.T) {
 		return dir, string(b)
 	}
 	for _, c := range []struct{ name, old, new, want string }{
-		{"newer schema", `"schema": 5`, `"schema": 99`, "schema: 99 is newer"},
-		{"no schema", `"schema": 5`, `"schema": 0`, "schema: 0"},
+		{"newer schema", `"schema": 6`, `"schema": 99`, "schema: 99 is newer"},
+		{"no schema", `"schema": 6`, `"schema": 0`, "schema: 0"},
 		{"wrong type", `"forks": 2`, `"forks": "two"`, "settings.forks"},
 		{"no forks asked for", `"forks": 2`, `"forks": 0`, "settings.forks: 0"},
 		{"missing name", `"name": "r"`, `"name": ""`, "name: missing"},

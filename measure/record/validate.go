@@ -201,12 +201,12 @@ func (d *Duet) validate() error {
 		return nil
 	case d.Against == "":
 		return errors.New("against: missing")
-	case len(d.Groups) == 0:
-		return errors.New("groups: missing")
+	case len(d.Sittings) == 0:
+		return errors.New("sittings: missing")
 	}
-	for i, v := range append([]float64{d.LogRatio}, d.Groups...) {
+	for i, v := range append([]float64{d.LogRatio}, d.Sittings...) {
 		if math.IsNaN(v) || math.Abs(v) > mostLogRatio {
-			return fmt.Errorf("ratio %d of logRatio and groups: %v, want a logarithm between -%d and %d", i, v, mostLogRatio, mostLogRatio)
+			return fmt.Errorf("ratio %d of logRatio and sittings: %v, want a logarithm between -%d and %d", i, v, mostLogRatio, mostLogRatio)
 		}
 	}
 	return validateValues("reference", d.Reference)

@@ -59,8 +59,8 @@ func TestReadRunNamesThePath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, old, new, want string }{
-		{"schema as a string", `"schema": 5`, `"schema": "1"`, "schema: want int, have string"},
-		{"schema missing", `"schema": 5,`, ``, "schema: 0"},
+		{"schema as a string", `"schema": 6`, `"schema": "1"`, "schema: want int, have string"},
+		{"schema missing", `"schema": 6,`, ``, "schema: 0"},
 		{"time that is none", `"finished": "1970-01-01T00:00:02Z"`, `"finished": "soon"`, "finished: "},
 		{"time as a number", `"started": "1970-01-01T00:00:01.000000005Z"`, `"started": 17`, "forks[0].started: "},
 		{"times out of order", `"finished": "1970-01-01T00:00:02Z"`, `"finished": "1970-01-01T00:00:00Z"`, "finished: "},
@@ -162,12 +162,12 @@ func TestDuetIsChecked(t *testing.T) {
 		duet Duet
 		want string // "" if it is right
 	}{
-		{Duet{Against: "clientgo", LogRatio: -0.2, Groups: []float64{-0.2}, Reference: map[string]float64{"ns/op": 3}}, ""},
-		{Duet{LogRatio: -0.2, Groups: []float64{-0.2}}, "duet.against"},
-		{Duet{Against: "clientgo"}, "duet.groups"},
-		{Duet{Against: "clientgo", Groups: []float64{0, 1000}}, "ratio 2 of"},
-		{Duet{Against: "clientgo", LogRatio: math.NaN(), Groups: []float64{0}}, "ratio 0 of"},
-		{Duet{Against: "clientgo", Groups: []float64{0}, Reference: map[string]float64{"ns/op": -3}}, `duet.reference["ns/op"]`},
+		{Duet{Against: "clientgo", LogRatio: -0.2, Sittings: []float64{-0.2}, Reference: map[string]float64{"ns/op": 3}}, ""},
+		{Duet{LogRatio: -0.2, Sittings: []float64{-0.2}}, "duet.against"},
+		{Duet{Against: "clientgo"}, "duet.sittings"},
+		{Duet{Against: "clientgo", Sittings: []float64{0, 1000}}, "ratio 2 of"},
+		{Duet{Against: "clientgo", LogRatio: math.NaN(), Sittings: []float64{0}}, "ratio 0 of"},
+		{Duet{Against: "clientgo", Sittings: []float64{0}, Reference: map[string]float64{"ns/op": -3}}, `duet.reference["ns/op"]`},
 	} {
 		s := Series{Op: "get", Duet: &c.duet}
 		if err := s.validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -54,19 +54,58 @@ func PairedRatioOf(logs []float64) (Ratio, error) {
 	if n == 1 {
 		return r, nil
 	}
-	student := studentT(n - 1)
-	se := stat.StdErr(deviation, float64(n))
-	half := student.Quantile(1-(1-Confidence)/2) * se
+	r.student(mean, stat.StdErr(deviation, float64(n)), float64(n-1))
+	return r, nil
+}
+
+// RelativeRatioOf compares two samples that were each measured in turns with the same
+// reference. base and head are the logarithms of their ratios to it, one for each fork, so
+// whatever changed the speed of the machine between the two cancels. The estimate is the
+// quotient of their geometric means. The interval at Confidence and P are those of Welch's t
+// test ("The generalization of 'Student's' problem when several different population
+// variances are involved", Biometrika 34, 1947). Fewer than two values on a side give the
+// interval from 0 to FromZero and P 1.
+func RelativeRatioOf(base, head []float64) (Ratio, error) {
+	var r [2]Ratio
+	var share, degrees [2]float64 // of the variance of the difference
+	for i, logs := range [][]float64{base, head} {
+		var err error
+		if r[i], err = PairedRatioOf(logs); err != nil {
+			return Ratio{}, err
+		}
+		_, deviation := stat.MeanStdDev(logs, nil)
+		share[i], degrees[i] = deviation*deviation/float64(len(logs)), float64(len(logs)-1)
+	}
+	difference := math.Log(r[1].Estimate) - math.Log(r[0].Estimate)
+	out := Ratio{Estimate: math.Exp(difference), Lo: 0, Hi: FromZero, P: 1, Q: 1, N: min(r[0].N, r[1].N), Paired: true}
+	if out.N < 2 {
+		return out, nil
+	}
+	// Welch's degrees of freedom, after Satterthwaite; the smaller of the two where neither
+	// side varies.
+	variance, nu := share[0]+share[1], min(degrees[0], degrees[1])
+	if variance > 0 {
+		nu = variance * variance / (share[0]*share[0]/degrees[0] + share[1]*share[1]/degrees[1])
+	}
+	out.student(difference, math.Sqrt(variance), nu)
+	return out, nil
+}
+
+// student sets interval and test to those of Student's t, from the logarithm of the ratio,
+// its standard error and the degrees of freedom.
+func (r *Ratio) student(mean, se, degrees float64) {
+	r.Degrees = degrees
+	t := studentT(degrees)
+	half := t.Quantile(1-(1-Confidence)/2) * se
 	r.Lo, r.Hi = math.Exp(mean-half), math.Exp(mean+half)
 	switch {
 	case se > 0:
-		r.P = 2 * student.Survival(math.Abs(mean)/se)
+		r.P = 2 * t.Survival(math.Abs(mean)/se)
 	case mean != 0: // all forks agree to the last digit
 		r.P = 0
 	}
 	r.Q = r.P
-	return r, nil
 }
 
 // studentT is Student's t distribution.
-func studentT(degrees int) distuv.StudentsT { return distuv.StudentsT{Sigma: 1, Nu: float64(degrees)} }
+func studentT(degrees float64) distuv.StudentsT { return distuv.StudentsT{Sigma: 1, Nu: degrees} }

@@ -50,7 +50,7 @@ func TestStudentT(t *testing.T) {
 		degrees int
 		want    float64
 	}{{0.975, 1, 12.706}, {0.975, 3, 3.182}, {0.975, 7, 2.365}, {0.995, 5, 4.032}, {0.975, 30, 2.042}} {
-		if got := studentT(c.degrees).Quantile(c.p); math.Abs(got-c.want) > 0.001 {
+		if got := studentT(float64(c.degrees)).Quantile(c.p); math.Abs(got-c.want) > 0.001 {
 			t.Errorf("%g of %d degrees: %.4f, want %.3f", c.p, c.degrees, got, c.want)
 		}
 	}
@@ -74,6 +74,53 @@ func TestPairedRatioOf(t *testing.T) {
 	for _, bad := range [][]float64{nil, {math.NaN()}, {0, math.Inf(1)}} {
 		if _, err := PairedRatioOf(bad); err == nil {
 			t.Errorf("%v is taken", bad)
+		}
+	}
+}
+
+func TestRelativeRatioOf(t *testing.T) {
+	t.Parallel()
+	base, head := []float64{0.10, 0.11, 0.09, 0.10}, []float64{0.20, 0.21, 0.19, 0.20, 0.20}
+	r, err := RelativeRatioOf(base, head)
+	if err != nil || math.Abs(math.Log(r.Estimate)-0.1) > 1e-9 || r.Lo < math.Exp(0.08) || r.Hi > math.Exp(0.12) || r.P > 1e-4 || r.N != 4 || !r.Enough() {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := RelativeRatioOf([]float64{0, 0, 0, 0}, []float64{0, 0, 0, 0}); err != nil || r.Estimate != 1 || r.Lo != 1 || r.Hi != 1 || r.P != 1 {
+		t.Errorf("equal: %+v, %v", r, err)
+	}
+	if r, err := RelativeRatioOf([]float64{0}, head); err != nil || r.Lo != 0 || r.Hi != FromZero || r.P != 1 || r.Enough() {
+		t.Errorf("one fork says nothing of the noise: %+v, %v", r, err)
+	}
+	if _, err := RelativeRatioOf(base, nil); err == nil {
+		t.Error("a side without values is taken")
+	}
+}
+
+// Two samples of the same, one five times as noisy: of intervals at 95 percent, 95 in 100
+// contain the truth.
+func TestRelativeRatioCovers(t *testing.T) {
+	t.Parallel()
+	const runs = 10_000
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{FewestDuets, 6, 20} {
+		missed, significant := 0, 0
+		for range runs {
+			r, err := RelativeRatioOf(normal(rng, n, 0.3, 0.01), normal(rng, n, 0.3, 0.05))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Lo > 1 || r.Hi < 1 {
+				missed++
+			}
+			if r.P <= 0.01 {
+				significant++
+			}
+		}
+		if share := float64(missed) / runs; share > 0.06 || share < 0.03 {
+			t.Errorf("%d forks: %.3f of the intervals miss the truth, want 0.05", n, share)
+		}
+		if share := float64(significant) / runs; share > 0.02 { // Welch approximates
+			t.Errorf("%d forks: %.4f of the p-values are at most 0.01", n, share)
 		}
 	}
 }

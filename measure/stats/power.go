@@ -41,9 +41,9 @@ const mostForks = 10_000
 // distribution.
 func (r Rule) Prospect(ratio Ratio, floor, critical float64) Prospect {
 	var p Prospect
-	if fewest := ratio.fewest(); ratio.N < fewest {
+	if !ratio.Enough() {
 		// Their noise is not known yet.
-		return Prospect{MoreForks: fewest - ratio.N}
+		return Prospect{MoreForks: ratio.fewest() - ratio.N}
 	}
 	if ratio.Estimate <= 0 || ratio.Lo <= 0 || ratio.Hi >= FromZero {
 		return p
@@ -64,6 +64,9 @@ func (r Rule) Prospect(ratio Ratio, floor, critical float64) Prospect {
 	return p
 }
 
+// Enough reports whether there are enough values for a verdict.
+func (r Ratio) Enough() bool { return r.N >= r.fewest() }
+
 // fewest is the smallest number of values for a verdict.
 func (r Ratio) fewest() int {
 	if r.Paired {
@@ -77,13 +80,13 @@ const intervalP = 1 - (1-Confidence)/2
 
 // precision is the standard error of the logarithm of a ratio of n values.
 type precision struct {
-	se     float64
-	n      int
-	paired bool
+	se      float64
+	n       int
+	degrees float64 // of Student's t; 0 if the values are not paired
 }
 
 func precisionOf(ratio Ratio) precision {
-	p := precision{n: ratio.N, paired: ratio.Paired}
+	p := precision{n: ratio.N, degrees: ratio.Degrees}
 	half := max(math.Log(ratio.Hi/ratio.Estimate), math.Log(ratio.Estimate/ratio.Lo))
 	p.se = half / p.quantile(intervalP)
 	return p
@@ -91,12 +94,13 @@ func precisionOf(ratio Ratio) precision {
 
 // with is the precision of n values with the same noise.
 func (p precision) with(n int) precision {
-	return precision{se: p.se * math.Sqrt(float64(p.n)/float64(n)), n: n, paired: p.paired}
+	more := float64(n-1) / float64(p.n-1)
+	return precision{se: p.se * math.Sqrt(float64(p.n)/float64(n)), n: n, degrees: p.degrees * more}
 }
 
 // cautious allows for an interval whose width is uncertain. Student's t does so already.
 func (p precision) cautious() precision {
-	if !p.paired {
+	if p.degrees == 0 {
 		p.se *= widening(p.n)
 	}
 	return p
@@ -104,8 +108,8 @@ func (p precision) cautious() precision {
 
 // quantile is that of the error in units of se.
 func (p precision) quantile(of float64) float64 {
-	if p.paired {
-		return studentT(p.n - 1).Quantile(of)
+	if p.degrees > 0 {
+		return studentT(p.degrees).Quantile(of)
 	}
 	return zOf(of)
 }
@@ -113,7 +117,7 @@ func (p precision) quantile(of float64) float64 {
 // smallestP is the smallest p-value that so many values can give. That of Student's t has
 // no bound.
 func (p precision) smallestP() float64 {
-	if p.paired {
+	if p.degrees > 0 {
 		return 0
 	}
 	return smallestP(p.n)

@@ -25,8 +25,10 @@ type Ratio struct {
 	// N is the size of the smaller sample, or the number of paired values.
 	N int `json:"n"`
 	// Paired says that each value is a ratio already, of two that took turns (see
-	// PairedRatioOf).
+	// PairedRatioOf and RelativeRatioOf).
 	Paired bool `json:"paired,omitempty"`
+	// Degrees are the degrees of freedom of Student's t, if paired.
+	Degrees float64 `json:"degrees,omitempty"`
 }
 
 // FromZero stands for the ratio of a positive number to a base of zero, so that new

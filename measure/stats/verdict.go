@@ -58,7 +58,7 @@ func (r Rule) Judge(direction metrics.Direction, ratio Ratio, floor float64) Ver
 	if direction == metrics.Neither || math.IsNaN(ratio.Estimate) {
 		return NotComparable
 	}
-	if ratio.N < ratio.fewest() {
+	if !ratio.Enough() {
 		return Inconclusive
 	}
 	margin := r.margin(floor)

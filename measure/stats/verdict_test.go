@@ -16,21 +16,21 @@ func TestJudge(t *testing.T) {
 		floor  float64
 		want   Verdict
 	}{
-		{"slower", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, 6, false}, 0, Worse},
-		{"faster", metrics.NsPerOp, Ratio{0.8, 0.7, 0.9, sure, sure, 6, false}, 0, Better},
-		{"more done", metrics.Achieved, Ratio{1.2, 1.1, 1.3, sure, sure, 6, false}, 0, Better},
-		{"less done", metrics.Achieved, Ratio{0.8, 0.7, 0.9, sure, sure, 6, false}, 0, Worse},
-		{"within the threshold", metrics.NsPerOp, Ratio{1.01, 0.99, 1.02, unsure, unsure, 6, false}, 0, Same},
-		{"significant and small", metrics.NsPerOp, Ratio{1.01, 1.005, 1.02, sure, sure, 6, false}, 0, Same},
-		{"wide", metrics.NsPerOp, Ratio{1.2, 0.9, 1.5, unsure, unsure, 6, false}, 0, Inconclusive},
-		{"beyond the threshold, not significant", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, unsure, unsure, 6, false}, 0, Inconclusive},
-		{"within the floor", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, 6, false}, 0.4, Inconclusive},
-		{"the same on a noisy machine", metrics.NsPerOp, Ratio{1.01, 0.97, 1.04, unsure, unsure, 6, false}, 0.4, Same},
-		{"interval reaches into the floor", metrics.NsPerOp, Ratio{1.2, 1.05, 1.3, sure, sure, 6, false}, 0.1, Inconclusive},
-		{"too few forks", metrics.NsPerOp, Ratio{1, 1, 1, sure, sure, 5, false}, 0, Inconclusive},
-		{"few forks that took turns", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, FewestDuets, true}, 0, Worse},
-		{"too few of them", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, FewestDuets - 1, true}, 0, Inconclusive},
-		{"a condition", metrics.Offered, Ratio{2, 2, 2, sure, sure, 6, false}, 0, NotComparable},
+		{"slower", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, 6, false, 0}, 0, Worse},
+		{"faster", metrics.NsPerOp, Ratio{0.8, 0.7, 0.9, sure, sure, 6, false, 0}, 0, Better},
+		{"more done", metrics.Achieved, Ratio{1.2, 1.1, 1.3, sure, sure, 6, false, 0}, 0, Better},
+		{"less done", metrics.Achieved, Ratio{0.8, 0.7, 0.9, sure, sure, 6, false, 0}, 0, Worse},
+		{"within the threshold", metrics.NsPerOp, Ratio{1.01, 0.99, 1.02, unsure, unsure, 6, false, 0}, 0, Same},
+		{"significant and small", metrics.NsPerOp, Ratio{1.01, 1.005, 1.02, sure, sure, 6, false, 0}, 0, Same},
+		{"wide", metrics.NsPerOp, Ratio{1.2, 0.9, 1.5, unsure, unsure, 6, false, 0}, 0, Inconclusive},
+		{"beyond the threshold, not significant", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, unsure, unsure, 6, false, 0}, 0, Inconclusive},
+		{"within the floor", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, 6, false, 0}, 0.4, Inconclusive},
+		{"the same on a noisy machine", metrics.NsPerOp, Ratio{1.01, 0.97, 1.04, unsure, unsure, 6, false, 0}, 0.4, Same},
+		{"interval reaches into the floor", metrics.NsPerOp, Ratio{1.2, 1.05, 1.3, sure, sure, 6, false, 0}, 0.1, Inconclusive},
+		{"too few forks", metrics.NsPerOp, Ratio{1, 1, 1, sure, sure, 5, false, 0}, 0, Inconclusive},
+		{"few forks that took turns", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, FewestDuets, true, 3}, 0, Worse},
+		{"too few of them", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, FewestDuets - 1, true, 2}, 0, Inconclusive},
+		{"a condition", metrics.Offered, Ratio{2, 2, 2, sure, sure, 6, false, 0}, 0, NotComparable},
 	} {
 		if got := DefaultRule.Judge(metrics.Of(c.metric).Better, c.ratio, c.floor); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)

@@ -120,6 +120,10 @@ func longestSince(now, then *runtimemetrics.Float64Histogram) float64 {
 	return 0
 }
 
+// CPUTime is the CPU time that the process has used so far, in user and kernel mode; 0 where
+// the system does not report it.
+func CPUTime() time.Duration { return readUsage().cpu }
+
 // PeakRSSBytes is the process's peak resident memory so far, in bytes; 0 where the system
 // does not report it.
 func PeakRSSBytes() float64 { return float64(readUsage().peakRSS) }

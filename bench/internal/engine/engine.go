@@ -1,7 +1,9 @@
 // Package engine is the measuring loop. It knows no component: a [Subject] makes an [Actor]
 // for each operation, and the engine runs actors and counts.
 //
-// [Alone] (ops.go, alone.go) times one operation at a time, back to back. [Contend]
+// [Alone] (alone.go) times one operation at a time, back to back, of one implementation or of
+// two that take turns (duet.go, solo.go), with the garbage collector kept between the turns
+// (collector.go). [Contend]
 // (contend.go) runs groups of actors against each other, closed loops and open ones; pace.go
 // says when the operations of an open loop are due, stride.go how many operations of a
 // closed one are timed. walk.go is the order in which actors visit objects.
@@ -35,13 +37,15 @@ type Actor struct {
 	Prepare func(n int)
 	// Chunk is the largest n that Prepare takes; 0 where there is no bound.
 	Chunk int
-	// Collects says that Prepare collects garbage: no pass is of whole cycles then.
-	Collects bool
+	// UsualGC says that the collector must run as it usually does: it is part of what the
+	// actor measures.
+	UsualGC bool
 
 	// What is reported.
 
-	// Tell adds the actor's own measurements to the values of its operation, measured
-	// alone; nil where there are none.
+	// Tell adds the actor's own measurements, at the end of a sitting, to the values of its
+	// operation measured alone; nil where there are none. The median of the sittings is
+	// reported.
 	Tell func(values map[string]float64)
 	// Idles says that the actor waits between operations, so its throughput is meaningless.
 	Idles bool

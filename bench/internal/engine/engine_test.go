@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -184,93 +183,6 @@ func TestWalks(t *testing.T) {
 	}
 	if !slices.Equal(passes, []uint32{0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0}) {
 		t.Errorf("passes %v", passes)
-	}
-}
-
-func TestAloneCountsAllocations(t *testing.T) {
-	var keep [][]byte
-	a := Actor{Loop: func(n int) int {
-		keep = keep[:0]
-		for range n {
-			keep = append(keep, make([]byte, 1024))
-		}
-		return n
-	}}
-	var o solo
-	for range passes {
-		if err := o.pass([]Actor{a}, 20*time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := o.series()
-	if got := s.Values[metrics.AllocsPerOp]; got < 0.95 || got > 1.1 {
-		t.Errorf("%g allocs/op, want 1", got)
-	}
-	if got := s.Values[metrics.BytesPerOp]; got < 1000 || got > 1300 {
-		t.Errorf("%g B/op, want 1024", got)
-	}
-	if len(s.Passes) != passes {
-		t.Errorf("%d passes, want %d", len(s.Passes), passes)
-	}
-}
-
-// Only operations that fill the heap quickly are measured from collection to collection.
-// One that allocates little would take seconds, and so would one that is a large part of a
-// cycle.
-func TestAloneMeasuresWholeCycles(t *testing.T) {
-	const heap = 64 << 20
-	ballast, sink := make([]byte, heap), []byte(nil)
-	for _, c := range []struct {
-		name  string
-		bytes int
-		whole bool
-	}{{"nothing", 0, false}, {"little", 64, false}, {"much", heap / 100, true}, {"most", heap / 2, false}} {
-		a := Actor{Loop: func(n int) int {
-			for range n {
-				if c.bytes > 0 {
-					sink = make([]byte, c.bytes)
-				}
-			}
-			return n
-		}}
-		var o solo
-		ended, did := 0, 0
-		// A pass does not wait forever for a collector that gets no processor. On a busy
-		// machine several passes may therefore be needed until one ends with a collection.
-		for ; did < passes || c.whole && ended == 0 && did < 40*passes; did++ {
-			if err := o.pass([]Actor{a}, time.Millisecond); err != nil {
-				t.Fatal(err)
-			}
-			if o.collected {
-				ended++
-			}
-		}
-		if whole := o.perCycle > 0; whole != c.whole || whole && ended == 0 {
-			t.Errorf("%s: whole cycles: %v, want %v; %d of %d passes ended with one", c.name, whole, c.whole, ended, did)
-		}
-	}
-	runtime.KeepAlive(ballast)
-	runtime.KeepAlive(sink)
-}
-
-// A pass of whole cycles ends even if the operation stops allocating.
-func TestAloneEndsWithoutCollections(t *testing.T) {
-	var o solo
-	a := Actor{Loop: func(n int) int { return n }}
-	if err := o.pass([]Actor{a}, time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
-	o.perCycle, o.perRound = 100*partsOfCycle, 100
-	if err := o.pass([]Actor{a}, time.Millisecond); err != nil || o.collected {
-		t.Errorf("error %v, collected %v; want neither", err, o.collected)
-	}
-}
-
-// The time of an operation that does less than requested is refused.
-func TestAloneRefusesAShortLoop(t *testing.T) {
-	var o solo
-	if err := o.pass([]Actor{{Loop: func(n int) int { return n / 2 }}}, time.Millisecond); !errors.Is(err, errStopped) {
-		t.Errorf("got %v, want errStopped", err)
 	}
 }
 

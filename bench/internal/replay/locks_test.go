@@ -41,7 +41,7 @@ func TestForkShowsLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := record.Fork{Process: map[string]float64{}}
-	if err := subject.Perform(t.Context(), e, nil, w, &f, p); err != nil {
+	if err := subject.Perform(t.Context(), subject.Side{Entry: e}, nil, w, &f, p); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.End(&f); err != nil {

@@ -113,7 +113,7 @@ func TestInformerThatLosesIsFound(t *testing.T) {
 			return forgetful{deltafifo.NewInOrder(c, deltafifo.Options{Atomic: true})}
 		}}))
 		f := record.Fork{Process: map[string]float64{}}
-		if err := Perform(t.Context(), e, nil, aContest(), &f, nil); err != nil {
+		if err := Perform(t.Context(), Side{Entry: e}, nil, aContest(), &f, nil); err != nil {
 			t.Fatal(err)
 		}
 		if len(f.Checks) != 1 || f.Checks[0].Passed || !strings.Contains(f.Checks[0].Detail, "is not what the source has") {
@@ -135,7 +135,7 @@ func TestInformerSyncOfOthersIsFound(t *testing.T) {
 	w := informerWorkload()
 	w.Ops, w.Parallel, w.Duration = []load.Op{load.OpSync}, []int{1}, 5*time.Millisecond
 	f := record.Fork{Process: map[string]float64{}}
-	if err := Perform(t.Context(), e, nil, w, &f, nil); err != nil {
+	if err := Perform(t.Context(), Side{Entry: e}, nil, w, &f, nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Checks) != 1 || f.Checks[0].Passed {
@@ -162,7 +162,7 @@ func TestInformerThatRepeatsIsFound(t *testing.T) {
 	w := informerWorkload()
 	w.Ops, w.Parallel, w.Duration = []load.Op{load.OpDeliver}, []int{1}, 5*time.Millisecond
 	f := record.Fork{Process: map[string]float64{}}
-	if err := Perform(t.Context(), e, nil, w, &f, nil); err != nil {
+	if err := Perform(t.Context(), Side{Entry: e}, nil, w, &f, nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Checks) != 1 || f.Checks[0].Passed {

@@ -32,7 +32,7 @@ func (s *Informer) syncer(stream bool) engine.Actor {
 		}
 	}
 	return engine.Actor{
-		Chunk: 1, Collects: true,
+		Chunk: 1, UsualGC: true,
 		Prepare: func(int) {
 			s.rest()
 			s.verify()

@@ -1,43 +1,47 @@
 package subject
 
 import (
-	"math"
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/conformance/storetest"
-	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/impl/mutexmap"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
-func newMutexMap(ix contract.Indexers) contract.Store { return mutexmap.New(ix) }
-
-// A planted store keeps the contract of a store.
-func TestPlantedStoreKeepsTheContract(t *testing.T) {
-	storetest.Run(t, Plant(newMutexMap, 0.1), suite.WithEffort(0.1))
+// A slowed actor does the same operations and takes longer by the share.
+func TestSlowedTakesItsShare(t *testing.T) {
+	t.Parallel()
+	const work = 5 * time.Millisecond
+	var inside time.Duration
+	a := slowed(engine.Actor{Loop: func(n int) int {
+		start := time.Now()
+		for time.Since(start) < work {
+		}
+		inside = time.Since(start)
+		return n
+	}}, 0.5)
+	start := time.Now()
+	if got := a.Loop(7); got != 7 {
+		t.Errorf("did %d of 7", got)
+	}
+	if took := time.Since(start); took < inside*3/2 {
+		t.Errorf("it took %s, want at least half more than %s", took, inside)
+	}
 }
 
-// Each operation, timed or not, is followed by the share of its estimated cost.
-func TestPlantAddsItsShare(t *testing.T) {
-	t.Parallel()
-	const cost, perNs = 1000.0, 2.0
-	for _, share := range []float64{0, 0.1, 1} {
-		turns := 0
-		p := &planted{Store: newMutexMap(nil), share: share, perNs: perNs, clock: 1e18, idle: func(n int) uint64 { turns = n; return 0 }}
-		p.cost[plantedGet].Store(math.Float64bits(cost))
-		p.end(plantedGet, time.Time{})
-		if want := int(share * cost * perNs); turns != want {
-			t.Errorf("a share of %g: %d turns, want %d", share, turns, want)
-		}
-		// A timed operation that took next to nothing moves the estimate by a sixteenth.
-		p.end(plantedGet, time.Now())
-		if want := int(share * (cost - (cost-0.1)/plantedMemory) * perNs); turns != want {
-			t.Errorf("a share of %g after a timed one: %d turns, want %d", share, turns, want)
-		}
-		p.Get("")
-		if p.begin(plantedList).IsZero() {
-			t.Error("the first operation of a kind must be timed: nothing is known of it")
-		}
+// The candidate of a planted cell is slower than the same store beside it, which has the
+// clock readings and not the slowdown.
+func TestPlantedCellIsSlower(t *testing.T) {
+	reference := referenceOf(t, contract.ComponentStore)
+	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 300}, Ops: []load.Op{load.OpList}, Duration: 24 * time.Millisecond}
+	f := record.Fork{Process: map[string]float64{}}
+	share, none := 20.0, 0.0 // so much that no noise can hide it
+	if err := Perform(t.Context(), Side{reference, &share}, &Side{reference, &none}, w.WithDefaults(), &f, nil); err != nil {
+		t.Fatal(err)
+	}
+	if d := f.Series[0].Duet; d.LogRatio < 1 {
+		t.Errorf("the logarithm of the ratio is %g, want that of 21", d.LogRatio)
 	}
 }

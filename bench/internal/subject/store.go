@@ -15,7 +15,8 @@ type Store struct {
 	seat
 	Store   contract.Store
 	Objects *load.Objects
-	index   string // the index to read where a group names none
+	index   string   // the index to read where a group names none
+	plant   *float64 // see slowed; nil for none
 	// later holds, for update and update-index, a later version of each object on a walk.
 	// It is made once and shared by all actors.
 	later map[load.Op]map[int]any
@@ -46,6 +47,14 @@ const (
 
 // Actor is part of engine.Subject.
 func (s *Store) Actor(op load.Op, g load.Group, who int) (engine.Actor, error) {
+	a, err := s.actor(op, g, who)
+	if err == nil && s.plant != nil {
+		a = slowed(a, *s.plant)
+	}
+	return a, err
+}
+
+func (s *Store) actor(op load.Op, g load.Group, who int) (engine.Actor, error) {
 	w := s.walk(s.Objects.Len(), g.Keys, who)
 	switch op {
 	case load.OpGet, load.OpList, load.OpListKeys:

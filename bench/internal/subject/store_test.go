@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
+	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/mutexmap"
 	"github.com/informerbench/informerbench/load"
@@ -39,18 +40,25 @@ func TestUpdatesChangeSomething(t *testing.T) {
 	}
 }
 
-// The same holds when an operation is continued in passes.
-func TestPassesGoOnWhereTheyWere(t *testing.T) {
+// The same holds of an operation that is measured, in turns with another.
+func TestTurnsUpdateEachTime(t *testing.T) {
 	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 5000}, Ops: []load.Op{load.OpUpdateIndex}, Duration: time.Millisecond}.WithDefaults()
-	objects := load.Generate(w.Objects, 1)
-	spy := &spyStore{last: map[string]any{}}
-	s := NewStore(func(contract.Indexers) contract.Store { return spy }, objects, w)
-	s.Fill()
-	if err := engine.Alone(t.Context(), s, nil, w, objects, &record.Fork{Process: map[string]float64{}}, nil); err != nil {
+	var spies []*spyStore
+	entry := catalog.Entry{Component: contract.ComponentStore, Name: "spy", NewStore: func(contract.Indexers) contract.Store {
+		spies = append(spies, &spyStore{last: map[string]any{}})
+		return spies[len(spies)-1]
+	}}
+	f := &record.Fork{Process: map[string]float64{}}
+	if err := Perform(t.Context(), Side{Entry: entry}, &Side{Entry: entry}, w, f, nil); err != nil {
 		t.Fatal(err)
 	}
-	if spy.writes == 0 || spy.again != 0 {
-		t.Errorf("%d of %d updates stored what was there", spy.again, spy.writes)
+	if d := f.Series[0].Duet; d == nil || len(spies) != 2*len(d.Sittings) {
+		t.Fatalf("%d stores, the duet is %+v; want two in each sitting", len(spies), d)
+	}
+	for i, spy := range spies {
+		if spy.writes == 0 || spy.again != 0 {
+			t.Errorf("store %d: %d of %d updates stored what was there", i, spy.again, spy.writes)
+		}
 	}
 }
 

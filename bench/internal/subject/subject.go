@@ -21,40 +21,44 @@ import (
 	"github.com/informerbench/informerbench/measure/record"
 )
 
+// Side is an implementation to be measured.
+type Side struct {
+	catalog.Entry
+	// Plant, if not nil, is the share by which a store is slowed down (see slowed).
+	Plant *float64
+}
+
+// fresh makes the side's subject.
+func (s Side) fresh(objects *load.Objects, w load.Workload) (engine.Subject, error) {
+	out, err := New(s.Entry, objects, w)
+	if store, ok := out.(*Store); ok {
+		store.plant = s.Plant
+	}
+	return out, err
+}
+
 // Perform measures the workload's operations and its groups, each on a subject of its own,
 // so that neither inherits the other's state.
 //
 // If against is not nil, the operations are measured in turns with that implementation,
 // where its subjects can take turns.
-func Perform(ctx context.Context, entry catalog.Entry, against *catalog.Entry, w load.Workload, f *record.Fork, p *profile.Profiler) error {
+func Perform(ctx context.Context, side Side, against *Side, w load.Workload, f *record.Fork, p *profile.Profiler) error {
 	objects := load.Generate(w.Objects, w.Seed)
 	if len(w.Ops) > 0 {
-		s, err := New(entry, objects, w)
-		if err != nil {
+		pairs := seating{side: side, against: against, objects: objects, w: w, f: f}
+		name := ""
+		if against != nil {
+			name = against.Name
+		}
+		if err := engine.Alone(ctx, pairs.sit, name, w, objects, f, p); err != nil {
 			return err
 		}
-		reference, err := beside(s, against, objects, w)
-		if err != nil {
-			return err
-		}
-		// What is filled first lies otherwise in memory. By turns from fork to fork, that is
-		// noise and no bias.
-		if reference != nil && f.Index%2 == 0 {
-			reference.Fill()
-		}
-		weigh(s, f)
-		if reference != nil && f.Index%2 == 1 {
-			reference.Fill()
-		}
-		if err := engine.Alone(ctx, s, reference, w, objects, f, p); err != nil {
-			return err
-		}
-		settle(s, f)
+		pairs.settle()
 	}
 	if len(w.Groups) == 0 {
 		return nil
 	}
-	s, err := New(entry, objects, w)
+	s, err := side.fresh(objects, w)
 	if err != nil {
 		return err
 	}
@@ -77,21 +81,6 @@ func Perform(ctx context.Context, entry catalog.Entry, against *catalog.Entry, w
 	f.Series = append(f.Series, series...)
 	settle(s, f)
 	return err
-}
-
-// beside makes the reference with which s takes turns; nil if there is none or
-// subjects of this component cannot.
-func beside(s engine.Subject, against *catalog.Entry, objects *load.Objects, w load.Workload) (*engine.Reference, error) {
-	sitting, ok := s.(seated)
-	if against == nil || !ok {
-		return nil, nil
-	}
-	other, err := New(*against, objects, w)
-	if err != nil {
-		return nil, err
-	}
-	sitting.sit(1, other)
-	return &engine.Reference{Subject: other, Impl: against.Name}, nil
 }
 
 // settle adds an informer's checks to the fork, after it was stopped.

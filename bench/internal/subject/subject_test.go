@@ -58,7 +58,7 @@ func TestEveryOperation(t *testing.T) {
 					var wg sync.WaitGroup
 					for _, a := range actors {
 						want := 500
-						if a.Collects {
+						if a.UsualGC {
 							want = 5 // each makes a whole informer, and collects garbage before
 						}
 						wg.Go(func() {
@@ -120,7 +120,7 @@ func TestFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := record.Fork{Process: map[string]float64{}}
-			if err := Perform(t.Context(), e, nil, w, &f, nil); err != nil {
+			if err := Perform(t.Context(), Side{Entry: e}, nil, w, &f, nil); err != nil {
 				t.Fatal(err)
 			}
 			if f.Process[metrics.Faults] < 2 {
@@ -174,7 +174,7 @@ func TestOperationsTakeTurnsWithTheReference(t *testing.T) {
 				}
 			}
 			f := record.Fork{Process: map[string]float64{}}
-			if err := Perform(t.Context(), entry, &reference, w.WithDefaults(), &f, nil); err != nil {
+			if err := Perform(t.Context(), Side{Entry: entry}, &Side{Entry: reference}, w.WithDefaults(), &f, nil); err != nil {
 				t.Fatal(err)
 			}
 			if len(f.Series) == 0 {
@@ -184,7 +184,7 @@ func TestOperationsTakeTurnsWithTheReference(t *testing.T) {
 				if (s.Duet != nil) != c.duets {
 					t.Errorf("%s: a duet: %v, want %v", s.Name(), s.Duet != nil, c.duets)
 				}
-				if d := s.Duet; d != nil && (d.Against != reference.Name || len(d.Groups) == 0 || d.Reference[metrics.NsPerOp] <= 0) {
+				if d := s.Duet; d != nil && (d.Against != reference.Name || len(d.Sittings) == 0 || d.Reference[metrics.NsPerOp] <= 0) {
 					t.Errorf("%s: %+v", s.Name(), d)
 				}
 			}

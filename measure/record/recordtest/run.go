@@ -24,7 +24,7 @@ type Spec struct {
 	Impls []Impl
 	// Noise is the standard deviation of a fork's value, relative to the median; default 0.01.
 	Noise float64
-	// Duets makes every implementation but the reference take turns with the reference in
+	// Duets makes every implementation take turns with the reference in
 	// "get". A fork's ratio then has a tenth of Noise, however noisy the times are.
 	Duets bool
 	// Draw returns the factor by which a fork's value differs from the truth; nil means a
@@ -69,10 +69,10 @@ func Run(s Spec) *record.Run {
 		for _, c := range r.Cells {
 			ns := truth[c.Impl] * s.Draw(rng)
 			var duet *record.Duet
-			if s.Duets && (c.Role != "" || c.Impl != s.Impls[0].Name) {
+			if s.Duets {
 				ratio := math.Log(truth[c.Impl]/s.Impls[0].NsPerOp) + 0.1*s.Noise*rng.NormFloat64()
 				duet = &record.Duet{
-					Against: s.Impls[0].Name, LogRatio: ratio, Groups: []float64{ratio},
+					Against: s.Impls[0].Name, LogRatio: ratio, Sittings: []float64{ratio},
 					Reference: map[string]float64{metrics.NsPerOp: ns / math.Exp(ratio)},
 				}
 			}
