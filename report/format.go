@@ -12,7 +12,8 @@ import (
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
-// number formats a value in the unit of its metric, to three digits.
+// number formats a value in the unit of its metric, to three digits, or three decimals of
+// what has no unit.
 func number(metric string, v float64) string {
 	unit := metrics.Of(metric).Unit
 	switch {
@@ -29,6 +30,8 @@ func number(metric string, v float64) string {
 		return humanize.IBytes(uint64(v))
 	case v >= 1000:
 		return humanize.CommafWithDigits(math.Round(v), 0)
+	case v >= 0.001:
+		return humanize.FtoaWithDigits(v, 3) // counts: 4.001 is not 4
 	}
 	return fmt.Sprintf("%.3g", v)
 }

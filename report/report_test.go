@@ -110,6 +110,7 @@ func TestNumbers(t *testing.T) {
 		{metrics.BytesPerOp, 16, "16 B"},
 		{metrics.PeakRSS, 3 << 20, "3.0 MiB"},
 		{metrics.AllocsPerOp, 4, "4"},
+		{metrics.AllocsPerOp, 4.001, "4.001"}, // rounded, it would look equal to 4
 	} {
 		if got := number(c.metric, c.v); got != c.want {
 			t.Errorf("%s %g: %q, want %q", c.metric, c.v, got, c.want)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -16,17 +17,17 @@ import (
 
 // look decides where more forks are worth their time: in workloads with inconclusive
 // comparisons that an affordable number of forks would settle. It returns none when nothing
-// is left to settle or the budget is too small.
+// is left to settle or the budget is too small, and says which.
 //
 // A workload grows by at least half. Each look at a verdict is charged
 // (stats.Rule.AtLook), so there must be few. The workloads with the least cost per
 // settled comparison come first.
 func look(sides []*side, out io.Writer) ([]record.Look, error) {
 	run := sides[0].Run()
-	left := run.Settings.Budget - spent(sides)
-	if left <= 0 {
+	if run.Settings.Budget == 0 {
 		return nil, nil
 	}
+	left := run.Settings.Budget - spent(sides)
 	judged, err := judge(sides)
 	if err != nil {
 		return nil, err
@@ -53,15 +54,43 @@ func look(sides []*side, out io.Writer) ([]record.Look, error) {
 		return cmp.Or(cmp.Compare(a.cost/time.Duration(a.settles), b.cost/time.Duration(b.settles)), cmp.Compare(a.Workload, b.Workload))
 	})
 	var looks []record.Look
+	cheapest := time.Duration(math.MaxInt64)
+	before := left
 	for _, a := range wanted {
 		if a.cost > left {
+			cheapest = min(cheapest, a.cost)
 			continue
 		}
 		left -= a.cost
 		looks = append(looks, a.Look)
 		fmt.Fprintf(out, "%s: %d forks of each instead of %d, to settle %d comparisons (about %s)\n", report.VisibleLine(a.of), a.Forks, run.ForksOf(a.Workload), a.settles, a.cost.Round(time.Second))
 	}
+	if len(looks) == 0 {
+		fmt.Fprintln(out, whyStopped(judged, before, cheapest))
+	}
 	return looks, nil
+}
+
+// whyStopped says why no forks are added. cheapest is the cost of the least addition that
+// would settle something.
+func whyStopped(judged []*compare.Comparison, left, cheapest time.Duration) string {
+	open, hopeless := 0, 0
+	for _, c := range judged {
+		if c.Verdict == stats.Inconclusive {
+			open++
+			if c.MoreForks == 0 {
+				hopeless++
+			}
+		}
+	}
+	switch {
+	case open == 0:
+		return "budget: every comparison has its verdict"
+	case open == hopeless:
+		return fmt.Sprintf("budget: %d comparisons are inconclusive, and no number of forks would settle them as they stand", open)
+	}
+	return fmt.Sprintf("budget: %s left, and the cheapest of %d inconclusive comparisons needs about %s more",
+		max(0, left).Round(time.Second), open-hopeless, cheapest.Round(time.Second))
 }
 
 // judge gives the verdicts so far: within a run, or between the sides of a pair.

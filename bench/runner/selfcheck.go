@@ -140,8 +140,12 @@ func (c *selfCheck) sameCode(ctx context.Context) error {
 // builtPlant is how much slower the second of two builds is, in percent.
 const builtPlant = 10
 
-// buildsOperation is the time of the operation in a process.
-const buildsOperation = 100 * time.Millisecond
+// buildsOperation is the time of the operation in a process, and buildsForks the number of
+// processes of each cell and build.
+const (
+	buildsOperation = 100 * time.Millisecond
+	buildsForks     = 16
+)
 
 // buildsGate must find that slowdown and pass without it.
 const buildsGate = "store/*/" + string(load.OpUpdate) + "/" + plantedStore + "/ns/op <= +5%"
@@ -149,7 +153,7 @@ const buildsGate = "store/*/" + string(load.OpUpdate) + "/" + plantedStore + "/n
 // builds compares two builds by a gate, again and again: one store's Update a tenth slower
 // in head, and not slower. The builds are this program.
 func (c *selfCheck) builds(ctx context.Context) error {
-	fmt.Fprintf(c.out, "## Two builds and a gate\n\n`benchrun pair --component store --impl clientgo,%s -f update.yaml --gate '%s'`: Update of 10,000 pods alone, %s of it in a process, %d processes of each. Head's %s is slower by the share given.\n\n", plantedStore, buildsGate, buildsOperation, DefaultForks, plantedStore)
+	fmt.Fprintf(c.out, "## Two builds and a gate\n\n`benchrun pair --component store --impl clientgo,%s -f update.yaml --forks %d --gate '%s'`: Update of 10,000 pods alone, %s of it in a process, %d processes of each. Head's %s is slower by the share given.\n\n", plantedStore, buildsForks, buildsGate, buildsOperation, buildsForks, plantedStore)
 	fmt.Fprintf(c.out, "| slower | exit 1 | exit 3 | exit 0 | time of a pair, median | longest |\n|---|---|---|---|---|---|\n")
 	gate, err := compare.ParseGate(buildsGate)
 	if err != nil {
@@ -167,7 +171,7 @@ func (c *selfCheck) builds(ctx context.Context) error {
 		for k := range c.o.Builds {
 			began := time.Now()
 			r, err := c.pair(ctx, fmt.Sprintf("builds-%g-%02d", percent, k+1), Options{
-				File: file, Impls: []string{"clientgo", plantedStore}, Seed: uint64(k + 1),
+				File: file, Impls: []string{"clientgo", plantedStore}, Forks: buildsForks, Seed: uint64(k + 1),
 				Plant: &record.Plant{Impl: plantedStore, Share: percent / 100},
 			})
 			if err != nil {

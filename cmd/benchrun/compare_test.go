@@ -193,6 +193,9 @@ func TestBudget(t *testing.T) {
 	if len(r.Looks) == 0 || !strings.Contains(errOut, "to settle") {
 		t.Fatalf("no forks were added to two, which settle nothing\n%s", errOut)
 	}
+	if !strings.Contains(errOut, "\nbudget: ") {
+		t.Errorf("it does not say why it stopped:\n%s", errOut)
+	}
 	want := r.Looks[len(r.Looks)-1].Forks
 	for _, c := range r.Cells {
 		if n := len(r.Measured(c)); n != want || n < stats.FewestForks {

@@ -52,11 +52,14 @@ var DefaultRule = Rule{Threshold: 0.03, Equivalence: 0.05, Alpha: 0.01}
 //
 // better or worse: the whole interval lies beyond both the threshold and the floor, and the
 // test's q is at most alpha. same: the whole interval lies within the equivalence margin,
-// however noisy the machine. Every other ratio is inconclusive, and so is any with fewer
+// however noisy the machine, or is 1 exactly, as of equal counts. Every other ratio is inconclusive, and so is any with fewer
 // than FewestForks values, or FewestDuets if they are paired.
 func (r Rule) Judge(direction metrics.Direction, ratio Ratio, floor float64) Verdict {
 	if direction == metrics.Neither || math.IsNaN(ratio.Estimate) {
 		return NotComparable
+	}
+	if ratio.Lo == 1 && ratio.Hi == 1 && ratio.N > 1 {
+		return Same // equal counts, in all forks
 	}
 	if !ratio.Enough() {
 		return Inconclusive
