@@ -96,65 +96,48 @@ func TestRelativeRatioOf(t *testing.T) {
 	}
 }
 
-// Two samples of the same, one five times as noisy: of intervals at 95 percent, 95 in 100
-// contain the truth.
-func TestRelativeRatioCovers(t *testing.T) {
-	t.Parallel()
-	const runs = 10_000
-	rng := rand.New(rand.NewPCG(5, 6))
-	for _, n := range []int{FewestDuets, 6, 20} {
-		missed, significant := 0, 0
-		for range runs {
-			r, err := RelativeRatioOf(normal(rng, n, 0.3, 0.01), normal(rng, n, 0.3, 0.05))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Lo > 1 || r.Hi < 1 {
-				missed++
-			}
-			if r.P <= 0.01 {
-				significant++
-			}
-		}
-		if share := float64(missed) / runs; share > 0.06 || share < 0.03 {
-			t.Errorf("%d forks: %.3f of the intervals miss the truth, want 0.05", n, share)
-		}
-		if share := float64(significant) / runs; share > 0.02 { // Welch approximates
-			t.Errorf("%d forks: %.4f of the p-values are at most 0.01", n, share)
-		}
-	}
-}
-
 // Of intervals at 95 percent, 95 in 100 contain the truth, and of p-values 1 in 100 is at
-// most 0.01, from few forks too.
-func TestPairedRatioCovers(t *testing.T) {
+// most 0.01, from few forks too. Welch's test approximates, and one side is five times as
+// noisy as the other.
+func TestIntervalsOfDuetsCover(t *testing.T) {
 	t.Parallel()
-	const runs = 20_000
-	rng := rand.New(rand.NewPCG(3, 4))
-	for _, n := range []int{FewestDuets, 8, 20} {
-		missed, significant := 0, 0
-		for range runs {
-			logs := make([]float64, n)
-			for i := range logs {
-				logs[i] = 0.003 * rng.NormFloat64()
+	for _, c := range []struct {
+		name        string
+		draw        func(rng *rand.Rand, n int) (Ratio, error)
+		approximate float64 // how far the shares may be off beyond chance
+	}{
+		{"paired", func(rng *rand.Rand, n int) (Ratio, error) { return PairedRatioOf(normal(rng, n, 0, 0.003)) }, 0},
+		{"relative", func(rng *rand.Rand, n int) (Ratio, error) {
+			return RelativeRatioOf(normal(rng, n, 0.3, 0.01), normal(rng, n, 0.3, 0.05))
+		}, 0.01},
+	} {
+		const runs = 20_000
+		rng := rand.New(rand.NewPCG(3, 4))
+		for _, n := range []int{FewestDuets, 8, 20} {
+			missed, significant := 0, 0
+			for range runs {
+				r, err := c.draw(rng, n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Lo > 1 || r.Hi < 1 {
+					missed++
+				}
+				if r.P <= 0.01 {
+					significant++
+				}
 			}
-			r, err := PairedRatioOf(logs)
-			if err != nil {
-				t.Fatal(err)
+			for _, count := range []struct {
+				what string
+				got  int
+				want float64
+			}{{"intervals that miss the truth", missed, 0.05}, {"p-values of at most 0.01", significant, 0.01}} {
+				// Four standard deviations of a binomial on either side.
+				share := float64(count.got) / runs
+				if math.Abs(share-count.want) > 4*math.Sqrt(count.want*(1-count.want)/runs)+c.approximate {
+					t.Errorf("%s, %d forks: %.4f %s, want %g", c.name, n, share, count.what, count.want)
+				}
 			}
-			if r.Lo > 1 || r.Hi < 1 {
-				missed++
-			}
-			if r.P <= 0.01 {
-				significant++
-			}
-		}
-		// Four standard deviations of a binomial on either side.
-		if share := float64(missed) / runs; math.Abs(share-0.05) > 4*math.Sqrt(0.05*0.95/runs) {
-			t.Errorf("%d forks: %.4f of the intervals miss, want 0.05", n, share)
-		}
-		if share := float64(significant) / runs; math.Abs(share-0.01) > 4*math.Sqrt(0.01*0.99/runs) {
-			t.Errorf("%d forks: %.4f of the p-values are at most 0.01", n, share)
 		}
 	}
 }
