@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/informerbench/informerbench/internal/segqueue"
 )
 
 // notificationKind says which method of a handler a notification is for.
@@ -25,27 +27,16 @@ type notification struct {
 	kind     notificationKind
 }
 
-const (
-	// segmentSize makes a segment 10 KiB.
-	segmentSize = 255
-	// spareSegments is how many emptied segments a buffer keeps for use again.
-	spareSegments = 4
+// notifications is a queue of them, and spares are its empty segments.
+type (
+	notifications = segqueue.Queue[notification]
+	spares        = segqueue.Spares[notification]
 )
-
-// segment is a piece of a buffer. Slots that were read, and those from n on, are zero.
-type segment struct {
-	items [segmentSize]notification
-	n     int
-	next  *segment
-}
 
 // buffer is an unbounded queue with one producer at a time and one consumer. The producer
 // copies a batch in under one lock and wakes the consumer at most once. The consumer takes
 // all that waits under one lock, and reads it without the lock. The buffer grows without
 // copying, and gives memory back as it is read. The zero value needs init.
-//
-// A segment belongs to the producer while it is reachable from mu, and to the consumer
-// from take until it is given back to the next take.
 type buffer struct {
 	wake   sync.Cond // L is mu
 	closed atomic.Bool
@@ -55,10 +46,9 @@ type buffer struct {
 
 	mu struct {
 		sync.Mutex
-		head, tail *segment
-		spare      *segment
-		spares     int
-		asleep     bool // the consumer waits for wake
+		waiting notifications
+		spare   spares // for waiting
+		asleep  bool   // the consumer waits for wake
 	}
 }
 
@@ -72,73 +62,41 @@ func (b *buffer) add(batch []notification, resyncs bool) {
 	if b.closed.Load() {
 		return
 	}
-	before := b.put.Load()
-	after := before
-	for len(batch) > 0 {
-		s := b.roomLocked()
-		if resyncs {
-			n := copy(s.items[s.n:], batch)
-			s.n, after, batch = s.n+n, after+int64(n), batch[n:]
-			continue
-		}
-		for ; len(batch) > 0 && s.n < segmentSize; batch = batch[1:] {
-			if batch[0].kind != onResync {
-				s.items[s.n] = batch[0]
-				s.n++
-				after++
+	before := b.mu.waiting.Len()
+	if resyncs {
+		b.mu.waiting.Append(batch, &b.mu.spare)
+	} else {
+		for i := range batch {
+			if batch[i].kind != onResync {
+				b.mu.waiting.Push(batch[i], &b.mu.spare)
 			}
 		}
 	}
-	if after == before {
+	added := b.mu.waiting.Len() - before
+	if added == 0 {
 		return
 	}
-	b.put.Store(after)
+	b.put.Add(int64(added))
 	if b.mu.asleep {
 		b.mu.asleep = false
 		b.wake.Signal()
 	}
 }
 
-// roomLocked is a segment with room at the end.
-func (b *buffer) roomLocked() *segment {
-	if t := b.mu.tail; t != nil && t.n < segmentSize {
-		return t
-	}
-	s := b.mu.spare
-	if s == nil {
-		s = &segment{}
-	} else {
-		b.mu.spare, s.next = s.next, nil
-		b.mu.spares--
-	}
-	if b.mu.tail == nil {
-		b.mu.head = s
-	} else {
-		b.mu.tail.next = s
-	}
-	b.mu.tail = s
-	return s
-}
-
-// take waits for notifications and takes out all of them; nil means that the buffer is
-// closed. emptied are segments that the consumer gives back, their slots zero.
-func (b *buffer) take(emptied *segment) *segment {
+// take waits for notifications and takes out all of them; false means that the buffer is
+// closed. emptied are segments that the consumer gives back.
+func (b *buffer) take(emptied *spares) (notifications, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for s := emptied; s != nil && b.mu.spares < spareSegments; {
-		next := s.next
-		s.n, s.next, b.mu.spare = 0, b.mu.spare, s
-		b.mu.spares++
-		s = next
-	}
+	b.mu.spare.Refill(emptied)
 	for yielded := false; ; {
 		if b.closed.Load() {
-			return nil
+			return notifications{}, false
 		}
-		// A segment has no items if its batch had nothing but resyncs.
-		if head := b.mu.head; head != nil && head.n > 0 {
-			b.mu.head, b.mu.tail = nil, nil
-			return head
+		if b.mu.waiting.Len() > 0 {
+			taken := b.mu.waiting
+			b.mu.waiting = notifications{}
+			return taken, true
 		}
 		if !yielded {
 			// A producer that is about to run saves both sides a wake-up.
@@ -158,7 +116,7 @@ func (b *buffer) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed.Store(true)
-	b.mu.head, b.mu.tail, b.mu.spare, b.mu.spares = nil, nil, nil, 0
+	b.mu.waiting, b.mu.spare = notifications{}, spares{}
 	b.mu.asleep = false
 	b.wake.Signal()
 }

@@ -17,11 +17,11 @@ func TestBufferAgainstSlice(t *testing.T) {
 		var b buffer
 		b.init()
 		var model []notification
-		var emptied *segment
+		var emptied spares
 		number := 0
 		for range 100 {
 			if rng.IntN(3) > 0 || len(model) == 0 {
-				batch := make([]notification, rng.IntN(2*segmentSize))
+				batch := make([]notification, rng.IntN(500))
 				resyncs := rng.IntN(2) == 0
 				for i := range batch {
 					number++
@@ -32,18 +32,14 @@ func TestBufferAgainstSlice(t *testing.T) {
 				}
 				b.add(batch, resyncs)
 			} else {
-				var last *segment
-				for s := b.take(emptied); s != nil; s = s.next {
-					for i := range s.n {
-						if len(model) == 0 || s.items[i] != model[0] {
-							t.Fatalf("seed %d: %v came out, the model is %v", seed, s.items[i], model[:min(3, len(model))])
-						}
-						model, s.items[i] = model[1:], notification{}
-						b.read.Add(1)
+				taken, _ := b.take(&emptied)
+				for ; taken.Len() > 0; taken.Drop(&emptied) {
+					if n := *taken.Front(); len(model) == 0 || n != model[0] {
+						t.Fatalf("seed %d: %v came out, the model is %v", seed, n, model[:min(3, len(model))])
 					}
-					last = s
+					model = model[1:]
+					b.read.Add(1)
 				}
-				last.next, emptied = nil, last
 			}
 			if b.len() != len(model) {
 				t.Fatalf("seed %d: %d wait, the model has %d", seed, b.len(), len(model))
@@ -59,9 +55,10 @@ func TestBufferOfResyncsOnly(t *testing.T) {
 		b.init()
 		var got []notification
 		go func() {
-			for s := b.take(nil); s != nil; s = b.take(nil) {
-				for ; s != nil; s = s.next {
-					got = append(got, s.items[:s.n]...)
+			var emptied spares
+			for taken, ok := b.take(&emptied); ok; taken, ok = b.take(&emptied) {
+				for n := range taken.All() {
+					got = append(got, *n)
 				}
 			}
 		}()
@@ -81,7 +78,7 @@ func TestBufferOfResyncsOnly(t *testing.T) {
 		b.close()
 		b.add([]notification{{kind: onAdd}}, true)
 		synctest.Wait()
-		if len(got) != 1 || b.len() != 0 || b.mu.head != nil {
+		if len(got) != 1 || b.len() != 0 || b.mu.waiting.Len() != 0 {
 			t.Errorf("after close %v, %d wait", got, b.len())
 		}
 	})
@@ -96,21 +93,15 @@ func TestBufferConcurrently(t *testing.T) {
 	var done sync.WaitGroup
 	done.Go(func() {
 		next := 0
-		var emptied *segment
+		var emptied spares
 		for next < n {
-			s := b.take(emptied)
-			emptied = nil
-			for s != nil {
-				for i := range s.n {
-					if s.items[i].obj != next {
-						t.Errorf("%v came out, want %d", s.items[i].obj, next)
-						return
-					}
-					s.items[i] = notification{}
-					next++
+			taken, _ := b.take(&emptied)
+			for ; taken.Len() > 0; taken.Drop(&emptied) {
+				if got := taken.Front().obj; got != next {
+					t.Errorf("%v came out, want %d", got, next)
+					return
 				}
-				link := s.next
-				s.next, emptied, s = emptied, s, link
+				next++
 			}
 		}
 	})
@@ -140,12 +131,13 @@ func TestBufferLetsGo(t *testing.T) {
 			b.add([]notification{{obj: p}}, true)
 		}
 	}
-	add(3 * segmentSize)
-	s := b.take(nil)
-	for c := s; c != nil; c = c.next {
-		clear(c.items[:])
+	add(500)
+	var emptied spares
+	taken, _ := b.take(&emptied)
+	for taken.Len() > 0 {
+		taken.Drop(&emptied)
 	}
-	add(segmentSize / 2)
+	add(50)
 	b.close()
 	done := make(chan struct{})
 	go func() {
@@ -156,7 +148,7 @@ func TestBufferLetsGo(t *testing.T) {
 		runtime.GC()
 		select {
 		case <-done:
-			runtime.KeepAlive(s)
+			runtime.KeepAlive(&emptied)
 			return
 		default:
 			runtime.Gosched()

@@ -58,9 +58,9 @@
 //
 // What it costs: an event allocates its key, what the store needs for it and what the
 // IndexFuncs return: three allocations in all with the defaults and one index that returns
-// one value. A handler costs 40 bytes for each notification that waits, in segments of 10
-// KiB, of which up to five are kept for reuse, and about 1 KB besides. Adding a handler to
-// a running informer holds up events, but no reader, while the store's list is copied. A
+// one value. A handler costs 40 bytes for each notification that waits, in segments of 6
+// KiB, of which up to sixteen are kept for reuse, and about 1 KB besides. Adding a handler
+// to a running informer holds up events, but no reader, while the store's list is copied. A
 // list of n objects costs a map of n keys and objects beside the store, while the store's
 // Replace runs.
 //

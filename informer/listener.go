@@ -106,70 +106,56 @@ func (r *Registration) close() {
 // run calls the handler until close.
 func (r *Registration) run() {
 	defer close(r.finished)
-	var emptied *segment
+	var emptied spares
 	for {
-		s := r.buffer.take(emptied)
-		if s == nil {
+		taken, ok := r.buffer.take(&emptied)
+		if !ok || !r.deliverAll(&taken, &emptied) {
 			return
-		}
-		emptied = nil
-		for kept := 0; s != nil; kept++ {
-			if !r.deliverAll(s) {
-				return
-			}
-			next := s.next
-			if s.next = nil; kept < spareSegments {
-				s.next, emptied = emptied, s
-			}
-			s = next
 		}
 	}
 }
 
-// deliverAll delivers a segment. It returns false if the buffer was closed.
-func (r *Registration) deliverAll(s *segment) bool {
-	for i := 0; ; {
-		next, kind, crashed := r.deliver(s, i)
+// deliverAll delivers what was taken. It returns false if the buffer was closed.
+func (r *Registration) deliverAll(taken *notifications, emptied *spares) bool {
+	for {
+		kind, crashed := r.deliver(taken, emptied)
 		if !crashed {
 			return !r.buffer.closed.Load()
 		}
 		if kind == onInitialAdd {
 			r.tracker.Finished()
 		}
-		if i = next; !r.pause() {
+		if !r.pause() {
 			return false
 		}
 	}
 }
 
-// deliver calls the handler from s.items[next] on to the end of the segment, a close or
-// a panic. One deferred function serves all calls.
-func (r *Registration) deliver(s *segment, from int) (next int, kind notificationKind, crashed bool) {
-	next, crashed = from, true
+// deliver calls the handler until nothing is left of what was taken, a close or a panic,
+// and returns the kind of the last notification. One deferred function serves all calls.
+func (r *Registration) deliver(taken *notifications, emptied *spares) (kind notificationKind, crashed bool) {
+	crashed = true
 	defer utilruntime.HandleCrashWithLogger(r.logger, r.onPanic...)
 	read := r.buffer.read.Load()
-	for next < s.n && !r.buffer.closed.Load() {
-		n := &s.items[next]
-		old, obj := n.old, n.obj
+	for taken.Len() > 0 && !r.buffer.closed.Load() {
+		n := *taken.Front()
+		taken.Drop(emptied)
 		kind = n.kind
-		*n = notification{}
-		next++
 		read++
 		r.buffer.read.Store(read)
 		switch kind {
 		case onAdd:
-			r.handler.OnAdd(obj, false)
+			r.handler.OnAdd(n.obj, false)
 		case onInitialAdd:
-			r.handler.OnAdd(obj, true)
+			r.handler.OnAdd(n.obj, true)
 			r.tracker.Finished()
 		case onDelete:
-			r.handler.OnDelete(obj)
+			r.handler.OnDelete(n.obj)
 		case onUpdate, onResync:
-			r.handler.OnUpdate(old, obj)
+			r.handler.OnUpdate(n.old, n.obj)
 		}
 	}
-	crashed = false
-	return next, kind, crashed
+	return kind, false
 }
 
 // pause waits after a panic. It returns false if the buffer was closed.

@@ -53,7 +53,7 @@ type coalescingBacklog struct {
 	relists  uint32             // number of Replaces so far
 }
 
-func (l *coalescingBacklog) adopt(chain) bool { return false }
+func (l *coalescingBacklog) adopt(events) bool { return false }
 
 func (l *coalescingBacklog) accept(ev *event, alone bool) bool {
 	if ev.hash == 0 && l.indexed {

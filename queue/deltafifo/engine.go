@@ -50,7 +50,7 @@ type engine struct {
 	mu      struct {
 		explore.Mutex
 		backlog   backlog
-		pending   chain  // taken out of the intake and not folded, because a process runs
+		pending   events // taken out of the intake and not folded, because a process runs
 		emptied   spares // segments on their way back to the intake
 		unsettled bool   // pending waits for a process to return
 		running   int    // calls of process
@@ -67,7 +67,7 @@ type backlog interface {
 	len() int
 	// adopt makes c, which has no list in it, the content of an empty backlog. It returns false
 	// if something must be done with each event: then accept gets them.
-	adopt(c chain) bool
+	adopt(c events) bool
 	// accept folds one event; alone says that no process runs. It returns false, and has
 	// done nothing, if the event must wait until no process runs.
 	accept(ev *event, alone bool) bool
@@ -104,7 +104,7 @@ func (e *engine) foldLocked() (blocked bool) {
 	if first > 0 {
 		e.initialListLocked(e.mu.backlog.len() + first)
 	}
-	if lists == 0 && c.n > 0 && e.mu.backlog.len() == 0 && e.mu.backlog.adopt(c) {
+	if lists == 0 && c.Len() > 0 && e.mu.backlog.len() == 0 && e.mu.backlog.adopt(c) {
 		return false
 	}
 	e.mu.pending = c
@@ -114,8 +114,8 @@ func (e *engine) foldLocked() (blocked bool) {
 
 func (e *engine) drainLocked() {
 	p := &e.mu.pending
-	for e.mu.unsettled = false; p.n > 0; p.drop(&e.mu.emptied) {
-		ev := p.front()
+	for e.mu.unsettled = false; p.Len() > 0; p.Drop(&e.mu.emptied) {
+		ev := p.Front()
 		if !e.mu.backlog.accept(ev, e.mu.running == 0) {
 			e.mu.unsettled = true
 			return
@@ -187,7 +187,7 @@ func (in *intake) sleep() (bool, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch {
-	case in.mu.waiting.n > 0:
+	case in.mu.waiting.Len() > 0:
 		return false, nil
 	case in.mu.closed:
 		return false, contract.ErrFIFOClosed
@@ -256,7 +256,7 @@ func (e *engine) Len() int {
 	defer e.mu.Unlock()
 	e.in.lock()
 	defer e.in.mu.Unlock()
-	return e.mu.backlog.len() + e.mu.pending.n + e.in.mu.waiting.n
+	return e.mu.backlog.len() + e.mu.pending.Len() + e.in.mu.waiting.Len()
 }
 
 // Pop waits until something is queued, takes out the Deltas that waited longest, and calls

@@ -58,24 +58,24 @@ func (f *InOrder) Bookmark(resourceVersion string) error {
 // inOrderBacklog is the backlog of an InOrder: the events as they came, where possible in the
 // segments in which they came.
 type inOrderBacklog struct {
-	chain
+	events
 	out     boxPool
 	emptied *spares // the engine's
 	known   contract.KeyListerGetter
 	batch   keySet
 }
 
-func (l *inOrderBacklog) len() int { return l.n }
+func (l *inOrderBacklog) len() int { return l.Len() }
 
-func (l *inOrderBacklog) adopt(c chain) bool {
-	l.chain = c
+func (l *inOrderBacklog) adopt(c events) bool {
+	l.events = c
 	return true
 }
 
 func (l *inOrderBacklog) accept(ev *event, alone bool) bool {
 	switch {
 	case ev.kind != relisted && ev.kind != resynced:
-		l.push(*ev, l.emptied)
+		l.Push(*ev, l.emptied)
 	case !alone && l.known != nil:
 		return false // a running process may be changing what is known
 	case ev.kind == relisted:
@@ -89,17 +89,17 @@ func (l *inOrderBacklog) accept(ev *event, alone bool) bool {
 // newest returns the newest waiting event of each key, and the keys in the order in which
 // they began to wait.
 func (l *inOrderBacklog) newest() (map[objectKey]contract.Delta, []objectKey) {
-	last := make(map[objectKey]contract.Delta, l.n)
-	keys := make([]objectKey, 0, l.n)
-	l.all(func(ev *event) {
+	last := make(map[objectKey]contract.Delta, l.Len())
+	keys := make([]objectKey, 0, l.Len())
+	for ev := range l.All() {
 		if ev.kind == bookmarked {
-			return
+			continue
 		}
 		if _, ok := last[ev.key]; !ok {
 			keys = append(keys, ev.key)
 		}
 		last[ev.key] = ev.delta()
-	})
+	}
 	return last, keys
 }
 
@@ -116,7 +116,7 @@ func (l *inOrderBacklog) replace(list *relist) {
 		if _, ok := listed[key]; ok || last.Type == contract.Deleted {
 			continue
 		}
-		l.push(event{key: key, obj: deletion(key.String(), last.Object).Object, kind: deleted}, l.emptied)
+		l.Push(event{key: key, obj: deletion(key.String(), last.Object).Object, kind: deleted}, l.emptied)
 	}
 	if l.known != nil {
 		for _, name := range l.known.ListKeys() {
@@ -132,11 +132,11 @@ func (l *inOrderBacklog) replace(list *relist) {
 				obj = nil
 				reportLookup(name, err)
 			}
-			l.push(event{key: key, obj: deletion(name, obj).Object, kind: deleted}, l.emptied)
+			l.Push(event{key: key, obj: deletion(name, obj).Object, kind: deleted}, l.emptied)
 		}
 	}
 	for i, key := range list.keys {
-		l.push(event{key: key, obj: list.objs[i], kind: replaced}, l.emptied)
+		l.Push(event{key: key, obj: list.objs[i], kind: replaced}, l.emptied)
 	}
 }
 
@@ -152,29 +152,29 @@ func (l *inOrderBacklog) resync() {
 			reportLookup(name, err)
 			continue
 		}
-		l.push(event{key: key, obj: obj, kind: synced}, l.emptied)
+		l.Push(event{key: key, obj: obj, kind: synced}, l.emptied)
 	}
 }
 
 func (l *inOrderBacklog) take() (key objectKey, item any) {
-	ev := l.front()
+	ev := l.Front()
 	key, item = ev.key, l.out.one(ev.delta())
-	l.drop(l.emptied)
+	l.Drop(l.emptied)
 	return key, item
 }
 
 // takeBatch ends a batch before a key that the batch has already, and before a ReplacedAll,
 // a SyncAll or a Bookmark, which come alone.
 func (l *inOrderBacklog) takeBatch(limit int) (one any, several []contract.Delta) {
-	n := l.batchSize(min(limit, l.n))
+	n := l.batchSize(min(limit, l.Len()))
 	if n < 2 {
 		_, one = l.take()
 		return one, nil
 	}
 	several = make([]contract.Delta, n)
 	for i := range several {
-		several[i] = l.front().delta()
-		l.drop(l.emptied)
+		several[i] = l.Front().delta()
+		l.Drop(l.emptied)
 	}
 	return nil, several
 }
@@ -182,15 +182,11 @@ func (l *inOrderBacklog) takeBatch(limit int) (one any, several []contract.Delta
 // batchSize is how many events from the front may come in one batch of at most limit.
 func (l *inOrderBacklog) batchSize(limit int) (n int) {
 	defer l.batch.reset()
-	next := l.next
-	for s := l.head; s != nil; s, next = s.link, 0 {
-		for i := next; i < s.n; i++ {
-			ev := &s.events[i]
-			if n == limit || ev.kind >= replacedAll || !l.batch.add(ev.key) {
-				return n
-			}
-			n++
+	for ev := range l.All() {
+		if n == limit || ev.kind >= replacedAll || !l.batch.add(ev.key) {
+			break
 		}
+		n++
 	}
 	return n
 }

@@ -24,7 +24,7 @@ const crowded = 1024
 type intake struct {
 	mu struct {
 		explore.Mutex
-		waiting chain
+		waiting events
 		lists   int    // how many of waiting are relisted or resynced
 		first   int    // events up to a replacedAll that HasSynced waits for, 0 if there is none
 		spare   spares // for waiting
@@ -51,15 +51,15 @@ func (in *intake) lock() {
 
 // swap takes out all events that wait, and takes in the segments that the consumer has
 // emptied.
-func (in *intake) swap(emptied *spares) (c chain, lists, first int) {
+func (in *intake) swap(emptied *spares) (c events, lists, first int) {
 	in.lock()
 	defer in.mu.Unlock()
-	in.mu.spare.refill(emptied)
-	if in.mu.waiting.n == 0 {
-		return chain{}, 0, 0
+	in.mu.spare.Refill(emptied)
+	if in.mu.waiting.Len() == 0 {
+		return events{}, 0, 0
 	}
 	c, lists, first = in.mu.waiting, in.mu.lists, in.mu.first
-	in.mu.waiting, in.mu.lists, in.mu.first = chain{}, 0, 0
+	in.mu.waiting, in.mu.lists, in.mu.first = events{}, 0, 0
 	return c, lists, first
 }
 
@@ -86,8 +86,8 @@ func (e *engine) put(ev event) {
 	if ev.kind == relisted || ev.kind == resynced {
 		in.mu.lists++
 	}
-	in.mu.waiting.push(ev, &in.mu.spare)
-	n, wake := in.mu.waiting.n, in.mu.asleep
+	in.mu.waiting.Push(ev, &in.mu.spare)
+	n, wake := in.mu.waiting.Len(), in.mu.asleep
 	in.mu.asleep = false
 	in.mu.Unlock()
 	if wake {
@@ -110,7 +110,7 @@ func (e *engine) beginIntakeLocked(ev *event) {
 	case relisted:
 		ev.obj.(*relist).first = true
 	case replacedAll:
-		e.in.mu.first = e.in.mu.waiting.n + 1
+		e.in.mu.first = e.in.mu.waiting.Len() + 1
 	default:
 		e.synced.finish()
 	}

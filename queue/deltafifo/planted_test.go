@@ -11,8 +11,8 @@ import (
 // faults are mistakes that a change of the intake could bring.
 var faults = []explore.Fault{
 	{Name: "a Pop sleeps without looking again", File: "engine.go", Edits: [][2]string{{
-		"	case in.mu.waiting.n > 0:\n		return false, nil\n",
-		"	case in.mu.waiting.n > 0 && !explore.Planted(\"a Pop sleeps without looking again\"):\n		return false, nil\n",
+		"	case in.mu.waiting.Len() > 0:\n		return false, nil\n",
+		"	case in.mu.waiting.Len() > 0 && !explore.Planted(\"a Pop sleeps without looking again\"):\n		return false, nil\n",
 	}}},
 	{Name: "a Close that wakes before it says so", File: "intake.go", Edits: [][2]string{{
 		"func (e *engine) Close() {\n",
@@ -31,8 +31,8 @@ var faults = []explore.Fault{
 		"	if n == 0 || explore.Planted(\"HasSynced before the first list is processed\") {\n		e.synced.finish()",
 	}}},
 	{Name: "the segments taken without the intake's lock", File: "intake.go", Edits: [][2]string{{
-		"	in.lock()\n	defer in.mu.Unlock()\n	in.mu.spare.refill(emptied)\n",
-		"	if explore.Planted(\"the segments taken without the intake's lock\") {\n		c, lists, first = in.mu.waiting, in.mu.lists, in.mu.first\n		explore.Point(\"planted\")\n		in.mu.waiting, in.mu.lists, in.mu.first = chain{}, 0, 0\n		return c, lists, first\n	}\n	in.lock()\n	defer in.mu.Unlock()\n	in.mu.spare.refill(emptied)\n",
+		"	in.lock()\n	defer in.mu.Unlock()\n	in.mu.spare.Refill(emptied)\n",
+		"	if explore.Planted(\"the segments taken without the intake's lock\") {\n		c, lists, first = in.mu.waiting, in.mu.lists, in.mu.first\n		explore.Point(\"planted\")\n		in.mu.waiting, in.mu.lists, in.mu.first = events{}, 0, 0\n		return c, lists, first\n	}\n	in.lock()\n	defer in.mu.Unlock()\n	in.mu.spare.Refill(emptied)\n",
 	}}},
 }
 
