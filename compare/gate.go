@@ -197,7 +197,11 @@ func (r *Result) Judge(gates []Gate) error {
 	judge(r.Rule, r.Comparisons)
 	r.Gates = absent
 	for _, p := range pairs {
-		r.Gates = append(r.Gates, p.gate.apply(p.c, r.Rule))
+		result := p.gate.apply(p.c, r.Rule)
+		if result.Outcome == Undetermined && p.gate.relative {
+			result.Detail += r.steadier(p.gate, p.c)
+		}
+		r.Gates = append(r.Gates, result)
 	}
 	if len(gates) == 0 {
 		for _, c := range r.missing {
@@ -285,6 +289,29 @@ func (g Gate) apply(c *Comparison, rule stats.Rule) GateResult {
 	out.Detail = fmt.Sprintf("%.3gx [%.3g, %.3g], q=%.2g", ratio.Estimate, ratio.Lo, ratio.Hi, ratio.Q)
 	return out
 }
+
+// steadier offers a gate on a metric that the machine disturbs less, where g could not tell
+// and that one could; "" if there is none. It is not taken by itself: whoever may choose among
+// several tests finds a difference more often than alpha says.
+func (r *Result) steadier(g Gate, of *Comparison) string {
+	for _, metric := range metrics.Of(of.Name.Metric).Steadier {
+		name := of.Name
+		name.Metric = metric
+		for _, c := range r.Comparisons {
+			if c.Name != name {
+				continue
+			}
+			if said := g.apply(c, r.Rule); said.Outcome != Undetermined {
+				return fmt.Sprintf("; %s says %s: %.3gx [%.3g, %.3g]; to rely on it: '%s %s'",
+					metric, said.Outcome, c.Ratio.Estimate, c.Ratio.Lo, c.Ratio.Hi, name, g.boundText())
+			}
+		}
+	}
+	return ""
+}
+
+// boundText is the gate's text from <= or >= on.
+func (g Gate) boundText() string { return g.Text[strings.LastIndexAny(g.Text, "<>"):] }
 
 func (g Gate) inside(v float64) bool {
 	if g.above {

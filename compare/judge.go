@@ -18,7 +18,7 @@ func judge(rule stats.Rule, all []*Comparison) {
 	}
 	stats.Adjust(ratios)
 	for _, c := range family {
-		at := rule.AtLook(c.look)
+		at := rule.AtLook(c.look).For(metrics.Of(c.Name.Metric))
 		floor := max(0, c.Floor)
 		c.Verdict = at.Judge(c.direction, *c.Ratio, floor)
 		c.Prospect = at.Prospect(*c.Ratio, floor, critical(at, ratios))

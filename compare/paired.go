@@ -3,7 +3,6 @@ package compare
 import (
 	"errors"
 
-	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
 )
@@ -30,16 +29,19 @@ func duetsOf(r *record.Run, c record.Cell, series string) []*record.Duet {
 	return out
 }
 
-// logRatios are the logarithms of a cell's time to the reference's, one for each fork. It is
+// logRatios are the logarithms of a cell's value to the reference's, one for each fork. It is
 // errNotPaired where there are none, or the metric was not measured in turns.
 func logRatios(r *record.Run, c record.Cell, series, metric string) ([]float64, error) {
-	duets := duetsOf(r, c, series)
-	if metric != metrics.NsPerOp || len(duets) == 0 {
-		return nil, errNotPaired
+	var logs []float64
+	for _, d := range duetsOf(r, c, series) {
+		ratio, ok := d.Ratios[metric]
+		if !ok {
+			return nil, errNotPaired
+		}
+		logs = append(logs, ratio.Log)
 	}
-	logs := make([]float64, len(duets))
-	for i, d := range duets {
-		logs[i] = d.LogRatio
+	if len(logs) == 0 {
+		return nil, errNotPaired
 	}
 	return logs, nil
 }

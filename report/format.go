@@ -78,13 +78,14 @@ func effect(c *compare.Comparison) string {
 	}
 }
 
-// verdict formats a verdict; an inconclusive one gets the number of forks that would settle
-// it.
+// verdict formats a verdict. One of same gets the metric's own margin, an inconclusive one
+// the number of forks that would settle it.
 func verdict(c *compare.Comparison) string {
-	if c.Verdict != stats.Inconclusive {
-		return string(c.Verdict)
-	}
-	if c.MoreForks > 0 {
+	within := metrics.Of(c.Name.Metric).SameWithin
+	switch {
+	case c.Verdict == stats.Same && within > 0:
+		return fmt.Sprintf("%s within %s", c.Verdict, factor(within))
+	case c.Verdict == stats.Inconclusive && c.MoreForks > 0:
 		return fmt.Sprintf("%s (%d more)", c.Verdict, c.MoreForks)
 	}
 	return string(c.Verdict)

@@ -10,10 +10,12 @@ import (
 	"github.com/google/pprof/profile"
 	"golang.org/x/perf/benchfmt"
 
+	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // sampleRun has three cells of one workload: a reference of about 100 ns, its
@@ -50,6 +52,19 @@ func TestTextAndMarkdown(t *testing.T) {
 	for _, want := range []string{"interrupted", "--resume", "not verified", "(a) no steady state after warm-up (1 of 6 forks)", "transaction: not supported", "**failed**", "ns-1/pod is missing", "STORE-21", "it keeps the nil map", "main.loop", "Test CPU", "name: store-ops"} {
 		if !strings.Contains(md.String(), want) {
 			t.Errorf("the report lacks %q", want)
+		}
+	}
+}
+
+// What counts as the same within more than the rule says so.
+func TestVerdictNamesTheMetricsMargin(t *testing.T) {
+	t.Parallel()
+	for metric, want := range map[string]string{
+		metrics.NsPerOp: "same", metrics.Usual(metrics.Delay): "same within 2x", metrics.Percentile(metrics.Stale, 99): "same within 2x",
+	} {
+		c := &compare.Comparison{Name: compare.Name{Metric: metric}, Verdict: stats.Same}
+		if got := verdict(c); got != want {
+			t.Errorf("%s: %q, want %q", metric, got, want)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 // WriteText writes the main table for a terminal: for each workload the reference's numbers
@@ -173,6 +174,9 @@ func legend(r *record.Run) string {
 	if slices.ContainsFunc(r.Forks, tookTurns) {
 		lines = append(lines, fmt.Sprintf("Operations of stores, FIFOs, heaps and queues took turns with the reference in each process: their ratios are geometric means over at least %d forks, with the interval and the test of Student's t. Their ns/op has no garbage collection in it; gc-ns/op is what that costs.", stats.FewestDuets))
 	}
+	if why, none := strings.CutPrefix(r.Environment.HardwareCounters, "none: "); none {
+		lines = append(lines, fmt.Sprintf("No %s: this machine has no counters for them (%s).", strings.Join(sysinfo.HardwareNames[:], ", "), why))
+	}
 	if r.Settings.Budget > 0 {
 		lines = append(lines, "Forks were added to what was inconclusive; each such look is charged: the k-th verdict asks for q <= alpha/(k(k+1)), which adds up to alpha however often one looks.")
 	}
@@ -191,7 +195,7 @@ func ruleText(rule stats.Rule) string {
 	return strings.Join([]string{
 		fmt.Sprintf("better, worse: the whole interval lies beyond %.0f%% and beyond the noise (the same code against itself), and the Mann-Whitney test has q <= %g, where", 100*rule.Threshold, rule.Alpha),
 		"q is p corrected for the number of verdicts given here (Benjamini and Hochberg 1995): where nothing differs, the chance of any false better or worse is at most that.",
-		fmt.Sprintf("same: the whole interval lies within %.0f%%. inconclusive: neither is shown; in brackets how many more forks (--forks, --budget) would settle it, if more forks can.", 100*rule.Equivalence),
+		fmt.Sprintf("same: the whole interval lies within %.0f%%, or within what stands beside it. inconclusive: neither is shown; in brackets how many more forks (--forks, --budget) would settle it, if more forks can.", 100*rule.Equivalence),
 		fmt.Sprintf("finds: the smallest ratio (or its inverse) that this number of forks, with this noise, finds %.0f times in 100; empty where they find none.", 100*stats.Power),
 	}, "\n")
 }

@@ -83,10 +83,10 @@ func whyStopped(judged []*compare.Comparison, left, cheapest time.Duration) stri
 			}
 		}
 	}
-	switch {
-	case open == 0:
+	switch open {
+	case 0:
 		return "budget: every comparison has its verdict"
-	case open == hopeless:
+	case hopeless:
 		return fmt.Sprintf("budget: %d comparisons are inconclusive, and no number of forks would settle them as they stand", open)
 	}
 	return fmt.Sprintf("budget: %s left, and the cheapest of %d inconclusive comparisons needs about %s more",

@@ -248,7 +248,7 @@ func (p *Plan) cells(entries []catalog.Entry) []record.Cell {
 			}
 			own = append(own, p.cell(e, v))
 		}
-		if len(own) > 0 && !(p.options.Trace == "" && bench.AllInTurns(v.Workload)) {
+		if len(own) > 0 && (p.options.Trace != "" || !bench.AllInTurns(v.Workload)) {
 			aa := own[reference]
 			aa.Role = record.AARole
 			own = append(own, aa)

@@ -1,16 +1,19 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/measure/sysinfo"
@@ -49,7 +52,13 @@ func mustFind(percent float64) float64 {
 	return 0.95
 }
 
-// found counts what was said of one operation's cells.
+// sharpMetrics are those by which a slowdown of an operation may be found.
+var sharpMetrics = []string{metrics.NsPerOp, metrics.UsualNsPerOp}
+
+// tested is an operation's ratio by one of sharpMetrics.
+type tested struct{ op, metric string }
+
+// found counts what was said of it in all cells.
 type found struct {
 	slower, faster int
 	widths, ratios []float64 // half widths of the intervals; estimates
@@ -57,17 +66,18 @@ type found struct {
 
 // sharpness plants a slowdown of percent in the reference store, measures it in turns with
 // the same store unspoiled, cell by cell, and counts the operations that are found slower:
-// the whole interval above 1, and q at most alpha. A slowdown of 0 must be found nowhere.
+// by one of sharpMetrics the whole interval lies above 1, and q is at most alpha. A slowdown
+// of 0 must be found nowhere.
 func (c *selfCheck) sharpness(ctx context.Context, percent float64) error {
 	workload, cell, err := sharpCell(percent)
 	if err != nil {
 		return err
 	}
-	all := map[string]*found{}
-	index := 0
+	all := map[tested]*found{}
+	slower, faster, total, index := 0, 0, 0, 0
 	for k := range c.o.Cells {
 		fmt.Fprintf(c.progress, "a slowdown of %g%%: cell %d of %d, %s each\n", percent, k+1, c.o.Cells, cellTime(percent))
-		logs := map[string][]float64{}
+		logs := map[tested][]float64{}
 		for start := time.Now(); time.Since(start) < cellTime(percent); index++ {
 			share, none := percent/100, 0.0
 			f := record.Fork{}
@@ -76,14 +86,30 @@ func (c *selfCheck) sharpness(ctx context.Context, percent float64) error {
 				return err
 			}
 			for _, s := range f.Series {
-				logs[s.Name()] = append(logs[s.Name()], s.Duet.LogRatio)
+				for _, metric := range sharpMetrics {
+					by := tested{s.Name(), metric}
+					logs[by] = append(logs[by], s.Duet.Ratios[metric].Log)
+				}
 			}
 		}
-		if err := count(all, logs); err != nil {
+		up, down, err := judgeCell(all, logs)
+		if err != nil {
 			return err
 		}
+		slower, faster, total = slower+len(up), faster+len(down), total+len(logs)/len(sharpMetrics)
 	}
-	return c.reportSharpness(percent, index, all)
+	c.reportSharpness(percent, index, all)
+	var wrong []string
+	if percent == 0 && slower+faster > 0 {
+		wrong = append(wrong, "nothing was planted")
+	}
+	if share := float64(slower) / float64(total); percent > 0 && share < mustFind(percent) {
+		wrong = append(wrong, fmt.Sprintf("%.0f%% found, want %.0f%%", 100*share, 100*mustFind(percent)))
+	}
+	if percent > 0 && faster > 0 {
+		wrong = append(wrong, "a slowdown was called faster")
+	}
+	return c.conclude(fmt.Sprintf("%d of %d found slower, %d faster.", slower, total, faster), wrong)
 }
 
 // sharpCell is the cell of the reference store, and its workload as YAML.
@@ -102,54 +128,49 @@ func sharpCell(percent float64) (workload string, cell record.Cell, err error) {
 	return "", cell, fmt.Errorf("preset %s has no workload %s", load.DefaultPreset, sharpWorkload)
 }
 
-// count judges the operations of a cell together and adds the outcome.
-func count(all map[string]*found, logs map[string][]float64) error {
-	ratios := map[string]*stats.Ratio{}
-	for op, values := range logs {
+// judgeCell judges the operations of a cell, which are one family with all their metrics. It
+// adds what was said to all, and returns the operations that were found slower, and faster,
+// by any metric.
+func judgeCell(all map[tested]*found, logs map[tested][]float64) (slower, faster map[string]bool, err error) {
+	ratios := map[tested]*stats.Ratio{}
+	for by, values := range logs {
 		r, err := stats.PairedRatioOf(values)
 		if err != nil {
-			return fmt.Errorf("%s: %w", op, err)
+			return nil, nil, fmt.Errorf("%s: %s: %w", by.op, by.metric, err)
 		}
-		ratios[op] = &r
+		ratios[by] = &r
 	}
 	stats.Adjust(slices.Collect(maps.Values(ratios)))
-	for op, r := range ratios {
-		if all[op] == nil {
-			all[op] = &found{}
+	slower, faster = map[string]bool{}, map[string]bool{}
+	for by, r := range ratios {
+		if all[by] == nil {
+			all[by] = &found{}
 		}
-		f := all[op]
+		f := all[by]
 		f.ratios = append(f.ratios, r.Estimate)
 		f.widths = append(f.widths, (r.Hi-r.Lo)/2)
-		if proven := r.Enough() && r.Q <= stats.DefaultRule.Alpha; proven && r.Lo > 1 {
+		switch proven := r.Enough() && r.Q <= stats.DefaultRule.Alpha; {
+		case proven && r.Lo > 1:
 			f.slower++
-		} else if proven && r.Hi < 1 {
+			slower[by.op] = true
+		case proven && r.Hi < 1:
 			f.faster++
+			faster[by.op] = true
 		}
 	}
-	return nil
+	return slower, faster, nil
 }
 
-// reportSharpness writes a table and fails if too few are found, or any where there is
-// nothing.
-func (c *selfCheck) reportSharpness(percent float64, forks int, all map[string]*found) error {
-	fmt.Fprintf(c.out, "## Single operations, slowed down by %g percent\n\nThe store of client-go in turns with itself, one of the two slowed down: %d cells of %s each with all of its preparations, %.0f processes a cell. Found: q <= %g, and the whole interval above 1.\n\n",
-		percent, c.o.Cells, cellTime(percent), float64(forks)/float64(c.o.Cells), stats.DefaultRule.Alpha)
-	fmt.Fprintf(c.out, "| operation | found slower | found faster | ratio, median over the cells | interval, half its width |\n|---|---|---|---|---|\n")
-	slower, faster, total := 0, 0, 0
-	for _, op := range slices.Sorted(maps.Keys(all)) {
-		f := all[op]
-		slower, faster, total = slower+f.slower, faster+f.faster, total+len(f.ratios)
-		fmt.Fprintf(c.out, "| %s | %d of %d | %d | %.4f | ±%.2f%% |\n", op, f.slower, len(f.ratios), f.faster, stats.MedianOf(f.ratios), 100*stats.MedianOf(f.widths))
+// reportSharpness writes a table of the operations by each metric.
+func (c *selfCheck) reportSharpness(percent float64, forks int, all map[tested]*found) {
+	fmt.Fprintf(c.out, "## Single operations, slowed down by %g percent\n\nThe store of client-go in turns with itself, one of the two slowed down: %d cells of %s each with all of its preparations, %.0f processes a cell. Found: by %s, of which all are one family, q <= %g, and the whole interval above 1.\n\n",
+		percent, c.o.Cells, cellTime(percent), float64(forks)/float64(c.o.Cells), strings.Join(sharpMetrics, " or "), stats.DefaultRule.Alpha)
+	fmt.Fprintf(c.out, "| operation | by | found slower | found faster | ratio, median over the cells | interval, half its width |\n|---|---|---|---|---|---|\n")
+	order := func(a, b tested) int {
+		return cmp.Or(cmp.Compare(a.op, b.op), metrics.Compare(a.metric, b.metric))
 	}
-	var wrong []string
-	if percent == 0 && slower+faster > 0 {
-		wrong = append(wrong, "nothing was planted")
+	for _, by := range slices.SortedFunc(maps.Keys(all), order) {
+		f := all[by]
+		fmt.Fprintf(c.out, "| %s | %s | %d of %d | %d | %.4f | ±%.2f%% |\n", by.op, by.metric, f.slower, len(f.ratios), f.faster, stats.MedianOf(f.ratios), 100*stats.MedianOf(f.widths))
 	}
-	if share := float64(slower) / float64(total); percent > 0 && share < mustFind(percent) {
-		wrong = append(wrong, fmt.Sprintf("%.0f%% found, want %.0f%%", 100*share, 100*mustFind(percent)))
-	}
-	if percent > 0 && faster > 0 {
-		wrong = append(wrong, "a slowdown was called faster")
-	}
-	return c.conclude(fmt.Sprintf("%d of %d found slower, %d faster.", slower, total, faster), wrong)
 }

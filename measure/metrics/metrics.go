@@ -41,6 +41,12 @@ type Metric struct {
 	// which says the same better.
 	Judged bool
 	Unless []string
+	// Steadier metrics say much of the same, and other programs on the machine disturb them
+	// less: the steadiest first.
+	Steadier []string
+	// SameWithin is the relative difference within which two values count as the same, where
+	// it is more than that of other metrics (stats.Rule): 1 is a factor of two.
+	SameWithin float64
 	// Help says in a few words what is measured.
 	Help string
 }
@@ -51,6 +57,11 @@ const (
 	BytesPerOp      = "B/op"
 	AllocsPerOp     = "allocs/op"
 	GCNsPerOp       = "gc-ns/op"
+	UsualNsPerOp    = "usual-ns/op"
+	CPUNsPerOp      = "cpu-ns/op"
+	Instructions    = "instructions/op"
+	Branches        = "branches/op"
+	CacheMisses     = "cache-misses/op"
 	PeakHeap        = "peak-heap-B"
 	Synced          = "synced-ns"
 	Offered         = "offered/s"
@@ -89,21 +100,31 @@ const (
 // Percentiles are the quantiles of a distribution that are metrics, in percent.
 var Percentiles = []float64{50, 90, 99, 99.9, 99.99}
 
-// judgedPercentile is the one that gets a verdict.
-const judgedPercentile = 99
+// JudgedPercentile is the one that gets a verdict, in percent.
+const JudgedPercentile = 99
+
+// tailsAlike is SameWithin of percentiles. The p99 of the same code in another process is
+// often half as much again (docs/decisions.md has the numbers), and an order of magnitude is
+// what lies between implementations whose tails matter.
+const tailsAlike = 1
 
 // distributions are the rows of which each stands for the metrics of a distribution.
 var distributions = []Metric{
 	{Name: Delay, Judged: true, Help: "delay from the due time of an operation until it was done, less the generator's lateness"},
 	{Name: Stale, Judged: true, Help: "staleness: from when an event was due, or an item ready, until its consumer had it"},
-	{Name: Service, Judged: true, Unless: []string{Percentile(Delay, judgedPercentile)}, Help: "time of an operation from its beginning to its end"},
+	{Name: Service, Judged: true, Unless: []string{Usual(Delay), Percentile(Delay, JudgedPercentile)}, Help: "time of an operation from its beginning to its end"},
 	{Name: Late, Help: "lateness of the load generator, which is not the component's"},
 }
 
 // all is the table, in the order of reports.
 var all = slices.Concat(
 	[]Metric{
-		{Name: NsPerOp, Unit: Nanoseconds, Judged: true, Help: "time per operation"},
+		{Name: NsPerOp, Unit: Nanoseconds, Judged: true, Steadier: []string{Instructions, UsualNsPerOp, CPUNsPerOp}, Help: "time per operation"},
+		{Name: UsualNsPerOp, Unit: Nanoseconds, Help: "time per operation in the median turn of 100 us: what happens in few turns does not count, neither a disturbance nor the implementation's own rare work"},
+		{Name: CPUNsPerOp, Unit: Nanoseconds, Help: "CPU time per operation, of all threads in user and kernel mode; a machine that is busy with other programs changes it less than ns/op"},
+		{Name: Instructions, Help: "instructions per operation in user mode, by the processor's counters"},
+		{Name: Branches, Help: "branches per operation in user mode, by the processor's counters"},
+		{Name: CacheMisses, Help: "misses of the last cache per operation in user mode, by the processor's counters"},
 		{Name: BytesPerOp, Unit: Bytes, Help: "heap bytes allocated per operation"},
 		{Name: AllocsPerOp, Help: "heap objects allocated per operation"},
 		{Name: GCNsPerOp, Unit: Nanoseconds, Help: "CPU time of garbage collection per operation, at GOGC=100; of operations measured alone, ns/op has none of it"},
@@ -150,9 +171,14 @@ var rows = func() map[string]int {
 func percentilesOf(of []Metric) (out []Metric) {
 	for _, d := range of {
 		for _, p := range Percentiles {
-			m := Metric{Name: Percentile(d.Name, p), Unit: Nanoseconds, Help: d.Help + ", p" + percent(p)}
-			if p == judgedPercentile {
-				m.Judged, m.Unless = d.Judged, d.Unless
+			m := Metric{Name: Percentile(d.Name, p), Unit: Nanoseconds, SameWithin: tailsAlike, Help: d.Help + ", p" + percent(p)}
+			if p == JudgedPercentile && d.Judged {
+				m.Judged, m.Unless = true, d.Unless
+				usual := m
+				usual.Name = Usual(d.Name)
+				usual.Help += " in the median slice of a short run: what happens in few slices does not count, neither a disturbance nor the implementation's own rare work"
+				m.Unless = append([]string{usual.Name}, d.Unless...)
+				out = append(out, usual)
 			}
 			out = append(out, m)
 		}
@@ -168,6 +194,12 @@ func percent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
 // Percentile names the metric of a percentile of a distribution: "delay-p99.9-ns".
 func Percentile(distribution string, p float64) string {
 	return distribution + "-p" + percent(p) + "-ns"
+}
+
+// Usual names the metric of the judged percentile in the median slice of a short run:
+// "delay-usual-p99-ns".
+func Usual(distribution string) string {
+	return distribution + "-usual-p" + percent(JudgedPercentile) + "-ns"
 }
 
 // Max names the metric of a distribution's maximum.
@@ -193,7 +225,7 @@ func unknown(name string) Metric {
 	switch {
 	case strings.HasSuffix(name, "/s"): // MB/s
 		m.Unit, m.Better = PerSecond, HigherIsBetter
-	case strings.HasSuffix(name, "-ns"):
+	case strings.HasSuffix(name, "-ns"), strings.HasSuffix(name, "-ns/op"), name == NsPerOp:
 		m.Unit = Nanoseconds
 	case strings.HasSuffix(name, "-B"):
 		m.Unit = Bytes

@@ -27,7 +27,12 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s yields to %s, which gets no verdict", m.Name, other)
 			}
 		}
-		if slices.Contains([]string{BytesPerOp, HeapPerObject, NsPerOp, GCNsPerOp}, m.Name) {
+		for _, other := range m.Steadier {
+			if o, ok := rows[other]; !ok || all[o].Better != m.Better {
+				t.Errorf("%s is to be replaced by %s, which is not in the table or better the other way", m.Name, other)
+			}
+		}
+		if slices.Contains([]string{BytesPerOp, HeapPerObject}, m.Name) {
 			continue // their endings say something else
 		}
 		// What an unknown name would be taken for is what the table says.
@@ -63,6 +68,10 @@ func TestJudgedAmong(t *testing.T) {
 		{Achieved, []string{AchievedPct}, false},
 		{"service-p99-ns", nil, true},
 		{"service-p99-ns", []string{"delay-p99-ns"}, false},
+		{"service-usual-p99-ns", nil, true},
+		{"service-usual-p99-ns", []string{"delay-usual-p99-ns"}, false},
+		{"delay-p99-ns", []string{"delay-usual-p99-ns"}, false},
+		{"late-p99-ns", nil, false},
 		{"delay-p99.9-ns", nil, false},
 		{"unknown", nil, false},
 	} {

@@ -100,7 +100,7 @@ func (p jsonPath) key() string {
 }
 
 // inMap are the objects whose keys are data; the path quotes such keys.
-var inMap = []string{"values", "process", "histograms", "modules", "buildFlags"}
+var inMap = []string{"values", "process", "histograms", "modules", "buildFlags", "reference", "ratios"}
 
 func (p jsonPath) String() string {
 	var out []byte

@@ -65,9 +65,14 @@ type Duet struct {
 	Against string `json:"against"` // the reference
 	// Reference holds its values, by metric as in Series.Values.
 	Reference map[string]float64 `json:"reference"`
-	// LogRatio is the natural logarithm of the implementation's ns/op to the reference's:
-	// the mean of the middle half of Sittings.
-	LogRatio float64 `json:"logRatio"`
+	// Ratios holds the metrics that were measured turn by turn.
+	Ratios map[string]LogRatio `json:"ratios"`
+}
+
+// LogRatio is the natural logarithm of an implementation's value to the reference's.
+type LogRatio struct {
+	// Log is the mean of the middle half of Sittings.
+	Log float64 `json:"log"`
 	// Sittings are the logarithms that each sitting gave.
 	Sittings []float64 `json:"sittings"`
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,9 @@ import (
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/stats"
 )
+
+// schemaField is how run.json says its schema.
+var schemaField = fmt.Sprintf(`"schema": %d`, Schema)
 
 func sampleRun() *Run {
 	c := Cell{Component: contract.ComponentStore, Impl: "clientgo", Workload: "store-ops", Procs: 2, Params: []Param{{"objects", "10"}}}
@@ -109,8 +113,8 @@ func TestReadRunNamesTheField(t *testing.T) {
 		return dir, string(b)
 	}
 	for _, c := range []struct{ name, old, new, want string }{
-		{"newer schema", `"schema": 6`, `"schema": 99`, "schema: 99 is newer"},
-		{"no schema", `"schema": 6`, `"schema": 0`, "schema: 0"},
+		{"newer schema", schemaField, `"schema": 99`, "schema: 99 is newer"},
+		{"no schema", schemaField, `"schema": 0`, "schema: 0"},
 		{"wrong type", `"forks": 2`, `"forks": "two"`, "settings.forks"},
 		{"no forks asked for", `"forks": 2`, `"forks": 0`, "settings.forks: 0"},
 		{"missing name", `"name": "r"`, `"name": ""`, "name: missing"},

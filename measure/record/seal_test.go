@@ -133,14 +133,14 @@ func TestChecksumBelongsToTheSchema(t *testing.T) {
 	path := filepath.Join(dir, RunFile)
 	without := sealed.ReplaceAllString(text, "\n}\n")
 	for _, c := range []struct{ name, text, want string }{
-		{"old schema with a checksum", strings.Replace(text, `"schema": 6`, `"schema": 3`, 1), "schema 3 has none"},
+		{"old schema with a checksum", strings.Replace(text, schemaField, `"schema": 3`, 1), "schema 3 has none"},
 		{"no checksum", without, "checksum: missing"},
 		{"formatted anew", strings.ReplaceAll(text, "\t", "  "), `unknown field "checksum"`},
 		{"retired field", strings.Replace(without, `"ns/op": 41`, `"ns/op": 41}, "rounds": {"x": 1`, 1), `unknown field "forks[1].series[0].rounds"`},
 		{"edited", strings.Replace(text, `"ns/op": 41`, `"ns/op": 14`, 1), "checksum: it does not fit"},
-		{"unknown field", strings.Replace(without, `"schema": 6`, `"schema": 3, "speed": 1`, 1), `unknown field "speed"`},
+		{"unknown field", strings.Replace(without, schemaField, `"schema": 3, "speed": 1`, 1), `unknown field "speed"`},
 		{"unknown field further in", strings.Replace(without, `"ns/op": 41`, `"ns/op": 41}, "speed": {"x": 1`, 1), `unknown field "forks[1].series[0].speed"`},
-		{"field twice", strings.Replace(without, `"schema": 6`, `"schema": 3, "name": "q"`, 1), `duplicate field "name"`},
+		{"field twice", strings.Replace(without, schemaField, `"schema": 3, "name": "q"`, 1), `duplicate field "name"`},
 		{"metric twice", strings.Replace(without, `"ns/op": 41`, `"ns/op": 41, "ns/op": 40`, 1), `duplicate field "forks[1].series[0].values.ns/op"`},
 	} {
 		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
@@ -150,7 +150,7 @@ func TestChecksumBelongsToTheSchema(t *testing.T) {
 			t.Errorf("%s: got %v, want %s and %q", c.name, err, path, c.want)
 		}
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(without, `"schema": 6`, `"schema": 3`, 1)), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Replace(without, schemaField, `"schema": 3`, 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadRun(dir); err != nil {

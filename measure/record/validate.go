@@ -201,12 +201,18 @@ func (d *Duet) validate() error {
 		return nil
 	case d.Against == "":
 		return errors.New("against: missing")
-	case len(d.Sittings) == 0:
-		return errors.New("sittings: missing")
+	case len(d.Ratios) == 0:
+		return errors.New("ratios: missing")
 	}
-	for i, v := range append([]float64{d.LogRatio}, d.Sittings...) {
-		if math.IsNaN(v) || math.Abs(v) > mostLogRatio {
-			return fmt.Errorf("ratio %d of logRatio and sittings: %v, want a logarithm between -%d and %d", i, v, mostLogRatio, mostLogRatio)
+	for _, metric := range slices.Sorted(maps.Keys(d.Ratios)) {
+		r := d.Ratios[metric]
+		if len(r.Sittings) == 0 {
+			return fmt.Errorf("ratios[%q].sittings: missing", metric)
+		}
+		for _, v := range append([]float64{r.Log}, r.Sittings...) {
+			if math.IsNaN(v) || math.Abs(v) > mostLogRatio {
+				return fmt.Errorf("ratios[%q]: %v, want a logarithm between -%d and %d", metric, v, mostLogRatio, mostLogRatio)
+			}
 		}
 	}
 	return validateValues("reference", d.Reference)

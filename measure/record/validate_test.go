@@ -59,8 +59,8 @@ func TestReadRunNamesThePath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, old, new, want string }{
-		{"schema as a string", `"schema": 6`, `"schema": "1"`, "schema: want int, have string"},
-		{"schema missing", `"schema": 6,`, ``, "schema: 0"},
+		{"schema as a string", schemaField, `"schema": "1"`, "schema: want int, have string"},
+		{"schema missing", schemaField + ",", ``, "schema: 0"},
 		{"time that is none", `"finished": "1970-01-01T00:00:02Z"`, `"finished": "soon"`, "finished: "},
 		{"time as a number", `"started": "1970-01-01T00:00:01.000000005Z"`, `"started": 17`, "forks[0].started: "},
 		{"times out of order", `"finished": "1970-01-01T00:00:02Z"`, `"finished": "1970-01-01T00:00:00Z"`, "finished: "},
@@ -158,16 +158,20 @@ func TestComponentsAreThoseOfTheContract(t *testing.T) {
 
 func TestDuetIsChecked(t *testing.T) {
 	t.Parallel()
+	of := func(log float64, sittings ...float64) map[string]LogRatio {
+		return map[string]LogRatio{"ns/op": {Log: log, Sittings: sittings}}
+	}
 	for _, c := range []struct {
 		duet Duet
 		want string // "" if it is right
 	}{
-		{Duet{Against: "clientgo", LogRatio: -0.2, Sittings: []float64{-0.2}, Reference: map[string]float64{"ns/op": 3}}, ""},
-		{Duet{LogRatio: -0.2, Sittings: []float64{-0.2}}, "duet.against"},
-		{Duet{Against: "clientgo"}, "duet.sittings"},
-		{Duet{Against: "clientgo", Sittings: []float64{0, 1000}}, "ratio 2 of"},
-		{Duet{Against: "clientgo", LogRatio: math.NaN(), Sittings: []float64{0}}, "ratio 0 of"},
-		{Duet{Against: "clientgo", Sittings: []float64{0}, Reference: map[string]float64{"ns/op": -3}}, `duet.reference["ns/op"]`},
+		{Duet{Against: "clientgo", Ratios: of(-0.2, -0.2), Reference: map[string]float64{"ns/op": 3}}, ""},
+		{Duet{Ratios: of(-0.2, -0.2)}, "duet.against"},
+		{Duet{Against: "clientgo"}, "duet.ratios"},
+		{Duet{Against: "clientgo", Ratios: of(0)}, `duet.ratios["ns/op"].sittings`},
+		{Duet{Against: "clientgo", Ratios: of(0, 0, 1000)}, `duet.ratios["ns/op"]: 1000`},
+		{Duet{Against: "clientgo", Ratios: of(math.NaN(), 0)}, `duet.ratios["ns/op"]: NaN`},
+		{Duet{Against: "clientgo", Ratios: of(0, 0), Reference: map[string]float64{"ns/op": -3}}, `duet.reference["ns/op"]`},
 	} {
 		s := Series{Op: "get", Duet: &c.duet}
 		if err := s.validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -70,3 +70,64 @@ func TestDecodeHistogramRefusesDamage(t *testing.T) {
 		}
 	}
 }
+
+// A machine that stops for a tenth of a short run decides the p99, and leaves the usual one.
+func TestUsualPercentileSurvivesAStop(t *testing.T) {
+	t.Parallel()
+	const measured = 200 * time.Millisecond
+	parts := []*Histogram{NewHistogramOf(measured), NewHistogramOf(measured)}
+	const step = 20 * time.Microsecond
+	for i := range int(measured / step) {
+		d := time.Microsecond
+		if i%50 == 0 {
+			d *= 5 // two operations in a hundred, as the implementation has it
+		}
+		due := time.Duration(i) * step
+		if stop := 100 * time.Millisecond; due >= stop && due < stop+measured/10 {
+			d = stop + measured/10 - due
+		}
+		parts[i%2].RecordAt(due, d)
+	}
+	h := NewHistogramOf(measured)
+	for _, p := range parts {
+		h.Merge(p)
+	}
+	values := map[string]float64{}
+	h.Summarise(metrics.Delay, values)
+	if got := values[metrics.Percentile(metrics.Delay, 99)]; got < float64(10*time.Millisecond) {
+		t.Errorf("the p99 is %v, want that of the stop", time.Duration(got))
+	}
+	if got, want := values[metrics.Usual(metrics.Delay)], float64(5*time.Microsecond); math.Abs(got/want-1) > 0.01 {
+		t.Errorf("the usual p99 is %v, want %v", time.Duration(got), time.Duration(want))
+	}
+	if got, want := h.Count(), int64(measured/step); got != want {
+		t.Errorf("count %d, want %d", got, want)
+	}
+}
+
+// What begins outside the measured time counts for the slice beside it.
+func TestSlicesTakeWhatIsOutOfRange(t *testing.T) {
+	t.Parallel()
+	const measured = numSlices * time.Millisecond
+	h := NewHistogramOf(measured)
+	for _, since := range []time.Duration{-time.Hour, 0, measured, time.Hour} {
+		h.RecordAt(since, 10*time.Second)
+	}
+	first, last := h.slices[0].TotalCount(), h.slices[numSlices-1].TotalCount()
+	if first != 2 || last != 2 || h.Count() != 4 {
+		t.Errorf("%d in the first slice, %d in the last, %d in all; want 2, 2 and 4", first, last, h.Count())
+	}
+	if got := h.UsualPercentile(99); got < LongRun || h.Max() < 9*time.Second {
+		t.Errorf("10 s count as %v in a slice and as %v in the whole", got, h.Max())
+	}
+}
+
+func TestLongRunsHaveNoUsualPercentile(t *testing.T) {
+	t.Parallel()
+	h, values := NewHistogramOf(LongRun), map[string]float64{}
+	h.RecordAt(0, time.Millisecond)
+	h.Summarise(metrics.Delay, values)
+	if _, ok := values[metrics.Usual(metrics.Delay)]; ok || h.UsualPercentile(99) != 0 {
+		t.Errorf("%v, want no usual p99: minutes have enough values behind the p99", values)
+	}
+}

@@ -24,7 +24,8 @@ const (
 type Rule struct {
 	// Threshold is the smallest relative difference worth reporting: 0.03 is 3 percent.
 	Threshold float64 `json:"threshold"`
-	// Equivalence is the relative difference within which two values count as the same.
+	// Equivalence is the relative difference within which two values count as the same, of
+	// metrics that have no wider one of their own (see For).
 	Equivalence float64 `json:"equivalence"`
 	// Alpha is the largest q: the p of the Mann-Whitney test, corrected for the
 	// number of comparisons (see Adjust).
@@ -42,6 +43,13 @@ func (r Rule) AtLook(look int) Rule {
 	return r
 }
 
+// For is the rule for a metric: the difference within which its values count as the same may
+// be wider.
+func (r Rule) For(m metrics.Metric) Rule {
+	r.Equivalence = max(r.Equivalence, m.SameWithin)
+	return r
+}
+
 // DefaultRule is the rule unless another is requested. A difference of 3 percent is worth
 // reporting, with one chance in a hundred of a false one. Within 5 percent two values are
 // the same.
@@ -52,8 +60,9 @@ var DefaultRule = Rule{Threshold: 0.03, Equivalence: 0.05, Alpha: 0.01}
 //
 // better or worse: the whole interval lies beyond both the threshold and the floor, and the
 // test's q is at most alpha. same: the whole interval lies within the equivalence margin,
-// however noisy the machine, or is 1 exactly, as of equal counts. Every other ratio is inconclusive, and so is any with fewer
-// than FewestForks values, or FewestDuets if they are paired.
+// however noisy the machine, or is 1 exactly, as of equal counts. Every other ratio is
+// inconclusive, and so is any with fewer than FewestForks values, or FewestDuets if they are
+// paired.
 func (r Rule) Judge(direction metrics.Direction, ratio Ratio, floor float64) Verdict {
 	if direction == metrics.Neither || math.IsNaN(ratio.Estimate) {
 		return NotComparable

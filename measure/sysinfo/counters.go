@@ -55,37 +55,28 @@ func ReadCounters() Counters {
 	return c
 }
 
-// AllocCounter reads the allocations and collections of the process, without allocating.
-// One goroutine owns it.
-type AllocCounter struct{ samples [5]runtimemetrics.Sample }
+// HeapCounter reads how much the process allocates and keeps, without allocating. One
+// goroutine owns it.
+type HeapCounter struct{ samples [2]runtimemetrics.Sample }
 
-// Heap is a reading of an AllocCounter: the process's allocations since its start, and the
-// state of its garbage collection.
+// Heap is a reading of a HeapCounter.
 type Heap struct {
-	Bytes, Objects uint64
-	Cycles         uint64 // collections that ended, without forced ones
-	Live           uint64 // bytes in use at the last collection
-	Goal           uint64 // bytes in use at which the next collection is to end
+	Allocated uint64 // bytes, since the process began, to within some hundred small objects
+	Live      uint64 // bytes in use at the last collection
 }
 
-// NewAllocCounter returns a counter to read with.
-func NewAllocCounter() *AllocCounter {
-	c := &AllocCounter{}
+// NewHeapCounter returns a counter to read with.
+func NewHeapCounter() *HeapCounter {
+	c := &HeapCounter{}
 	c.samples[0].Name = "/gc/heap/allocs:bytes"
-	c.samples[1].Name = "/gc/heap/allocs:objects"
-	c.samples[2].Name = "/gc/cycles/automatic:gc-cycles"
-	c.samples[3].Name = "/gc/heap/live:bytes"
-	c.samples[4].Name = "/gc/heap/goal:bytes"
+	c.samples[1].Name = "/gc/heap/live:bytes"
 	return c
 }
 
-// Read is exact and costs a few microseconds.
-func (c *AllocCounter) Read() Heap {
+// Read costs a few microseconds.
+func (c *HeapCounter) Read() Heap {
 	runtimemetrics.Read(c.samples[:])
-	return Heap{
-		Bytes: c.samples[0].Value.Uint64(), Objects: c.samples[1].Value.Uint64(),
-		Cycles: c.samples[2].Value.Uint64(), Live: c.samples[3].Value.Uint64(), Goal: c.samples[4].Value.Uint64(),
-	}
+	return Heap{Allocated: c.samples[0].Value.Uint64(), Live: c.samples[1].Value.Uint64()}
 }
 
 // Since writes the differences from an earlier reading into values.

@@ -42,6 +42,9 @@ type Environment struct {
 	// CgroupCPUs and CgroupMemoryMB are a container's limits; 0 without a limit.
 	CgroupCPUs     float64 `json:"cgroupCPUs,omitempty"`
 	CgroupMemoryMB uint64  `json:"cgroupMemoryMB,omitempty"`
+	// HardwareCounters names the metrics that the processor counts; "none: ..." says why it
+	// counts nothing.
+	HardwareCounters string `json:"hardwareCounters,omitempty"`
 	// Procs is the GOMAXPROCS of the forks.
 	Procs int `json:"procs,omitempty"`
 
@@ -87,6 +90,8 @@ func ReadEnvironment(dir string) Environment {
 		OS: runtime.GOOS, Arch: runtime.GOARCH, Host: host, Cores: runtime.NumCPU(), Procs: runtime.GOMAXPROCS(0),
 		GoVersion: runtime.Version(),
 		GOGC:      os.Getenv("GOGC"), GOMEMLIMIT: os.Getenv("GOMEMLIMIT"), GODEBUG: os.Getenv("GODEBUG"),
+		HardwareCounters: hardwareText(),
+
 		Race:     raceEnabled,
 		Modules:  map[string]string{},
 		Revision: revision(dir),

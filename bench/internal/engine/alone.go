@@ -57,7 +57,9 @@ func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string
 	}
 	gc := newCollector()
 	defer gc.release()
-	cost, err := harnessCost(objects.Keys(), gc)
+	m := newMeter()
+	defer m.close()
+	cost, err := harnessCost(objects.Keys(), gc, m)
 	if err != nil {
 		return err
 	}
@@ -77,7 +79,7 @@ func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string
 			if err = errors.Join(err, ctx.Err()); err != nil {
 				break
 			}
-			if err = t.sit(s, w.Duration/time.Duration(sittings), gc); err != nil {
+			if err = t.sit(s, w.Duration/time.Duration(sittings), gc, m); err != nil {
 				err = fmt.Errorf("%s: %w", t.op, err)
 			}
 		}
@@ -97,9 +99,9 @@ func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string
 }
 
 // harnessCost is what an operation that does nothing takes, in ns.
-func harnessCost(keys []string, gc *collector) (float64, error) {
+func harnessCost(keys []string, gc *collector, m *meter) (float64, error) {
 	d := duet{sides: make([]solo, 1)}
-	if err := d.sit([][]Actor{{empty(keys)}}, 10*time.Millisecond, gc); err != nil {
+	if err := d.sit([][]Actor{{empty(keys)}}, 10*time.Millisecond, gc, m); err != nil {
 		return 0, err
 	}
 	return d.sides[0].values(gc)[metrics.NsPerOp], nil
@@ -126,7 +128,7 @@ func trialsOf(w load.Workload, against string, rng *rand.Rand) (all []*trial) {
 
 // sit measures the operation in a sitting for about the time budget, unless the
 // implementation lacks it. It takes turns with the reference, unless that lacks it.
-func (t *trial) sit(s Sitting, budget time.Duration, gc *collector) error {
+func (t *trial) sit(s Sitting, budget time.Duration, gc *collector, m *meter) error {
 	if t.lacking != nil {
 		return nil
 	}
@@ -157,7 +159,7 @@ func (t *trial) sit(s Sitting, budget time.Duration, gc *collector) error {
 	if len(crews[reference]) > 0 {
 		sides = crews[:]
 	}
-	err := t.duet.sit(sides, budget, gc)
+	err := t.duet.sit(sides, budget, gc, m)
 	t.listen(crews[candidate][0])
 	return err
 }

@@ -24,7 +24,7 @@ const garbage = 32 << 20
 // two collections. An allocated byte therefore costs a collection's CPU time divided by the
 // live bytes.
 type collector struct {
-	counter *sysinfo.AllocCounter
+	counter *sysinfo.HeapCounter
 	usual   int    // GOGC as it was
 	since   uint64 // bytes allocated up to the last collection
 	cpu     time.Duration
@@ -33,8 +33,8 @@ type collector struct {
 
 // newCollector turns automatic collections off until release is called.
 func newCollector() *collector {
-	c := &collector{counter: sysinfo.NewAllocCounter()}
-	c.since = c.counter.Read().Bytes
+	c := &collector{counter: sysinfo.NewHeapCounter()}
+	c.since = c.counter.Read().Allocated
 	c.hold()
 	return c
 }
@@ -42,13 +42,11 @@ func newCollector() *collector {
 func (c *collector) hold()    { c.usual = debug.SetGCPercent(-1) }
 func (c *collector) release() { debug.SetGCPercent(c.usual) }
 
-// tidy collects if enough was allocated since the last collection, and reads the counter.
-func (c *collector) tidy() sysinfo.Heap {
-	if now := c.counter.Read(); now.Bytes-c.since < garbage {
-		return now
+// tidy collects if enough was allocated since the last collection.
+func (c *collector) tidy() {
+	if c.counter.Read().Allocated-c.since >= garbage {
+		c.collect()
 	}
-	c.collect()
-	return c.counter.Read()
 }
 
 // collect collects, and measures what that costs.
@@ -56,7 +54,7 @@ func (c *collector) collect() {
 	// The runtime gives memory back to the system that was not in use just before a
 	// collection. A turn would then wait for the system to map it again: a List takes twice
 	// as long.
-	if made := c.counter.Read().Bytes - c.since; made < garbage {
+	if made := c.counter.Read().Allocated - c.since; made < garbage {
 		litter(int(garbage - made))
 	}
 	before := sysinfo.CPUTime()
@@ -64,7 +62,7 @@ func (c *collector) collect() {
 	c.cpu += sysinfo.CPUTime() - before
 	heap := c.counter.Read()
 	c.live += heap.Live
-	c.since = heap.Bytes
+	c.since = heap.Allocated
 }
 
 // litter makes n bytes of garbage, and writes to each page.

@@ -23,6 +23,7 @@ type Worker struct {
 	consumes             bool
 	stride               *stride // of a closed loop that may do several operations per clock reading; else nil
 	delay, service, late *stats.Histogram
+	from                 time.Time // when the measured time begins
 	done, unfinished     int64
 }
 
@@ -74,7 +75,7 @@ func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profile
 // crewsOf makes the workers of each group.
 func crewsOf(s Subject, w load.Workload, p *profile.Profiler) ([][]*Worker, error) {
 	crews := make([][]*Worker, len(w.Groups))
-	timing := timingCost()
+	timing := timingCost(w.Duration)
 	for i, g := range w.Groups {
 		var decided atomic.Int64
 		op, err := load.LookupOperation(w.Component, g.Op)
@@ -86,7 +87,7 @@ func crewsOf(s Subject, w load.Workload, p *profile.Profiler) ([][]*Worker, erro
 			if err != nil {
 				return nil, err
 			}
-			wk := NewWorker(Marked(p, a, SeriesName(g)), g, op.Role == load.RoleConsume)
+			wk := NewWorker(Marked(p, a, SeriesName(g)), g, w.Duration, op.Role == load.RoleConsume)
 			if g.Rate == 0 && g.Think == 0 && a.Prepare == nil && !wk.consumes {
 				wk.stride = &stride{timing: timing, group: &decided}
 			}
@@ -102,7 +103,7 @@ func begin(ctx context.Context, crews [][]*Worker, start, from, end time.Time) (
 	running, working = &sync.WaitGroup{}, &sync.WaitGroup{}
 	for _, crew := range crews {
 		for _, wk := range crew {
-			wk.actor.Seen.Begin(from)
+			wk.actor.Seen.Begin(from, end.Sub(from))
 		}
 	}
 	for _, crew := range crews {
@@ -124,15 +125,16 @@ func begin(ctx context.Context, crews [][]*Worker, start, from, end time.Time) (
 // SeriesName names the series of a group.
 func SeriesName(g load.Group) string { return record.Series{Group: g.Name, Op: string(g.Op)}.Name() }
 
-// NewWorker makes the worker of an actor; consumes says that it only waits for items.
-func NewWorker(a Actor, g load.Group, consumes bool) *Worker {
+// NewWorker makes the worker of an actor for a measured time; consumes says that it only
+// waits for items.
+func NewWorker(a Actor, g load.Group, measured time.Duration, consumes bool) *Worker {
 	w := &Worker{actor: a, group: g, consumes: consumes}
 	if consumes {
 		return w // its time is the wait for an item, which says nothing about the subject
 	}
-	w.service = stats.NewHistogram()
+	w.service = stats.NewHistogramOf(measured)
 	if g.Rate > 0 {
-		w.delay, w.late = stats.NewHistogram(), stats.NewHistogram()
+		w.delay, w.late = stats.NewHistogramOf(measured), stats.NewHistogram()
 	}
 	return w
 }
@@ -140,6 +142,7 @@ func NewWorker(a Actor, g load.Group, consumes bool) *Worker {
 // Run does the actor's operations from begin to end, and counts those after from. who
 // numbers the goroutines of the crew.
 func (w *Worker) Run(ctx context.Context, who, crew int, begin, from, end time.Time) {
+	w.from = from
 	switch {
 	case w.group.Rate > 0:
 		w.warmUp(ctx, newPacer(begin, w.group.Rate, who, crew), from)
@@ -180,11 +183,11 @@ func (w *Worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 		began := time.Now()
 		if w.actor.Loop(1) < 1 {
 			w.unfinished++
-			w.owed(max(0, end.Sub(countFrom)))
+			w.owed(countFrom, end)
 			break
 		}
 		now := time.Now()
-		w.delay.Record(now.Sub(countFrom))
+		w.delay.RecordAt(countFrom.Sub(w.from), now.Sub(countFrom))
 		if now.After(end) {
 			// It was due in time and ended too late: its delay counts, and it is
 			// unfinished.
@@ -192,7 +195,7 @@ func (w *Worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 			break
 		}
 		w.done++
-		w.service.Record(now.Sub(began))
+		w.service.RecordAt(began.Sub(w.from), now.Sub(began))
 		w.late.Record(late)
 	}
 	if now := time.Now(); ctx.Err() != nil && now.Before(end) {
@@ -202,10 +205,10 @@ func (w *Worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 }
 
 // owed records an operation that was due and not done by the end.
-func (w *Worker) owed(waited time.Duration) {
-	w.delay.Record(waited)
+func (w *Worker) owed(due, end time.Time) {
+	w.delay.RecordAt(due.Sub(w.from), max(0, end.Sub(due)))
 	if w.actor.Owed != nil {
-		w.actor.Owed(waited)
+		w.actor.Owed(due, end)
 	}
 }
 
@@ -235,7 +238,7 @@ func (w *Worker) closedLoop(ctx context.Context, from, end time.Time) {
 		if now.After(from) {
 			// Record it even if it ends too late to count as done: leaving out the longest
 			// would flatter.
-			w.service.Record(now.Sub(began))
+			w.service.RecordAt(began.Sub(w.from), now.Sub(began))
 			if now.Before(end) {
 				w.done += int64(k)
 			}
@@ -264,6 +267,7 @@ func (w *Worker) consume(ctx context.Context, from, end time.Time) {
 }
 
 // Summarise merges the measurements of a group's workers, which have ended, into a series.
+// It changes their histograms.
 func Summarise(g load.Group, crew []*Worker, duration time.Duration) record.Series {
 	s := record.Series{
 		Group: g.Name, Op: string(g.Op), Goroutines: g.Goroutines,
@@ -272,13 +276,13 @@ func Summarise(g load.Group, crew []*Worker, duration time.Duration) record.Seri
 	var done, unfinished int64
 	merged := map[string]*stats.Histogram{}
 	add := func(name string, h *stats.Histogram) {
-		if h == nil {
-			return
+		switch {
+		case h == nil:
+		case merged[name] == nil:
+			merged[name] = h
+		default:
+			merged[name].Merge(h)
 		}
-		if merged[name] == nil {
-			merged[name] = stats.NewHistogram()
-		}
-		merged[name].Merge(h)
 	}
 	for _, w := range crew {
 		done += w.done

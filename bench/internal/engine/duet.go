@@ -3,6 +3,7 @@ package engine
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/measure/metrics"
@@ -26,6 +27,14 @@ const (
 	// warm in the caches what the other has just read. The bound is right for 10,000
 	// objects and more.
 	mostPerTurn = 1024
+	// lap is the number of operations of each side that do not count at the beginning of a
+	// sitting, unless they take half of its time: a lap of the circle of 10,000 objects. What
+	// was done before, filling the two among it, left one of them more in the caches, and
+	// makes it 5 to 10 percent faster at first.
+	lap = 8 * mostPerTurn
+	// deferredShare is how many times as long a turn is as what its operations may put off
+	// (Actor.Deferred).
+	deferredShare = 12
 	// leadIn is the share of a turn that is done before it, untimed: it brings back into
 	// the caches what the other's turn drove out.
 	leadIn = 8
@@ -48,18 +57,19 @@ const (
 type duet struct {
 	sides   []solo // the candidate; the reference if there is one
 	rng     *rand.Rand
-	perTurn int       // operations of each goroutine; 0 before the first sitting
-	logs    []float64 // of the sittings
+	perTurn int                 // operations of each goroutine; 0 before the first sitting
+	group   time.Duration       // how long a group of turns lasts, about
+	logs    [allCosts][]float64 // of the sittings
 }
 
 // sit measures a sitting: groups of turns until budget is spent, of actors that were made for
 // it. It is errStopped if an actor did fewer operations than asked.
-func (d *duet) sit(crews [][]Actor, budget time.Duration, gc *collector) error {
+func (d *duet) sit(crews [][]Actor, budget time.Duration, gc *collector, m *meter) error {
 	if d.sides == nil {
 		d.sides = make([]solo, len(crews))
 	}
 	for _, i := range d.order()[:len(d.sides)] { // what begins last has its data in the caches
-		d.sides[i].begin(crews[i], gc)
+		d.sides[i].begin(crews[i], gc, m)
 	}
 	if crews[candidate][0].UsualGC {
 		gc.release()
@@ -68,38 +78,90 @@ func (d *duet) sit(crews [][]Actor, budget time.Duration, gc *collector) error {
 	if d.perTurn == 0 {
 		d.calibrate()
 	}
-	if d.perTurn > 1 {
-		d.turns(d.order()) // brings the caches to what turns leave in them
-	}
-	for i := range d.sides {
-		d.sides[i].turns = d.sides[i].turns[:0]
-	}
+	d.warm(budget)
 	for start, first := time.Now(), true; first || time.Since(start) < budget; first = false {
 		d.turns(d.order())
 	}
 	for i := range d.sides {
+		d.sides[i].rise(d.perTurn)
 		if d.sides[i].stopped {
 			return errStopped
 		}
-		d.sides[i].rise()
 	}
-	if len(d.sides) > 1 {
-		d.logs = append(d.logs, math.Log(d.sides[candidate].last()/d.sides[reference].last()))
-	}
+	d.compare()
+	d.readjust()
 	return nil
 }
 
-// calibrate finds the number of operations of a turn and warms both sides up.
+// compare keeps the ratios of the last sitting.
+func (d *duet) compare() {
+	if len(d.sides) == 1 {
+		return
+	}
+	mine, other := &d.sides[candidate], &d.sides[reference]
+	for i := range d.logs {
+		log, ok := logRatio(mine.last(i), other.last(i))
+		if i == usualTime && ok {
+			log = usualRatio(mine.turns, other.turns)
+		}
+		if ok {
+			d.logs[i] = append(d.logs[i], log)
+		}
+	}
+}
+
+// usualRatio is the median of the logarithms of the groups' ratios of time.
+func usualRatio(mine, other []spent) float64 {
+	logs := make([]float64, len(mine)/2) // a group has two turns of each side
+	for i := range logs {
+		a := mine[2*i].costs[wallTime] + mine[2*i+1].costs[wallTime]
+		b := other[2*i].costs[wallTime] + other[2*i+1].costs[wallTime]
+		logs[i] = math.Log(max(a, 1) / max(b, 1))
+	}
+	return stats.MedianOf(logs)
+}
+
+// calibrate finds the number of operations of a turn, roughly, and warms both sides up.
 func (d *duet) calibrate() {
 	perOp := 0.0
 	for i := range d.sides {
-		perOp += 1 / float64(d.sides[i].calibrate(turnTime))
+		perOp += 1 / d.sides[i].calibrate(turnTime)
 	}
-	d.perTurn = max(1, min(mostPerTurn, int(float64(len(d.sides))/perOp)))
+	d.adjust(float64(len(d.sides)) / perOp)
 	for i := range d.sides {
 		if d.perTurn > 1 {
 			d.sides[i].warmUp(d.perTurn)
 		}
+	}
+}
+
+// adjust sets the number of operations of a turn, given how many take turnTime.
+func (d *duet) adjust(ops float64) {
+	d.perTurn = max(1, int(min(mostPerTurn, ops))) // a coarse clock shows no time, so ops may be infinite
+	for i := range d.sides {
+		d.perTurn = max(d.perTurn, deferredShare*d.sides[i].actors[0].Deferred)
+	}
+	d.group = time.Duration(4 * float64(d.perTurn) / ops * float64(turnTime))
+}
+
+// readjust does so after a sitting, by its median turns: in the first, the caches were cold,
+// or the machine was busy elsewhere.
+func (d *duet) readjust() {
+	median := 0.0
+	for i := range d.sides {
+		median += d.sides[i].last(usualTime) * float64(d.perTurn)
+	}
+	d.adjust(float64(d.perTurn) * float64(turnTime) * float64(len(d.sides)) / median)
+}
+
+// warm does turns that do not count, before a sitting of the time budget.
+func (d *duet) warm(budget time.Duration) {
+	start := time.Now()
+	for n := 0; n < lap && time.Since(start)+d.group <= budget/2; n += 2 * d.perTurn {
+		d.turns(d.order())
+	}
+	for i := range d.sides {
+		d.sides[i].turns = nil
 	}
 }
 
@@ -122,27 +184,37 @@ func (d *duet) turns(order []int) {
 
 // series summarises the candidate's sittings, beside those of the reference against.
 func (d *duet) series(against string, gc *collector) record.Series {
-	s := record.Series{Passes: d.sides[candidate].times, Values: d.sides[candidate].values(gc)}
+	s := record.Series{Passes: d.sides[candidate].sittings[wallTime], Values: d.sides[candidate].values(gc)}
 	for i := range d.sides {
 		if d.sides[i].restless { // either side's taints the ratio
 			s.Warnings = []string{"no steady state after warm-up"}
 		}
 	}
-	if len(d.logs) > 0 {
-		s.Duet = &record.Duet{Against: against, Reference: d.sides[reference].values(gc), LogRatio: stats.MidMean(d.logs), Sittings: d.logs}
+	if len(d.sides) > 1 {
+		s.Duet = &record.Duet{Against: against, Reference: d.sides[reference].values(gc), Ratios: map[string]record.LogRatio{}}
+		for i, logs := range d.logs {
+			if len(logs) == len(s.Passes) { // a cost that could always be read
+				s.Duet.Ratios[costNames[i]] = record.LogRatio{Log: stats.MidMean(logs), Sittings: logs}
+			}
+		}
 	}
 	return s
 }
 
 // values are those of one side.
 func (s *solo) values(gc *collector) map[string]float64 {
-	bytes := perOp(s.all.bytes, s.all.ops, 0.1)
-	return map[string]float64{
-		metrics.NsPerOp:     stats.QuantileOf(s.times, Undisturbed),
+	bytes := perOp(s.counted.bytes, s.counted.ops, 0.1)
+	values := map[string]float64{
 		metrics.BytesPerOp:  bytes,
-		metrics.AllocsPerOp: perOp(s.all.objects, s.all.ops, 0.001),
+		metrics.AllocsPerOp: perOp(s.counted.objects, s.counted.ops, 0.001),
 		metrics.GCNsPerOp:   bytes * gc.perByte(),
 	}
+	for i, sittings := range s.sittings {
+		if slices.Min(sittings) > 0 {
+			values[costNames[i]] = stats.QuantileOf(sittings, Undisturbed)
+		}
+	}
+	return values
 }
 
 // perOp divides and rounds to a multiple of step: smaller amounts are the runtime's own

@@ -37,6 +37,10 @@ type Actor struct {
 	Prepare func(n int)
 	// Chunk is the largest n that Prepare takes; 0 where there is no bound.
 	Chunk int
+	// Deferred is how many operations the component may put off when the last of them
+	// returns, for another goroutine to do; 0 for most. Turns are much longer than that, or
+	// the work would be done in nobody's turn.
+	Deferred int
 	// UsualGC says that the collector must run as it usually does: it is part of what the
 	// actor measures.
 	UsualGC bool
@@ -57,9 +61,8 @@ type Actor struct {
 	// Seen is what a consumer's group has seen, else nil.
 	Seen *staleness.Sightings
 	// Owed is called for each operation of an open loop that was due and not begun by the
-	// end, with its wait until then. It is nil where only the loop's own delay counts
-	// those.
-	Owed func(waited time.Duration)
+	// end of the measured time. It is nil where only the loop's own delay counts those.
+	Owed func(due, end time.Time)
 }
 
 // Subject is a component under load.

@@ -186,6 +186,40 @@ func TestWalks(t *testing.T) {
 	}
 }
 
+// A walk that begins anywhere changes its pass after a whole lap, and knows in which pass it
+// was last at each slot.
+func TestVisited(t *testing.T) {
+	t.Parallel()
+	for steps := range 20 {
+		w := NewWalk(8, 0, 1)
+		w.Skip(4)
+		last := map[uint32]uint32{}
+		var order []uint32
+		for range steps {
+			pass, slot := w.Pass(), w.Slot()
+			last[slot] = pass
+			order = append(order, slot)
+		}
+		if w.Steps() != uint32(steps) || w.Lap() != uint32(steps/8) {
+			t.Errorf("%d steps and %d laps, want %d and %d", w.Steps(), w.Lap(), steps, steps/8)
+		}
+		seen := 0
+		for slot, pass := range w.Visited {
+			want, visited := last[slot]
+			if !visited {
+				want = 1
+			}
+			if pass != want || seen < len(order) && slot != order[seen] {
+				t.Errorf("after %d steps: slot %d, pass %d; want pass %d in the order %v", steps, slot, pass, want, order)
+			}
+			seen++
+		}
+		if seen != 8 {
+			t.Errorf("%d slots of 8", seen)
+		}
+	}
+}
+
 // Consumers stop when the time is up, even if items still wait.
 func TestConsumersLeaveABacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

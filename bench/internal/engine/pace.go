@@ -56,11 +56,10 @@ func (p *pacer) operation(end time.Time) (from time.Time, late time.Duration, ok
 	return from, late, true
 }
 
-// owed records the delays, until end, of the operations due before end and not done. It
-// returns their number.
-func (p *pacer) owed(end time.Time, record func(time.Duration)) (n int) {
+// owed records the operations due before end and not done, and returns their number.
+func (p *pacer) owed(end time.Time, record func(due, end time.Time)) (n int) {
 	for due := p.next; due.Before(end); due = due.Add(p.interval) {
-		record(end.Sub(due))
+		record(due, end)
 		n++
 	}
 	return n

@@ -30,35 +30,39 @@ var errStopped = errors.New("the operation did fewer than it was asked for: noth
 // the same number of operations per round.
 //
 // ns/op is the wall time divided by the operations that one goroutine did in it. Two
-// goroutines that do not hinder each other therefore show the ns/op of one.
+// goroutines that do not hinder each other therefore show the ns/op of one. All other costs
+// are divided by the operations of all goroutines.
 type solo struct {
 	actors   []Actor
 	gc       *collector
+	meter    *meter
 	stopped  bool // an actor did fewer operations than asked
 	restless bool // no steady state after warm-up
 
-	turns []spent   // of this sitting
-	all   spent     // in the turns of all sittings
-	times []float64 // of the sittings, in ns per operation
+	turns    []spent             // of this sitting
+	counted  spent               // in the rounds of all sittings whose allocations were counted
+	sittings [allCosts][]float64 // per operation
 }
 
 // spent is what operations took.
 type spent struct {
-	time           time.Duration // wall time
-	ops            uint64        // of all goroutines
-	bytes, objects uint64        // allocated
+	costs          costs
+	ops            uint64 // of all goroutines
+	bytes, objects uint64 // allocated, where that was counted
 }
 
 func (s *spent) add(o spent) {
-	s.time += o.time
+	for i, c := range o.costs {
+		s.costs[i] += c
+	}
 	s.ops += o.ops
 	s.bytes += o.bytes
 	s.objects += o.objects
 }
 
 // begin begins a sitting.
-func (s *solo) begin(actors []Actor, gc *collector) {
-	s.actors, s.gc = actors, gc
+func (s *solo) begin(actors []Actor, gc *collector, m *meter) {
+	s.actors, s.gc, s.meter, s.turns = actors, gc, m, nil
 	for _, a := range actors {
 		if a.Begin != nil {
 			a.Begin()
@@ -66,49 +70,75 @@ func (s *solo) begin(actors []Actor, gc *collector) {
 	}
 }
 
-// turn does one turn of n operations.
+// turn does one turn of n operations. Only an operation that fills a turn takes long enough
+// for its allocations to be counted in it.
 func (s *solo) turn(n int) {
 	if n >= leadIn {
-		s.round(n / leadIn)
+		s.round(n/leadIn, false)
 	}
-	s.turns = append(s.turns, s.round(n))
+	t := s.round(n, n == 1)
+	s.turns = append(s.turns, t)
+	if n == 1 {
+		s.counted.add(t)
+	}
 }
 
-// longestTurn is how many times the median turn of its sitting a turn counts at most. What
-// an operation does seldom counts in full: the cost of hundreds of operations. A machine that
-// stops for some milliseconds does not.
-const longestTurn = 10
+const (
+	// longestTurn is how many times the median turn of its sitting a turn counts at most.
+	// What an operation does seldom counts in full: the cost of hundreds of operations. A
+	// machine that stops for some milliseconds does not.
+	longestTurn = 10
+	// countedShare is the share of turns that are done again at the end of a sitting, to
+	// count allocations.
+	countedShare = 8
+)
 
-// rise ends a sitting.
-func (s *solo) rise() {
-	times := make([]float64, len(s.turns))
-	for i, t := range s.turns {
-		times[i] = float64(t.time)
-		s.all.add(t)
+// rise ends a sitting, of turns of n operations.
+func (s *solo) rise(n int) {
+	ops := uint64(0)
+	for _, t := range s.turns {
+		ops += t.ops
 	}
-	most, total, ops := longestTurn*stats.MedianOf(times), 0.0, 0.0
-	for i, t := range s.turns {
-		total += min(times[i], most)
-		ops += float64(t.ops)
+	for i := range s.sittings {
+		values := make([]float64, len(s.turns))
+		for j, t := range s.turns {
+			values[j] = t.costs[i]
+		}
+		median, total := stats.MedianOf(values), 0.0
+		for _, v := range values {
+			total += min(v, longestTurn*median)
+		}
+		switch i {
+		case wallTime:
+			total *= float64(len(s.actors))
+		case usualTime:
+			total = median * float64(len(s.turns)*len(s.actors))
+		}
+		s.sittings[i] = append(s.sittings[i], total/float64(ops))
 	}
-	s.times = append(s.times, total*float64(len(s.actors))/ops)
+	if n > 1 {
+		for range max(1, len(s.turns)/countedShare) {
+			s.counted.add(s.round(n, true))
+		}
+	}
 }
 
-// last is the time per operation in the last sitting.
-func (s *solo) last() float64 { return s.times[len(s.times)-1] }
+// last is a cost per operation in the last sitting.
+func (s *solo) last(cost int) float64 { return s.sittings[cost][len(s.sittings[cost])-1] }
 
-// calibrate returns how many operations take about the time want.
-func (s *solo) calibrate(want time.Duration) int {
+// calibrate returns how many operations take about the time want; less than 1 if one takes
+// longer.
+func (s *solo) calibrate(want time.Duration) float64 {
 	n := 1
 	for {
-		elapsed := s.round(n).time
+		elapsed := max(1, time.Duration(s.round(n, false).costs[wallTime]))
+		n2 := float64(n) * float64(want) / float64(elapsed)
+		if elapsed >= want/2 || n >= 1<<28 || s.stopped {
+			return n2
+		}
 		// At most a hundredfold, so that one reading that is too short cannot lead to
 		// hours.
-		grow := min(100, float64(want)/float64(max(elapsed, 1)))
-		if elapsed >= want/2 || n >= 1<<28 || s.stopped {
-			return max(1, int(float64(n)*grow))
-		}
-		n = max(n+1, int(float64(n)*grow))
+		n = max(n+1, int(min(100*float64(n), n2)))
 	}
 }
 
@@ -117,7 +147,7 @@ func (s *solo) warmUp(n int) {
 	window := func() float64 {
 		v := make([]float64, steadyRounds)
 		for i := range v {
-			v[i] = float64(s.round(n).time)
+			v[i] = s.round(n, false).costs[wallTime]
 		}
 		return stats.MedianOf(v)
 	}
@@ -133,8 +163,8 @@ func (s *solo) warmUp(n int) {
 }
 
 // round lets every actor do n operations and returns what they took, without the
-// preparations.
-func (s *solo) round(n int) (total spent) {
+// preparations. With count, it counts what they allocate.
+func (s *solo) round(n int, count bool) (total spent) {
 	for done := 0; done < n && !s.stopped; {
 		k := n - done
 		for _, a := range s.actors {
@@ -145,23 +175,32 @@ func (s *solo) round(n int) (total spent) {
 				a.Prepare(k)
 			}
 		}
-		before := s.gc.tidy()
-		took, whole := Together(s.actors, k)
-		after := s.gc.counter.Read()
+		s.gc.tidy()
+		part := spent{ops: uint64(k * len(s.actors))}
+		var bytes, objects uint64
+		if count {
+			bytes, objects = allocated()
+		}
+		var whole bool
+		part.costs, whole = together(s.actors, k, s.meter)
+		if count {
+			b, o := allocated()
+			part.bytes, part.objects = b-bytes, o-objects
+		}
 		s.stopped = !whole
-		total.add(spent{took, uint64(k * len(s.actors)), after.Bytes - before.Bytes, after.Objects - before.Objects})
+		total.add(part)
 		done += k
 	}
 	return total
 }
 
-// Together runs k operations on every actor at once. It returns the wall time, and whether
-// every actor did all k.
-func Together(actors []Actor, k int) (took time.Duration, whole bool) {
+// together runs k operations on every actor at once. It returns the costs, and whether every
+// actor did all k.
+func together(actors []Actor, k int, m *meter) (costs, bool) {
 	if len(actors) == 1 {
-		start := time.Now()
+		before, start := m.begin()
 		got := actors[0].Loop(k)
-		return time.Since(start), got == k
+		return m.end(before, start), got == k
 	}
 	var ready, done sync.WaitGroup
 	var short atomic.Bool
@@ -177,10 +216,10 @@ func Together(actors []Actor, k int) (took time.Duration, whole bool) {
 		})
 	}
 	ready.Wait()
-	start := time.Now()
+	before, start := m.begin()
 	close(gate)
 	done.Wait()
-	return time.Since(start), !short.Load()
+	return m.end(before, start), !short.Load()
 }
 
 // empty is an operation that does only what the loops of all actors do. Its cost is the

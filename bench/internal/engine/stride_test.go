@@ -55,7 +55,7 @@ func TestClosedLoopTimesOneInSeveral(t *testing.T) {
 						}
 					}
 					return n
-				}}, load.Group{}, false)
+				}}, load.Group{}, time.Second, false)
 				wk.stride = &stride{timing: 100, group: &decided}
 				crew[who] = wk
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // fifoTarget is a FIFO for each resource of a trace. Each has a consumer that works like an
@@ -90,7 +91,7 @@ func newFIFOTarget(ctx context.Context, newFIFO func(contract.FIFOConfig) contra
 		return nil, err
 	}
 	t.popped.Store(0) // no consumer is at work
-	t.Consumer(t.group.Name).Begin(time.Now())
+	t.Consumer(t.group.Name).Begin(time.Now(), stats.LongRun)
 	return t, nil
 }
 

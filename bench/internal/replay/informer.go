@@ -21,6 +21,7 @@ import (
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // informerTarget is an informer for each resource of a trace, as in a program. Each lists
@@ -81,7 +82,7 @@ func newInformerTarget(ctx context.Context, newInformer contract.NewInformer, tr
 		}
 	}
 	for _, seen := range t.Timeline.Groups {
-		seen.Begin(time.Now())
+		seen.Begin(time.Now(), stats.LongRun)
 	}
 	return t, nil
 }

@@ -220,7 +220,7 @@ func traceReaders(target traceTarget, w load.Workload, p *profile.Profiler) ([][
 			if err != nil {
 				return nil, err
 			}
-			crew = append(crew, engine.NewWorker(engine.Marked(p, a, engine.SeriesName(g)), g, false))
+			crew = append(crew, engine.NewWorker(engine.Marked(p, a, engine.SeriesName(g)), g, stats.LongRun, false))
 		}
 		crews = append(crews, crew)
 	}

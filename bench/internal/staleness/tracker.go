@@ -162,7 +162,7 @@ func (d *Due) Stamp(s *Stamp) {
 // Sightings records the events that a group has seen. It is safe for concurrent use.
 type Sightings struct {
 	At            func(time.Time) int64
-	from          int64 // events due earlier do not count
+	from          int64 // events due earlier do not count; 0 before Begin
 	early, unseen atomic.Int64
 	Merged        atomic.Int64
 	timed, blind  bool
@@ -174,16 +174,24 @@ type Sightings struct {
 
 func newSightings(at func(time.Time) int64) *Sightings {
 	s := &Sightings{At: at, free: make([]atomic.Pointer[stats.Histogram], 2*runtime.GOMAXPROCS(0))}
-	for i := range s.free {
-		s.free[i].Store(stats.NewHistogram())
-	}
+	s.histograms(stats.LongRun)
 	return s
 }
 
-// Begin is called before any goroutine begins.
-func (s *Sightings) Begin(from time.Time) {
-	if s != nil {
-		s.from = s.At(from)
+// Begin is called before any goroutine begins, with the beginning and the length of the
+// measured time: once for each goroutine of the group, of which the first counts.
+func (s *Sightings) Begin(from time.Time, measured time.Duration) {
+	if s == nil || s.from != 0 {
+		return
+	}
+	s.from = s.At(from)
+	s.histograms(measured)
+}
+
+// histograms makes the histograms for a measured time.
+func (s *Sightings) histograms(measured time.Duration) {
+	for i := range s.free {
+		s.free[i].Store(stats.NewHistogramOf(measured))
 	}
 }
 
@@ -194,7 +202,7 @@ func (s *Sightings) Saw(since, now int64) {
 	case now < since:
 		s.early.Add(1)
 	default:
-		s.record(time.Duration(now - since))
+		s.record(since, now)
 	}
 }
 
@@ -202,21 +210,15 @@ func (s *Sightings) Saw(since, now int64) {
 func (s *Sightings) Left(since, end int64) {
 	if since >= s.from && since > 0 && since < end {
 		s.unseen.Add(1)
-		s.record(time.Duration(end - since))
+		s.record(since, end)
 	}
 }
 
-// Missed counts an event that no consumer can have seen, with its wait.
-func (s *Sightings) Missed(waited time.Duration) {
-	s.unseen.Add(1)
-	s.record(waited)
-}
-
-func (s *Sightings) record(d time.Duration) {
+func (s *Sightings) record(since, until int64) {
 	for ; ; runtime.Gosched() {
 		for i := range s.free {
 			if h := s.free[i].Swap(nil); h != nil {
-				h.Record(d)
+				h.RecordAt(time.Duration(since-s.from), time.Duration(until-since))
 				// Each histogram has a place of its own and returns there.
 				s.free[i].Store(h)
 				return
@@ -225,14 +227,15 @@ func (s *Sightings) record(d time.Duration) {
 	}
 }
 
-// Summarise writes the distribution into a series, if there is one.
+// Summarise writes the distribution into a series, if there is one. It is called once, when
+// nobody records.
 func (s *Sightings) Summarise(to *record.Series) {
 	if s == nil || s.blind {
 		return
 	}
-	all := stats.NewHistogram()
-	for i := range s.free {
-		all.Merge(s.free[i].Load())
+	all := s.free[0].Load()
+	for i := range s.free[1:] {
+		all.Merge(s.free[1+i].Load())
 	}
 	if all.Count() == 0 && s.early.Load() == 0 {
 		return

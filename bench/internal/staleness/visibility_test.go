@@ -44,3 +44,37 @@ func TestVisibility(t *testing.T) {
 		}
 	})
 }
+
+// The usual p99 of staleness counts from the first Begin, whichever goroutine calls it.
+func TestSlicesBeginWithTheMeasuredTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const measured = 200 * time.Millisecond
+		v := &Visibility{}
+		seen := v.Consumer("writer")
+		from := time.Now().Add(50 * time.Millisecond)
+		seen.Begin(from, measured)
+		seen.Begin(from.Add(measured/2), 10*measured)
+		saw := func(after, stale time.Duration) {
+			since := v.At(from.Add(after))
+			seen.Saw(since, since+int64(stale))
+		}
+		saw(-time.Millisecond, time.Hour) // warm-up
+		for after := time.Duration(0); after < measured; after += 100 * time.Microsecond {
+			stale := time.Millisecond
+			if after >= measured/2 && after < measured/2+measured/20 {
+				stale *= 10
+			}
+			saw(after, stale)
+		}
+		s := record.Series{Values: map[string]float64{}, Histograms: map[string]string{}}
+		seen.Summarise(&s)
+		for metric, want := range map[string]float64{
+			metrics.Number(metrics.Stale): 2000, metrics.Usual(metrics.Stale): float64(time.Millisecond),
+			metrics.Percentile(metrics.Stale, 99): float64(10 * time.Millisecond),
+		} {
+			if got := s.Values[metric]; got < want*0.99 || got > want*1.01 {
+				t.Errorf("%s is %g, want %g", metric, got, want)
+			}
+		}
+	})
+}

@@ -11,8 +11,7 @@ import (
 	"github.com/informerbench/informerbench/measure/record"
 )
 
-// writing is what a writer has sent. The objects of its walk before the current slot have
-// the version of this lap. The others have the version of the lap before, if there was one.
+// writing is what a writer has sent: the versions of each pass of its walk.
 type writing struct {
 	*engine.Walk
 	versions [2][]kruntime.Object
@@ -21,16 +20,14 @@ type writing struct {
 // sent puts the version of each object that was sent last into all, by position. It returns
 // the number of events sent.
 func (w writing) sent(all []kruntime.Object) int {
-	here := int(w.At & w.Mask)
-	for slot, position := range w.Order {
-		switch lap := w.Lap(); {
-		case slot < here:
-			all[position] = w.versions[lap&1][slot]
-		case lap > 0:
-			all[position] = w.versions[(lap-1)&1][slot]
+	events := w.Steps()
+	for slot, pass := range w.Visited {
+		if events > 0 { // Visited begins with what was visited first
+			all[w.Order[slot]] = w.versions[pass][slot]
+			events--
 		}
 	}
-	return int(w.At)
+	return int(w.Steps())
 }
 
 // quietTime bounds how long an informer may take to show all events after the writers and

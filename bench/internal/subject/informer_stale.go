@@ -30,9 +30,9 @@ func (s *Informer) newLedger(seen *staleness.Sightings) *staleness.Ledger {
 
 // owed counts an event that was due and that the writer had not begun to send by the end:
 // the informer or the source blocked the writer.
-func (s *Informer) owed(waited time.Duration) {
+func (s *Informer) owed(due, end time.Time) {
 	for _, l := range s.ledgers {
-		l.Seen.Missed(waited)
+		l.Seen.Left(l.Seen.At(due), l.Seen.At(end))
 	}
 }
 

@@ -2,6 +2,7 @@ package subject
 
 import (
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -149,9 +150,15 @@ func TestInformerDeliver(t *testing.T) {
 				before[i] = h.updates.n.Load()
 			}
 			for range 3 {
-				if _, whole := engine.Together(actors, 100); !whole {
-					t.Fatal("a handler has not had all")
+				var g sync.WaitGroup
+				for _, a := range actors {
+					g.Go(func() {
+						if a.Loop(100) < 100 {
+							t.Error("a handler has not had all")
+						}
+					})
 				}
+				g.Wait()
 			}
 			if len(s.handlers) != n {
 				t.Errorf("%d handlers, want %d", len(s.handlers), n)

@@ -7,6 +7,7 @@ import (
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 )
 
@@ -41,7 +42,7 @@ func TestPlantedCellIsSlower(t *testing.T) {
 	if err := Perform(t.Context(), Side{reference, &share}, &Side{reference, &none}, w.WithDefaults(), &f, nil); err != nil {
 		t.Fatal(err)
 	}
-	if d := f.Series[0].Duet; d.LogRatio < 1 {
-		t.Errorf("the logarithm of the ratio is %g, want that of 21", d.LogRatio)
+	if d := f.Series[0].Duet.Ratios[metrics.NsPerOp]; d.Log < 1 {
+		t.Errorf("the logarithm of the ratio is %g, want that of 21", d.Log)
 	}
 }

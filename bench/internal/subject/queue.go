@@ -75,6 +75,11 @@ func (s *queueSubject) stampWaiting() {
 func (s *queueSubject) Stop()     { s.stop.Do(s.queue.ShutDown) }
 func (s *queueSubject) Held() int { return s.waiting }
 
+// deferred is how many delayed adds client-go's queue, and those that follow it, take in
+// without doing anything yet: the room of a channel that another goroutine empties. Source:
+// k8s.io/client-go@v0.37.2/util/workqueue/delaying_queue.go.
+const deferred = 1000
+
 // lapShrink makes the delays of add-after fall from lap to lap. From the second lap on, an
 // item is waiting already, and adding it with a later time would be no work.
 const lapShrink = 0.98
@@ -179,7 +184,7 @@ func (s *queueSubject) limitedAdder(w *engine.Walk, keys []string) (engine.Actor
 	if !ok {
 		return engine.Actor{}, fmt.Errorf("queue: %s: %w", load.OpAddRateLimited, engine.ErrUnsupported)
 	}
-	return engine.Actor{Loop: func(n int) int {
+	return engine.Actor{Deferred: deferred, Loop: func(n int) int {
 		for range n {
 			limited.AddRateLimited(keys[w.Slot()])
 		}
@@ -213,7 +218,7 @@ func (f *falling) next() (slot uint32, wait time.Duration) {
 // laterAdder adds items that are ready after a delay.
 func (s *queueSubject) laterAdder(w *engine.Walk, keys []string, ahead []time.Duration) engine.Actor {
 	queue, delays := s.queue, newFalling(w, ahead)
-	return engine.Actor{Loop: func(n int) int {
+	return engine.Actor{Deferred: deferred, Loop: func(n int) int {
 		for range n {
 			i, wait := delays.next()
 			queue.AddAfter(keys[i], wait)

@@ -41,7 +41,7 @@ func (s seat) ownWalk(n, keys, who, goroutines int) (*engine.Walk, error) {
 }
 
 func (s seat) from(w *engine.Walk) *engine.Walk {
-	w.At += uint32(s) * uint32(len(w.Order)) / 2
+	w.Skip(uint32(s) * uint32(len(w.Order)) / 2)
 	return w
 }
 

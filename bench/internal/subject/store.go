@@ -220,13 +220,8 @@ func (s *Store) writer(op load.Op, w *engine.Walk) engine.Actor {
 // values when it must not, or store the version that is there.
 func (s *Store) restorer(w *engine.Walk, keys [2][]string, versions [2][]any) func() {
 	return func() {
-		done := w.At & w.Mask
-		for i := range w.Order {
-			pass := w.Pass() ^ 1
-			if uint32(i) < done {
-				pass ^= 1
-			}
-			key, left := keys[pass][i], versions[pass][i]
+		for slot, pass := range w.Visited {
+			key, left := keys[pass][slot], versions[pass][slot]
 			if got, _ := s.Store.Get(key); got != left {
 				s.Store.Update(key, left)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/impl/mutexmap"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 )
 
@@ -52,7 +53,7 @@ func TestTurnsUpdateEachTime(t *testing.T) {
 	if err := Perform(t.Context(), Side{Entry: entry}, &Side{Entry: entry}, w, f, nil); err != nil {
 		t.Fatal(err)
 	}
-	if d := f.Series[0].Duet; d == nil || len(spies) != 2*len(d.Sittings) {
+	if d := f.Series[0].Duet; d == nil || len(spies) != 2*len(d.Ratios[metrics.NsPerOp].Sittings) {
 		t.Fatalf("%d stores, the duet is %+v; want two in each sitting", len(spies), d)
 	}
 	for i, spy := range spies {

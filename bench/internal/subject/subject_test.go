@@ -184,7 +184,7 @@ func TestOperationsTakeTurnsWithTheReference(t *testing.T) {
 				if (s.Duet != nil) != c.duets {
 					t.Errorf("%s: a duet: %v, want %v", s.Name(), s.Duet != nil, c.duets)
 				}
-				if d := s.Duet; d != nil && (d.Against != reference.Name || len(d.Sittings) == 0 || d.Reference[metrics.NsPerOp] <= 0) {
+				if d := s.Duet; d != nil && (d.Against != reference.Name || len(d.Ratios[metrics.NsPerOp].Sittings) == 0 || d.Reference[metrics.NsPerOp] <= 0) {
 					t.Errorf("%s: %+v", s.Name(), d)
 				}
 			}

@@ -25,7 +25,8 @@ type Spec struct {
 	// Noise is the standard deviation of a fork's value, relative to the median; default 0.01.
 	Noise float64
 	// Duets makes every implementation take turns with the reference in
-	// "get". A fork's ratio then has a tenth of Noise, however noisy the times are.
+	// "get". A fork's ratio then has a tenth of Noise, however noisy the times are. That of
+	// its CPU time, cpu-ns/op, has a hundredth.
 	Duets bool
 	// Draw returns the factor by which a fork's value differs from the truth; nil means a
 	// normal distribution with standard deviation Noise.
@@ -68,18 +69,22 @@ func Run(s Spec) *record.Run {
 	for i := range s.Forks {
 		for _, c := range r.Cells {
 			ns := truth[c.Impl] * s.Draw(rng)
+			values := map[string]float64{metrics.NsPerOp: ns, metrics.AllocsPerOp: 0}
 			var duet *record.Duet
 			if s.Duets {
-				ratio := math.Log(truth[c.Impl]/s.Impls[0].NsPerOp) + 0.1*s.Noise*rng.NormFloat64()
-				duet = &record.Duet{
-					Against: s.Impls[0].Name, LogRatio: ratio, Sittings: []float64{ratio},
-					Reference: map[string]float64{metrics.NsPerOp: ns / math.Exp(ratio)},
+				duet = &record.Duet{Against: s.Impls[0].Name, Ratios: map[string]record.LogRatio{}, Reference: map[string]float64{}}
+				noise := s.Noise
+				for _, metric := range []string{metrics.NsPerOp, metrics.CPUNsPerOp} {
+					noise /= 10
+					log := math.Log(truth[c.Impl]/s.Impls[0].NsPerOp) + noise*rng.NormFloat64()
+					duet.Ratios[metric] = record.LogRatio{Log: log, Sittings: []float64{log}}
+					values[metric], duet.Reference[metric] = ns, ns/math.Exp(log)
 				}
 			}
 			r.Forks = append(r.Forks, record.Fork{
 				Cell: c, Index: i, Block: i, Process: map[string]float64{metrics.HeapPerObject: 100, metrics.HarnessNs: 0.5},
 				Series: []record.Series{
-					{Op: "get", Goroutines: 1, Values: map[string]float64{metrics.NsPerOp: ns, metrics.AllocsPerOp: 0}, Duet: duet},
+					{Op: "get", Goroutines: 1, Values: values, Duet: duet},
 					{Group: "writer", Op: "update", Goroutines: 1, Values: map[string]float64{metrics.Offered: 100, metrics.AchievedPct: min(100, 1e4/ns), metrics.Percentile("delay", 99): 10 * ns}},
 				},
 			})
