@@ -3,11 +3,11 @@ package informer
 // The queue of notifications before a handler.
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/informerbench/informerbench/internal/segqueue"
+	"github.com/informerbench/informerbench/internal/spin"
 )
 
 // notificationKind says which method of a handler a notification is for.
@@ -100,9 +100,7 @@ func (b *buffer) take(emptied *spares) (notifications, bool) {
 		}
 		if !yielded {
 			// A producer that is about to run saves both sides a wake-up.
-			b.mu.Unlock()
-			runtime.Gosched()
-			b.mu.Lock()
+			spin.Yield(&b.mu)
 			yielded = true
 			continue
 		}

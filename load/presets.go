@@ -42,8 +42,8 @@ func LookupPreset(name string) (Preset, error) {
 	return Preset{}, fmt.Errorf("unknown preset %q: use one of %s", name, join(all, func(p Preset) string { return p.Name }))
 }
 
-// The numbers of quick, to be tuned in one place: about 60 cells of a few forks each must
-// fit into two minutes.
+// The numbers of quick, to be tuned in one place: about 30 cells of six forks each, and more
+// for what they leave inconclusive, must fit into three minutes.
 const (
 	quickObjects  = 10_000
 	quickWaiting  = 100_000
@@ -52,6 +52,7 @@ const (
 	quickDuration = 200 * time.Millisecond
 	quickOp       = 25 * time.Millisecond
 	quickWarmup   = 50 * time.Millisecond
+	quickBudget   = 45 * time.Second
 )
 
 func quick() Preset {
@@ -60,7 +61,8 @@ func quick() Preset {
 	return Preset{
 		Name:        "quick",
 		Brief:       true,
-		Description: "Every component alone and under contention, in about two minutes.",
+		Budget:      quickBudget,
+		Description: "Every component alone and under contention, in about three minutes.",
 		Source:      "design: the shapes of the other presets at a size that a laptop does while one waits",
 		Workloads: []Workload{
 			{

@@ -187,6 +187,9 @@ type Preset struct {
 	Source      string
 	// Brief says that users wait for the preset: implementations that are there for study
 	// take part only if they are named.
-	Brief     bool
+	Brief bool
+	// Budget is the time for more processes of workloads with inconclusive comparisons, where
+	// the user asks for no number of processes and no budget; 0 means none.
+	Budget    time.Duration
 	Workloads []Workload
 }

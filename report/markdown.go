@@ -167,6 +167,7 @@ func writeEnvironment(w *writer, r *record.Run) {
 		{"CPU", fmt.Sprintf("%s, %d cores (%s)", e.CPU, e.Cores, e.CacheKB)},
 		{"frequency", fmt.Sprintf("%.0f MHz before, %.0f MHz after, governor %s, boost %s", e.MHzBefore, e.MHzAfter, orUnknown(e.Governor), orUnknown(e.Boost))},
 		{"hardware counters", orUnknown(e.HardwareCounters)},
+		{"processors kept awake", orUnknown(e.Awake)},
 		{"memory", fmt.Sprintf("%d MB, %d MB swapped out before, %d MB after; transparent huge pages: %s", e.MemoryMB, e.SwapMBBefore, e.SwapMBAfter, orUnknown(e.HugePages))},
 		{"container", limits(e)},
 		{"system", fmt.Sprintf("%s/%s %s %s", e.OS, e.Arch, e.Kernel, e.Virtualisation)},

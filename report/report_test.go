@@ -60,7 +60,7 @@ func TestTextAndMarkdown(t *testing.T) {
 func TestVerdictNamesTheMetricsMargin(t *testing.T) {
 	t.Parallel()
 	for metric, want := range map[string]string{
-		metrics.NsPerOp: "same", metrics.Usual(metrics.Delay): "same within 2x", metrics.Percentile(metrics.Stale, 99): "same within 2x",
+		metrics.NsPerOp: "same", metrics.Usual(metrics.Delay): "same within 1.25x", metrics.Percentile(metrics.Stale, 99): "same within 1.25x",
 	} {
 		c := &compare.Comparison{Name: compare.Name{Metric: metric}, Verdict: stats.Same}
 		if got := verdict(c); got != want {

@@ -22,6 +22,10 @@ import (
 // A workload grows by at least half. Each look at a verdict is charged
 // (stats.Rule.AtLook), so there must be few. The workloads with the least cost per
 // settled comparison come first.
+//
+// How many forks a comparison needs is estimated from those that there are, and of six, one
+// that lies apart makes it hundreds. So a workload that has not grown yet is doubled where
+// the estimate is too much for the budget, after the others.
 func look(sides []*side, out io.Writer) ([]record.Look, error) {
 	run := sides[0].Run()
 	if run.Settings.Budget == 0 {
@@ -32,17 +36,17 @@ func look(sides []*side, out io.Writer) ([]record.Look, error) {
 	if err != nil {
 		return nil, err
 	}
-	type addition struct {
-		record.Look
-		of      string // the workload, for the output
-		cost    time.Duration
-		settles int
-	}
 	var wanted []addition
+	cheapest := time.Duration(math.MaxInt64)
 	for workload, open := range openOf(judged) {
-		have := run.ForksOf(workload)
+		have, each := run.ForksOf(workload), costOf(sides, workload)
 		need := max(have/2, slices.MinFunc(open, byMoreForks).MoreForks)
-		a := addition{record.Look{Workload: workload, Forks: have + need}, open[0].Name.Component + "/" + open[0].Name.Workload, time.Duration(need) * costOf(sides, workload), 0}
+		cost := time.Duration(need) * each
+		cheapest = min(cheapest, cost)
+		if cost > left && have == run.Settings.Forks {
+			need, cost = have, time.Duration(have)*each
+		}
+		a := addition{record.Look{Workload: workload, Forks: have + need}, open[0].Name.Component + "/" + open[0].Name.Workload, cost, 0}
 		for _, c := range open {
 			if c.MoreForks <= need {
 				a.settles++
@@ -51,24 +55,45 @@ func look(sides []*side, out io.Writer) ([]record.Look, error) {
 		wanted = append(wanted, a)
 	}
 	slices.SortFunc(wanted, func(a, b addition) int {
-		return cmp.Or(cmp.Compare(a.cost/time.Duration(a.settles), b.cost/time.Duration(b.settles)), cmp.Compare(a.Workload, b.Workload))
+		return cmp.Or(cmp.Compare(a.perSettled(), b.perSettled()), cmp.Compare(a.cost, b.cost), cmp.Compare(a.Workload, b.Workload))
 	})
 	var looks []record.Look
-	cheapest := time.Duration(math.MaxInt64)
 	before := left
 	for _, a := range wanted {
 		if a.cost > left {
-			cheapest = min(cheapest, a.cost)
 			continue
 		}
 		left -= a.cost
 		looks = append(looks, a.Look)
-		fmt.Fprintf(out, "%s: %d forks of each instead of %d, to settle %d comparisons (about %s)\n", report.VisibleLine(a.of), a.Forks, run.ForksOf(a.Workload), a.settles, a.cost.Round(time.Second))
+		fmt.Fprintf(out, "%s: %d forks of each instead of %d, %s (about %s)\n", report.VisibleLine(a.of), a.Forks, run.ForksOf(a.Workload), a.purpose(), a.cost.Round(time.Second))
 	}
 	if len(looks) == 0 {
 		fmt.Fprintln(out, whyStopped(judged, before, cheapest))
 	}
 	return looks, nil
+}
+
+// addition is a number of forks that a workload may grow to.
+type addition struct {
+	record.Look
+	of      string // the workload, for the output
+	cost    time.Duration
+	settles int // comparisons that it is expected to settle
+}
+
+// perSettled is the cost of a settled comparison; those that settle none come last.
+func (a addition) perSettled() time.Duration {
+	if a.settles == 0 {
+		return math.MaxInt64
+	}
+	return a.cost / time.Duration(a.settles)
+}
+
+func (a addition) purpose() string {
+	if a.settles == 0 {
+		return "to see what its inconclusive comparisons need"
+	}
+	return fmt.Sprintf("to settle %d comparisons", a.settles)
 }
 
 // whyStopped says why no forks are added. cheapest is the cost of the least addition that

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/sysinfo"
 )
@@ -35,16 +37,27 @@ func persistently(ctx context.Context, next task, limit time.Duration) (record.F
 	}
 }
 
+// AwakeCommand is the hidden command that keeps the processors awake until it is killed.
+const AwakeCommand = "awake-process"
+
 // fork measures one fork in a process of its own.
 func fork(ctx context.Context, next task, limit time.Duration) (record.Fork, error) {
 	req, err := request(next)
 	if err != nil {
 		return record.Fork{}, err
 	}
+	w, err := load.ParseWorkload(req.Cell.Workload, []byte(req.Workload))
+	if err != nil {
+		return record.Fork{}, err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not end within %s", limit))
 	defer cancel()
 	var f record.Fork
-	conditions, err := sysinfo.RunChild(ctx, next.exe, next.Cell.Procs, req, &f, ForkCommand)
+	child := sysinfo.Child{Exe: next.exe, Args: []string{ForkCommand}, Procs: next.Cell.Procs}
+	if req.Trace != "" || !bench.AllInTurns(w) { // goroutines wake each other
+		child.Awake = []string{AwakeCommand}
+	}
+	conditions, err := child.Run(ctx, req, &f)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}

@@ -32,7 +32,7 @@ type Options struct {
 	Compress   float64 // divides the times of the trace; 0 means 1
 	Components []string
 	Impls      []string // names or globs
-	Forks      int      // 0 means DefaultForks
+	Forks      int      // 0 means DefaultForks, and more in the preset's budget
 	Duration   time.Duration
 	Profile    bool
 	Seed       uint64
@@ -41,7 +41,7 @@ type Options struct {
 	Sweep      []string
 	Out        string // folder of the results; "" makes one under results/
 	SkipVerify bool
-	Budget     time.Duration // time for additional forks of inconclusive workloads
+	Budget     time.Duration // time for additional forks of inconclusive workloads; 0 means the preset's, or none if Forks is given
 	Plant      *record.Plant // a deliberate slowdown
 	Command    []string      // as typed, for the record
 	WorkTree   string        // a folder in the git work tree of this program, for the record
@@ -57,7 +57,8 @@ const maxForks = 10_000
 type Plan struct {
 	options  Options
 	preset   string
-	brief    bool // as load.Preset
+	brief    bool          // as load.Preset
+	budget   time.Duration // as load.Preset
 	variants []load.Variant
 	entries  []catalog.Entry
 	notes    []string // printed when the run begins
@@ -66,9 +67,8 @@ type Plan struct {
 // NewPlan checks names, files and folders: everything that can be checked before anything
 // is written. Every error names the mistake and the allowed values.
 func NewPlan(o Options) (*Plan, error) {
-	if o.Forks == 0 {
-		o.Forks = DefaultForks
-	}
+	settled := o.Forks != 0
+	o.Forks = cmp.Or(o.Forks, DefaultForks)
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
@@ -76,6 +76,9 @@ func NewPlan(o Options) (*Plan, error) {
 	workloads, err := p.workloads()
 	if err != nil {
 		return nil, err
+	}
+	if !settled && o.Budget == 0 {
+		p.options.Budget = p.budget
 	}
 	if p.entries, err = catalog.Select(o.Components, o.Impls); err != nil {
 		return nil, err
@@ -215,7 +218,9 @@ func (p *Plan) presets(names []string) ([]load.Workload, error) {
 			return nil, fmt.Errorf("--preset: %s stands there twice", name)
 		}
 		workloads = append(workloads, preset.Workloads...)
-		p.brief = len(names) == 1 && preset.Brief
+		if len(names) == 1 {
+			p.brief, p.budget = preset.Brief, preset.Budget
+		}
 	}
 	p.preset = strings.Join(names, "+")
 	return workloads, nil

@@ -115,7 +115,7 @@ func (c *selfCheck) sameCode(ctx context.Context) error {
 	var wrong []string
 	total := 0
 	for round := range c.o.Rounds {
-		r, err := c.pair(ctx, fmt.Sprintf("same-code-%02d", round+1), Options{Impls: selfCheckImpls, Seed: uint64(round + 1)})
+		r, err := c.pair(ctx, fmt.Sprintf("same-code-%02d", round+1), Options{Impls: selfCheckImpls, Forks: DefaultForks, Seed: uint64(round + 1)})
 		if err != nil {
 			return err
 		}
@@ -254,7 +254,7 @@ func keepBusy(ctx context.Context) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() {
-		_, err := sysinfo.RunChild(ctx, "", 1, nil, new(any), BusyCommand)
+		_, err := sysinfo.Child{Args: []string{BusyCommand}, Procs: 1}.Run(ctx, nil, new(any))
 		done <- err
 	}()
 	return func() error {

@@ -82,7 +82,7 @@ func (c *selfCheck) sharpness(ctx context.Context, percent float64) error {
 			share, none := percent/100, 0.0
 			f := record.Fork{}
 			req := bench.Request{Cell: cell, Index: index, Workload: workload, Against: cell.Impl, Plant: &share, AgainstPlant: &none}
-			if _, err := sysinfo.RunChild(ctx, "", cell.Procs, req, &f, ForkCommand); err != nil {
+			if _, err := (sysinfo.Child{Args: []string{ForkCommand}, Procs: cell.Procs}).Run(ctx, req, &f); err != nil {
 				return err
 			}
 			for _, s := range f.Series {

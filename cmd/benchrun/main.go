@@ -129,7 +129,7 @@ without its interval.`,
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newCompare(), newPair(), newSelfCheck(), newList(), newVerify(), newRecord(), newTrace(), newServeAPI(), newReport(), newVersion(), newFork(), newRecordProcess(), newBusyProcess())
+	root.AddCommand(newRun(), newCompare(), newPair(), newSelfCheck(), newList(), newVerify(), newRecord(), newTrace(), newServeAPI(), newReport(), newVersion(), newFork(), newRecordProcess(), newBusyProcess(), newAwakeProcess())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})

@@ -35,7 +35,8 @@ offline) and profiles/ (for go tool pprof).
 
 Without flags it runs the preset ` + load.DefaultPreset + ` over everything but the
 designs, baselines and variants that are there for study (--impl '*' takes these too),
-in under 3 minutes on 2 cores.
+in about 3 minutes on 2 cores: 6 processes for each, and more in another minute where
+6 leave a comparison inconclusive (--forks 6 does without).
 Ctrl-C keeps what was measured and writes the reports, a second one ends at once;
 --resume goes on.`,
 		Example: `  benchrun run
@@ -101,7 +102,7 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.StringSliceVar(&o.Components, "component", nil, "only these components: store, fifo, delay, queue, informer")
 	f.StringSliceVar(&o.Impls, "impl", nil, "only these implementations: names or globs such as 'clientgo*'")
 	f.Var(atLeastOne{&o.Forks}, "forks", fmt.Sprintf("processes per cell, 1 or more (default %d)", runner.DefaultForks))
-	f.DurationVar(&o.Budget, "budget", 0, "`TIME` to spend on more processes for what is still inconclusive after these, such as 10m")
+	f.DurationVar(&o.Budget, "budget", 0, fmt.Sprintf("`TIME` to spend on more processes for what is still inconclusive after these, such as 10m (default: the preset's, %s of %s, or none with --forks)", quickBudget(), load.DefaultPreset))
 	f.Var(longerThanZero{&o.Duration}, "duration", "how long one process measures each operation or all groups (default: the workload's)")
 	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-<preset>)")
 	f.Uint64Var(&o.Seed, "seed", 1, "of objects, order and schedule")
@@ -109,6 +110,15 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.StringArrayVar(&o.Sweep, "sweep", nil, "repeat each workload for several values: `WHAT=N,N,...`, WHAT being objects, waiting, procs, or GROUP.goroutines, GROUP.rate, GROUP.batch of a workload's group; what lacks it is left out")
 	f.BoolVar(&o.SkipVerify, "skip-verify", false, "measure without running the conformance suites; every report says so")
 	f.Var(plantFlag{&o.Plant}, "plant", "slow one store down on purpose, `STORE=10%`, to see whether your gates find it")
+}
+
+// quickBudget is the budget of the default preset.
+func quickBudget() time.Duration {
+	p, err := load.LookupPreset(load.DefaultPreset)
+	if err != nil {
+		panic(err) // it is in the table
+	}
+	return p.Budget
 }
 
 // plantFlag parses "mutexmap=10%".

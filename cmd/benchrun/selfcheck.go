@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 func newSelfCheck() *cobra.Command {
@@ -48,5 +51,18 @@ func newBusyProcess() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		Run:    func(cmd *cobra.Command, _ []string) { runner.Busy(cmd.Context()) },
+	}
+}
+
+// newAwakeProcess is the hidden command that keeps the processors awake beside groups.
+func newAwakeProcess() *cobra.Command {
+	return &cobra.Command{
+		Use:    runner.AwakeCommand,
+		Short:  "Keep the processors awake, at the lowest priority, until killed; a line on standard output says when they are",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return broken(sysinfo.KeepAwake(func() { fmt.Fprintln(cmd.OutOrStdout(), "awake") }))
+		},
 	}
 }

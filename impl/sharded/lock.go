@@ -1,6 +1,10 @@
 package sharded
 
-import "runtime"
+import (
+	"runtime"
+
+	"github.com/informerbench/informerbench/internal/spin"
+)
 
 // Locks are held for about a microsecond, but a goroutine that queues for one waits
 // longer, and makes others wait. When a writer unlocks an RWMutex, the queued readers hold
@@ -20,9 +24,6 @@ import "runtime"
 // processor behind all of them. A writer that needs several locks queues for one at a time
 // while it holds none, for some rounds, and then in the order of the shards.
 const (
-	// tries is the number of TryLock calls in one go. They take longer than a read of all
-	// shards, or a writer that copies chunks, keeps the lock.
-	tries = 300
 	// yields is how often a reader calls Gosched before it queues: at most some milliseconds
 	// of work.
 	yields = 1000
@@ -31,23 +32,13 @@ const (
 	rounds = 16
 )
 
-func (h *shard) tryLock() bool {
-	for range tries {
-		if h.mu.TryLock() {
-			return true
-		}
-	}
-	return false
-}
+// wait is a try in one go. It takes longer than a read of all shards, or a writer that
+// copies chunks, keeps the lock.
+var wait = spin.Wait{Tries: 300}
 
-func (h *shard) tryRLock() bool {
-	for range tries {
-		if h.mu.TryRLock() {
-			return true
-		}
-	}
-	return false
-}
+func (h *shard) tryLock() bool { return h.mu.TryLock() || wait.For(h.mu.TryLock) }
+
+func (h *shard) tryRLock() bool { return h.mu.TryRLock() || wait.For(h.mu.TryRLock) }
 
 func (h *shard) lock() {
 	if !h.tryLock() {

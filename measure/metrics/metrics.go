@@ -45,7 +45,7 @@ type Metric struct {
 	// less: the steadiest first.
 	Steadier []string
 	// SameWithin is the relative difference within which two values count as the same, where
-	// it is more than that of other metrics (stats.Rule): 1 is a factor of two.
+	// it is more than that of other metrics (stats.Rule): 0.25 is 25 percent.
 	SameWithin float64
 	// Help says in a few words what is measured.
 	Help string
@@ -103,10 +103,10 @@ var Percentiles = []float64{50, 90, 99, 99.9, 99.99}
 // JudgedPercentile is the one that gets a verdict, in percent.
 const JudgedPercentile = 99
 
-// tailsAlike is SameWithin of percentiles. The p99 of the same code in another process is
-// often half as much again (docs/decisions.md has the numbers), and an order of magnitude is
-// what lies between implementations whose tails matter.
-const tailsAlike = 1
+// tailsAlike is SameWithin of percentiles. The p99 of the same code differs by a tenth from
+// process to process (docs/decisions.md), and implementations whose tails matter differ
+// severalfold.
+const tailsAlike = 0.25
 
 // distributions are the rows of which each stands for the metrics of a distribution.
 var distributions = []Metric{
@@ -115,6 +115,10 @@ var distributions = []Metric{
 	{Name: Service, Judged: true, Unless: []string{Usual(Delay), Percentile(Delay, JudgedPercentile)}, Help: "time of an operation from its beginning to its end"},
 	{Name: Late, Help: "lateness of the load generator, which is not the component's"},
 }
+
+// sliced are the distributions that have a usual percentile: of what is due at a time, so that
+// every slice of a run has its share. A closed loop does less where it is slow.
+var sliced = []string{Delay, Stale}
 
 // all is the table, in the order of reports.
 var all = slices.Concat(
@@ -172,12 +176,14 @@ func percentilesOf(of []Metric) (out []Metric) {
 	for _, d := range of {
 		for _, p := range Percentiles {
 			m := Metric{Name: Percentile(d.Name, p), Unit: Nanoseconds, SameWithin: tailsAlike, Help: d.Help + ", p" + percent(p)}
-			if p == JudgedPercentile && d.Judged {
-				m.Judged, m.Unless = true, d.Unless
+			if p == JudgedPercentile {
+				m.Judged, m.Unless = d.Judged, d.Unless
+			}
+			if p == JudgedPercentile && slices.Contains(sliced, d.Name) {
 				usual := m
 				usual.Name = Usual(d.Name)
 				usual.Help += " in the median slice of a short run: what happens in few slices does not count, neither a disturbance nor the implementation's own rare work"
-				m.Unless = append([]string{usual.Name}, d.Unless...)
+				m.Unless = []string{usual.Name}
 				out = append(out, usual)
 			}
 			out = append(out, m)

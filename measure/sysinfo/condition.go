@@ -47,8 +47,9 @@ type Conditions struct {
 }
 
 // conditions returns the conditions under which the child process ran. The child has just
-// ended; before was read just before it began.
-func (before reading) conditions(child *os.ProcessState) Conditions {
+// ended; before was read just before it began. What kept the processors awake used the CPU
+// time awake.
+func (before reading) conditions(child *os.ProcessState, awake time.Duration) Conditions {
 	now, c := takeReading(), Conditions{Values: map[string]float64{}}
 	if now.load > 0 {
 		c.Values[metrics.MachineLoad] = before.load
@@ -57,7 +58,7 @@ func (before reading) conditions(child *os.ProcessState) Conditions {
 	if now.at.Sub(before.at) < leastWatched || m.total <= 0 {
 		return c
 	}
-	own := now.self - before.self + child.UserTime() + child.SystemTime()
+	own := now.self - before.self + child.UserTime() + child.SystemTime() + awake
 	c.disturbed(metrics.StealPct, m.stolen, m.total, "the hypervisor took")
 	c.disturbed(metrics.OthersCPU, m.used-own, m.total, "other processes used")
 	return c

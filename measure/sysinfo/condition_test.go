@@ -56,14 +56,20 @@ func TestNoteWatchesAsLongAsTicksTell(t *testing.T) {
 		t.Skip(err)
 	}
 	now := takeReading()
-	short := now.conditions(child.ProcessState)
+	short := now.conditions(child.ProcessState, 0)
 	if _, ok := short.Values[metrics.OthersCPU]; ok {
 		t.Error("a share is told of a moment")
 	}
 	earlier := now
 	earlier.at = now.at.Add(-time.Second)
 	earlier.machine = cpuTimes{total: now.machine.total - 2*time.Second, used: now.machine.used, stolen: now.machine.stolen - time.Second}
-	long := earlier.conditions(child.ProcessState)
+	long := earlier.conditions(child.ProcessState, 0)
+	// What kept the processors awake is not the work of others.
+	busy := earlier
+	busy.machine = cpuTimes{total: now.machine.total - 2*time.Second, used: now.machine.used - time.Second, stolen: now.machine.stolen}
+	if others, awake := busy.conditions(child.ProcessState, 0).Values[metrics.OthersCPU], busy.conditions(child.ProcessState, time.Second).Values[metrics.OthersCPU]; others-awake < 20 {
+		t.Errorf("others used %g%%, and %g%% beside a second of keeping awake; want about 50%% less", others, awake)
+	}
 	// This test's own time since, a few ticks, is in the shares.
 	if v, ok := long.Values[metrics.StealPct]; !ok || v < 20 || v > 50 || len(long.Warnings) == 0 {
 		t.Errorf("steal %g%% %v, want about 50%% and a warning", v, long.Warnings)

@@ -45,6 +45,9 @@ type Environment struct {
 	// HardwareCounters names the metrics that the processor counts; "none: ..." says why it
 	// counts nothing.
 	HardwareCounters string `json:"hardwareCounters,omitempty"`
+	// Awake says whether the processors are kept awake (see KeepAwake): "beside groups", or
+	// "no: ..." with the reason.
+	Awake string `json:"awake,omitempty"`
 	// Procs is the GOMAXPROCS of the forks.
 	Procs int `json:"procs,omitempty"`
 
@@ -90,7 +93,7 @@ func ReadEnvironment(dir string) Environment {
 		OS: runtime.GOOS, Arch: runtime.GOARCH, Host: host, Cores: runtime.NumCPU(), Procs: runtime.GOMAXPROCS(0),
 		GoVersion: runtime.Version(),
 		GOGC:      os.Getenv("GOGC"), GOMEMLIMIT: os.Getenv("GOMEMLIMIT"), GODEBUG: os.Getenv("GODEBUG"),
-		HardwareCounters: hardwareText(),
+		HardwareCounters: hardwareText(), Awake: awakeText(),
 
 		Race:     raceEnabled,
 		Modules:  map[string]string{},

@@ -14,6 +14,7 @@ import (
 const fateVariable = "SYSINFO_TEST_FATE"
 
 func TestMain(m *testing.M) {
+	playCompanion()
 	meetFate()
 	os.Exit(m.Run())
 }
@@ -33,6 +34,8 @@ func meetFate() {
 				panic("no limit")
 			}
 		}
+	case "counts idlers":
+		countIdlers()
 	case "killed":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
@@ -42,7 +45,7 @@ func meetFate() {
 // A fork that gets no memory says so, how much it had, and what to do.
 func TestForkOutOfMemorySaysSo(t *testing.T) {
 	t.Setenv(fateVariable, "address space")
-	_, err := RunChild(context.Background(), "", 1, nil, new(any))
+	_, err := Child{Procs: 1}.Run(context.Background(), nil, new(any))
 	if !errors.Is(err, ErrOutOfMemory) || errors.Is(err, ErrKilled) {
 		t.Fatalf("got %.500v, want %v", err, ErrOutOfMemory)
 	}
@@ -58,7 +61,7 @@ func TestForkOutOfMemorySaysSo(t *testing.T) {
 
 func TestForkKilledSaysHowMuchItHeld(t *testing.T) {
 	t.Setenv(fateVariable, "killed")
-	_, err := RunChild(context.Background(), "", 1, nil, new(any))
+	_, err := Child{Procs: 1}.Run(context.Background(), nil, new(any))
 	if !errors.Is(err, ErrKilled) || !strings.Contains(err.Error(), "killed, after it held up to") {
 		t.Fatalf("got %v", err)
 	}

@@ -20,15 +20,25 @@ import (
 // process did not send.
 var ErrKilled = errors.New("ended by a signal")
 
-// RunChild runs the program exe, "" being this one, with the given arguments. It writes the
-// request to standard input as JSON and decodes what the program prints, as JSON, into
-// result. The Conditions are those in which it ran.
+// Child is a process that works for this one.
+type Child struct {
+	Exe   string // the program; "" means this one
+	Args  []string
+	Procs int // its GOMAXPROCS
+	// Awake are arguments with which this program calls KeepAwake, and prints a line when that
+	// is ready. It does so while the child runs, unless the system cannot.
+	Awake []string
+}
+
+// Run writes the request to the child's standard input as JSON and decodes what it prints, as
+// JSON, into result. The Conditions are those in which it ran.
 //
-// The child gets GOMAXPROCS=procs. It is in a process group of its own, so that Ctrl-C at
-// the terminal reaches the parent alone. It is killed when ctx ends and, on Linux, when the
-// parent dies. The error of a child that fails contains the end of its standard error. If a
-// signal ended the child, the error wraps ErrKilled.
-func RunChild(ctx context.Context, exe string, procs int, request, result any, args ...string) (Conditions, error) {
+// The child is in a process group of its own, so that Ctrl-C at the terminal reaches the
+// parent alone. It is killed when ctx ends and, on Linux, when the parent dies. The error of
+// a child that fails contains the end of its standard error. If a signal ended the child, the
+// error wraps ErrKilled.
+func (c Child) Run(ctx context.Context, request, result any) (Conditions, error) {
+	exe := c.Exe
 	if exe == "" {
 		self, err := os.Executable()
 		if err != nil {
@@ -40,15 +50,21 @@ func RunChild(ctx context.Context, exe string, procs int, request, result any, a
 	if err != nil {
 		return Conditions{}, err
 	}
-	cmd := exec.CommandContext(ctx, exe, args...)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
+	cmd := exec.CommandContext(ctx, exe, c.Args...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(c.Procs))
 	cmd.Stdin = bytes.NewReader(in)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = 2 * time.Second
 	isolate(cmd)
 	before, kills := takeReading(), oomKills(procRoot, cgroupRoot)
-	if err := cmd.Run(); err != nil {
+	awake, err := keepAwake(ctx, c.Awake)
+	if err != nil {
+		return Conditions{}, err
+	}
+	err = cmd.Run()
+	awakeTime, awakeErr := awake.end()
+	if err != nil {
 		if ctx.Err() != nil {
 			return Conditions{}, ctx.Err()
 		}
@@ -57,7 +73,11 @@ func RunChild(ctx context.Context, exe string, procs int, request, result any, a
 	if err := json.Unmarshal(stdout.Bytes(), result); err != nil {
 		return Conditions{}, errors.Join(fmt.Errorf("reading what the measuring process printed: %w", err), errors.New(tail(stdout.String(), 500)))
 	}
-	return before.conditions(cmd.ProcessState), nil
+	conditions := before.conditions(cmd.ProcessState, awakeTime)
+	if awakeErr != nil {
+		conditions.Warnings = append(conditions.Warnings, awakeErr.Error())
+	}
+	return conditions, nil
 }
 
 // Where the kernel reports how many processes it has killed for lack of memory.

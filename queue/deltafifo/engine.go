@@ -4,13 +4,13 @@ package deltafifo
 
 import (
 	"errors"
-	"runtime"
 	"sync/atomic"
 
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/internal/explore"
+	"github.com/informerbench/informerbench/internal/spin"
 )
 
 // engine is the common part of [Coalescing] and [InOrder]. Producers append to the intake
@@ -161,9 +161,7 @@ func (e *engine) awaitLocked(enough int) error {
 		default:
 			if !yielded {
 				// A producer that is about to run saves both sides a wake-up.
-				e.mu.Unlock()
-				runtime.Gosched()
-				e.mu.Lock()
+				spin.Yield(&e.mu)
 				yielded = true
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/internal/explore"
+	"github.com/informerbench/informerbench/internal/spin"
 )
 
 // crowded is the number of events in the intake above which producers let other goroutines
@@ -34,19 +35,14 @@ type intake struct {
 	}
 }
 
-// tries is how often a goroutine tries the intake's lock before it sleeps. The lock is held
+// wait is how long a goroutine tries the intake's lock before it sleeps. The lock is held
 // for some 20 ns; to sleep and be woken costs fifty times that.
-const tries = 100
+var wait = spin.Wait{Tries: 100}
 
-// lock locks mu. sync.Mutex does not spin while other goroutines are ready to run, as they
-// are whenever there are many producers.
 func (in *intake) lock() {
-	for range tries {
-		if in.mu.TryLock() {
-			return
-		}
+	if !in.mu.TryLock() && !wait.For(in.mu.TryLock) {
+		in.mu.Lock()
 	}
-	in.mu.Lock()
 }
 
 // swap takes out all events that wait, and takes in the segments that the consumer has

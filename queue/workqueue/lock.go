@@ -1,39 +1,27 @@
 package workqueue
 
-import "github.com/informerbench/informerbench/internal/explore"
-
-const (
-	// spins is how often a goroutine tries a taken lock before it goes to sleep.
-	spins = 16
-	// pause is the number of iterations of an empty loop between two tries: some 200 ns.
-	pause = 500
+import (
+	"github.com/informerbench/informerbench/internal/explore"
+	"github.com/informerbench/informerbench/internal/spin"
 )
 
-// lock is a mutex that spins before it sleeps.
+// wait is 16 tries, some 200 ns apart.
 //
-// A queue's lock is held for some tens of nanoseconds. So its holder is done before another
-// goroutine could be put to sleep, and sleeping costs more than that. sync.Mutex spins too,
-// but not while goroutines wait for a processor, which is always so with more workers than
-// processors. Each try takes the lock's cache line from the holder's processor. That costs
-// the holder so much that it does one call where it could do ten undisturbed. So a
-// goroutine pauses for the time of several calls between two tries. docs/queues.md has the
-// numbers.
+// A queue's lock is held for some tens of nanoseconds. Each try takes the lock's cache line
+// from the holder's processor. That costs the holder so much that it does one call where it
+// could do ten undisturbed. So a goroutine pauses for the time of several calls between two
+// tries. docs/queues.md has the numbers.
 //
 // The price is a call that is late by some hundreds of nanoseconds when two meet. A longer
 // pause would bring some more calls a second, and longer waits.
+var wait = spin.Wait{Tries: 16, Pause: 500}
+
+// lock is a mutex that spins before it sleeps.
 type lock struct{ explore.Mutex }
 
 // Lock takes the lock.
 func (l *lock) Lock() {
-	if l.TryLock() {
-		return
+	if !l.TryLock() && !wait.For(l.TryLock) {
+		l.Mutex.Lock()
 	}
-	for range spins {
-		for range pause {
-		}
-		if l.TryLock() {
-			return
-		}
-	}
-	l.Mutex.Lock()
 }

@@ -1,11 +1,11 @@
 package workqueue
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/informerbench/informerbench/internal/explore"
+	"github.com/informerbench/informerbench/internal/spin"
 )
 
 // workers counts the goroutines that wait for an item and the items that workers have, and
@@ -49,9 +49,7 @@ func (w *workers) needsWakeLocked() bool {
 // bring an item, and that is cheaper than to be put to sleep and woken.
 func (w *workers) awaitLocked() bool {
 	if w.ready == 0 && !w.over.Load() {
-		w.nonEmpty.L.Unlock()
-		runtime.Gosched()
-		w.nonEmpty.L.Lock()
+		spin.Yield(w.nonEmpty.L)
 	}
 	for w.ready == 0 {
 		if w.over.Load() {

@@ -75,7 +75,7 @@ func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profile
 // crewsOf makes the workers of each group.
 func crewsOf(s Subject, w load.Workload, p *profile.Profiler) ([][]*Worker, error) {
 	crews := make([][]*Worker, len(w.Groups))
-	timing := timingCost(w.Duration)
+	timing := timingCost()
 	for i, g := range w.Groups {
 		var decided atomic.Int64
 		op, err := load.LookupOperation(w.Component, g.Op)
@@ -132,7 +132,7 @@ func NewWorker(a Actor, g load.Group, measured time.Duration, consumes bool) *Wo
 	if consumes {
 		return w // its time is the wait for an item, which says nothing about the subject
 	}
-	w.service = stats.NewHistogramOf(measured)
+	w.service = stats.NewHistogram()
 	if g.Rate > 0 {
 		w.delay, w.late = stats.NewHistogramOf(measured), stats.NewHistogram()
 	}
@@ -195,7 +195,7 @@ func (w *Worker) openLoop(ctx context.Context, p *pacer, end time.Time) {
 			break
 		}
 		w.done++
-		w.service.RecordAt(began.Sub(w.from), now.Sub(began))
+		w.service.Record(now.Sub(began))
 		w.late.Record(late)
 	}
 	if now := time.Now(); ctx.Err() != nil && now.Before(end) {
@@ -238,7 +238,7 @@ func (w *Worker) closedLoop(ctx context.Context, from, end time.Time) {
 		if now.After(from) {
 			// Record it even if it ends too late to count as done: leaving out the longest
 			// would flatter.
-			w.service.RecordAt(began.Sub(w.from), now.Sub(began))
+			w.service.Record(now.Sub(began))
 			if now.Before(end) {
 				w.done += int64(k)
 			}

@@ -35,6 +35,9 @@ const (
 	// deferredShare is how many times as long a turn is as what its operations may put off
 	// (Actor.Deferred).
 	deferredShare = 12
+	// longTurn is how long a turn is in which allocations are counted: fifty times as long as
+	// that takes.
+	longTurn = time.Millisecond
 	// leadIn is the share of a turn that is done before it, untimed: it brings back into
 	// the caches what the other's turn drove out.
 	leadIn = 8
@@ -83,7 +86,7 @@ func (d *duet) sit(crews [][]Actor, budget time.Duration, gc *collector, m *mete
 		d.turns(d.order())
 	}
 	for i := range d.sides {
-		d.sides[i].rise(d.perTurn)
+		d.sides[i].rise(d.perTurn, d.counts())
 		if d.sides[i].stopped {
 			return errStopped
 		}
@@ -178,9 +181,14 @@ func (d *duet) order() []int {
 
 func (d *duet) turns(order []int) {
 	for _, i := range order {
-		d.sides[i].turn(d.perTurn)
+		d.sides[i].turn(d.perTurn, d.counts())
 	}
 }
+
+// counts reports whether allocations are counted in the turns themselves, which last long
+// enough not to feel that the program is stopped twice for it. Otherwise some turns are done
+// again for that.
+func (d *duet) counts() bool { return d.perTurn == 1 || d.group >= 4*longTurn }
 
 // series summarises the candidate's sittings, beside those of the reference against.
 func (d *duet) series(against string, gc *collector) record.Series {

@@ -206,7 +206,7 @@ func TestEachCostHasItsRatio(t *testing.T) {
 	d.sides = []solo{side(110, 30, 0), side(100, 20, 7)}
 	d.perTurn = 1
 	for i := range d.sides {
-		d.sides[i].rise(1)
+		d.sides[i].rise(1, true)
 	}
 	d.compare()
 	s := d.series("theirs", gc)

@@ -70,15 +70,14 @@ func (s *solo) begin(actors []Actor, gc *collector, m *meter) {
 	}
 }
 
-// turn does one turn of n operations. Only an operation that fills a turn takes long enough
-// for its allocations to be counted in it.
-func (s *solo) turn(n int) {
+// turn does one turn of n operations. With count, it counts what they allocate.
+func (s *solo) turn(n int, count bool) {
 	if n >= leadIn {
 		s.round(n/leadIn, false)
 	}
-	t := s.round(n, n == 1)
+	t := s.round(n, count)
 	s.turns = append(s.turns, t)
-	if n == 1 {
+	if count {
 		s.counted.add(t)
 	}
 }
@@ -93,8 +92,8 @@ const (
 	countedShare = 8
 )
 
-// rise ends a sitting, of turns of n operations.
-func (s *solo) rise(n int) {
+// rise ends a sitting, of turns of n operations, in which allocations were counted or not.
+func (s *solo) rise(n int, counted bool) {
 	ops := uint64(0)
 	for _, t := range s.turns {
 		ops += t.ops
@@ -116,7 +115,7 @@ func (s *solo) rise(n int) {
 		}
 		s.sittings[i] = append(s.sittings[i], total/float64(ops))
 	}
-	if n > 1 {
+	if !counted {
 		for range max(1, len(s.turns)/countedShare) {
 			s.counted.add(s.round(n, true))
 		}

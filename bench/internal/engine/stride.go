@@ -23,15 +23,15 @@ const (
 // timingCost is the cost of timing one operation: two readings of the clock and an entry in
 // a histogram. It is the median of batches; measuring it takes about a millisecond. In a
 // synctest bubble it is 0.
-func timingCost(measured time.Duration) time.Duration {
+func timingCost() time.Duration {
 	const batches, timings = 11, 500
-	h := stats.NewHistogramOf(measured)
+	h := stats.NewHistogram()
 	costs := make([]float64, batches)
 	for i := range costs {
 		start := time.Now()
 		for range timings {
 			began := time.Now()
-			h.RecordAt(began.Sub(start), time.Since(began))
+			h.Record(time.Since(began))
 		}
 		costs[i] = float64(time.Since(start)) / timings
 	}
