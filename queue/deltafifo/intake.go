@@ -40,7 +40,14 @@ type intake struct {
 var wait = spin.Wait{Tries: 100}
 
 func (in *intake) lock() {
-	if !in.mu.TryLock() && !wait.For(in.mu.TryLock) {
+	if !in.mu.TryLock() {
+		in.lockTaken()
+	}
+}
+
+// lockTaken is apart so that lock is inlined.
+func (in *intake) lockTaken() {
+	if !wait.For(in.mu.TryLock) {
 		in.mu.Lock()
 	}
 }

@@ -21,7 +21,14 @@ type lock struct{ explore.Mutex }
 
 // Lock takes the lock.
 func (l *lock) Lock() {
-	if !l.TryLock() && !wait.For(l.TryLock) {
+	if !l.TryLock() {
+		l.lockTaken()
+	}
+}
+
+// lockTaken is apart so that Lock is inlined.
+func (l *lock) lockTaken() {
+	if !wait.For(l.TryLock) {
 		l.Mutex.Lock()
 	}
 }
