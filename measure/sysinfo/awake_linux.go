@@ -50,7 +50,7 @@ func KeepAwake(ready func()) error {
 				failed <- err
 			}
 			awake.Done()
-			for {
+			for turns := 0; ; turns++ { // until the process is killed
 			}
 		}()
 	}
