@@ -12,13 +12,24 @@ import (
 )
 
 // canKeepAwake says why KeepAwake must not be called here.
-func canKeepAwake() error {
+var canKeepAwake = sync.OnceValue(func() error {
 	var e Environment
 	e.readHardware()
 	if e.CgroupCPUs > 0 {
 		return fmt.Errorf("the container's limit of %g CPUs would be used up", e.CgroupCPUs)
 	}
-	return nil
+	tried := make(chan error)
+	go func() {
+		runtime.LockOSThread() // for good: the thread ends with the goroutine
+		tried <- idlePriority()
+	}()
+	return <-tried
+})
+
+// idlePriority gives the calling thread the lowest priority there is.
+func idlePriority() error {
+	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}
+	return os.NewSyscallError("sched_setattr", unix.SchedSetAttr(0, &attr, 0))
 }
 
 // KeepAwake spins on each processor that this process may use, at the lowest priority there
@@ -43,10 +54,7 @@ func KeepAwake(ready func()) error {
 			runtime.LockOSThread()
 			var own unix.CPUSet
 			own.Set(cpu)
-			err := errors.Join(
-				os.NewSyscallError("sched_setattr", unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}, 0)),
-				os.NewSyscallError("sched_setaffinity", unix.SchedSetaffinity(0, &own)))
-			if err != nil {
+			if err := errors.Join(idlePriority(), os.NewSyscallError("sched_setaffinity", unix.SchedSetaffinity(0, &own))); err != nil {
 				failed <- err
 			}
 			awake.Done()
