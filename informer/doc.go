@@ -58,11 +58,11 @@
 //
 // What it costs: an event allocates its key, what the store needs for it and what the
 // IndexFuncs return: three allocations in all with the defaults and one index that returns
-// one value. A handler costs 40 bytes for each notification that waits, in segments of 6
-// KiB, of which up to sixteen are kept for reuse, and about 1 KB besides. Adding a handler
-// to a running informer holds up events, but no reader, while the store's list is copied. A
-// list of n objects costs a map of n keys and objects beside the store, while the store's
-// Replace runs.
+// one value. A handler costs about 1 KB, and 40 bytes for each notification that waits.
+// Notifications lie in segments of 6 KiB; a handler keeps up to sixteen empty segments for
+// reuse. Adding a handler to a running informer delays events, but no reader, until the
+// store's list is copied. A list of n objects costs a map of n keys and objects beside the
+// store while the store's Replace runs.
 //
 // The code marks each difference from client-go v0.37.2, with the reason.
 package informer

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/sysinfo"
@@ -54,7 +53,7 @@ func fork(ctx context.Context, next task, limit time.Duration) (record.Fork, err
 	defer cancel()
 	var f record.Fork
 	child := sysinfo.Child{Exe: next.exe, Args: []string{ForkCommand}, Procs: next.Cell.Procs}
-	if req.Trace != "" || !bench.AllInTurns(w) { // goroutines wake each other
+	if !inTurns(w, req.Trace) { // goroutines wake each other
 		child.Awake = []string{AwakeCommand}
 	}
 	conditions, err := child.Run(ctx, req, &f)

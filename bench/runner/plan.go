@@ -253,7 +253,7 @@ func (p *Plan) cells(entries []catalog.Entry) []record.Cell {
 			}
 			own = append(own, p.cell(e, v))
 		}
-		if len(own) > 0 && (p.options.Trace != "" || !bench.AllInTurns(v.Workload)) {
+		if len(own) > 0 && !inTurns(v.Workload, p.options.Trace) {
 			aa := own[reference]
 			aa.Role = record.AARole
 			own = append(own, aa)
@@ -262,6 +262,10 @@ func (p *Plan) cells(entries []catalog.Entry) []record.Cell {
 	}
 	return cells
 }
+
+// inTurns reports whether all that a fork measures takes turns with the reference. The replay
+// of a trace does not.
+func inTurns(w load.Workload, trace string) bool { return trace == "" && bench.AllInTurns(w) }
 
 func (p *Plan) cell(e catalog.Entry, v load.Variant) record.Cell {
 	return record.Cell{Component: e.Component, Impl: e.Name, Workload: v.Workload.Name, Procs: cmp.Or(v.Procs, p.options.Procs), Params: params(v)}

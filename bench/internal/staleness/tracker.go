@@ -178,8 +178,9 @@ func newSightings(at func(time.Time) int64) *Sightings {
 	return s
 }
 
-// Begin is called before any goroutine begins, with the beginning and the length of the
-// measured time: once for each goroutine of the group, of which the first counts.
+// Begin sets the beginning and the length of the measured time. Call it before the group's
+// goroutines start. The goroutines share the Sightings, so it is called once for each of
+// them; the calls after the first do nothing.
 func (s *Sightings) Begin(from time.Time, measured time.Duration) {
 	if s == nil || s.from != 0 {
 		return
@@ -227,8 +228,8 @@ func (s *Sightings) record(since, until int64) {
 	}
 }
 
-// Summarise writes the distribution into a series, if there is one. It is called once, when
-// nobody records.
+// Summarise writes the distribution, if there is one, into a series. Call it once, after all
+// goroutines that record have stopped.
 func (s *Sightings) Summarise(to *record.Series) {
 	if s == nil || s.blind {
 		return
