@@ -26,7 +26,7 @@ func TestBudgetDoublesOnce(t *testing.T) {
 		{"no budget", 0, forks, 0, ""},
 		{"the first look", 20 * time.Second, forks, 2 * forks, "12 forks of each instead of 6, to see what its inconclusive comparisons need"},
 		{"too little for that", 17 * time.Second, forks, 0, "budget: 17s left"},
-		{"the second look", 40 * time.Second, 2 * forks, 0, "budget: 22s left"},
+		{"the second look", 60 * time.Second, 2 * forks, 0, "budget: 42s left"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
