@@ -41,11 +41,7 @@ type Request struct {
 // operation that the implementation lacks is left out with a warning. Every other failure
 // is an error.
 func Run(ctx context.Context, req Request) (f record.Fork, err error) {
-	w, err := load.ParseWorkload(req.Cell.Workload, []byte(req.Workload))
-	if err != nil {
-		return f, err
-	}
-	candidate, err := side(req.Cell.Component, req.Cell.Impl, req.Plant)
+	f, w, candidate, err := begin(req)
 	if err != nil {
 		return f, err
 	}
@@ -54,10 +50,6 @@ func Run(ctx context.Context, req Request) (f record.Fork, err error) {
 		if against, err = side(req.Cell.Component, req.Against, req.AgainstPlant); err != nil {
 			return f, err
 		}
-	}
-	f = record.Fork{Cell: req.Cell, Index: req.Index, Block: req.Block, Seed: w.Seed, Started: time.Now(), Process: map[string]float64{}}
-	if n := runtime.GOMAXPROCS(0); n != req.Cell.Procs {
-		return f, fmt.Errorf("GOMAXPROCS is %d, the cell wants %d", n, req.Cell.Procs)
 	}
 	profiler, err := profile.New(req.ProfileDir)
 	if err != nil {
@@ -69,11 +61,31 @@ func Run(ctx context.Context, req Request) (f record.Fork, err error) {
 	} else {
 		err = subject.Perform(ctx, *candidate, against, w, &f, profiler)
 	}
+	end(&f)
+	return f, err
+}
+
+// begin makes the record of a fork, and finds its workload and the implementation.
+func begin(req Request) (f record.Fork, w load.Workload, candidate *subject.Side, err error) {
+	if w, err = load.ParseWorkload(req.Cell.Workload, []byte(req.Workload)); err != nil {
+		return f, w, nil, err
+	}
+	if candidate, err = side(req.Cell.Component, req.Cell.Impl, req.Plant); err != nil {
+		return f, w, nil, err
+	}
+	if n := runtime.GOMAXPROCS(0); n != req.Cell.Procs {
+		return f, w, nil, fmt.Errorf("GOMAXPROCS is %d, the cell wants %d", n, req.Cell.Procs)
+	}
+	f = record.Fork{Cell: req.Cell, Index: req.Index, Block: req.Block, Seed: w.Seed, Started: time.Now(), Process: map[string]float64{}}
+	return f, w, candidate, nil
+}
+
+// end completes the record of a fork.
+func end(f *record.Fork) {
 	if peak := sysinfo.PeakRSSBytes(); peak > 0 {
 		f.Process[metrics.PeakRSS] = peak
 	}
 	f.Seconds = time.Since(f.Started).Seconds()
-	return f, err
 }
 
 func side(c contract.Component, impl string, plant *float64) (*subject.Side, error) {

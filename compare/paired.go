@@ -7,7 +7,8 @@ import (
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
-// The ratios of implementations that took turns with the reference in one process.
+// The ratios of what took turns: implementations with the reference in one process, and
+// head's builds with base's, process with process.
 
 var errNotPaired = errors.New("no duets")
 
@@ -51,6 +52,28 @@ func pairedRatio(r *record.Run, c record.Cell, series, metric string) (stats.Rat
 	logs, err := logRatios(r, c, series, metric)
 	if err != nil {
 		return stats.Ratio{}, err
+	}
+	return stats.PairedRatioOf(logs)
+}
+
+// turnsRatio is the ratio of a cell in head to the same cell in base, which took turns with it.
+// It is errNotPaired unless all forks that have the series did.
+func turnsRatio(head *record.Run, c record.Cell, series, metric string) (stats.Ratio, error) {
+	var logs []float64
+	for _, f := range head.Measured(c) {
+		for _, s := range f.Series {
+			if s.Name() != series {
+				continue
+			}
+			ratio, ok := s.Base[metric]
+			if !ok {
+				return stats.Ratio{}, errNotPaired
+			}
+			logs = append(logs, ratio.Log)
+		}
+	}
+	if len(logs) == 0 {
+		return stats.Ratio{}, errNotPaired
 	}
 	return stats.PairedRatioOf(logs)
 }

@@ -151,15 +151,23 @@ func runsCell(base, head *record.Run, c record.Cell, control bool) (out, missing
 			n := newComparison(nameOf(base, c, series, metric), b, h, -1, look)
 			n.Cell = c
 			n.judged = metrics.JudgedAmong(metric, names)
-			if ratio, err := relativeRatio(base, head, c, series, metric); err == nil && control {
-				// Without control the reference in between is not the same code. With it, the
-				// reference is what the others are measured with, and the same code.
-				switch {
-				case c.ID() != reference.ID():
-					n.Ratio = &ratio
-				case len(group) > 1:
-					n.judged = false
+			measured := func(c record.Cell) (stats.Ratio, error) { return turnsRatio(head, c, series, metric) }
+			// The reference is the same code in both and shows what the machine did, unless
+			// there is nothing else to judge.
+			controls := control && c.ID() == reference.ID() && len(group) > 1
+			if ratio, err := measured(c); err == nil {
+				n.Ratio = &ratio
+				n.judged = n.judged && !controls
+				if same, err := measured(reference); err == nil && control && c.ID() != reference.ID() {
+					widen(floorOfRatio(head.Settings.Rule, same))
 				}
+			} else if ratio, err := relativeRatio(base, head, c, series, metric); err == nil && control {
+				// Without control the reference in between is not the same code. With it, the
+				// others are measured with it.
+				if c.ID() != reference.ID() {
+					n.Ratio = &ratio
+				}
+				n.judged = n.judged && !controls
 				widen(ownFloor(base, reference, series, metric))
 				widen(ownFloor(head, reference, series, metric))
 			}

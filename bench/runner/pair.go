@@ -31,7 +31,8 @@ const (
 )
 
 // Pair measures the plan twice, as base and as head, into two folders below the plan's.
-// Their forks take turns, so that a drift of the machine affects both alike. base is the
+// Operations measured alone take turns, process with process. All else is measured by forks
+// that alternate, so that a drift of the machine affects both alike. base is the
 // program that measures the base; "" is this program. Then the code is the same, and only a
 // planted slowdown, which base does not have, tells them apart. The results are base's and
 // head's, in this order.
@@ -52,6 +53,10 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]
 	if err := sameCells(baseRun, headRun); err != nil {
 		return results, err
 	}
+	turns := baseRun.Schema >= record.TurnsSchema
+	if !turns {
+		fmt.Fprintln(out, "the base's benchrun is too old to take turns with this one, process with process: the forks of each alternate, which is less exact")
+	}
 	var sides []*side
 	for _, s := range []struct {
 		run *record.Run
@@ -59,7 +64,7 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]
 		exe string
 	}{{baseRun, BaseDir, base}, {headRun, HeadDir, ""}} {
 		s.run.Name = filepath.Join(filepath.Base(p.options.Out), s.dir)
-		s.run.Settings.Pair = true
+		s.run.Settings.Pair, s.run.Settings.Turns = true, turns
 		s.run.Schema = record.Schema // this program writes both; sameCells has checked that the numbers mean the same
 		j, err := begin(filepath.Join(p.options.Out, s.dir), s.run)
 		if err != nil {

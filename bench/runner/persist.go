@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/sysinfo"
 )
@@ -22,16 +22,16 @@ const (
 // when memory runs out. Three such ends are no accident.
 const tries = 3
 
-// persistently measures one fork, and again if a signal ended its process. Each such end
+// persistently measures a task, and again if a signal ended a process of it. Each such end
 // leaves a warning in the record.
-func persistently(ctx context.Context, next task, limit time.Duration) (record.Fork, error) {
+func persistently(ctx context.Context, next task, limit time.Duration) ([]record.Fork, error) {
 	for try := 1; ; try++ {
-		f, err := fork(ctx, next, limit)
+		forks, err := measure(ctx, next, limit)
 		if !errors.Is(err, sysinfo.ErrKilled) || try == tries || ctx.Err() != nil {
-			return f, err
+			return forks, err
 		}
-		if err := next.Warn(fmt.Sprintf("%s: fork %d was measured again: %s", next.Cell.ID(), next.Index, err)); err != nil {
-			return f, err
+		if err := next.warn(fmt.Sprintf("%s: fork %d was measured again: %s", next.Cell.ID(), next.Index, err)); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -39,32 +39,66 @@ func persistently(ctx context.Context, next task, limit time.Duration) (record.F
 // AwakeCommand is the hidden command that keeps the processors awake until it is killed.
 const AwakeCommand = "awake-process"
 
-// fork measures one fork in a process of its own.
-func fork(ctx context.Context, next task, limit time.Duration) (record.Fork, error) {
-	req, err := request(next)
-	if err != nil {
-		return record.Fork{}, err
-	}
-	w, err := load.ParseWorkload(req.Cell.Workload, []byte(req.Workload))
-	if err != nil {
-		return record.Fork{}, err
-	}
+// measure measures the forks of a task, each in a process of its own.
+func measure(ctx context.Context, next task, limit time.Duration) ([]record.Fork, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it did not end within %s", limit))
 	defer cancel()
-	var f record.Fork
-	child := sysinfo.Child{Exe: next.exe, Args: []string{ForkCommand}, Procs: next.Cell.Procs}
-	if !inTurns(w, req.Trace) { // goroutines wake each other
-		child.Awake = []string{AwakeCommand}
+	carryOut := alone
+	if len(next.sides) > 1 {
+		carryOut = inTurn
 	}
-	conditions, err := child.Run(ctx, req, &f)
+	forks, conditions, err := carryOut(ctx, next)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
 	if err != nil {
-		return f, err
+		return nil, err
 	}
-	f.Add(conditions)
-	return f, f.Validate()
+	for i := range forks {
+		forks[i].Add(conditions)
+		if err := forks[i].Validate(); err != nil {
+			return nil, err
+		}
+	}
+	return forks, nil
+}
+
+// alone measures the fork of one side.
+func alone(ctx context.Context, next task) ([]record.Fork, sysinfo.Conditions, error) {
+	s := next.sides[0]
+	req, err := next.request(s)
+	if err != nil {
+		return nil, sysinfo.Conditions{}, err
+	}
+	w, err := workloadOf(s.Run(), next.Cell)
+	if err != nil {
+		return nil, sysinfo.Conditions{}, err
+	}
+	child := sysinfo.Child{Exe: s.exe, Args: []string{ForkCommand}, Procs: next.Cell.Procs}
+	if !inTurns(w, req.Trace) { // goroutines wake each other
+		child.Awake = []string{AwakeCommand}
+	}
+	forks := make([]record.Fork, 1)
+	conditions, err := child.Run(ctx, req, &forks[0])
+	return forks, conditions, err
+}
+
+// inTurn measures the forks of base and head by processes that take turns.
+func inTurn(ctx context.Context, next task) (forks []record.Fork, conditions sysinfo.Conditions, err error) {
+	var requests [2]bench.Request
+	var children []sysinfo.Child
+	for i, s := range next.sides {
+		if requests[i], err = next.request(s); err != nil {
+			return nil, conditions, err
+		}
+		children = append(children, sysinfo.Child{Exe: s.exe, Args: []string{TurnsCommand}, Procs: next.Cell.Procs})
+	}
+	conditions, err = sysinfo.Converse(ctx, children, func(pipes []sysinfo.Pipes) error {
+		both, err := bench.Conduct(ctx, requests, pipes)
+		forks = both[:]
+		return err
+	})
+	return forks, conditions, err
 }
 
 // givenUp begins the warning of a cell that is not measured any further.

@@ -34,11 +34,7 @@ func newProgress(out io.Writer, left []task) (*progress, error) {
 	for _, t := range left {
 		id := t.Cell.ID()
 		if p.expected[id] == 0 {
-			text, err := t.Run().Workload(t.Cell)
-			if err != nil {
-				return nil, err
-			}
-			w, err := load.ParseWorkload(text.Name, []byte(text.YAML))
+			w, err := workloadOf(t.sides[0].Run(), t.Cell)
 			if err != nil {
 				return nil, err
 			}

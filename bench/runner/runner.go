@@ -21,6 +21,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/sysinfo"
 	"github.com/informerbench/informerbench/report"
@@ -30,6 +31,10 @@ import (
 // It reads a bench.Request as JSON from standard input and writes a record.Fork as JSON to
 // standard output.
 const ForkCommand = "fork-process"
+
+// TurnsCommand is the hidden command with which two benchruns are started that measure a fork
+// in turns. Each carries out bench.Play.
+const TurnsCommand = "turns-process"
 
 // ErrInterrupted is wrapped by the error of a run that was interrupted. The measured forks
 // are kept.
@@ -205,30 +210,73 @@ func measureAll(ctx context.Context, sides []*side, out io.Writer) error {
 	}
 }
 
-// task is one planned fork of one side.
+// task is a planned fork of one side, or of both sides of a pair, whose processes then take
+// turns.
 type task struct {
-	*side
+	sides []*side
 	record.Planned
 }
 
-func (t task) done() bool { return t.Journal.Done(t.Planned) }
+func (t task) done() bool {
+	return !slices.ContainsFunc(t.sides, func(s *side) bool { return !s.Done(t.Planned) })
+}
 
-// schedule alternates the sides; each is first in every other turn.
-func schedule(sides []*side) []task {
+// keep keeps the forks of the sides, in their order.
+func (t task) keep(forks []record.Fork) error {
+	for i, s := range t.sides {
+		if err := s.Keep(forks[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warn adds a warning to the record of each side.
+func (t task) warn(text string) error {
+	for _, s := range t.sides {
+		if err := s.Warn(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// schedule lets the processes of both sides take turns where they can. Elsewhere it
+// alternates the sides; each is first in every other turn.
+func schedule(sides []*side) ([]task, error) {
 	run := sides[0].Run()
 	var plan []task
 	for i, p := range record.Schedule(run.Cells, run.ForksOf, run.Settings.Profile, run.Settings.Seed) {
+		w, err := workloadOf(run, p.Cell)
+		if err != nil {
+			return nil, err
+		}
+		if run.Settings.Turns && !p.Profile && inTurns(w, run.Settings.Trace) {
+			plan = append(plan, task{sides, p})
+			continue
+		}
 		for k := range sides {
-			plan = append(plan, task{sides[(i+k)%len(sides)], p})
+			plan = append(plan, task{[]*side{sides[(i+k)%len(sides)]}, p})
 		}
 	}
-	return plan
+	return plan, nil
+}
+
+func workloadOf(run *record.Run, c record.Cell) (load.Workload, error) {
+	text, err := run.Workload(c)
+	if err != nil {
+		return load.Workload{}, err
+	}
+	return load.ParseWorkload(text.Name, []byte(text.YAML))
 }
 
 // forks runs the processes of the schedule one after the other. A cell whose process fails
 // or hangs is given up, with a warning in the record; the others continue.
 func forks(ctx context.Context, sides []*side, out io.Writer) error {
-	plan := schedule(sides)
+	plan, err := schedule(sides)
+	if err != nil {
+		return err
+	}
 	left := slices.DeleteFunc(slices.Clone(plan), task.done)
 	if len(left) == 0 {
 		return nil
@@ -251,21 +299,21 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 			continue
 		}
 		bar.begin(next.Planned)
-		f, err := persistently(ctx, next, patience*bar.expected[id]+leastPatience)
+		measured, err := persistently(ctx, next, patience*bar.expected[id]+leastPatience)
 		if err == nil {
-			if err := next.Keep(f); err != nil {
+			if err := next.keep(measured); err != nil {
 				return err
 			}
 		}
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return fmt.Errorf("%w after %d of %d forks; %s", ErrInterrupted, len(plan)-len(left)+i, len(plan), next.goOn("go on with"))
+			return fmt.Errorf("%w after %d of %d forks; %s", ErrInterrupted, len(plan)-len(left)+i, len(plan), next.sides[0].goOn("go on with"))
 		case record.DiskFull(err):
 			return err
 		case err != nil:
-			err = fmt.Errorf("%s%w\n%s", givenUp(id), err, next.goOn("to measure it again"))
+			err = fmt.Errorf("%s%w\n%s", givenUp(id), err, next.sides[0].goOn("to measure it again"))
 			given[id] = fmt.Errorf("%w: %w", ErrFailed, err)
-			if err := next.Warn(err.Error()); err != nil {
+			if err := next.warn(err.Error()); err != nil {
 				return err
 			}
 		}
@@ -274,16 +322,16 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 	return errors.Join(slices.Collect(maps.Values(given))...)
 }
 
-// request builds the request for the process of one fork.
-func request(t task) (bench.Request, error) {
-	settings := t.Run().Settings
-	w, err := t.Run().Workload(t.Cell)
+// request builds the request for the process of one side.
+func (t task) request(s *side) (bench.Request, error) {
+	settings := s.Run().Settings
+	w, err := s.Run().Workload(t.Cell)
 	r := bench.Request{Cell: t.Cell, Index: t.Index, Block: t.Block, Workload: w.YAML, Trace: settings.Trace}
-	if settings.Trace == "" && !t.Profile {
-		r.Against = t.Run().Against(t.Cell)
+	if settings.Trace == "" && !t.Profile && len(t.sides) == 1 {
+		r.Against = s.Run().Against(t.Cell)
 	}
 	if t.Profile {
-		r.ProfileDir = filepath.Join(t.Dir(), "profiles", t.Cell.FileName())
+		r.ProfileDir = filepath.Join(s.Dir(), "profiles", t.Cell.FileName())
 	}
 	if p := settings.Plant; p != nil && t.Cell.Component == contract.ComponentStore {
 		if p.Impl == t.Cell.Impl {

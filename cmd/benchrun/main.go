@@ -19,6 +19,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/go-logr/logr"
@@ -41,7 +42,7 @@ func main() {
 	// client-go logs by itself, also the errors that conformance cases provoke.
 	klog.SetLogger(logr.Discard())
 	ctx, end := context.Background(), func() {}
-	if len(os.Args) < 2 || os.Args[1] != runner.ForkCommand { // a fork does not handle signals
+	if len(os.Args) < 2 || !slices.Contains([]string{runner.ForkCommand, runner.TurnsCommand}, os.Args[1]) { // a fork does not handle signals
 		ctx, end = untilSignal(ctx)
 	}
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
@@ -129,7 +130,7 @@ without its interval.`,
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newCompare(), newPair(), newSelfCheck(), newList(), newVerify(), newRecord(), newTrace(), newServeAPI(), newReport(), newVersion(), newFork(), newRecordProcess(), newBusyProcess(), newAwakeProcess())
+	root.AddCommand(newRun(), newCompare(), newPair(), newSelfCheck(), newList(), newVerify(), newRecord(), newTrace(), newServeAPI(), newReport(), newVersion(), newFork(), newTurns(), newRecordProcess(), newBusyProcess(), newAwakeProcess())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})

@@ -31,11 +31,16 @@ const asBenchrun = "BENCHRUN_TEST_AS_BENCHRUN"
 // TestMain lets the test binary stand in for benchrun where a run starts itself
 // again for each fork, and where a test signals a whole run.
 func TestMain(m *testing.M) {
-	fork := len(os.Args) > 1 && os.Args[1] == runner.ForkCommand
-	if fork {
-		dieOnPurpose()
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case runner.ForkCommand, runner.TurnsCommand:
+			dieOnPurpose()
+			main()
+		case runner.AwakeCommand:
+			main()
+		}
 	}
-	if fork || len(os.Args) > 1 && os.Args[1] == runner.AwakeCommand || os.Getenv(asBenchrun) != "" {
+	if os.Getenv(asBenchrun) != "" {
 		main()
 	}
 	// A process built with -race sleeps a second before it ends; there are hundreds here.

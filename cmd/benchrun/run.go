@@ -199,6 +199,21 @@ func newFork() *cobra.Command {
 	}
 }
 
+// newTurns is the hidden command of a process that measures a fork in turns with another.
+func newTurns() *cobra.Command {
+	return &cobra.Command{
+		Use:    runner.TurnsCommand,
+		Short:  "Measure one fork in turns with another process, as a conductor asks by gob through the pipes",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// The command's own output makes control characters visible; this one is read by
+			// a program.
+			return broken(bench.Play(cmd.Context(), cmd.InOrStdin(), os.Stdout))
+		},
+	}
+}
+
 // newRecordProcess is the hidden command by which a pair asks the base's benchrun for its
 // record.
 func newRecordProcess() *cobra.Command {

@@ -16,7 +16,8 @@ type Fork struct {
 	Block   int       `json:"block"`
 	Seed    uint64    `json:"seed"`
 	Started time.Time `json:"started"`
-	// Seconds is the process's duration, including its preparation.
+	// Seconds is the process's duration, including its preparation; half of it for each of
+	// two processes that took turns.
 	Seconds float64  `json:"seconds"`
 	Series  []Series `json:"series"`
 	// Process holds the metrics of the process as a whole.
@@ -55,6 +56,9 @@ type Series struct {
 	// Duet is the comparison with the reference, if that took turns with the implementation
 	// in this process.
 	Duet *Duet `json:"duet,omitempty"`
+	// Base holds the ratios to the same series of the pair's base, by metric, if base and head
+	// took turns; only head has it.
+	Base map[string]LogRatio `json:"base,omitempty"`
 	// Histograms holds the merged latency distributions by name ("delay",
 	// "service", "late"), compressed (HdrHistogram V2).
 	Histograms map[string]string `json:"histograms,omitempty"`
@@ -69,7 +73,8 @@ type Duet struct {
 	Ratios map[string]LogRatio `json:"ratios"`
 }
 
-// LogRatio is the natural logarithm of an implementation's value to the reference's.
+// LogRatio is the natural logarithm of an implementation's value to the reference's, or of
+// head's to base's.
 type LogRatio struct {
 	// Log is the mean of the middle half of Sittings.
 	Log float64 `json:"log"`

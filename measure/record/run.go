@@ -26,7 +26,13 @@ import (
 //   - 6: given up like 5.
 //   - 7: operations measured alone take turns with the reference; ns/op has no garbage
 //     collection in it.
-const Schema = 7
+//   - 8: a series may have ratios to the pair's base, whose processes take turns with head's
+//     (bench.Play); the numbers are those of 7.
+const Schema = 8
+
+// TurnsSchema is the first schema whose benchrun can take turns with another, process with
+// process.
+const TurnsSchema = 8
 
 // sealedSchema is the first schema whose files have checksums.
 const sealedSchema = 4
@@ -34,10 +40,10 @@ const sealedSchema = 4
 // SameNumbers reports whether the numbers of two schemas have the same meaning, so that
 // runs of both may be compared.
 func SameNumbers(a, b int) bool {
-	// The checksum changed no number.
+	// Neither the checksum nor the base's ratios changed a number.
 	kind := func(schema int) int {
-		if schema == 4 {
-			return 3
+		if schema == sealedSchema || schema == TurnsSchema {
+			return schema - 1
 		}
 		return schema
 	}
@@ -84,6 +90,9 @@ type Settings struct {
 	Budget time.Duration `json:"budget,omitempty"`
 	// Pair says that the forks took turns with those of another run.
 	Pair bool `json:"pair,omitempty"`
+	// Turns says that operations measured alone took turns with those of the other run,
+	// process with process, in place of the reference.
+	Turns bool `json:"turns,omitempty"`
 	// Plant is a deliberate slowdown of a store.
 	Plant *Plant `json:"plant,omitempty"`
 }

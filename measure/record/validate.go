@@ -182,6 +182,9 @@ func (s *Series) validate() error {
 	if err := s.Duet.validate(); err != nil {
 		return fmt.Errorf("duet.%w", err)
 	}
+	if err := validateRatios("base", s.Base); err != nil {
+		return err
+	}
 	for i, v := range s.Passes {
 		if !natural(v) {
 			return fmt.Errorf("passes[%d]: %v, want a number of 0 or more", i, v)
@@ -204,18 +207,25 @@ func (d *Duet) validate() error {
 	case len(d.Ratios) == 0:
 		return errors.New("ratios: missing")
 	}
-	for _, metric := range slices.Sorted(maps.Keys(d.Ratios)) {
-		r := d.Ratios[metric]
+	if err := validateRatios("ratios", d.Ratios); err != nil {
+		return err
+	}
+	return validateValues("reference", d.Reference)
+}
+
+func validateRatios(field string, ratios map[string]LogRatio) error {
+	for _, metric := range slices.Sorted(maps.Keys(ratios)) {
+		r := ratios[metric]
 		if len(r.Sittings) == 0 {
-			return fmt.Errorf("ratios[%q].sittings: missing", metric)
+			return fmt.Errorf("%s[%q].sittings: missing", field, metric)
 		}
 		for _, v := range append([]float64{r.Log}, r.Sittings...) {
 			if math.IsNaN(v) || math.Abs(v) > mostLogRatio {
-				return fmt.Errorf("ratios[%q]: %v, want a logarithm between -%d and %d", metric, v, mostLogRatio, mostLogRatio)
+				return fmt.Errorf("%s[%q]: %v, want a logarithm between -%d and %d", field, metric, v, mostLogRatio, mostLogRatio)
 			}
 		}
 	}
-	return validateValues("reference", d.Reference)
+	return nil
 }
 
 // mostLogRatio is more than any two implementations differ: a factor of e to the 50.

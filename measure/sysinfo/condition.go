@@ -46,11 +46,14 @@ type Conditions struct {
 	Warnings []string
 }
 
-// conditions returns the conditions under which the child process ran. The child has just
-// ended; before was read just before it began. What kept the processors awake used the CPU
-// time awake.
-func (before reading) conditions(child *os.ProcessState, awake time.Duration) Conditions {
+// conditions returns the conditions under which child processes ran. They have just ended;
+// before was read just before they began. What kept the processors awake used the CPU time
+// awake, and ended with the error given.
+func (before reading) conditions(awake time.Duration, ended error, children ...*os.ProcessState) Conditions {
 	now, c := takeReading(), Conditions{Values: map[string]float64{}}
+	if ended != nil {
+		c.Warnings = append(c.Warnings, ended.Error())
+	}
 	if now.load > 0 {
 		c.Values[metrics.MachineLoad] = before.load
 	}
@@ -58,7 +61,10 @@ func (before reading) conditions(child *os.ProcessState, awake time.Duration) Co
 	if now.at.Sub(before.at) < leastWatched || m.total <= 0 {
 		return c
 	}
-	own := now.self - before.self + child.UserTime() + child.SystemTime() + awake
+	own := now.self - before.self + awake
+	for _, child := range children {
+		own += child.UserTime() + child.SystemTime()
+	}
 	c.disturbed(metrics.StealPct, m.stolen, m.total, "the hypervisor took")
 	c.disturbed(metrics.OthersCPU, m.used-own, m.total, "other processes used")
 	return c

@@ -56,18 +56,18 @@ func TestNoteWatchesAsLongAsTicksTell(t *testing.T) {
 		t.Skip(err)
 	}
 	now := takeReading()
-	short := now.conditions(child.ProcessState, 0)
+	short := now.conditions(0, nil, child.ProcessState)
 	if _, ok := short.Values[metrics.OthersCPU]; ok {
 		t.Error("a share is told of a moment")
 	}
 	earlier := now
 	earlier.at = now.at.Add(-time.Second)
 	earlier.machine = cpuTimes{total: now.machine.total - 2*time.Second, used: now.machine.used, stolen: now.machine.stolen - time.Second}
-	long := earlier.conditions(child.ProcessState, 0)
+	long := earlier.conditions(0, nil, child.ProcessState)
 	// What kept the processors awake is not the work of others.
 	busy := earlier
 	busy.machine = cpuTimes{total: now.machine.total - 2*time.Second, used: now.machine.used - time.Second, stolen: now.machine.stolen}
-	if others, awake := busy.conditions(child.ProcessState, 0).Values[metrics.OthersCPU], busy.conditions(child.ProcessState, time.Second).Values[metrics.OthersCPU]; others-awake < 20 {
+	if others, awake := busy.conditions(0, nil, child.ProcessState).Values[metrics.OthersCPU], busy.conditions(time.Second, nil, child.ProcessState).Values[metrics.OthersCPU]; others-awake < 20 {
 		t.Errorf("others used %g%%, and %g%% beside a second of keeping awake; want about 50%% less", others, awake)
 	}
 	// This test's own time since, a few ticks, is in the shares.

@@ -2,10 +2,12 @@ package sysinfo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -38,25 +40,16 @@ type Child struct {
 // a child that fails contains the end of its standard error. If a signal ended the child, the
 // error wraps ErrKilled.
 func (c Child) Run(ctx context.Context, request, result any) (Conditions, error) {
-	exe := c.Exe
-	if exe == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return Conditions{}, fmt.Errorf("finding this program to start it again: %w", err)
-		}
-		exe = self
+	cmd, stderr, err := c.command(ctx)
+	if err != nil {
+		return Conditions{}, err
 	}
 	in, err := json.Marshal(request)
 	if err != nil {
 		return Conditions{}, err
 	}
-	cmd := exec.CommandContext(ctx, exe, c.Args...)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(c.Procs))
-	cmd.Stdin = bytes.NewReader(in)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = 2 * time.Second
-	isolate(cmd)
+	var stdout bytes.Buffer
+	cmd.Stdin, cmd.Stdout = bytes.NewReader(in), &stdout
 	before, kills := takeReading(), oomKills(procRoot, cgroupRoot)
 	awake, err := keepAwake(ctx, c.Awake)
 	if err != nil {
@@ -73,11 +66,105 @@ func (c Child) Run(ctx context.Context, request, result any) (Conditions, error)
 	if err := json.Unmarshal(stdout.Bytes(), result); err != nil {
 		return Conditions{}, errors.Join(fmt.Errorf("reading what the measuring process printed: %w", err), errors.New(tail(stdout.String(), 500)))
 	}
-	conditions := before.conditions(cmd.ProcessState, awakeTime)
-	if awakeErr != nil {
-		conditions.Warnings = append(conditions.Warnings, awakeErr.Error())
+	return before.conditions(awakeTime, awakeErr, cmd.ProcessState), nil
+}
+
+// command is the child's command, without standard input and output. What it writes to its
+// standard error is kept.
+func (c Child) command(ctx context.Context) (cmd *exec.Cmd, stderr *bytes.Buffer, err error) {
+	exe := c.Exe
+	if exe == "" {
+		if exe, err = os.Executable(); err != nil {
+			return nil, nil, fmt.Errorf("finding this program to start it again: %w", err)
+		}
 	}
-	return conditions, nil
+	cmd = exec.CommandContext(ctx, exe, c.Args...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(c.Procs))
+	stderr = new(bytes.Buffer)
+	cmd.Stderr = stderr
+	cmd.WaitDelay = 2 * time.Second
+	isolate(cmd)
+	return cmd, stderr, nil
+}
+
+// Pipes lead to a child that answers.
+type Pipes struct {
+	In  io.Writer // its standard input
+	Out io.Reader // its standard output
+}
+
+// Converse starts children that live at the same time and answer what they are asked, and
+// calls talk with the pipes of each, in the order of the children. When talk returns, their
+// standard input ends, and so must they. What Run says of its child holds for each of them;
+// the Awake of the first is that of all. A child's failure comes before that of talk, which is
+// its consequence.
+func Converse(ctx context.Context, children []Child, talk func([]Pipes) error) (Conditions, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	before, kills := takeReading(), oomKills(procRoot, cgroupRoot)
+	awake, err := keepAwake(ctx, children[0].Awake)
+	if err != nil {
+		return Conditions{}, err
+	}
+	var live []*speaker
+	for _, c := range children {
+		var s *speaker
+		if s, err = c.start(ctx); err != nil {
+			break
+		}
+		live = append(live, s)
+	}
+	if err == nil {
+		var pipes []Pipes
+		for _, s := range live {
+			pipes = append(pipes, s.Pipes)
+		}
+		err = talk(pipes)
+	}
+	ended := ctx.Err()
+	var states []*os.ProcessState
+	var failed error
+	for _, s := range live {
+		_ = s.in.Close() // it fails if the child has ended
+	}
+	for _, s := range live {
+		if e := s.cmd.Wait(); e != nil && failed == nil {
+			failed = failure(e, s.stderr.String(), oomKills(procRoot, cgroupRoot) > kills)
+		}
+		states = append(states, s.cmd.ProcessState)
+	}
+	awakeTime, awakeErr := awake.end()
+	if err := cmp.Or(ended, failed, err); err != nil {
+		return Conditions{}, err
+	}
+	return before.conditions(awakeTime, awakeErr, states...), nil
+}
+
+// speaker is a child that answers.
+type speaker struct {
+	cmd    *exec.Cmd
+	in     io.Closer
+	stderr *bytes.Buffer
+	Pipes
+}
+
+func (c Child) start(ctx context.Context) (*speaker, error) {
+	cmd, stderr, err := c.command(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting a measuring process: %w", err)
+	}
+	return &speaker{cmd, in, stderr, Pipes{in, out}}, nil
 }
 
 // Where the kernel reports how many processes it has killed for lack of memory.

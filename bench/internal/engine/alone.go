@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/internal/profile"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
-	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // Sitting is the subjects of one sitting, fresh and filled.
@@ -64,7 +64,7 @@ func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string
 		return err
 	}
 	f.Process[metrics.HarnessNs] = cost
-	all := trialsOf(w, against, rand.New(rand.NewPCG(w.Seed, uint64(f.Index)))) // other orders of turns in each fork
+	all := trialsOf(w, rand.New(rand.NewPCG(w.Seed, uint64(f.Index)))) // other orders of turns in each fork
 	for i := range sittings {
 		s, err := sit(i)
 		if err != nil {
@@ -79,7 +79,7 @@ func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string
 			if err = errors.Join(err, ctx.Err()); err != nil {
 				break
 			}
-			if err = t.sit(s, w.Duration/time.Duration(sittings), gc, m); err != nil {
+			if err = t.sitHere(s, w.Duration/time.Duration(sittings), gc, m); err != nil {
 				err = fmt.Errorf("%s: %w", t.op, err)
 			}
 		}
@@ -88,12 +88,17 @@ func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string
 			return err
 		}
 	}
+	perByte := gc.perByte()
 	for _, t := range all {
-		if t.lacking != nil {
-			f.Unsupported = append(f.Unsupported, t.lacking.Error())
+		if err := t.lacking[candidate]; err != nil {
+			f.Unsupported = append(f.Unsupported, err.Error())
 			continue
 		}
-		f.Series = append(f.Series, t.series(gc))
+		series := t.series(candidate, perByte)
+		if ratios := t.duet.ratios(); len(ratios) > 0 {
+			series.Duet = &record.Duet{Against: against, Reference: t.duet.sides[reference].values(perByte), Ratios: ratios}
+		}
+		f.Series = append(f.Series, series)
 	}
 	return nil
 }
@@ -101,38 +106,37 @@ func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string
 // harnessCost is what an operation that does nothing takes, in ns.
 func harnessCost(keys []string, gc *collector, m *meter) (float64, error) {
 	d := duet{sides: make([]solo, 1)}
-	if err := d.sit([][]Actor{{empty(keys)}}, 10*time.Millisecond, gc, m); err != nil {
+	if err := d.sit([]crew{&actors{[]Actor{empty(keys)}, gc, m}}, 10*time.Millisecond); err != nil {
 		return 0, err
 	}
-	return d.sides[0].values(gc)[metrics.NsPerOp], nil
+	return d.sides[0].values(gc.perByte())[metrics.NsPerOp], nil
 }
 
 // trial is one operation on a number of goroutines.
 type trial struct {
 	op         load.Op
 	goroutines int
-	against    string // the reference
 	duet       duet
-	lacking    error                // why the implementation lacks the operation
-	told       map[string][]float64 // what the actors told, by metric, of each sitting
+	sides      []int    // those that sit in the duet: candidate, reference or both
+	lacking    [2]error // why a side lacks the operation
 }
 
-func trialsOf(w load.Workload, against string, rng *rand.Rand) (all []*trial) {
+func trialsOf(w load.Workload, rng *rand.Rand) (all []*trial) {
 	for _, op := range w.Ops {
 		for _, goroutines := range w.Parallel {
-			all = append(all, &trial{op: op, goroutines: goroutines, against: against, duet: duet{rng: rng}})
+			all = append(all, &trial{op: op, goroutines: goroutines, duet: duet{rng: rng}})
 		}
 	}
 	return all
 }
 
-// sit measures the operation in a sitting for about the time budget, unless the
-// implementation lacks it. It takes turns with the reference, unless that lacks it.
-func (t *trial) sit(s Sitting, budget time.Duration, gc *collector, m *meter) error {
-	if t.lacking != nil {
+// sitHere measures the operation in a sitting for about the time budget, unless the candidate
+// lacks it. It takes turns with the reference, unless that lacks it.
+func (t *trial) sitHere(s Sitting, budget time.Duration, gc *collector, m *meter) error {
+	if t.lacking[candidate] != nil {
 		return nil
 	}
-	var crews [2][]Actor
+	var crews [2]crew
 	order := [2]int{candidate, reference}
 	if s.ReferenceFirst {
 		order = [2]int{reference, candidate}
@@ -145,47 +149,43 @@ func (t *trial) sit(s Sitting, budget time.Duration, gc *collector, m *meter) er
 		if subject == nil {
 			continue
 		}
-		crew, err := Crew(subject, t.op, t.goroutines)
+		made, err := Crew(subject, t.op, t.goroutines)
 		switch {
-		case err != nil && !errors.Is(err, ErrUnsupported):
+		case errors.Is(err, ErrUnsupported):
+			t.lacking[side] = err
+			if side == candidate {
+				return nil
+			}
+		case err != nil:
 			return err
-		case err != nil && side == candidate:
-			t.lacking = err
-			return nil
+		default:
+			crews[side] = &actors{made, gc, m}
 		}
-		crews[side] = crew // none if the reference lacks the operation
 	}
-	sides := crews[:1]
-	if len(crews[reference]) > 0 {
-		sides = crews[:]
-	}
-	err := t.duet.sit(sides, budget, gc, m)
-	t.listen(crews[candidate][0])
-	return err
+	return t.sit(crews, budget)
 }
 
-// listen keeps what an actor tells after a sitting.
-func (t *trial) listen(a Actor) {
-	if a.Tell == nil {
-		return
+// sit measures the operation in a sitting by the crews of the sides; a side that lacks the
+// operation has none.
+func (t *trial) sit(crews [2]crew, budget time.Duration) error {
+	var present []crew
+	t.sides = nil
+	for side, c := range crews {
+		if c != nil {
+			present, t.sides = append(present, c), append(t.sides, side)
+		}
 	}
-	values := map[string]float64{}
-	a.Tell(values)
-	if t.told == nil {
-		t.told = map[string][]float64{}
+	if len(present) == 0 {
+		return nil
 	}
-	for metric, v := range values {
-		t.told[metric] = append(t.told[metric], v)
-	}
+	return t.duet.sit(present, budget)
 }
 
-// series summarises all sittings.
-func (t *trial) series(gc *collector) record.Series {
-	series := t.duet.series(t.against, gc)
+// series summarises all sittings of a side, which does not lack the operation. An allocated
+// byte costs its collector so many ns.
+func (t *trial) series(side int, perByte float64) record.Series {
+	series := t.duet.series(slices.Index(t.sides, side), perByte)
 	series.Op, series.Goroutines = string(t.op), t.goroutines
-	for metric, values := range t.told {
-		series.Values[metric] = stats.MedianOf(values)
-	}
 	if t.goroutines > 1 {
 		series.Group = fmt.Sprintf("x%d", t.goroutines)
 	}

@@ -25,7 +25,8 @@ const garbage = 32 << 20
 // live bytes.
 type collector struct {
 	counter *sysinfo.HeapCounter
-	usual   int    // GOGC as it was
+	held    bool   // automatic collections are off
+	usual   int    // GOGC as it was before
 	since   uint64 // bytes allocated up to the last collection
 	cpu     time.Duration
 	live    uint64 // bytes, summed over collections
@@ -39,8 +40,18 @@ func newCollector() *collector {
 	return c
 }
 
-func (c *collector) hold()    { c.usual = debug.SetGCPercent(-1) }
-func (c *collector) release() { debug.SetGCPercent(c.usual) }
+func (c *collector) hold() {
+	if !c.held {
+		c.usual, c.held = debug.SetGCPercent(-1), true
+	}
+}
+
+func (c *collector) release() {
+	if c.held {
+		debug.SetGCPercent(c.usual)
+		c.held = false
+	}
+}
 
 // tidy collects if enough was allocated since the last collection.
 func (c *collector) tidy() {

@@ -65,18 +65,14 @@ type duet struct {
 	logs    [allCosts][]float64 // of the sittings
 }
 
-// sit measures a sitting: groups of turns until budget is spent, of actors that were made for
-// it. It is errStopped if an actor did fewer operations than asked.
-func (d *duet) sit(crews [][]Actor, budget time.Duration, gc *collector, m *meter) error {
+// sit measures a sitting: groups of turns until budget is spent, of crews that were made for
+// it.
+func (d *duet) sit(crews []crew, budget time.Duration) error {
 	if d.sides == nil {
 		d.sides = make([]solo, len(crews))
 	}
 	for _, i := range d.order()[:len(d.sides)] { // what begins last has its data in the caches
-		d.sides[i].begin(crews[i], gc, m)
-	}
-	if crews[candidate][0].UsualGC {
-		gc.release()
-		defer gc.hold()
+		d.sides[i].begin(crews[i])
 	}
 	if d.perTurn == 0 {
 		d.calibrate()
@@ -87,8 +83,8 @@ func (d *duet) sit(crews [][]Actor, budget time.Duration, gc *collector, m *mete
 	}
 	for i := range d.sides {
 		d.sides[i].rise(d.perTurn, d.counts())
-		if d.sides[i].stopped {
-			return errStopped
+		if err := d.sides[i].end(); err != nil {
+			return err
 		}
 	}
 	d.compare()
@@ -117,8 +113,8 @@ func (d *duet) compare() {
 func usualRatio(mine, other []spent) float64 {
 	logs := make([]float64, len(mine)/2) // a group has two turns of each side
 	for i := range logs {
-		a := mine[2*i].costs[wallTime] + mine[2*i+1].costs[wallTime]
-		b := other[2*i].costs[wallTime] + other[2*i+1].costs[wallTime]
+		a := mine[2*i].Costs[wallTime] + mine[2*i+1].Costs[wallTime]
+		b := other[2*i].Costs[wallTime] + other[2*i+1].Costs[wallTime]
 		logs[i] = math.Log(max(a, 1) / max(b, 1))
 	}
 	return stats.MedianOf(logs)
@@ -142,7 +138,7 @@ func (d *duet) calibrate() {
 func (d *duet) adjust(ops float64) {
 	d.perTurn = max(1, int(min(mostPerTurn, ops))) // a coarse clock shows no time, so ops may be infinite
 	for i := range d.sides {
-		d.perTurn = max(d.perTurn, deferredShare*d.sides[i].actors[0].Deferred)
+		d.perTurn = max(d.perTurn, deferredShare*d.sides[i].crew.deferred())
 	}
 	d.group = time.Duration(4 * float64(d.perTurn) / ops * float64(turnTime))
 }
@@ -190,37 +186,45 @@ func (d *duet) turns(order []int) {
 // again for that.
 func (d *duet) counts() bool { return d.perTurn == 1 || d.group >= 4*longTurn }
 
-// series summarises the candidate's sittings, beside those of the reference against.
-func (d *duet) series(against string, gc *collector) record.Series {
-	s := record.Series{Passes: d.sides[candidate].sittings[wallTime], Values: d.sides[candidate].values(gc)}
+// ratios are the candidate's costs to the reference's, by metric: those that could always be
+// read.
+func (d *duet) ratios() map[string]record.LogRatio {
+	out := map[string]record.LogRatio{}
+	for i, logs := range d.logs {
+		if len(logs) > 0 && len(logs) == len(d.sides[candidate].sittings[wallTime]) {
+			out[costNames[i]] = record.LogRatio{Log: stats.MidMean(logs), Sittings: logs}
+		}
+	}
+	return out
+}
+
+// series summarises the sittings of one side, of which an allocated byte costs the collector
+// so many ns.
+func (d *duet) series(side int, perByte float64) record.Series {
+	s := record.Series{Passes: d.sides[side].sittings[wallTime], Values: d.sides[side].values(perByte)}
 	for i := range d.sides {
 		if d.sides[i].restless { // either side's taints the ratio
 			s.Warnings = []string{"no steady state after warm-up"}
-		}
-	}
-	if len(d.sides) > 1 {
-		s.Duet = &record.Duet{Against: against, Reference: d.sides[reference].values(gc), Ratios: map[string]record.LogRatio{}}
-		for i, logs := range d.logs {
-			if len(logs) == len(s.Passes) { // a cost that could always be read
-				s.Duet.Ratios[costNames[i]] = record.LogRatio{Log: stats.MidMean(logs), Sittings: logs}
-			}
 		}
 	}
 	return s
 }
 
 // values are those of one side.
-func (s *solo) values(gc *collector) map[string]float64 {
-	bytes := perOp(s.counted.bytes, s.counted.ops, 0.1)
+func (s *solo) values(perByte float64) map[string]float64 {
+	bytes := perOp(s.counted.Bytes, s.counted.Ops, 0.1)
 	values := map[string]float64{
 		metrics.BytesPerOp:  bytes,
-		metrics.AllocsPerOp: perOp(s.counted.objects, s.counted.ops, 0.001),
-		metrics.GCNsPerOp:   bytes * gc.perByte(),
+		metrics.AllocsPerOp: perOp(s.counted.Objects, s.counted.Ops, 0.001),
+		metrics.GCNsPerOp:   bytes * perByte,
 	}
 	for i, sittings := range s.sittings {
 		if slices.Min(sittings) > 0 {
 			values[costNames[i]] = stats.QuantileOf(sittings, Undisturbed)
 		}
+	}
+	for metric, told := range s.told {
+		values[metric] = stats.MedianOf(told)
 	}
 	return values
 }

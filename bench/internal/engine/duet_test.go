@@ -26,11 +26,19 @@ func measure(t *testing.T, d *duet, times int, budget time.Duration, crews ...[]
 	defer gc.release()
 	gc.collect() // as Alone does
 	for range times {
-		if err := d.sit(crews, budget, gc, &meter{}); err != nil {
+		if err := d.sit(here(gc, crews...), budget); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return gc
+}
+
+// here are crews of actors in this process.
+func here(gc *collector, all ...[]Actor) (crews []crew) {
+	for _, one := range all {
+		crews = append(crews, &actors{one, gc, &meter{}})
+	}
+	return crews
 }
 
 // sleeper is an operation that takes d, on the bubble's clock, and the longer the later: the
@@ -125,7 +133,7 @@ func TestDuetSurvivesADisturbedSitting(t *testing.T) {
 			if i == 2 {
 				slow *= 5
 			}
-			if err := d.sit([][]Actor{{seldom(slow, 1, 0)}, {seldom(time.Microsecond, 1, 0)}}, 20*time.Millisecond, gc, &meter{}); err != nil {
+			if err := d.sit(here(gc, []Actor{seldom(slow, 1, 0)}, []Actor{seldom(time.Microsecond, 1, 0)}), 20*time.Millisecond); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -151,7 +159,7 @@ func TestDuetKeepsTheSidesApart(t *testing.T) {
 	d := newDuet(1)
 	const bytes = 64 << 10
 	gc := measure(t, d, 2, 20*time.Millisecond, []Actor{allocating(bytes, &sink)}, []Actor{{Loop: func(n int) int { return n }}})
-	mine, other := d.sides[candidate].values(gc), d.sides[reference].values(gc)
+	mine, other := d.sides[candidate].values(gc.perByte()), d.sides[reference].values(gc.perByte())
 	// The runtime may allocate an object of its own among the thousand.
 	if b, n := mine[metrics.BytesPerOp], mine[metrics.AllocsPerOp]; math.Abs(b/bytes-1) > 0.001 || math.Abs(n-1) > 0.01 {
 		t.Errorf("%g B/op and %g allocs/op, want %d and 1", b, n, bytes)
@@ -181,10 +189,10 @@ func TestAllocationsAreExact(t *testing.T) {
 	d := newDuet(1)
 	gc := measure(t, d, 4, 5*time.Millisecond, []Actor{some}, []Actor{{Loop: func(n int) int { return n }}})
 	// Each round begins anywhere among the three.
-	if got := d.sides[candidate].values(gc)[metrics.AllocsPerOp]; math.Abs(got-2) > 0.02 {
+	if got := d.sides[candidate].values(gc.perByte())[metrics.AllocsPerOp]; math.Abs(got-2) > 0.02 {
 		t.Errorf("%g allocs/op, want 2 on average", got)
 	}
-	if got := d.sides[reference].values(gc)[metrics.AllocsPerOp]; got != 0 {
+	if got := d.sides[reference].values(gc.perByte())[metrics.AllocsPerOp]; got != 0 {
 		t.Errorf("%g allocs/op of nothing", got)
 	}
 }
@@ -193,12 +201,12 @@ func TestAllocationsAreExact(t *testing.T) {
 // sitting has none.
 func TestEachCostHasItsRatio(t *testing.T) {
 	side := func(wall, cpu, misses float64) solo {
-		s := solo{actors: make([]Actor, 2), sittings: [allCosts][]float64{}}
+		s := solo{crew: &actors{crew: make([]Actor, 2)}, sittings: [allCosts][]float64{}}
 		for range 11 {
-			s.turns = append(s.turns, spent{ops: 1, costs: costs{wallTime: wall, usualTime: wall, cpuTime: cpu, allCosts - 1: misses}})
+			s.turns = append(s.turns, spent{Ops: 1, Costs: costs{wallTime: wall, usualTime: wall, cpuTime: cpu, allCosts - 1: misses}})
 		}
-		s.turns[3].costs[wallTime] = 1e9 // the machine stopped: it counts as ten turns
-		s.counted.ops = 1
+		s.turns[3].Costs[wallTime] = 1e9 // the machine stopped: it counts as ten turns
+		s.counted.Ops = 1
 		return s
 	}
 	d, gc := newDuet(1), newCollector()
@@ -209,7 +217,7 @@ func TestEachCostHasItsRatio(t *testing.T) {
 		d.sides[i].rise(1, true)
 	}
 	d.compare()
-	s := d.series("theirs", gc)
+	s, ratios := d.series(candidate, gc.perByte()), d.ratios()
 	if got, want := s.Values[metrics.NsPerOp], 2*110*20.0/11; math.Abs(got-want) > 0.01 {
 		t.Errorf("%g ns/op of two goroutines, want %g", got, want)
 	}
@@ -217,15 +225,16 @@ func TestEachCostHasItsRatio(t *testing.T) {
 		t.Errorf("%g cpu-ns/op, want 30", got)
 	}
 	for metric, want := range map[string]float64{metrics.NsPerOp: 1.1, metrics.UsualNsPerOp: 1.1, metrics.CPUNsPerOp: 1.5} {
-		if got := math.Exp(s.Duet.Ratios[metric].Log); math.Abs(got-want) > 1e-9 {
+		if got := math.Exp(ratios[metric].Log); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: ratio %g, want %g", metric, got, want)
 		}
 	}
-	if len(s.Duet.Ratios) != 3 {
-		t.Errorf("ratios %v, want three: the other costs are 0 on one side or on both", s.Duet.Ratios)
+	if len(ratios) != 3 {
+		t.Errorf("ratios %v, want three: the other costs are 0 on one side or on both", ratios)
 	}
-	if _, ok := s.Values[metrics.CacheMisses]; ok || s.Duet.Reference[metrics.CacheMisses] != 7 {
-		t.Errorf("%v and %v, want cache misses of the reference alone", s.Values, s.Duet.Reference)
+	other := d.series(reference, gc.perByte()).Values
+	if _, ok := s.Values[metrics.CacheMisses]; ok || other[metrics.CacheMisses] != 7 {
+		t.Errorf("%v and %v, want cache misses of the reference alone", s.Values, other)
 	}
 }
 
@@ -306,7 +315,7 @@ func TestDuetRefusesAShortLoop(t *testing.T) {
 	gc := newCollector()
 	defer gc.release()
 	for _, crews := range [][][]Actor{{whole, short}, {short, whole}, {short}} {
-		if err := newDuet(1).sit(crews, time.Millisecond, gc, &meter{}); !errors.Is(err, errStopped) {
+		if err := newDuet(1).sit(here(gc, crews...), time.Millisecond); !errors.Is(err, errStopped) {
 			t.Errorf("got %v, want errStopped", err)
 		}
 	}

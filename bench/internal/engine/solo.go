@@ -1,10 +1,6 @@
 package engine
 
 import (
-	"errors"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/measure/stats"
@@ -23,9 +19,6 @@ const (
 	maxWarmup    = 4 // windows after the first; then the operation is measured as it is, with a warning
 )
 
-// errStopped is the error of an operation whose time would be meaningless.
-var errStopped = errors.New("the operation did fewer than it was asked for: nothing to take out, or the component refused")
-
 // solo is one side of a duet: an operation on one goroutine or several. Each goroutine does
 // the same number of operations per round.
 //
@@ -33,49 +26,48 @@ var errStopped = errors.New("the operation did fewer than it was asked for: noth
 // goroutines that do not hinder each other therefore show the ns/op of one. All other costs
 // are divided by the operations of all goroutines.
 type solo struct {
-	actors   []Actor
-	gc       *collector
-	meter    *meter
-	stopped  bool // an actor did fewer operations than asked
-	restless bool // no steady state after warm-up
+	crew     crew
+	err      error // why there is nothing to measure
+	restless bool  // no steady state after warm-up
 
-	turns    []spent             // of this sitting
-	counted  spent               // in the rounds of all sittings whose allocations were counted
-	sittings [allCosts][]float64 // per operation
-}
-
-// spent is what operations took.
-type spent struct {
-	costs          costs
-	ops            uint64 // of all goroutines
-	bytes, objects uint64 // allocated, where that was counted
-}
-
-func (s *spent) add(o spent) {
-	for i, c := range o.costs {
-		s.costs[i] += c
-	}
-	s.ops += o.ops
-	s.bytes += o.bytes
-	s.objects += o.objects
+	turns    []spent              // of this sitting
+	counted  spent                // in the rounds of all sittings whose allocations were counted
+	sittings [allCosts][]float64  // per operation
+	told     map[string][]float64 // what the operation measured itself, by metric, in each sitting
 }
 
 // begin begins a sitting.
-func (s *solo) begin(actors []Actor, gc *collector, m *meter) {
-	s.actors, s.gc, s.meter, s.turns = actors, gc, m, nil
-	for _, a := range actors {
-		if a.Begin != nil {
-			a.Begin()
-		}
+func (s *solo) begin(c crew) {
+	s.crew, s.turns = c, nil
+	s.err = c.begin()
+}
+
+// end ends the sitting.
+func (s *solo) end() error {
+	if s.err != nil {
+		return s.err
 	}
+	told, err := s.crew.end()
+	if s.told == nil {
+		s.told = map[string][]float64{}
+	}
+	for metric, v := range told {
+		s.told[metric] = append(s.told[metric], v)
+	}
+	return err
+}
+
+// round does n operations, after a number of others that do not count.
+func (s *solo) round(before, n int, count bool) (total spent) {
+	if s.err == nil {
+		total, s.err = s.crew.round(before, n, count)
+	}
+	return total
 }
 
 // turn does one turn of n operations. With count, it counts what they allocate.
 func (s *solo) turn(n int, count bool) {
-	if n >= leadIn {
-		s.round(n/leadIn, false)
-	}
-	t := s.round(n, count)
+	t := s.round(n/leadIn, n, count)
 	s.turns = append(s.turns, t)
 	if count {
 		s.counted.add(t)
@@ -96,12 +88,12 @@ const (
 func (s *solo) rise(n int, counted bool) {
 	ops := uint64(0)
 	for _, t := range s.turns {
-		ops += t.ops
+		ops += t.Ops
 	}
 	for i := range s.sittings {
 		values := make([]float64, len(s.turns))
 		for j, t := range s.turns {
-			values[j] = t.costs[i]
+			values[j] = t.Costs[i]
 		}
 		median, total := stats.MedianOf(values), 0.0
 		for _, v := range values {
@@ -109,15 +101,15 @@ func (s *solo) rise(n int, counted bool) {
 		}
 		switch i {
 		case wallTime:
-			total *= float64(len(s.actors))
+			total *= float64(s.crew.goroutines())
 		case usualTime:
-			total = median * float64(len(s.turns)*len(s.actors))
+			total = median * float64(len(s.turns)*s.crew.goroutines())
 		}
 		s.sittings[i] = append(s.sittings[i], total/float64(ops))
 	}
 	if !counted {
 		for range max(1, len(s.turns)/countedShare) {
-			s.counted.add(s.round(n, true))
+			s.counted.add(s.round(0, n, true))
 		}
 	}
 }
@@ -130,9 +122,9 @@ func (s *solo) last(cost int) float64 { return s.sittings[cost][len(s.sittings[c
 func (s *solo) calibrate(want time.Duration) float64 {
 	n := 1
 	for {
-		elapsed := max(1, time.Duration(s.round(n, false).costs[wallTime]))
+		elapsed := max(1, time.Duration(s.round(0, n, false).Costs[wallTime]))
 		n2 := float64(n) * float64(want) / float64(elapsed)
-		if elapsed >= want/2 || n >= 1<<28 || s.stopped {
+		if elapsed >= want/2 || n >= 1<<28 || s.err != nil {
 			return n2
 		}
 		// At most a hundredfold, so that one reading that is too short cannot lead to
@@ -146,7 +138,7 @@ func (s *solo) warmUp(n int) {
 	window := func() float64 {
 		v := make([]float64, steadyRounds)
 		for i := range v {
-			v[i] = s.round(n, false).costs[wallTime]
+			v[i] = s.round(0, n, false).Costs[wallTime]
 		}
 		return stats.MedianOf(v)
 	}
@@ -159,79 +151,4 @@ func (s *solo) warmUp(n int) {
 		before = now
 	}
 	s.restless = true
-}
-
-// round lets every actor do n operations and returns what they took, without the
-// preparations. With count, it counts what they allocate.
-func (s *solo) round(n int, count bool) (total spent) {
-	for done := 0; done < n && !s.stopped; {
-		k := n - done
-		for _, a := range s.actors {
-			k = a.Batch(k)
-		}
-		for _, a := range s.actors {
-			if a.Prepare != nil {
-				a.Prepare(k)
-			}
-		}
-		s.gc.tidy()
-		part := spent{ops: uint64(k * len(s.actors))}
-		var bytes, objects uint64
-		if count {
-			bytes, objects = allocated()
-		}
-		var whole bool
-		part.costs, whole = together(s.actors, k, s.meter)
-		if count {
-			b, o := allocated()
-			part.bytes, part.objects = b-bytes, o-objects
-		}
-		s.stopped = !whole
-		total.add(part)
-		done += k
-	}
-	return total
-}
-
-// together runs k operations on every actor at once. It returns the costs, and whether every
-// actor did all k.
-func together(actors []Actor, k int, m *meter) (costs, bool) {
-	if len(actors) == 1 {
-		before, start := m.begin()
-		got := actors[0].Loop(k)
-		return m.end(before, start), got == k
-	}
-	var ready, done sync.WaitGroup
-	var short atomic.Bool
-	gate := make(chan struct{})
-	for _, a := range actors {
-		ready.Add(1)
-		done.Go(func() {
-			ready.Done()
-			<-gate
-			if a.Loop(k) < k {
-				short.Store(true)
-			}
-		})
-	}
-	ready.Wait()
-	before, start := m.begin()
-	close(gate)
-	done.Wait()
-	return m.end(before, start), !short.Load()
-}
-
-// empty is an operation that does only what the loops of all actors do. Its cost is the
-// harness's share of every ns/op.
-func empty(keys []string) Actor {
-	w := NewWalk(len(keys), 0, 0)
-	own := Along(w, func(i int) string { return keys[i] })
-	return Actor{Loop: func(n int) int {
-		length := 0
-		for range n {
-			length += len(own[w.Slot()])
-		}
-		runtime.KeepAlive(length) // or the compiler would remove the loop
-		return n
-	}}
 }

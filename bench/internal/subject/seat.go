@@ -1,6 +1,9 @@
 package subject
 
 import (
+	"context"
+	"encoding/gob"
+
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
@@ -91,6 +94,17 @@ func (s *seating) sit(i int) (engine.Sitting, error) {
 		out.Reference.Fill()
 	}
 	return out, nil
+}
+
+// Play lets the side's subject take turns with that of another process, as a conductor asks
+// through in; the answers go to out. See engine.Player.
+func Play(ctx context.Context, side Side, w load.Workload, f *record.Fork, in *gob.Decoder, out *gob.Encoder) error {
+	own := seating{side: side, objects: load.Generate(w.Objects, w.Seed), w: w, f: f}
+	p := engine.Player{Objects: own.objects, Fork: f, Sit: func(i int) (engine.Subject, error) {
+		s, err := own.sit(i)
+		return s.Candidate, err
+	}}
+	return p.Play(ctx, in, out)
 }
 
 // settle adds the last candidate's checks to the fork, after it was stopped.
