@@ -101,6 +101,55 @@ func TestRunsCompareRatiosToTheReference(t *testing.T) {
 	}
 }
 
+// Of two builds that took turns, the ratios of the turns decide, though the times of the forks
+// say nothing. The reference, the same code in both, shows what the machine did.
+func TestTurnsOfTwoBuildsDecide(t *testing.T) {
+	t.Parallel()
+	impls := func(reference, slow, same float64) []recordtest.Impl {
+		return []recordtest.Impl{{Name: "reference", NsPerOp: reference}, {Name: "slow", NsPerOp: slow}, {Name: "same", NsPerOp: same}}
+	}
+	before := map[string]float64{"reference": 100, "slow": 100, "same": 120}
+	base := recordtest.Run(recordtest.Spec{Forks: 6, Seed: 1, Noise: 0.1, Impls: impls(100, 100, 120)})
+	for _, c := range []struct {
+		what      string
+		reference float64 // head's
+		want      map[string]stats.Verdict
+	}{
+		{"only slow is slower", 100, map[string]stats.Verdict{"slow": stats.Worse, "same": stats.Same, "reference": stats.NotComparable}},
+		{"so is the reference: head's process was at a disadvantage", 108, map[string]stats.Verdict{"slow": stats.Inconclusive, "same": stats.Same, "reference": stats.NotComparable}},
+	} {
+		head := recordtest.Run(recordtest.Spec{Forks: 6, Seed: 2, Noise: 0.1, Base: before, Impls: impls(c.reference, 108, 120)})
+		r := judged(t, base, head)
+		for impl, want := range c.want {
+			got := find(t, r, "get", impl, metrics.NsPerOp)
+			truth := map[string]float64{"slow": 1.08, "same": 1, "reference": c.reference / 100}[impl]
+			if got.Ratio == nil || !got.Ratio.Paired || math.Abs(got.Ratio.Estimate/truth-1) > 0.02 {
+				t.Fatalf("%s, %s: %+v, want the ratio of the turns, %g", c.what, impl, got.Ratio, truth)
+			}
+			if got.Verdict != want {
+				t.Errorf("%s, %s: %s, want %s: %+v", c.what, impl, got.Verdict, want, got.Ratio)
+			}
+		}
+	}
+	// A series of which a fork has no ratio is compared as samples.
+	head := recordtest.Run(recordtest.Spec{Forks: 6, Seed: 2, Noise: 0.1, Base: before, Impls: impls(100, 108, 120)})
+	for i := range head.Forks {
+		if f := &head.Forks[i]; f.Cell.Impl == "slow" && f.Index == 3 {
+			f.Series[0].Base = nil
+		}
+	}
+	if got := find(t, judged(t, base, head), "get", "slow", metrics.NsPerOp); got.Ratio != nil && got.Ratio.Paired {
+		t.Errorf("a fork lacks its ratio: %+v", got.Ratio)
+	}
+	// Where there is nothing but the reference, it is judged.
+	only := []recordtest.Impl{{Name: "reference", NsPerOp: 108}}
+	head = recordtest.Run(recordtest.Spec{Forks: 6, Seed: 2, Noise: 0.1, Base: before, Impls: only})
+	base = recordtest.Run(recordtest.Spec{Forks: 6, Seed: 1, Noise: 0.1, Impls: impls(100, 0, 0)[:1]})
+	if got := find(t, judged(t, base, head), "get", "reference", metrics.NsPerOp); got.Verdict != stats.Worse {
+		t.Errorf("the reference alone: %s, want worse: %+v", got.Verdict, got.Ratio)
+	}
+}
+
 // Where a gate on time cannot tell, the gate on CPU time that can is offered, and not taken.
 func TestGateOffersASteadierMetric(t *testing.T) {
 	t.Parallel()

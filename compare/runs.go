@@ -134,6 +134,16 @@ func runsCell(base, head *record.Run, c record.Cell, control bool) (out, missing
 		}
 	}
 	reference := base.ReferenceOf(group)
+	// The reference is the same code in both and shows what the machine did, unless there is
+	// nothing else to judge.
+	controls := control && c.ID() == reference.ID() && slices.ContainsFunc(group, func(o record.Cell) bool { return o.Role == "" && o.ID() != reference.ID() })
+	var sameCode []record.Cell // in base and head
+	if control {
+		sameCode = append(sameCode, reference)
+		if aa != nil {
+			sameCode = append(sameCode, *aa)
+		}
+	}
 	look := max(base.LookAt(c.WorkloadKey()), head.LookAt(c.WorkloadKey()))
 	for _, series := range SeriesOf(base, []record.Cell{c}) {
 		names := MetricsOf(base, []record.Cell{c}, series)
@@ -151,32 +161,32 @@ func runsCell(base, head *record.Run, c record.Cell, control bool) (out, missing
 			n := newComparison(nameOf(base, c, series, metric), b, h, -1, look)
 			n.Cell = c
 			n.judged = metrics.JudgedAmong(metric, names)
-			measured := func(c record.Cell) (stats.Ratio, error) { return turnsRatio(head, c, series, metric) }
-			// The reference is the same code in both and shows what the machine did, unless
-			// there is nothing else to judge.
-			controls := control && c.ID() == reference.ID() && len(group) > 1
-			if ratio, err := measured(c); err == nil {
+			if ratio, err := turnsRatio(head, c, series, metric); err == nil {
 				n.Ratio = &ratio
 				n.judged = n.judged && !controls
-				if same, err := measured(reference); err == nil && control && c.ID() != reference.ID() {
-					widen(floorOfRatio(head.Settings.Rule, same))
+				for _, same := range sameCode {
+					if again, err := turnsRatio(head, same, series, metric); err == nil && same.ID() != c.ID() {
+						widen(floorOfRatio(head.Settings.Rule, again))
+					}
 				}
-			} else if ratio, err := relativeRatio(base, head, c, series, metric); err == nil && control {
-				// Without control the reference in between is not the same code. With it, the
-				// others are measured with it.
-				if c.ID() != reference.ID() {
-					n.Ratio = &ratio
+			} else {
+				if ratio, err := relativeRatio(base, head, c, series, metric); err == nil && control {
+					// Without control the reference in between is not the same code. With it,
+					// the others are measured with it.
+					if c.ID() != reference.ID() {
+						n.Ratio = &ratio
+					}
+					n.judged = n.judged && !controls
+					widen(ownFloor(base, reference, series, metric))
+					widen(ownFloor(head, reference, series, metric))
 				}
-				n.judged = n.judged && !controls
-				widen(ownFloor(base, reference, series, metric))
-				widen(ownFloor(head, reference, series, metric))
-			}
-			if aa != nil {
-				widen(aaFloor(base, reference, *aa, series, metric))
-				widen(aaFloor(head, reference, *aa, series, metric))
-			}
-			if control && c.ID() != reference.ID() && (n.Ratio == nil || !n.Ratio.Paired) {
-				widen(floorOf(base.Settings.Rule, of(base, reference).values, of(head, reference).values))
+				if aa != nil {
+					widen(aaFloor(base, reference, *aa, series, metric))
+					widen(aaFloor(head, reference, *aa, series, metric))
+				}
+				if control && c.ID() != reference.ID() && (n.Ratio == nil || !n.Ratio.Paired) {
+					widen(floorOf(base.Settings.Rule, of(base, reference).values, of(head, reference).values))
+				}
 			}
 			n.Floor = floor
 			n.Warnings = append(n.Warnings, slices.Compact(drifts)...)

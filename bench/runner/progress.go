@@ -27,6 +27,7 @@ type progress struct {
 	past     time.Duration            // expected of the forks that are done
 	started  time.Time
 	printed  int // tenths
+	ended    int // forks
 }
 
 func newProgress(out io.Writer, left []task) (*progress, error) {
@@ -79,13 +80,15 @@ func (p *progress) begin(next record.Planned) {
 		p.bar.Describe(text)
 		return
 	}
-	if tenth := int(10 * p.past / max(p.total, 1)); tenth >= p.printed {
+	// The first line is a guess; the one after the first fork rests on a measurement.
+	if tenth := int(10 * p.past / max(p.total, 1)); tenth >= p.printed || p.ended == 1 {
 		p.printed = tenth + 1
-		fmt.Fprintf(p.out, "%3d%% %s\n", 10*tenth, text)
+		fmt.Fprintf(p.out, "%3d%% %s\n", int(100*p.past/max(p.total, 1)), text)
 	}
 }
 
 func (p *progress) end(done record.Planned) {
+	p.ended++
 	p.past += p.expected[done.Cell.ID()]
 	if p.bar != nil {
 		// The bar only refuses numbers beyond its end, which past never exceeds.

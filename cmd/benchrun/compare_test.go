@@ -2,8 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -136,11 +139,55 @@ func TestPair(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !r.Complete || len(r.Forks) != 6*len(r.Cells) || !r.Settings.Pair {
-			t.Errorf("%s: complete %v, %d forks of %d cells", side, r.Complete, len(r.Forks), len(r.Cells))
+		if !r.Complete || len(r.Forks) != 6*len(r.Cells) || !r.Settings.Pair || !r.Settings.Turns {
+			t.Errorf("%s: complete %v, %d forks of %d cells, %+v", side, r.Complete, len(r.Forks), len(r.Cells), r.Settings)
+		}
+		for _, s := range series(r) {
+			if s.Duet != nil || (len(s.Base) > 0) != (side == runner.HeadDir) {
+				t.Errorf("%s, %s: duet %v, ratios to base %v; want only the latter, in head", side, s.Name(), s.Duet, s.Base)
+			}
 		}
 		if code, _, errOut := benchrun(t, "run", "--resume", filepath.Join(out, side)); code != exitBadInput || !strings.Contains(errOut, "complete") {
 			t.Errorf("resume of half a pair: exit code %d\n%s", code, errOut)
+		}
+	}
+}
+
+func series(r *record.Run) (all []record.Series) {
+	for _, f := range r.Forks {
+		all = append(all, f.Series...)
+	}
+	return all
+}
+
+// A base that is too old to take turns is measured by forks that alternate, and the terminal
+// says so.
+func TestPairWithABaseThatKnowsNoTurns(t *testing.T) {
+	t.Parallel()
+	if goruntime.GOOS == "windows" {
+		t.Skip("the old base is a shell script")
+	}
+	dir := t.TempDir()
+	old := fmt.Sprintf("#!/bin/sh\nexport %s=1\ncase $1 in\n%s) '%s' \"$@\" | sed 's/\"schema\":%d/\"schema\":%d/';;\n%s) echo it knows no turns >&2; exit 2;;\n*) exec '%[3]s' \"$@\";;\nesac\n",
+		asBenchrun, runner.RecordCommand, must(os.Executable()), record.Schema, record.TurnsSchema-1, runner.TurnsCommand)
+	exe := filepath.Join(dir, "benchrun.old")
+	if err := os.WriteFile(exe, []byte(old), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "pair")
+	code, _, errOut := benchrun(t, "pair", "--base", exe, "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap", "--forks", "2", "--skip-verify", "--inconclusive=pass", "-o", out)
+	if code != 0 || !strings.Contains(errOut, "too old to take turns") {
+		t.Fatalf("exit code %d\n%s", code, errOut)
+	}
+	for _, side := range []string{runner.BaseDir, runner.HeadDir} {
+		r := read(t, filepath.Join(out, side))
+		if !r.Complete || r.Settings.Turns || len(r.Warnings) > 0 {
+			t.Errorf("%s: complete %v, turns %v, %q", side, r.Complete, r.Settings.Turns, r.Warnings)
+		}
+		for _, s := range series(r) {
+			if s.Duet == nil || s.Base != nil {
+				t.Errorf("%s, %s: duet %v, ratios to base %v; want only the former", side, s.Name(), s.Duet, s.Base)
+			}
 		}
 	}
 }

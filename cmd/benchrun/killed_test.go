@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/measure/record"
 )
 
@@ -78,6 +79,27 @@ func TestKilledForksAreMeasuredAgain(t *testing.T) {
 				t.Errorf("measured, and still called given up: %q", run.Warnings)
 			}
 		})
+	}
+}
+
+// Where two processes take turns and one is killed, both are measured again: a ratio has two
+// sides.
+func TestAKilledProcessOfAPairIsMeasuredAgain(t *testing.T) {
+	deaths := t.TempDir()
+	if err := os.WriteFile(filepath.Join(deaths, "1"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(dieVariable, deaths)
+	out := filepath.Join(t.TempDir(), "pair")
+	code, _, errOut := benchrun(t, "pair", "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap", "--forks", "2", "--skip-verify", "--inconclusive=pass", "-o", out)
+	if code != 0 {
+		t.Fatalf("exit code %d\n%s", code, errOut)
+	}
+	for _, side := range []string{runner.BaseDir, runner.HeadDir} {
+		run := read(t, filepath.Join(out, side))
+		if !run.Complete || len(run.Forks) != 2*len(run.Cells) || len(run.Warnings) != 1 || !strings.Contains(run.Warnings[0], "measured again") {
+			t.Errorf("%s: complete %v, %d forks of %d cells, warnings %q", side, run.Complete, len(run.Forks), len(run.Cells), run.Warnings)
+		}
 	}
 }
 

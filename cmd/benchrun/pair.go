@@ -18,8 +18,10 @@ func newPair() *cobra.Command {
 		Short: "Measure two builds of benchrun in turns, and hold one against the other",
 		Long: `pair measures everything twice, by the benchrun given as --base and by this one, in
 processes that take turns: what drifts in the machine hits both alike, which two runs
-one after the other cannot promise. It leaves two runs, base and head, in the folder
-of the results and compares them as benchrun compare does.
+one after the other cannot promise. Operations that are measured alone take turns every
+fraction of a millisecond; all else is measured by processes that alternate. pair leaves
+two runs, base and head, in the folder of the results and compares them as benchrun
+compare does.
 
 Without --base both are this program: the same code under two names, which shows what
 your machine's noise does to your gates. With --plant head is slower on purpose.

@@ -31,6 +31,22 @@ const (
 	PerSecond
 )
 
+// Concern is what a user of a component asks for. The judged metrics of one concern are
+// weighed together where a run is summed up.
+type Concern string
+
+// The concerns, in the order of reports. Every judged metric has one.
+const (
+	ConcernDelay     Concern = "delay" // of operations, under load
+	ConcernStaleness Concern = "stale" // of what consumers see, under load
+	ConcernTime      Concern = "time"  // of operations, alone
+	ConcernDone      Concern = "done"  // under load: of what was offered, or a second
+	ConcernMemory    Concern = "memory"
+)
+
+// Concerns are all concerns, in the order of reports.
+var Concerns = []Concern{ConcernDelay, ConcernStaleness, ConcernTime, ConcernDone, ConcernMemory}
+
 // Metric describes the numbers of one name.
 type Metric struct {
 	// Name is a unit in benchfmt's sense, so it has no spaces: "ns/op", "delay-p99-ns".
@@ -39,8 +55,9 @@ type Metric struct {
 	Better Direction
 	// Judged metrics get a verdict and stand in short tables, except beside one of Unless,
 	// which says the same better.
-	Judged bool
-	Unless []string
+	Judged  bool
+	Unless  []string
+	Concern Concern
 	// Steadier metrics say much of the same, and other programs on the machine disturb them
 	// less: the steadiest first.
 	Steadier []string
@@ -110,9 +127,9 @@ const tailsAlike = 0.25
 
 // distributions are the rows of which each stands for the metrics of a distribution.
 var distributions = []Metric{
-	{Name: Delay, Judged: true, Help: "delay from the due time of an operation until it was done, less the generator's lateness"},
-	{Name: Stale, Judged: true, Help: "staleness: from when an event was due, or an item ready, until its consumer had it"},
-	{Name: Service, Judged: true, Unless: []string{Usual(Delay), Percentile(Delay, JudgedPercentile)}, Help: "time of an operation from its beginning to its end"},
+	{Name: Delay, Judged: true, Concern: ConcernDelay, Help: "delay from the due time of an operation until it was done, less the generator's lateness"},
+	{Name: Stale, Judged: true, Concern: ConcernStaleness, Help: "staleness: from when an event was due, or an item ready, until its consumer had it"},
+	{Name: Service, Judged: true, Concern: ConcernDelay, Unless: []string{Usual(Delay), Percentile(Delay, JudgedPercentile)}, Help: "time of an operation from its beginning to its end"},
 	{Name: Late, Help: "lateness of the load generator, which is not the component's"},
 }
 
@@ -123,7 +140,7 @@ var sliced = []string{Delay, Stale}
 // all is the table, in the order of reports.
 var all = slices.Concat(
 	[]Metric{
-		{Name: NsPerOp, Unit: Nanoseconds, Judged: true, Steadier: []string{Instructions, UsualNsPerOp, CPUNsPerOp}, Help: "time per operation"},
+		{Name: NsPerOp, Unit: Nanoseconds, Judged: true, Concern: ConcernTime, Steadier: []string{Instructions, UsualNsPerOp, CPUNsPerOp}, Help: "time per operation"},
 		{Name: UsualNsPerOp, Unit: Nanoseconds, Help: "time per operation in the median turn of 100 us: what happens in few turns does not count, neither a disturbance nor the implementation's own rare work"},
 		{Name: CPUNsPerOp, Unit: Nanoseconds, Help: "CPU time per operation, of all threads in user and kernel mode; a machine that is busy with other programs changes it less than ns/op"},
 		{Name: Instructions, Help: "instructions per operation in user mode, by the processor's counters"},
@@ -132,11 +149,11 @@ var all = slices.Concat(
 		{Name: BytesPerOp, Unit: Bytes, Help: "heap bytes allocated per operation"},
 		{Name: AllocsPerOp, Help: "heap objects allocated per operation"},
 		{Name: GCNsPerOp, Unit: Nanoseconds, Help: "CPU time of garbage collection per operation, at GOGC=100; of operations measured alone, ns/op has none of it"},
-		{Name: PeakHeap, Unit: Bytes, Judged: true, Help: "peak heap while a cache fills, beyond the heap before"},
+		{Name: PeakHeap, Unit: Bytes, Judged: true, Concern: ConcernMemory, Help: "peak heap while a cache fills, beyond the heap before"},
 		{Name: Synced, Unit: Nanoseconds, Help: "time of an initial sync until HasSynced; ns/op lasts until the handler has the last object"},
 		{Name: Offered, Unit: PerSecond, Better: Neither, Help: "operations that were due per second"},
-		{Name: Achieved, Unit: PerSecond, Better: HigherIsBetter, Judged: true, Unless: []string{AchievedPct}, Help: "operations done per second"},
-		{Name: AchievedPct, Unit: Percent, Better: HigherIsBetter, Judged: true, Help: "done of what was offered"},
+		{Name: Achieved, Unit: PerSecond, Better: HigherIsBetter, Judged: true, Concern: ConcernDone, Unless: []string{AchievedPct}, Help: "operations done per second"},
+		{Name: AchievedPct, Unit: Percent, Better: HigherIsBetter, Judged: true, Concern: ConcernDone, Help: "done of what was offered"},
 		{Name: Unfinished, Help: "operations that were due and not done by the end; the delays contain their wait until then"},
 		{Name: Unseen, Help: "events that no consumer had by the end; the staleness contains their wait until then"},
 		{Name: Merged, Help: "events of a trace whose object was seen in a newer state only"},
@@ -144,7 +161,7 @@ var all = slices.Concat(
 	},
 	percentilesOf(distributions),
 	[]Metric{
-		{Name: HeapPerObject, Unit: Bytes, Judged: true, Help: "heap kept beyond the objects themselves, after a forced collection"},
+		{Name: HeapPerObject, Unit: Bytes, Judged: true, Concern: ConcernMemory, Help: "heap kept beyond the objects themselves, after a forced collection"},
 		{Name: LockWait, Unit: Nanoseconds, Help: "wait for locks, summed over goroutines"},
 		{Name: GCShare, Unit: Percent, Help: "share of the CPU time that garbage collection took"},
 		{Name: GCPauseMax, Unit: Nanoseconds, Help: "longest pause for garbage collection"},
@@ -177,7 +194,7 @@ func percentilesOf(of []Metric) (out []Metric) {
 		for _, p := range Percentiles {
 			m := Metric{Name: Percentile(d.Name, p), Unit: Nanoseconds, SameWithin: tailsAlike, Help: d.Help + ", p" + percent(p)}
 			if p == JudgedPercentile {
-				m.Judged, m.Unless = d.Judged, d.Unless
+				m.Judged, m.Unless, m.Concern = d.Judged, d.Unless, d.Concern
 			}
 			if p == JudgedPercentile && slices.Contains(sliced, d.Name) {
 				usual := m

@@ -182,7 +182,7 @@ func TestSameNumbers(t *testing.T) {
 	for _, c := range []struct {
 		a, b int
 		same bool
-	}{{3, 4, true}, {4, 3, true}, {4, 4, true}, {1, 1, true}, {2, 3, false}, {2, 4, false}, {1, 2, false}, {4, 5, false}, {4, 6, false}, {6, 6, true}} {
+	}{{3, 4, true}, {4, 3, true}, {4, 4, true}, {1, 1, true}, {2, 3, false}, {2, 4, false}, {1, 2, false}, {4, 5, false}, {4, 6, false}, {6, 6, true}, {7, 8, true}, {8, 7, true}, {6, 8, false}, {3, 8, false}} {
 		if got := SameNumbers(c.a, c.b); got != c.same {
 			t.Errorf("SameNumbers(%d, %d) = %v", c.a, c.b, got)
 		}

@@ -156,11 +156,33 @@ func TestComponentsAreThoseOfTheContract(t *testing.T) {
 	}
 }
 
+// logRatio is a ratio of ns/op.
+func logRatio(log float64, sittings ...float64) map[string]LogRatio {
+	return map[string]LogRatio{"ns/op": {Log: log, Sittings: sittings}}
+}
+
+func TestRatiosToTheBaseAreChecked(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		base map[string]LogRatio
+		want string // "" if it is right
+	}{
+		{nil, ""},
+		{logRatio(-0.2, -0.3, -0.1), ""},
+		{logRatio(0), `base["ns/op"].sittings`},
+		{logRatio(-51, 0), `base["ns/op"]: -51`},
+		{logRatio(math.Inf(1), 0), `base["ns/op"]: +Inf`},
+	} {
+		s := Series{Op: "get", Base: c.base}
+		if err := s.validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.base, err, c.want)
+		}
+	}
+}
+
 func TestDuetIsChecked(t *testing.T) {
 	t.Parallel()
-	of := func(log float64, sittings ...float64) map[string]LogRatio {
-		return map[string]LogRatio{"ns/op": {Log: log, Sittings: sittings}}
-	}
+	of := logRatio
 	for _, c := range []struct {
 		duet Duet
 		want string // "" if it is right

@@ -51,22 +51,21 @@ type Conditions struct {
 // awake, and ended with the error given.
 func (before reading) conditions(awake time.Duration, ended error, children ...*os.ProcessState) Conditions {
 	now, c := takeReading(), Conditions{Values: map[string]float64{}}
-	if ended != nil {
-		c.Warnings = append(c.Warnings, ended.Error())
-	}
 	if now.load > 0 {
 		c.Values[metrics.MachineLoad] = before.load
 	}
 	m := cpuTimes{now.machine.total - before.machine.total, now.machine.used - before.machine.used, now.machine.stolen - before.machine.stolen}
-	if now.at.Sub(before.at) < leastWatched || m.total <= 0 {
-		return c
+	if now.at.Sub(before.at) >= leastWatched && m.total > 0 {
+		own := now.self - before.self + awake
+		for _, child := range children {
+			own += child.UserTime() + child.SystemTime()
+		}
+		c.disturbed(metrics.StealPct, m.stolen, m.total, "the hypervisor took")
+		c.disturbed(metrics.OthersCPU, m.used-own, m.total, "other processes used")
 	}
-	own := now.self - before.self + awake
-	for _, child := range children {
-		own += child.UserTime() + child.SystemTime()
+	if ended != nil {
+		c.Warnings = append(c.Warnings, ended.Error())
 	}
-	c.disturbed(metrics.StealPct, m.stolen, m.total, "the hypervisor took")
-	c.disturbed(metrics.OthersCPU, m.used-own, m.total, "other processes used")
 	return c
 }
 

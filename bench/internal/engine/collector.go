@@ -3,6 +3,7 @@ package engine
 import (
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/informerbench/informerbench/measure/sysinfo"
@@ -25,8 +26,7 @@ const garbage = 32 << 20
 // live bytes.
 type collector struct {
 	counter *sysinfo.HeapCounter
-	held    bool   // automatic collections are off
-	usual   int    // GOGC as it was before
+	held    bool   // by this collector
 	since   uint64 // bytes allocated up to the last collection
 	cpu     time.Duration
 	live    uint64 // bytes, summed over collections
@@ -40,16 +40,35 @@ func newCollector() *collector {
 	return c
 }
 
+// holders are the collectors that hold: GOGC is the process's. Automatic collections are on
+// again when the last one releases, whichever that is.
+var holders struct {
+	sync.Mutex
+	n     int
+	usual int // GOGC as it was before the first
+}
+
 func (c *collector) hold() {
-	if !c.held {
-		c.usual, c.held = debug.SetGCPercent(-1), true
+	if c.held {
+		return
+	}
+	c.held = true
+	holders.Lock()
+	defer holders.Unlock()
+	if holders.n++; holders.n == 1 {
+		holders.usual = debug.SetGCPercent(-1)
 	}
 }
 
 func (c *collector) release() {
-	if c.held {
-		debug.SetGCPercent(c.usual)
-		c.held = false
+	if !c.held {
+		return
+	}
+	c.held = false
+	holders.Lock()
+	defer holders.Unlock()
+	if holders.n--; holders.n == 0 {
+		debug.SetGCPercent(holders.usual)
 	}
 }
 

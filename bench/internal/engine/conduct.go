@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/informerbench/informerbench/load"
@@ -29,29 +30,23 @@ func Conduct(ctx context.Context, base, head *Peer, w load.Workload, index int) 
 	all := trialsOf(w, rand.New(rand.NewPCG(w.Seed, uint64(index)))) // other orders of turns in each fork
 	sittings := sittingsOf(w)
 	for i := range sittings {
-		for _, p := range peers { // both fill at once: nothing is timed
-			if err := p.send(ask{What: askSit, Sitting: i}); err != nil {
-				return results, err
-			}
+		// What is prepared last has its data in the caches.
+		order := []int{candidate, reference}
+		if i%2 == 1 {
+			slices.Reverse(order)
 		}
-		for _, p := range peers {
-			if _, err := p.receive(); err != nil {
-				return results, err
-			}
+		if _, err := both(peers, order, ask{What: askSit, Sitting: i}); err != nil {
+			return results, err
 		}
 		for _, t := range all {
-			if err := errors.Join(ctx.Err(), t.sitApart(peers, w.Duration/time.Duration(sittings))); err != nil {
+			if err := errors.Join(ctx.Err(), t.sitApart(peers, order, w.Duration/time.Duration(sittings))); err != nil {
 				return results, fmt.Errorf("%s: %w", t.op, err)
 			}
 		}
 	}
-	var perByte [2]float64
-	for side, p := range peers {
-		reply, err := p.call(ask{What: askFinish})
-		if err != nil {
-			return results, err
-		}
-		perByte[side] = reply.PerByte
+	last, err := both(peers, []int{candidate, reference}, ask{What: askFinish})
+	if err != nil {
+		return results, err
 	}
 	for _, t := range all {
 		for side, r := range [2]*Results{candidate: &results[1], reference: &results[0]} {
@@ -59,7 +54,7 @@ func Conduct(ctx context.Context, base, head *Peer, w load.Workload, index int) 
 				r.Unsupported = append(r.Unsupported, err.Error())
 				continue
 			}
-			series := t.series(side, perByte[side])
+			series := t.series(side, last[side].PerByte)
 			if ratios := t.duet.ratios(); side == candidate && len(ratios) > 0 {
 				series.Base = ratios
 			}
@@ -69,20 +64,35 @@ func Conduct(ctx context.Context, base, head *Peer, w load.Workload, index int) 
 	return results, nil
 }
 
-// sitApart measures the operation in a sitting for about the time budget, by peers. A side
-// that lacks it leaves the other alone.
-func (t *trial) sitApart(peers [2]*Peer, budget time.Duration) error {
+// sitApart measures the operation in a sitting for about the time budget, by peers, which
+// prepare it in this order. A side that lacks it leaves the other alone.
+func (t *trial) sitApart(peers [2]*Peer, order []int, budget time.Duration) error {
+	replies, err := both(peers, order, ask{What: askCrew, Op: t.op, Goroutines: t.goroutines})
+	if err != nil {
+		return err
+	}
 	var crews [2]crew
-	for side, p := range peers {
-		c, err := p.crew(t.op, t.goroutines)
-		switch {
-		case errors.Is(err, ErrUnsupported):
-			t.lacking[side] = err
-		case err != nil:
-			return err
-		default:
-			crews[side] = c
+	for side, reply := range replies {
+		if reply.Unsupported != "" {
+			t.lacking[side] = unsupported(reply.Unsupported)
+		} else {
+			crews[side] = &distant{peers[side], t.goroutines, reply.Deferred}
 		}
 	}
 	return t.sit(crews, budget)
+}
+
+// both asks both peers, in this order, and waits for both: they work at the same time.
+func both(peers [2]*Peer, order []int, a ask) (replies [2]answer, err error) {
+	for _, side := range order {
+		if err := peers[side].send(a); err != nil {
+			return replies, err
+		}
+	}
+	for _, side := range order {
+		if replies[side], err = peers[side].receive(); err != nil {
+			return replies, err
+		}
+	}
+	return replies, nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -56,6 +57,7 @@ func (a *allocator) Actor(op load.Op, _ load.Group, _ int) (Actor, error) {
 // troupe is two players and their conductor, in one process.
 type troupe struct {
 	players [2]Player
+	asked   asked
 	forks   [2]record.Fork
 	done    [2]atomic.Int64 // operations of each
 	stops   [2]int
@@ -79,6 +81,34 @@ func newTroupe(subjects [2]*allocator) *troupe {
 	return t
 }
 
+// asked records what the conductor asks of whom, in the order in which it asks.
+type asked struct {
+	all []struct {
+		player int
+		ask
+	}
+}
+
+func (a *asked) of(player int) io.Writer {
+	var text bytes.Buffer
+	from := gob.NewDecoder(&text)
+	return writerFunc(func(p []byte) (int, error) {
+		text.Write(p)
+		var one ask
+		if err := from.Decode(&one); err == nil { // or it is the description of a type
+			a.all = append(a.all, struct {
+				player int
+				ask
+			}{player, one})
+		}
+		return len(p), nil
+	})
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
 // conduct has the players play until the conductor has ended.
 func (t *troupe) conduct(ctx context.Context, w load.Workload) (results [2]Results, conducted, played error) {
 	var all sync.WaitGroup
@@ -88,7 +118,7 @@ func (t *troupe) conduct(ctx context.Context, w load.Workload) (results [2]Resul
 	for i, p := range t.players {
 		askedOf, asks := io.Pipe()
 		answers, answered := io.Pipe()
-		peers[i] = NewPeer(gob.NewDecoder(answers), gob.NewEncoder(asks))
+		peers[i] = NewPeer(gob.NewDecoder(answers), gob.NewEncoder(io.MultiWriter(t.asked.of(i), asks)))
 		pipes = append(pipes, asks, answers)
 		all.Go(func() {
 			err := p.Play(ctx, gob.NewDecoder(askedOf), gob.NewEncoder(answered))
@@ -137,6 +167,33 @@ func TestConduct(t *testing.T) {
 	// Both calibrate alone; from then on they do as many operations.
 	if a, b := float64(tr.done[0].Load()), float64(tr.done[1].Load()); a/b > 1.5 || b/a > 1.5 {
 		t.Errorf("%g and %g operations, want about as many", a, b)
+	}
+}
+
+// What is prepared last has its data in the caches, and is faster by some percent until they
+// are full of other things. So neither side is always the last.
+func TestConductPreparesInTurn(t *testing.T) {
+	tr := newTroupe([2]*allocator{{objects: 1}, {objects: 1}})
+	if _, err, played := tr.conduct(t.Context(), twoOps); errors.Join(err, played) != nil {
+		t.Fatal(errors.Join(err, played))
+	}
+	for _, what := range []string{askSit, askCrew} {
+		first := [2]int{}
+		asked := slices.DeleteFunc(slices.Clone(tr.asked.all), func(a struct {
+			player int
+			ask
+		}) bool {
+			return a.What != what
+		})
+		for i := 0; i < len(asked); i += 2 {
+			first[asked[i].player]++
+			if asked[i].player == asked[i+1].player {
+				t.Fatalf("%s: player %d is asked twice", what, asked[i].player)
+			}
+		}
+		if first[0] != first[1] || first[0] == 0 {
+			t.Errorf("%s: each player is the first %v times, want as often", what, first)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -260,9 +261,36 @@ func TestNoCollectionInATurn(t *testing.T) {
 	if inside > 0 {
 		t.Errorf("%d collections in turns, want none", inside)
 	}
-	// But where they are part of what is measured. Without them this does not end.
-	for counted.UsualGC = true; inside == 0; {
+	// But where they are part of what is measured.
+	made, counted.UsualGC = 0, true
+	for inside == 0 && made < 64*garbage {
 		measure(t, newDuet(1), 1, 20*time.Millisecond, []Actor{counted})
+	}
+	if inside == 0 {
+		t.Errorf("no collection in turns of %d bytes with the usual collector", made)
+	}
+}
+
+// Two that hold the collector at once, as two players in one process do, leave GOGC as it was,
+// whichever ends first.
+func TestCollectorsLeaveGOGCAsItWas(t *testing.T) {
+	const usual = 150
+	defer debug.SetGCPercent(debug.SetGCPercent(usual))
+	percent := func() int {
+		now := debug.SetGCPercent(-1)
+		debug.SetGCPercent(now)
+		return now
+	}
+	for last := range 2 {
+		both := [2]*collector{newCollector(), newCollector()}
+		both[1-last].release()
+		if got := percent(); got != -1 {
+			t.Errorf("GOGC %d while one of two holds, want -1", got)
+		}
+		both[last].release()
+		if got := percent(); got != usual {
+			t.Fatalf("GOGC %d after collector %d released last, want %d", got, last, usual)
+		}
 	}
 }
 

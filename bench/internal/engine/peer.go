@@ -10,6 +10,7 @@ import (
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 // What a process that conducts turns and one that plays them say to each other, by gob over a
@@ -58,7 +59,7 @@ type Player struct {
 // Play answers a conductor until that asks for the end. It is ErrLeft if the conductor has
 // ended before.
 func (p Player) Play(ctx context.Context, in *gob.Decoder, out *gob.Encoder) error {
-	s := stage{player: p, gc: newCollector(), meter: newMeter()}
+	s := stage{player: p, gc: newCollector(), meter: newMeter(), unpin: func() {}}
 	defer s.close()
 	cost, err := harnessCost(p.Objects.Keys(), s.gc, s.meter)
 	if err != nil {
@@ -92,10 +93,13 @@ type stage struct {
 	gc      *collector
 	meter   *meter
 	subject Subject // of this sitting
+	sitting int
 	crew    *actors
+	unpin   func() // of the thread that is pinned
 }
 
 func (s *stage) close() {
+	s.unpin()
 	if s.subject != nil {
 		s.subject.Stop()
 	}
@@ -118,6 +122,7 @@ func (s *stage) do(a ask) (reply answer, err error) {
 		s.crew = &actors{made, s.gc, s.meter}
 		return answer{Deferred: s.crew.deferred()}, nil
 	case askBegin:
+		s.pin()
 		return reply, s.crew.begin()
 	case askRound:
 		reply.Spent, err = s.crew.round(a.Before, a.N, a.Count)
@@ -125,6 +130,7 @@ func (s *stage) do(a ask) (reply answer, err error) {
 		return reply, nil
 	case askEnd:
 		reply.Told, err = s.crew.end()
+		s.unpin()
 		return reply, err
 	case askFinish:
 		return answer{PerByte: s.gc.perByte()}, nil
@@ -136,7 +142,7 @@ func (s *stage) sit(i int) (err error) {
 	if s.subject != nil {
 		s.subject.Stop()
 	}
-	s.crew = nil
+	s.crew, s.sitting = nil, i
 	if s.subject, err = s.player.Sit(i); err != nil {
 		return err
 	}
@@ -145,6 +151,20 @@ func (s *stage) sit(i int) (err error) {
 	}
 	s.gc.tidy()
 	return nil
+}
+
+// pin keeps an operation of one goroutine on one processor, which is another in each sitting.
+// Both players have the same one: two that stay on different processors for a sitting differ
+// by what these processors do (docs/decisions.md has the numbers).
+func (s *stage) pin() {
+	if s.crew.goroutines() > 1 {
+		return
+	}
+	unpin := sysinfo.PinThread(s.sitting)
+	s.unpin = func() {
+		unpin()
+		s.unpin = func() {}
+	}
 }
 
 // Peer is a player, as its conductor sees it.
@@ -178,18 +198,6 @@ func (p *Peer) call(a ask) (answer, error) {
 		return answer{}, err
 	}
 	return p.receive()
-}
-
-// crew makes the crew of an operation in the player's process.
-func (p *Peer) crew(op load.Op, goroutines int) (crew, error) {
-	reply, err := p.call(ask{What: askCrew, Op: op, Goroutines: goroutines})
-	if err != nil {
-		return nil, err
-	}
-	if reply.Unsupported != "" {
-		return nil, unsupported(reply.Unsupported)
-	}
-	return &distant{p, goroutines, reply.Deferred}, nil
 }
 
 // unsupported is the text of an error that wrapped ErrUnsupported in another process.

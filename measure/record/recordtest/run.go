@@ -28,6 +28,9 @@ type Spec struct {
 	// "get". A fork's ratio then has a tenth of Noise, however noisy the times are. That of
 	// its CPU time, cpu-ns/op, has a hundredth.
 	Duets bool
+	// Base makes the run the head of a pair whose base took turns with it in "get": its true
+	// ns/op of each implementation. A fork's ratio then has a tenth of Noise.
+	Base map[string]float64
 	// Draw returns the factor by which a fork's value differs from the truth; nil means a
 	// normal distribution with standard deviation Noise.
 	Draw func(*rand.Rand) float64
@@ -58,6 +61,7 @@ func Run(s Spec) *record.Run {
 		Settings:    record.Settings{Forks: s.Forks, Seed: 1, Rule: stats.DefaultRule},
 		Environment: sysinfo.Environment{OS: "linux", Arch: "amd64", CPU: "Test CPU", Cores: 2, GoVersion: "go1.26"},
 	}
+	r.Settings.Pair, r.Settings.Turns = s.Base != nil, s.Base != nil
 	truth := map[string]float64{}
 	for i, im := range s.Impls {
 		r.Impls = append(r.Impls, record.Implementation{Component: "store", Name: im.Name, Module: "m", Reference: i == 0, Verified: record.VerifyPassed, CasesPassed: 9})
@@ -71,6 +75,11 @@ func Run(s Spec) *record.Run {
 			ns := truth[c.Impl] * s.Draw(rng)
 			values := map[string]float64{metrics.NsPerOp: ns, metrics.AllocsPerOp: 0}
 			var duet *record.Duet
+			var base map[string]record.LogRatio
+			if s.Base != nil {
+				log := math.Log(truth[c.Impl]/s.Base[c.Impl]) + s.Noise/10*rng.NormFloat64()
+				base = map[string]record.LogRatio{metrics.NsPerOp: {Log: log, Sittings: []float64{log}}}
+			}
 			if s.Duets {
 				duet = &record.Duet{Against: s.Impls[0].Name, Ratios: map[string]record.LogRatio{}, Reference: map[string]float64{}}
 				noise := s.Noise
@@ -84,7 +93,7 @@ func Run(s Spec) *record.Run {
 			r.Forks = append(r.Forks, record.Fork{
 				Cell: c, Index: i, Block: i, Process: map[string]float64{metrics.HeapPerObject: 100, metrics.HarnessNs: 0.5},
 				Series: []record.Series{
-					{Op: "get", Goroutines: 1, Values: values, Duet: duet},
+					{Op: "get", Goroutines: 1, Values: values, Duet: duet, Base: base},
 					{Group: "writer", Op: "update", Goroutines: 1, Values: map[string]float64{metrics.Offered: 100, metrics.AchievedPct: min(100, 1e4/ns), metrics.Percentile("delay", 99): 10 * ns}},
 				},
 			})
