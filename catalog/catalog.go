@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/suggest"
 )
 
 // The constructors, by component. Each may be called by many goroutines at once.
@@ -110,7 +110,7 @@ func Lookup(c contract.Component, name string) (Entry, error) {
 			return e, nil
 		}
 	}
-	return Entry{}, fmt.Errorf("unknown %s %q: have %s", c, name, strings.Join(names([]contract.Component{c}), ", "))
+	return Entry{}, fmt.Errorf("unknown %s %q: %s", c, name, suggest.OrAll(name, names([]contract.Component{c})))
 }
 
 // Select returns the entries of the given components whose names match one of the patterns.
@@ -121,7 +121,7 @@ func Select(components, patterns []string) ([]Entry, error) {
 	var wanted []contract.Component
 	for _, c := range components {
 		if !slices.Contains(Components(), contract.Component(c)) {
-			return nil, fmt.Errorf("unknown component %q: have %s", c, join(Components()))
+			return nil, fmt.Errorf("unknown component %q: %s", c, suggest.OrAll(c, asStrings(Components())))
 		}
 		wanted = append(wanted, contract.Component(c))
 	}
@@ -149,7 +149,7 @@ func Select(components, patterns []string) ([]Entry, error) {
 		}
 	}
 	if i := slices.Index(used, false); i >= 0 {
-		return nil, fmt.Errorf("no implementation matches %q: have %s", patterns[i], strings.Join(names(wanted), ", "))
+		return nil, fmt.Errorf("no implementation matches %q: %s", patterns[i], suggest.OrAll(patterns[i], names(wanted)))
 	}
 	return out, nil
 }
@@ -172,10 +172,10 @@ func names(components []contract.Component) []string {
 	return out
 }
 
-func join[S ~string](list []S) string {
+func asStrings[S ~string](list []S) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = string(s)
 	}
-	return strings.Join(out, ", ")
+	return out
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/suggest"
 )
 
 // DefaultPreset is the preset of a run that names none.
@@ -39,7 +40,11 @@ func LookupPreset(name string) (Preset, error) {
 	if i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name }); i >= 0 {
 		return all[i], nil
 	}
-	return Preset{}, fmt.Errorf("unknown preset %q: use one of %s", name, join(all, func(p Preset) string { return p.Name }))
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Name)
+	}
+	return Preset{}, fmt.Errorf("unknown preset %q: %s", name, suggest.OrAll(name, names))
 }
 
 // The numbers of quick, to be tuned in one place: about 30 cells of six forks each, and more

@@ -199,8 +199,10 @@ func TestPresets(t *testing.T) {
 			t.Errorf("LookupPreset(%s): %v", name, err)
 		}
 	}
-	if _, err := LookupPreset("slow"); err == nil || !strings.Contains(err.Error(), "lock-starvation") {
-		t.Errorf("the error does not list the presets: %v", err)
+	for name, want := range map[string]string{"zebra": "quick, operations, lock-starvation", "lock-starvaton": "did you mean lock-starvation?"} {
+		if _, err := LookupPreset(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func TestContentionIsOneTable(t *testing.T) {
 	t.Parallel()
 	var text, md bytes.Buffer
 	r := underLoads("1", "10")
-	if err := WriteText(&text, r); err != nil {
+	if err := WriteText(&text, r, Terminal{Wide: true}); err != nil {
 		t.Fatal(err)
 	}
 	if err := WriteMarkdown(&md, r, ""); err != nil {
@@ -66,7 +66,7 @@ func TestContentionIsOneTable(t *testing.T) {
 func TestOneLoadNeedsNoContention(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
-	if err := WriteText(&text, underLoads("1")); err != nil {
+	if err := WriteText(&text, underLoads("1"), Terminal{Wide: true}); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(text.String(), "under load") {

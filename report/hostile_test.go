@@ -174,7 +174,7 @@ func render(t *testing.T, r *record.Run) rendered {
 	}
 	for _, err := range []error{
 		WriteMarkdown(&md, r, "flat  function "+r.Impls[0].Name+"\n"+r.Impls[0].Description),
-		WriteHTML(&page, r.Preset+" "+r.Name, md.Bytes(), pictures), WriteText(&text, r), WriteBenchText(&bench, r),
+		WriteHTML(&page, r.Preset+" "+r.Name, md.Bytes(), pictures), WriteText(&text, r, Terminal{Wide: true}), WriteBenchText(&bench, r),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -393,7 +393,7 @@ func TestHostileComparison(t *testing.T) {
 			t.Errorf("%q: other elements: %s", h, changed(want, e))
 		}
 		plainText(t, fmt.Sprintf("%q: Markdown", h), md)
-		plainText(t, fmt.Sprintf("%q: text", h), write(t, WriteVersusText, h))
+		plainText(t, fmt.Sprintf("%q: text", h), write(t, func(w io.Writer, r *compare.Result) error { return WriteVersusText(w, r, Terminal{Wide: true}) }, h))
 		plainText(t, fmt.Sprintf("%q: JSON", h), write(t, WriteVersusJSON, h))
 	}
 }

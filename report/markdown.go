@@ -102,9 +102,10 @@ func writeChecks(w *writer, r *record.Run) {
 // writeGroup writes a comparison of the key metrics, then every number with its interval.
 func writeGroup(w *writer, r *record.Run, g compare.Group) {
 	w.printf("### %s\n\n", g.Title)
-	short, notes := comparison(r, g)
-	w.printf("%s\n\n%s\n", short.RenderMarkdown(), markdownLines(notes.text()))
-	t, notes := table.NewWriter(), &footnotes{}
+	notes := &footnotes{}
+	w.printf("%s\n\n%s\n", comparison(r, g, notes).RenderMarkdown(), markdownLines(notes.text()))
+	notes = &footnotes{}
+	t := table.NewWriter()
 	header := table.Row{"series", "metric"}
 	for _, c := range g.Cells {
 		header = append(header, c.Label())

@@ -61,7 +61,7 @@ func TestEditedRecordIsRefusedOrReported(t *testing.T) {
 						t.Errorf("%s: the reports panic: %v", what, p)
 					}
 				}()
-				if err := errors.Join(Write(dir), WriteText(io.Discard, r)); err != nil {
+				if err := errors.Join(Write(dir), WriteText(io.Discard, r, Terminal{})); err != nil {
 					t.Errorf("%s: %v", what, err)
 				}
 			}()

@@ -30,7 +30,7 @@ func TestTextAndMarkdown(t *testing.T) {
 	t.Parallel()
 	r := sampleRun(6)
 	var text, md bytes.Buffer
-	if err := WriteText(&text, r); err != nil {
+	if err := WriteText(&text, r, Terminal{Wide: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"store-ops/objects=10", "get", "slow", "worse", "[", "noise", "harness 0.5ns", "Benjamini"} {

@@ -165,7 +165,7 @@ func TestScalingInTheReports(t *testing.T) {
 		t.Errorf("the same run gives another picture: %v", err)
 	}
 	var text bytes.Buffer
-	if err := WriteText(&text, r); err != nil {
+	if err := WriteText(&text, r, Terminal{Wide: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"growth over listers from 0 to 80", "linear, 4"} {

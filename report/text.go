@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,34 +17,39 @@ import (
 	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
-// WriteText writes the main table for a terminal: for each workload the reference's numbers
-// and the comparisons of the others with it. Control characters in the record's strings are
-// shown as escapes.
-func WriteText(w io.Writer, record *record.Run) error {
+// WriteText writes a run for a terminal: for each workload the comparisons with the
+// reference, then what concerns all of them, and at last the answer (WriteAnswer). Control
+// characters in the record's strings are shown as escapes.
+func WriteText(out io.Writer, record *record.Run, to Terminal) error {
+	w := &writer{w: out}
 	r := clean(record)
 	groups := compare.Within(r)
+	all := generalNotes(groups)
 	for _, g := range groups {
-		t, notes := comparison(r, g)
+		notes := &footnotes{general: all}
+		t := to.comparison(r, g, notes)
 		forTerminal(t, g.Title)
-		if _, err := fmt.Fprintf(w, "%s\n%s\n", t.Render(), notes.text()); err != nil {
-			return err
-		}
+		w.printf("%s\n%s\n", t.Render(), to.wrapped(notes.text()))
 	}
-	load := &writer{w: w}
-	writeContentionText(load, groups)
-	if load.err != nil {
-		return load.err
+	if to.columns() == everyColumn {
+		writeContentionText(w, groups)
+	}
+	for _, text := range slices.Sorted(maps.Keys(all)) {
+		w.printf("%s\n", to.wrapped("most numbers: "+indented(text)))
 	}
 	for _, warning := range compare.RunWarnings(r) {
-		if _, err := fmt.Fprintf(w, "warning: %s\n", indented(warning)); err != nil {
-			return err
-		}
+		w.printf("%s\n", to.wrapped("warning: "+indented(warning)))
 	}
-	if err := writeScalingText(w, r); err != nil {
-		return err
+	if w.err == nil {
+		w.err = writeScalingText(out, r)
 	}
-	_, err := fmt.Fprintln(w, legend(r))
-	return err
+	if to.columns() == everyColumn {
+		w.printf("%s\n", legend(r))
+	} else {
+		w.printf("%s\n", to.wrapped(shortLegend(r)))
+	}
+	writeAnswer(w, r, groups, to)
+	return w.err
 }
 
 func forTerminal(t table.Writer, title string) {
@@ -52,10 +58,42 @@ func forTerminal(t table.Writer, title string) {
 	t.SetTitle("%s", title)
 }
 
-// comparison lays out a group's key metrics with a line per implementation: its own number,
-// and its comparison with the reference.
-func comparison(r *record.Run, g compare.Group) (table.Writer, *footnotes) {
-	t, notes := table.NewWriter(), &footnotes{}
+// line is one implementation's number in a row, and its comparison with the reference.
+type line struct {
+	series, metric, impl string
+	median               string
+	against              *compare.Comparison // nil for the reference, and for what was not measured
+	effect, verdict      string
+	noise, finds         string
+}
+
+// block lays out a row of a group: a line for each implementation.
+func block(r *record.Run, g compare.Group, row compare.Row, notes *footnotes) (lines []line) {
+	for _, c := range g.Cells {
+		if c.Role != "" {
+			continue
+		}
+		l := line{series: cmp.Or(row.Series, compare.ProcessSeries), metric: row.Metric, impl: c.Label(), median: "not supported", noise: percent(row.Floor)}
+		if len(r.Measured(c)) == 0 {
+			l.median = "not measured"
+		}
+		for _, v := range row.Values {
+			if v.Impl != c.Label() {
+				continue
+			}
+			l.median = interval(row.Metric, v.Estimate) + notes.mark(v.Estimate.Warnings)
+			if a := v.Against; a != nil {
+				l.against, l.effect, l.verdict, l.finds = a, effect(a)+notes.mark(a.Warnings), verdict(a), factor(a.Detectable)
+			}
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// comparison lays out a group's key metrics with every column.
+func comparison(r *record.Run, g compare.Group, notes *footnotes) table.Writer {
+	t := table.NewWriter()
 	t.AppendHeader(table.Row{"operation", "metric", "implementation", "median [interval]", "against the first", "verdict", "noise", "finds"})
 	last := ""
 	for _, row := range g.Rows {
@@ -65,38 +103,22 @@ func comparison(r *record.Run, g compare.Group) (table.Writer, *footnotes) {
 		if last != "" {
 			t.AppendSeparator()
 		}
-		name, metric := cmp.Or(row.Series, compare.ProcessSeries), row.Metric
-		if name == last {
-			name = ""
-		} else {
-			last = name
-		}
-		if row.Harness > 0 {
-			metric += fmt.Sprintf(" (harness %.2gns)", row.Harness)
-		}
-		noise := percent(row.Floor)
-		for _, c := range g.Cells {
-			if c.Role != "" {
-				continue
+		for i, l := range block(r, g, row, notes) {
+			name, metric, noise := l.series, l.metric, l.noise
+			if row.Harness > 0 {
+				metric += fmt.Sprintf(" (harness %.2gns)", row.Harness)
 			}
-			missing := "not supported"
-			if len(r.Measured(c)) == 0 {
-				missing = "not measured"
+			if i > 0 {
+				metric, noise = "", ""
 			}
-			cells := table.Row{name, metric, c.Label(), missing, "", "", noise, ""}
-			for _, v := range row.Values {
-				if v.Impl == c.Label() {
-					cells[3] = interval(row.Metric, v.Estimate) + notes.mark(v.Estimate.Warnings)
-					if a := v.Against; a != nil {
-						cells[4], cells[5], cells[7] = effect(a)+notes.mark(a.Warnings), verdict(a), factor(a.Detectable)
-					}
-				}
+			if name == last {
+				name = ""
 			}
-			t.AppendRow(cells)
-			name, metric, noise = "", "", ""
+			last = l.series
+			t.AppendRow(table.Row{name, metric, l.impl, l.median, l.effect, l.verdict, noise, l.finds})
 		}
 	}
-	return t, notes
+	return t
 }
 
 // percent formats a relative difference; "" if it is not known.
@@ -117,18 +139,19 @@ func factor(relative float64) string {
 
 // footnotes carries warnings with the numbers that they taint: a letter beside
 // the number, the text below the table.
-type footnotes struct{ texts []string }
+type footnotes struct {
+	texts   []string
+	general map[string]bool // said elsewhere, of most numbers
+}
 
 // mark returns the letters of the warnings, " (a)(c)".
 func (f *footnotes) mark(warnings []string) string {
 	out := ""
 	for _, w := range warnings {
-		at := -1
-		for i, have := range f.texts {
-			if have == w {
-				at = i
-			}
+		if f.general[w] {
+			continue
 		}
+		at := slices.Index(f.texts, w)
 		if at < 0 {
 			f.texts = append(f.texts, w)
 			at = len(f.texts) - 1
@@ -140,6 +163,35 @@ func (f *footnotes) mark(warnings []string) string {
 	}
 	return out
 }
+
+// generalNotes are the warnings of more than half of the key numbers of a run. They are said
+// once, since a letter beside each number says nothing.
+func generalNotes(groups []compare.Group) map[string]bool {
+	numbers, count := 0, map[string]int{}
+	for _, g := range groups {
+		for _, row := range g.Rows {
+			if !row.Key {
+				continue
+			}
+			for _, v := range row.Values {
+				numbers++
+				for _, w := range v.Estimate.Warnings {
+					count[w]++
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(count, func(_ string, n int) bool { return 2*n <= numbers })
+	out := map[string]bool{}
+	for w := range count {
+		out[w] = numbers >= fewestForGeneral
+	}
+	maps.DeleteFunc(out, func(_ string, general bool) bool { return !general })
+	return out
+}
+
+// fewestForGeneral is the number of key numbers from which on letters are too many.
+const fewestForGeneral = 8
 
 // letter counts a, b, ... z, aa, ab, ...
 func letter(i int) string {
@@ -184,6 +236,15 @@ func legend(r *record.Run) string {
 		lines = append(lines, fmt.Sprintf("Fewer than %d forks: the intervals are the range of the values, and hold less often than they say.", stats.FewestForks))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// shortLegend explains what a narrow terminal shows.
+func shortLegend(r *record.Run) string {
+	legend := fmt.Sprintf("0.5x is half of the first implementation's number, with the %.0f%% interval.", 100*stats.Confidence)
+	if slices.ContainsFunc(r.Forks, tookTurns) {
+		legend += " It comes from turns within each process and need not be the quotient of the medians, which are from different ones."
+	}
+	return legend + fmt.Sprintf(" The rest stands in %s, or here with --wide.", MarkdownFile)
 }
 
 func tookTurns(f record.Fork) bool {

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -16,22 +18,32 @@ import (
 // reader of the former version would misread the JSON.
 const VersusSchema = 1
 
-// WriteVersusText writes a comparison of two runs for a terminal.
-func WriteVersusText(w io.Writer, result *compare.Result) error {
+// WriteVersusText writes a comparison of two runs for a terminal: what changed first, and
+// the outcome last.
+func WriteVersusText(out io.Writer, result *compare.Result, to Terminal) error {
 	r := clean(result)
-	out := &writer{w: w}
-	t, notes := versus(r)
+	w := &writer{w: out}
+	notes := &footnotes{}
+	t := to.versus(r, notes)
 	forTerminal(t, fmt.Sprintf("%s against %s", r.Head, r.Base))
-	out.printf("%s\n%s\n", t.Render(), notes.text())
-	writeGates(out, r, func(t table.Writer) string { forTerminal(t, "gates"); return t.Render() })
+	w.printf("%s\n%s\n", t.Render(), to.wrapped(notes.text()))
+	for _, g := range r.Gates {
+		if g.Gate != "" {
+			w.printf("%s: %s\n%s\n", g.Gate, to.painted(verdictOfGate[g.Outcome], string(g.Outcome)), to.wrapped("   "+g.Name+": "+g.Detail))
+		}
+	}
 	for _, warning := range r.Warnings {
-		out.printf("warning: %s\n", indented(warning))
+		w.printf("%s\n", to.wrapped("warning: "+indented(warning)))
 	}
 	for _, left := range r.Left {
-		out.printf("left out: %s\n", left)
+		w.printf("%s\n", to.wrapped("left out: "+left))
 	}
-	out.printf("%s\n\n%s\n", versusLegend(r), Summary(r))
-	return out.err
+	legend := "0.5x is half of base, with the 95% interval; --wide shows all columns."
+	if to.columns() == everyColumn {
+		legend = versusLegend(r)
+	}
+	w.printf("%s\n\n%s\n", to.wrapped(legend), to.wrapped(Summary(r)))
+	return w.err
 }
 
 // WriteVersusMarkdown writes a comparison of two runs for the description of a pull
@@ -43,9 +55,9 @@ func WriteVersusMarkdown(w io.Writer, result *compare.Result) error {
 	for _, warning := range r.Warnings {
 		out.printf("> warning: %s  \n", warning)
 	}
-	t, notes := versus(r)
-	out.printf("\n%s\n\n%s\n", t.RenderMarkdown(), markdownLines(notes.text()))
-	writeGates(out, r, table.Writer.RenderMarkdown)
+	notes := &footnotes{}
+	out.printf("\n%s\n\n%s\n", versus(r, notes).RenderMarkdown(), markdownLines(notes.text()))
+	writeGates(out, r)
 	for _, left := range r.Left {
 		out.printf("- left out: %s\n", left)
 	}
@@ -71,11 +83,11 @@ func WriteVersusJSON(w io.Writer, result *compare.Result) error {
 	}{VersusSchema, r.Base, r.Head, r.Rule, r.Outcome(), r.Warnings, r.Left, r.Gates, r.Comparisons})
 }
 
-// versus is a line per judged comparison.
-func versus(r *compare.Result) (table.Writer, *footnotes) {
-	t, notes := table.NewWriter(), &footnotes{}
+// versus is a line per judged comparison, with every column.
+func versus(r *compare.Result, notes *footnotes) table.Writer {
+	t := table.NewWriter()
 	t.AppendHeader(table.Row{"what", "metric", "base [interval]", "head [interval]", "head against base", "verdict", "noise", "finds"})
-	for _, c := range r.Judged() {
+	for _, c := range changedFirst(r.Judged()) {
 		metric := c.Name.Metric
 		t.AppendRow(table.Row{
 			strings.TrimSuffix(c.Name.String(), "/"+metric), metric,
@@ -83,11 +95,48 @@ func versus(r *compare.Result) (table.Writer, *footnotes) {
 			effect(c) + notes.mark(c.Warnings), verdict(c), percent(c.Floor), factor(c.Detectable),
 		})
 	}
-	return t, notes
+	return t
 }
 
+// versus has the columns that fit.
+func (to Terminal) versus(r *compare.Result, notes *footnotes) table.Writer {
+	if to.columns() == everyColumn {
+		return versus(r, notes)
+	}
+	t := table.NewWriter()
+	header := table.Row{"what", "metric", "head against base", "verdict"}
+	if to.columns() == withMedian {
+		header = table.Row{"what", "metric", "head [interval]", "head against base", "verdict"}
+	}
+	t.AppendHeader(header)
+	to.fit(t, len(header))
+	for _, c := range changedFirst(r.Judged()) {
+		metric := c.Name.Metric
+		what := strings.TrimSuffix(c.Name.String(), "/"+metric)
+		ratio := effect(c) + notes.mark(c.Base.Warnings) + notes.mark(c.Head.Warnings) + notes.mark(c.Warnings)
+		row := table.Row{what, metric, ratio, to.painted(c.Verdict, string(c.Verdict))}
+		if to.columns() == withMedian {
+			row = table.Row{what, metric, interval(metric, c.Head), ratio, to.painted(c.Verdict, verdict(c))}
+		}
+		t.AppendRow(row)
+	}
+	return t
+}
+
+// changedFirst orders comparisons by what a reader of a change asks first: worse, better,
+// what could not be told, the rest. Each of them stays in the order of the run.
+func changedFirst(all []*compare.Comparison) []*compare.Comparison {
+	order := []stats.Verdict{stats.Worse, stats.Better, stats.Inconclusive, stats.Same, stats.NotComparable}
+	return slices.SortedStableFunc(slices.Values(all), func(a, b *compare.Comparison) int {
+		return cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict))
+	})
+}
+
+// verdictOfGate has the colours of outcomes.
+var verdictOfGate = map[compare.Outcome]stats.Verdict{compare.Pass: stats.Better, compare.Regression: stats.Worse, compare.Undetermined: stats.Inconclusive}
+
 // writeGates lists the outcome of each gate. Without gates the verdicts are enough.
-func writeGates(w *writer, r *compare.Result, render func(table.Writer) string) {
+func writeGates(w *writer, r *compare.Result) {
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"gate", "what", "outcome", "because"})
 	for _, g := range r.Gates {
@@ -96,7 +145,7 @@ func writeGates(w *writer, r *compare.Result, render func(table.Writer) string) 
 		}
 	}
 	if t.Length() > 0 {
-		w.printf("%s\n\n", render(t))
+		w.printf("%s\n\n", t.RenderMarkdown())
 	}
 }
 

@@ -16,8 +16,10 @@ import (
 )
 
 // versusFormats are the writers by the name given to --format.
-var versusFormats = map[string]func(io.Writer, *compare.Result) error{
-	"text": report.WriteVersusText, "markdown": report.WriteVersusMarkdown, "json": report.WriteVersusJSON,
+var versusFormats = map[string]func(io.Writer, *compare.Result, report.Terminal) error{
+	"text":     report.WriteVersusText,
+	"markdown": func(w io.Writer, r *compare.Result, _ report.Terminal) error { return report.WriteVersusMarkdown(w, r) },
+	"json":     func(w io.Writer, r *compare.Result, _ report.Terminal) error { return report.WriteVersusJSON(w, r) },
 }
 
 func newCompare() *cobra.Command {
@@ -64,6 +66,7 @@ Exit codes: 0 pass; 1 regression; 3 inconclusive (see --inconclusive); 2 the inp
 type verdictFlags struct {
 	gates                          []string
 	gateFile, format, inconclusive string
+	wide                           bool
 }
 
 func (v *verdictFlags) add(cmd *cobra.Command) {
@@ -71,6 +74,7 @@ func (v *verdictFlags) add(cmd *cobra.Command) {
 	f.StringArrayVar(&v.gates, "gate", nil, "a `GATE` such as 'store/*/p99 <= +5%'; may be given again")
 	f.StringVar(&v.gateFile, "gates", "", "a `FILE` of gates, one a line, # begins a comment")
 	f.StringVar(&v.format, "format", "text", "text, markdown or json")
+	addWide(cmd, &v.wide)
 	f.StringVar(&v.inconclusive, "inconclusive", "fail", "`WORD` for data too weak to tell: pass exits with 0, fail with 3")
 }
 
@@ -105,7 +109,8 @@ func (v *verdictFlags) judge(cmd *cobra.Command, r *compare.Result, gates []comp
 	if err := r.Judge(gates); err != nil {
 		return err
 	}
-	if err := versusFormats[v.format](cmd.OutOrStdout(), r); err != nil {
+	out, to := shown(cmd, v.wide)
+	if err := versusFormats[v.format](out, r, to); err != nil {
 		return err
 	}
 	switch outcome := r.Outcome(); {

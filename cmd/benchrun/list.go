@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 )
@@ -42,67 +42,73 @@ func newList() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&components, "component", nil, "only these components")
+	complete(cmd, "component", componentNames)
 	cmd.Flags().BoolVar(&showMetrics, "metrics", false, "show what is measured: names, which way is better, what gets a verdict")
 	return cmd
 }
 
-// columnWidth keeps a table of three long columns within a terminal of 140 characters.
-const columnWidth = 42
+// listWidth is a terminal's usual width, and listIndent where the second column begins.
+const (
+	listWidth  = 80
+	listIndent = 24
+)
 
-func newTable(out io.Writer, title string, header ...any) table.Writer {
-	t := table.NewWriter()
-	t.SetOutputMirror(out)
-	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault
-	t.SetTitle("%s", title)
-	t.AppendHeader(table.Row(header))
-	var columns []table.ColumnConfig
-	for i := range header {
-		columns = append(columns, table.ColumnConfig{Number: i + 1, WidthMax: columnWidth, WidthMaxEnforcer: text.WrapSoft})
+// entry prints a name and, in a column beside it, paragraphs about it.
+func entry(out io.Writer, name string, paragraphs ...string) {
+	name = "  " + name
+	for _, p := range paragraphs {
+		if p == "" {
+			continue
+		}
+		for line := range strings.SplitSeq(text.WrapSoft(p, listWidth-listIndent), "\n") {
+			if len(name) >= listIndent {
+				fmt.Fprintln(out, name)
+				name = ""
+			}
+			fmt.Fprintf(out, "%-*s%s\n", listIndent, name, strings.TrimRight(line, " "))
+			name = ""
+		}
 	}
-	t.SetColumnConfigs(columns)
-	return t
 }
 
 func listImplementations(out io.Writer, entries []catalog.Entry) {
-	t := newTable(out, "Implementations (* is what the others of its component are compared with)", "component", "name", "what it is", "guarantees")
-	for i, e := range entries {
+	fmt.Fprintln(out, "Implementations; * is what the others of its component are compared with")
+	last := contract.Component("")
+	for _, e := range entries {
+		if e.Component != last {
+			fmt.Fprintf(out, "\n%s\n", e.Component)
+			last = e.Component
+		}
 		name := e.Name
 		if e.Reference {
 			name += " *"
 		}
-		guarantees := e.Guarantees
-		name += "\n(" + e.Module + ")"
+		paragraphs := []string{e.Description, "keeps: " + e.Guarantees, "from " + e.Module}
 		for _, w := range e.Waivers {
-			guarantees += fmt.Sprintf("\n%s waived: %s", w.Clause, w.Reason)
+			paragraphs = append(paragraphs, fmt.Sprintf("waives %s: %s", w.Clause, w.Reason))
 		}
-		if i > 0 && entries[i-1].Component != e.Component {
-			t.AppendSeparator()
-		}
-		t.AppendRow(table.Row{e.Component, name, e.Description, guarantees})
+		entry(out, name, paragraphs...)
 	}
-	t.Render()
 }
 
 // listMetrics prints the table of metrics.
 func listMetrics(out io.Writer) {
-	t := newTable(out, "Metrics (names are units of benchfmt; a gate matches them: --gate 'store/*/ns/op <= +5%')", "name", "better", "verdict", "what is measured")
+	fmt.Fprintln(out, "Metrics; names are units of benchfmt, and a gate matches them:\n--gate 'store/*/ns/op <= +5%'")
+	fmt.Fprintln(out)
 	for _, m := range metrics.All() {
-		better := map[metrics.Direction]string{metrics.LowerIsBetter: "lower", metrics.HigherIsBetter: "higher"}[m.Better]
-		verdict := ""
+		better := map[metrics.Direction]string{metrics.LowerIsBetter: "lower is better", metrics.HigherIsBetter: "higher is better", metrics.Neither: "no result, a condition"}[m.Better]
 		if m.Judged {
-			verdict = "yes"
+			better += "; gets a verdict"
 			if len(m.Unless) > 0 {
-				verdict = "unless there is " + strings.Join(m.Unless, ", ")
+				better += " unless there is " + strings.Join(m.Unless, " or ")
 			}
 		}
-		t.AppendRow(table.Row{m.Name, better, verdict, m.Help})
+		entry(out, m.Name, m.Help, "("+better+")")
 	}
-	t.Render()
 }
 
 func listPresets(out io.Writer, components []string) {
-	t := newTable(out, "Presets (benchrun run --preset NAME)", "name", "measures", "what it is", "source")
+	fmt.Fprint(out, "Presets (benchrun run --preset NAME)\n\n")
 	for _, p := range load.Presets() {
 		var measures []string
 		for _, w := range p.Workloads {
@@ -117,7 +123,6 @@ func listPresets(out io.Writer, components []string) {
 		if name == load.DefaultPreset {
 			name += " (default)"
 		}
-		t.AppendRow(table.Row{name, strings.Join(measures, ", "), p.Description, p.Source})
+		entry(out, name, p.Description, "measures "+strings.Join(measures, ", "), p.Source)
 	}
-	t.Render()
 }

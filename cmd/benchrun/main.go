@@ -27,6 +27,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/internal/suggest"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -124,12 +125,11 @@ without its interval.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("unknown command %q: have %s", args[0], commandNames(cmd))
+				return unknownCommand(cmd, args[0])
 			}
 			return nil
 		},
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newRun(), newCompare(), newPair(), newSelfCheck(), newList(), newVerify(), newRecord(), newTrace(), newServeAPI(), newReport(), newVersion(), newFork(), newTurns(), newRecordProcess(), newBusyProcess(), newAwakeProcess())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
@@ -137,15 +137,13 @@ without its interval.`,
 	return root
 }
 
-func commandNames(cmd *cobra.Command) string {
-	names := ""
-	for _, c := range cmd.Commands() {
+// unknownCommand says which commands there are, or which was meant.
+func unknownCommand(parent *cobra.Command, name string) error {
+	var have []string
+	for _, c := range parent.Commands() {
 		if c.IsAvailableCommand() {
-			if names != "" {
-				names += ", "
-			}
-			names += c.Name()
+			have = append(have, c.Name())
 		}
 	}
-	return names
+	return fmt.Errorf("unknown command %q: %s", name, suggest.OrAll(name, have))
 }

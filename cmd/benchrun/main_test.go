@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/pprof/profile"
 	"golang.org/x/perf/benchfmt"
@@ -367,7 +368,7 @@ func TestListNamesEverything(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
-	for _, want := range []string{"clientgo", "mutexmap", "deltafifo", "clientgo-realfifo", "binaryheap", "controllerruntime-priority", "lock-starvation", "stores", "requeue-storm", "130767", "waived"} {
+	for _, want := range []string{"clientgo", "mutexmap", "deltafifo", "clientgo-realfifo", "binaryheap", "controllerruntime-priority", "lock-starvation", "stores", "requeue-storm", "130767", "waives", "keeps: "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the list lacks %q", want)
 		}
@@ -389,7 +390,7 @@ groups:
   rate: 2000
 duration: 20ms
 `)
-	code, out, errOut := benchrun(t, "run", "-f", workload, "--impl", "clientgo,mutexmap", "--forks", "4", "--profile=false", "--skip-verify", "-o", dir)
+	code, out, errOut := benchrun(t, "run", "-f", workload, "--impl", "clientgo,mutexmap", "--forks", "4", "--profile=false", "--skip-verify", "--wide", "-o", dir)
 	if code != 0 || !strings.Contains(out, "took turns") {
 		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 	}
@@ -437,5 +438,62 @@ func TestForkRefusesNonsense(t *testing.T) {
 	}
 	if errors.Is(broken(nil), errBroken) {
 		t.Error("no error is broken")
+	}
+}
+
+// Every line of the lists fits a usual terminal, but for what cannot be broken.
+func TestListsFitTheTerminal(t *testing.T) {
+	for _, args := range [][]string{{"list"}, {"list", "--metrics"}} {
+		_, out, _ := benchrun(t, args...)
+		for line := range strings.SplitSeq(out, "\n") {
+			if n := utf8.RuneCountInString(line); n > listWidth {
+				t.Errorf("%q: a line has %d columns: %s", args, n, line)
+			}
+		}
+	}
+}
+
+// The shell is offered values for flags, also after a comma.
+func TestCompletion(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want []string
+		not  string
+	}{
+		{[]string{"run", "--preset", ""}, []string{"quick", "lock-starvation"}, "clientgo"},
+		{[]string{"run", "--preset", "stores,lock"}, []string{"stores,lock-starvation"}, ""},
+		{[]string{"run", "--component", ""}, []string{"store", "informer"}, "quick"},
+		{[]string{"pair", "--component", "delay", "--impl", ""}, []string{"quadheap"}, "lockfree"},
+		{[]string{"verify", "--impl", "clientgo,"}, []string{"clientgo,lockfree", "clientgo,quadheap"}, ""},
+		{[]string{"verify", "--clause", "STORE-4"}, []string{"STORE-4\t", "STORE-49\t"}, ""},
+		{[]string{"list", "--component", "f"}, []string{"fifo"}, ""},
+	} {
+		code, out, errOut := benchrun(t, append([]string{"__complete"}, c.args...)...)
+		for _, want := range c.want {
+			if code != 0 || !strings.Contains("\n"+out, "\n"+want) {
+				t.Errorf("%q lacks %q: exit code %d\n%s%s", c.args, want, code, out, errOut)
+			}
+		}
+		if c.not != "" && strings.Contains("\n"+out, "\n"+c.not) {
+			t.Errorf("%q offers %s", c.args, c.not)
+		}
+	}
+}
+
+// A name that is nearly right is answered with the right one.
+func TestDidYouMean(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"run", "--preset", "lock-starvaton"}, "did you mean lock-starvation?"},
+		{[]string{"run", "--impl", "lokfree"}, "did you mean lockfree?"},
+		{[]string{"run", "--component", "stores"}, "did you mean store?"},
+		{[]string{"verify", "--impl", "quad"}, "did you mean quadheap?"},
+		{[]string{"compar"}, "did you mean compare?"},
+	} {
+		if code, _, errOut := benchrun(t, c.args...); code != exitBadInput || !strings.Contains(errOut, c.want) {
+			t.Errorf("%q: exit code %d, %s, want %q", c.args, code, errOut, c.want)
+		}
 	}
 }

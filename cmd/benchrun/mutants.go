@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/catalog"
@@ -33,7 +34,12 @@ func verifyMutants(ctx context.Context, out io.Writer, entries []catalog.Entry, 
 	}
 	caught := 0
 	var survivors []string
-	t := newTable(out, "Broken implementations, and how many of them the suites catch", "component", "caught", "slowest")
+	t := table.NewWriter()
+	t.SetOutputMirror(out)
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	t.SetTitle("Broken implementations, and how many of them the suites catch")
+	t.AppendHeader(table.Row{"component", "caught", "slowest"})
 	for _, row := range mutants.Score(results) {
 		t.AppendRow(table.Row{row.Component, fmt.Sprintf("%d of %d", row.Caught, row.Total), fmt.Sprintf("%.1fs (%s)", row.Slowest.Seconds(), row.SlowestName)})
 		caught += row.Caught

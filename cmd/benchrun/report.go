@@ -14,11 +14,13 @@ import (
 )
 
 func newReport() *cobra.Command {
-	return &cobra.Command{
-		Use:     "report DIR",
-		Short:   "Make the reports of a run again from its run.json, and print the short table",
-		Example: `  benchrun report results/20261121T101500Z-quick`,
-		Args:    cobra.ExactArgs(1),
+	var wide bool
+	cmd := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Make the reports of a run again from its run.json, and print the short table",
+		Example: `  benchrun report results/20261121T101500Z-quick
+  benchrun report results/20261121T101500Z-quick --wide | less -S`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := record.ReadRun(args[0])
 			if err != nil {
@@ -27,13 +29,16 @@ func newReport() *cobra.Command {
 			if err := report.Write(args[0]); err != nil {
 				return err
 			}
-			if err := report.WriteText(cmd.OutOrStdout(), r); err != nil {
+			out, to := shown(cmd, wide)
+			if err := report.WriteText(out, r, to); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "\nReport: %s\n", filepath.Join(args[0], report.MarkdownFile))
+			fmt.Fprintf(cmd.OutOrStdout(), "\n%s (%s, %s beside it)\n", filepath.Join(args[0], report.HTMLFile), report.MarkdownFile, report.BenchTextFile)
 			return nil
 		},
 	}
+	addWide(cmd, &wide)
+	return cmd
 }
 
 func newVersion() *cobra.Command {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ import (
 func newRun() *cobra.Command {
 	var o runner.Options
 	var resume string
+	var wide bool
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Verify, measure, profile and report",
@@ -59,7 +61,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 			var result runner.Result
 			var err error
 			if resume != "" {
-				if extra := changedBeside(cmd, "resume"); extra != "" {
+				if extra := changedBeside(cmd, "resume", "wide"); extra != "" {
 					return fmt.Errorf("--resume goes on with the settings that the run was begun with: leave out --%s", extra)
 				}
 				result, err = runner.Resume(cmd.Context(), resume, o.Command, o.WorkTree, cmd.ErrOrStderr())
@@ -76,17 +78,16 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 			err = broken(err) // the input was accepted: later errors are not mistakes of the caller
 			out := cmd.OutOrStdout()
 			if len(result.Run.Forks) > 0 {
-				err = errors.Join(err, report.WriteText(out, result.Run))
+				text, to := shown(cmd, wide)
+				err = errors.Join(err, report.WriteText(text, result.Run, to))
 			}
-			fmt.Fprintf(out, "\n%d forks in %s\nreport    %s and %s\nsamples   %s\n", len(result.Run.Forks), result.Run.Finished.Sub(result.Run.Started).Round(time.Second),
-				filepath.Join(result.Dir, report.MarkdownFile), report.HTMLFile, filepath.Join(result.Dir, report.BenchTextFile))
-			if result.Run.Settings.Profile {
-				fmt.Fprintf(out, "profiles  go tool pprof %s\n", filepath.Join(result.Dir, "profiles", "*", "cpu.pb.gz"))
-			}
+			fmt.Fprintf(out, "\n%d forks in %s: %s (%s, %s, profiles beside it)\n", len(result.Run.Forks), result.Run.Finished.Sub(result.Run.Started).Round(time.Second),
+				filepath.Join(result.Dir, report.HTMLFile), report.MarkdownFile, report.BenchTextFile)
 			return err
 		},
 	}
 	addRunFlags(cmd, &o)
+	addWide(cmd, &wide)
 	cmd.Flags().BoolVar(&o.Profile, "profile", true, "measure one more process per cell to take CPU, heap, allocs, mutex and block profiles")
 	cmd.Flags().StringVar(&resume, "resume", "", "`FOLDER` of an interrupted run to go on with")
 	return cmd
@@ -109,6 +110,9 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.Var(atLeastOne{&o.Procs}, "procs", fmt.Sprintf("GOMAXPROCS of each process, 1 to %d here (default: all cores)", runtime.NumCPU()))
 	f.StringArrayVar(&o.Sweep, "sweep", nil, "repeat each workload for several values: `WHAT=N,N,...`, WHAT being objects, waiting, procs, or GROUP.goroutines, GROUP.rate, GROUP.batch of a workload's group; what lacks it is left out")
 	f.BoolVar(&o.SkipVerify, "skip-verify", false, "measure without running the conformance suites; every report says so")
+	complete(cmd, "preset", presetNames)
+	complete(cmd, "component", componentNames)
+	complete(cmd, "impl", implementationNames)
 	f.Var(plantFlag{&o.Plant}, "plant", "slow one store down on purpose, `STORE=10%`, to see whether your gates find it")
 }
 
@@ -144,11 +148,11 @@ func (f plantFlag) Set(text string) error {
 	return nil
 }
 
-// changedBeside returns a flag that was given in addition to the named one, or "".
-func changedBeside(cmd *cobra.Command, name string) string {
+// changedBeside returns a flag that was given in addition to the named ones, or "".
+func changedBeside(cmd *cobra.Command, names ...string) string {
 	other := ""
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != name {
+		if !slices.Contains(names, f.Name) {
 			other = f.Name
 		}
 	})

@@ -26,7 +26,7 @@ func newTrace() *cobra.Command {
 		Short: "Look into traces, save damaged ones, and make traces of pod lifecycles",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("unknown command %q: have %s", args[0], commandNames(cmd))
+				return unknownCommand(cmd, args[0])
 			}
 			return cmd.Help()
 		},

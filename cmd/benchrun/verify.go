@@ -92,6 +92,9 @@ them. It exits with 1 if one survives.`,
 	f.Float64Var(&effort, "effort", 1, "scale the random and stress cases")
 	f.BoolVarP(&verbose, "verbose", "v", false, "print the cases that do not apply, with the reason; with --mutants, every mutant")
 	f.BoolVar(&onMutants, "mutants", false, "run the suites over broken implementations and print the score")
+	complete(cmd, "component", componentNames)
+	complete(cmd, "impl", implementationNames)
+	complete(cmd, "clause", clauseNames)
 	for _, other := range []string{"impl", "clause", "seed", "effort"} {
 		cmd.MarkFlagsMutuallyExclusive("mutants", other)
 	}

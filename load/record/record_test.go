@@ -488,12 +488,4 @@ func TestNames(t *testing.T) {
 	if _, err := pick(have, "bindings"); err == nil || !strings.Contains(err.Error(), "nobody list and watch") {
 		t.Errorf("bindings: %v", err)
 	}
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"pods", "podz", 1}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"same", "same", 0}} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("from %q to %q: %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
 }

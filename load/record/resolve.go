@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 
+	"github.com/informerbench/informerbench/internal/suggest"
 	"github.com/informerbench/informerbench/load"
 )
 
@@ -71,7 +72,7 @@ func pick(have []candidate, name string) (load.TraceResource, error) {
 	if unwatchable != nil {
 		return load.TraceResource{}, fmt.Errorf("resource %q: the server lets nobody list and watch %s", name, unwatchable.TraceResource)
 	}
-	return load.TraceResource{}, fmt.Errorf("unknown resource %q: %s", name, suggest(have, group.Resource))
+	return load.TraceResource{}, fmt.Errorf("unknown resource %q: %s", name, nearest(have, group.Resource))
 }
 
 func (c *candidate) is(name string) bool {
@@ -155,43 +156,21 @@ func lower(names []string) []string {
 	return out
 }
 
-// suggest returns the resources with similar names, or else all.
-func suggest(have []candidate, name string) string {
-	name = strings.ToLower(name)
+// nearest says which resources have similar names, or else which there are.
+func nearest(have []candidate, name string) string {
 	var near, all []string
 	for _, c := range have {
 		if !c.watchable || !c.preferred {
 			continue
 		}
 		all = append(all, c.String())
-		if slices.ContainsFunc(c.names, func(n string) bool {
-			return strings.Contains(n, name) || len(n) > 2 && strings.Contains(name, n) || distance(n, name) <= 1+len(name)/4
-		}) {
+		if len(suggest.Near(name, c.names)) > 0 {
 			near = append(near, c.String())
 		}
 	}
-	slices.Sort(all)
-	slices.Sort(near)
 	if len(near) > 0 {
-		return "did you mean " + strings.Join(slices.Compact(near), " or ") + "?"
+		return suggest.DidYouMean(near)
 	}
+	slices.Sort(all)
 	return "the server has " + strings.Join(slices.Compact(all), ", ")
-}
-
-// distance is the Levenshtein distance: the number of letters to insert, delete or replace.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal + index(a[i] != b[j])
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -1,0 +1,217 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
+)
+
+// Answer says which implementation of a component a run speaks for.
+type Answer struct {
+	Component string
+	Reference string
+	// Use is the implementation that gains most by what is proved; the reference where none
+	// gains anything.
+	Use string
+	// Concerns are what Use gains and loses, those that differ most first. There are none if
+	// Use is the reference.
+	Concerns []Weighed
+	// Worse are the comparisons of Use with the verdict worse, those that differ most first.
+	Worse []*Comparison
+	// Inconclusive of Judged comparisons of Use have no verdict. If Use is the reference,
+	// they are those of all the others.
+	Inconclusive, Judged int
+	// Rejected is an implementation that gains more and is not recommended, because it waives
+	// clauses of the contract that the reference keeps; "" if there is none.
+	Rejected string
+	Waived   []record.Waiver // of Rejected, what the reference keeps
+}
+
+// Weighed is what an implementation's comparisons with the reference say of one concern.
+type Weighed struct {
+	Concern metrics.Concern
+	// Better is the direction of Ratio.
+	Better metrics.Direction
+	// Ratio is the geometric mean of the comparisons, from the mean of their lower bounds to
+	// that of their upper ones. That is at least as wide as the interval of the mean, however
+	// the comparisons depend on each other.
+	Ratio stats.Ratio
+	// Verdicts counts the comparisons by verdict.
+	Verdicts map[stats.Verdict]int
+}
+
+// mostGain bounds what one comparison can gain or lose: a factor of a thousand, about what a
+// starved writer gains. From there on, more is no better.
+const mostGain = 1000
+
+// Answers sums a run up: an answer for each component of which several implementations were
+// measured, in the order of the run. groups are Within's.
+//
+// An implementation gains by a comparison with the verdict better or worse what its interval
+// proves: the logarithm of the bound that is nearer to 1. A concern's gain is the mean over
+// its comparisons, and all concerns count alike.
+func Answers(r *record.Run, groups []Group) []Answer {
+	var out []Answer
+	for _, component := range componentsOf(groups) {
+		of := map[string][]*Comparison{}
+		var impls []string // in the order of the run
+		var all []*Comparison
+		for _, c := range Judged(groups) {
+			if c.Name.Component != component || c.Verdict == stats.NotComparable {
+				continue
+			}
+			if of[c.Name.Impl] == nil {
+				impls = append(impls, c.Name.Impl)
+			}
+			of[c.Name.Impl] = append(of[c.Name.Impl], c)
+			all = append(all, c)
+		}
+		if len(impls) == 0 {
+			continue
+		}
+		reference := referenceOf(r, component)
+		a := Answer{Component: component, Reference: reference.Name, Use: reference.Name, Judged: len(all), Inconclusive: withVerdict(all, stats.Inconclusive)}
+		slices.SortStableFunc(impls, func(x, y string) int { return cmp.Compare(gain(of[y]), gain(of[x])) })
+		for _, impl := range impls {
+			if gain(of[impl]) <= 0 {
+				break
+			}
+			if waived := waivedBeyond(r, component, impl, reference); len(waived) > 0 {
+				if a.Rejected == "" {
+					a.Rejected, a.Waived = impl, waived
+				}
+				continue
+			}
+			a.use(impl, of[impl])
+			break
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+func (a *Answer) use(impl string, own []*Comparison) {
+	a.Use, a.Concerns = impl, weighed(own)
+	a.Judged, a.Inconclusive = len(own), withVerdict(own, stats.Inconclusive)
+	for _, c := range own {
+		if c.Verdict == stats.Worse {
+			a.Worse = append(a.Worse, c)
+		}
+	}
+	slices.SortStableFunc(a.Worse, func(x, y *Comparison) int { return cmp.Compare(proved(x), proved(y)) })
+}
+
+func componentsOf(groups []Group) (out []string) {
+	for _, g := range groups {
+		if c := string(g.Cells[0].Component); !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func referenceOf(r *record.Run, component string) record.Implementation {
+	for _, im := range r.Impls {
+		if im.Component == component && im.Reference {
+			return im
+		}
+	}
+	return record.Implementation{}
+}
+
+// waivedBeyond are the clauses that an implementation waives and the reference does not.
+func waivedBeyond(r *record.Run, component, impl string, reference record.Implementation) (out []record.Waiver) {
+	for _, im := range r.Impls {
+		if im.Component != component || im.Name != impl {
+			continue
+		}
+		for _, w := range im.Waivers {
+			if !slices.ContainsFunc(reference.Waivers, func(o record.Waiver) bool { return o.Clause == w.Clause }) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// proved is the logarithm of what a comparison is proved to gain, negative if it is worse, 0
+// without such a verdict.
+func proved(c *Comparison) float64 {
+	if c.Verdict != stats.Better && c.Verdict != stats.Worse {
+		return 0
+	}
+	least := min(math.Abs(bounded(c.Ratio.Lo)), math.Abs(bounded(c.Ratio.Hi)))
+	if c.Verdict == stats.Worse {
+		return -least
+	}
+	return least
+}
+
+// bounded is the logarithm of a ratio, at most that of mostGain either way.
+func bounded(ratio float64) float64 {
+	most := math.Log(mostGain)
+	return max(-most, min(most, math.Log(ratio)))
+}
+
+func gain(own []*Comparison) float64 {
+	total, concerns := 0.0, byConcern(own)
+	for _, of := range concerns {
+		total += provedOf(of) / float64(len(concerns))
+	}
+	return total
+}
+
+// provedOf is the mean of what comparisons are proved to gain.
+func provedOf(of []*Comparison) float64 {
+	total := 0.0
+	for _, c := range of {
+		total += proved(c) / float64(len(of))
+	}
+	return total
+}
+
+func byConcern(own []*Comparison) map[metrics.Concern][]*Comparison {
+	out := map[metrics.Concern][]*Comparison{}
+	for _, c := range own {
+		concern := metrics.Of(c.Name.Metric).Concern
+		out[concern] = append(out[concern], c)
+	}
+	return out
+}
+
+// weighed sums comparisons up by concern. Those that are proved to differ most come first.
+func weighed(own []*Comparison) (out []Weighed) {
+	by := byConcern(own)
+	for _, concern := range metrics.Concerns {
+		of := by[concern]
+		if len(of) == 0 {
+			continue
+		}
+		w := Weighed{Concern: concern, Better: of[0].direction, Verdicts: map[stats.Verdict]int{}}
+		var estimate, lo, hi float64
+		for _, c := range of {
+			w.Verdicts[c.Verdict]++
+			n := float64(len(of))
+			estimate, lo, hi = estimate+bounded(c.Ratio.Estimate)/n, lo+bounded(c.Ratio.Lo)/n, hi+bounded(c.Ratio.Hi)/n
+		}
+		w.Ratio = stats.Ratio{Estimate: math.Exp(estimate), Lo: math.Exp(lo), Hi: math.Exp(hi), N: len(of)}
+		out = append(out, w)
+	}
+	slices.SortStableFunc(out, func(x, y Weighed) int {
+		return cmp.Compare(math.Abs(provedOf(by[y.Concern])), math.Abs(provedOf(by[x.Concern])))
+	})
+	return out
+}
+
+func withVerdict(of []*Comparison, v stats.Verdict) (n int) {
+	for _, c := range of {
+		if c.Verdict == v {
+			n++
+		}
+	}
+	return n
+}

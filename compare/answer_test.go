@@ -1,0 +1,106 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
+	"github.com/informerbench/informerbench/measure/stats"
+)
+
+func answerOf(t *testing.T, r *record.Run) Answer {
+	t.Helper()
+	all := Answers(r, Within(r))
+	if len(all) != 1 {
+		t.Fatalf("%d answers, want one for the one component: %+v", len(all), all)
+	}
+	return all[0]
+}
+
+// The answer is the implementation that gains most by what is proved, and says what it gains,
+// what it costs and what is open.
+func TestAnswerIsTheProvedBest(t *testing.T) {
+	t.Parallel()
+	r := sampleRun(12, 1, recordtest.Impl{Name: "reference", NsPerOp: 100}, recordtest.Impl{Name: "better", NsPerOp: 80}, recordtest.Impl{Name: "best", NsPerOp: 50}, recordtest.Impl{Name: "worse", NsPerOp: 300})
+	for i := range r.Forks {
+		if f := &r.Forks[i]; f.Cell.Impl == "best" {
+			f.Process[metrics.HeapPerObject] *= 1.3
+		}
+	}
+	a := answerOf(t, r)
+	if a.Component != "store" || a.Reference != "reference" || a.Use != "best" || a.Rejected != "" {
+		t.Fatalf("%+v", a)
+	}
+	want := map[metrics.Concern]float64{metrics.ConcernTime: 0.5, metrics.ConcernDelay: 0.5, metrics.ConcernDone: 1, metrics.ConcernMemory: 1.3}
+	for _, c := range a.Concerns {
+		if truth := want[c.Concern]; math.Abs(c.Ratio.Estimate/truth-1) > 0.05 || c.Ratio.Lo > c.Ratio.Estimate || c.Ratio.Hi < c.Ratio.Estimate {
+			t.Errorf("%s: %+v, want about %g within its interval", c.Concern, c.Ratio, truth)
+		}
+		delete(want, c.Concern)
+	}
+	if len(want) > 0 || a.Concerns[len(a.Concerns)-1].Concern != metrics.ConcernDone {
+		t.Errorf("%+v: want all concerns, and last the one that differs least", a.Concerns)
+	}
+	if len(a.Worse) != 1 || a.Worse[0].Name.Metric != metrics.HeapPerObject || a.Judged != 4 || a.Inconclusive != 0 {
+		t.Errorf("worse %+v, %d of %d inconclusive; want the memory, and none of 4", a.Worse, a.Inconclusive, a.Judged)
+	}
+}
+
+// Who waives a clause that the reference keeps is no drop-in, however fast.
+func TestAnswerKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	r := sampleRun(12, 1, recordtest.Impl{Name: "reference", NsPerOp: 100}, recordtest.Impl{Name: "sound", NsPerOp: 80}, recordtest.Impl{Name: "loose", NsPerOp: 50})
+	waive := func(impl, clause string) {
+		i := slices.IndexFunc(r.Impls, func(im record.Implementation) bool { return im.Name == impl })
+		r.Impls[i].Waivers = append(r.Impls[i].Waivers, record.Waiver{Clause: clause, Reason: "it is faster"})
+	}
+	waive("reference", "STORE-21")
+	waive("loose", "STORE-21")
+	if a := answerOf(t, r); a.Use != "loose" {
+		t.Errorf("%+v: what the reference waives too counts as kept", a)
+	}
+	waive("loose", "STORE-12")
+	if a := answerOf(t, r); a.Use != "sound" || a.Rejected != "loose" || len(a.Waived) != 1 || a.Waived[0].Clause != "STORE-12" {
+		t.Errorf("%+v, want sound, and why not loose", a)
+	}
+}
+
+// Where nothing is proved better, the reference stays, and the answer says how much is open.
+func TestAnswerWithoutProof(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		forks int
+		slow  float64
+		open  bool
+	}{{12, 130, false}, {3, 70, true}} {
+		a := answerOf(t, sampleRun(c.forks, 1, recordtest.Impl{Name: "reference", NsPerOp: 100}, recordtest.Impl{Name: "other", NsPerOp: c.slow}))
+		if a.Use != "reference" || len(a.Concerns) > 0 || a.Judged == 0 || (a.Inconclusive > 0) != c.open {
+			t.Errorf("%d forks, %g ns: %+v, want the reference, inconclusive %v", c.forks, c.slow, a, c.open)
+		}
+	}
+	alone := sampleRun(6, 1, recordtest.Impl{Name: "reference", NsPerOp: 100})
+	if all := Answers(alone, Within(alone)); len(all) != 0 {
+		t.Errorf("nothing to choose from: %+v", all)
+	}
+}
+
+// A writer that is starved makes one ratio of thousands; it must not drown all else, nor make
+// an answer that is no number.
+func TestAnswerBoundsWhatOneRowGains(t *testing.T) {
+	t.Parallel()
+	c := &Comparison{Verdict: stats.Better, Ratio: &stats.Ratio{Estimate: 1e-9, Lo: 0, Hi: 1e-8}}
+	if got := proved(c); math.Abs(got-math.Log(mostGain)) > 1e-9 {
+		t.Errorf("it gains %g, want at most %g", got, math.Log(mostGain))
+	}
+	c = &Comparison{Name: Name{Metric: metrics.NsPerOp}, Verdict: stats.Worse, Ratio: &stats.Ratio{Estimate: stats.FromZero, Lo: 2, Hi: stats.FromZero}}
+	if got := proved(c); math.Abs(got+math.Log(2)) > 1e-9 {
+		t.Errorf("it loses %g, want the nearer bound", got)
+	}
+	w := weighed([]*Comparison{c})
+	if len(w) != 1 || math.IsInf(w[0].Ratio.Hi, 0) || math.IsNaN(w[0].Ratio.Estimate) {
+		t.Errorf("%+v", w)
+	}
+}

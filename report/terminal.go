@@ -1,0 +1,163 @@
+package report
+
+import (
+	"cmp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
+)
+
+// Terminal says what a text is written for.
+type Terminal struct {
+	Width  int  // columns; 0 means 80
+	Wide   bool // every column of every table, however wide
+	Colour bool // verdicts in colour
+}
+
+const defaultWidth = 80
+
+func (to Terminal) width() int { return cmp.Or(to.Width, defaultWidth) }
+
+// columns are what a table of comparisons shows.
+type columns int
+
+const (
+	fewColumns  columns = iota // operation, implementation, ratio, verdict
+	withMedian                 // and the median
+	everyColumn                // as report.md has them
+	medianFrom  = 120          // columns of the terminal
+)
+
+func (to Terminal) columns() columns {
+	switch {
+	case to.Wide:
+		return everyColumn
+	case to.width() >= medianFrom:
+		return withMedian
+	}
+	return fewColumns
+}
+
+// comparison lays out a group's key metrics in the columns that fit.
+func (to Terminal) comparison(r *record.Run, g compare.Group, notes *footnotes) table.Writer {
+	shown := to.columns()
+	if shown == everyColumn {
+		return comparison(r, g, notes)
+	}
+	t := table.NewWriter()
+	header := table.Row{"operation", "implementation", "against the first", "verdict"}
+	if shown == withMedian {
+		header = table.Row{"operation", "implementation", "median [interval]", "against the first", "verdict"}
+	}
+	t.AppendHeader(header)
+	to.fit(t, len(header))
+	first := true
+	for _, row := range g.Rows {
+		if !row.Key {
+			continue
+		}
+		if !first {
+			t.AppendSeparator()
+		}
+		first = false
+		lines := block(r, g, row, notes)
+		for i, l := range lines {
+			var name string
+			switch {
+			case len(lines) == 1:
+				name = l.series + "\n" + l.metric
+			case i == 0:
+				name = l.series
+			case i == 1:
+				name = l.metric
+			}
+			verdict := l.verdict
+			if shown == fewColumns && l.against != nil {
+				verdict = string(l.against.Verdict)
+			}
+			cells := table.Row{name, l.impl, l.median, l.effect, to.paint(l.against, verdict)}
+			if shown == fewColumns {
+				if l.against == nil { // the reference, or nothing
+					l.effect = l.median
+				}
+				cells = table.Row{name, l.impl, l.effect, to.paint(l.against, verdict)}
+			}
+			t.AppendRow(cells)
+		}
+	}
+	return t
+}
+
+// The last columns of a table of comparisons: "0.354x [0.332, 0.377]", "inconclusive".
+const (
+	ratioWidth   = 22
+	verdictWidth = 12
+)
+
+// fit keeps a table of comparisons with four or five columns within the terminal. Longer
+// texts are broken.
+func (to Terminal) fit(t table.Writer, columns int) {
+	if to.Wide {
+		return
+	}
+	free := max(3*columns, to.width()-3*columns-1) // without borders and padding
+	rest := max(1, free-ratioWidth-verdictWidth)
+	widths := []int{(rest + 1) / 2, rest / 2, ratioWidth, verdictWidth}
+	if columns == 5 {
+		widths = []int{rest * 35 / 100, rest * 30 / 100, rest * 35 / 100, ratioWidth, verdictWidth}
+	}
+	var configs []table.ColumnConfig
+	for i, n := range widths {
+		configs = append(configs, table.ColumnConfig{Number: i + 1, WidthMax: max(1, n), WidthMaxEnforcer: text.WrapSoft})
+	}
+	t.SetColumnConfigs(configs)
+}
+
+// colours of verdicts: what is better or worse is also said in words.
+var colours = map[stats.Verdict]text.Color{
+	stats.Better: text.FgGreen, stats.Worse: text.FgRed, stats.Inconclusive: text.FgYellow,
+}
+
+func (to Terminal) paint(c *compare.Comparison, s string) string {
+	if c == nil {
+		return s
+	}
+	return to.painted(c.Verdict, s)
+}
+
+func (to Terminal) painted(v stats.Verdict, s string) string {
+	colour, ok := colours[v]
+	if !to.Colour || !ok || s == "" {
+		return s
+	}
+	return colour.EscapeSeq() + s + text.Reset.EscapeSeq()
+}
+
+// wrapped breaks lines that are longer than the terminal.
+func (to Terminal) wrapped(s string) string {
+	if to.Wide {
+		return s
+	}
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if utf8.RuneCountInString(line) > to.width() {
+			lines[i] = trimmed(text.WrapSoft(line, to.width()))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// trimmed removes the padding that WrapSoft leaves at the ends of lines.
+func trimmed(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.Join(lines, "\n")
+}

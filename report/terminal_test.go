@@ -1,0 +1,188 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
+)
+
+// allComponents is a run of every component, with names as long as the catalog's.
+func allComponents(t *testing.T) *record.Run {
+	t.Helper()
+	var all *record.Run
+	for i, names := range [][]string{
+		{"store", "clientgo", "lockfree", "mutexmap"}, {"fifo", "clientgo-deltafifo", "coalescing", "clientgo-realfifo-unlocked"},
+		{"delay", "containerheap", "quadheap", "pairingheap"}, {"queue", "clientgo", "workqueue", "controllerruntime-priority"},
+		{"informer", "clientgo", "informerbench", "lockfree+coalescing"},
+	} {
+		r := recordtest.Run(recordtest.Spec{Forks: 12, Seed: uint64(i), Impls: []recordtest.Impl{{Name: names[1], NsPerOp: 100}, {Name: names[2], NsPerOp: 52.34}, {Name: names[3], NsPerOp: 234.5}}})
+		for j := range r.Cells {
+			r.Cells[j].Component = contract.Component(names[0])
+		}
+		for j := range r.Impls {
+			r.Impls[j].Component = names[0]
+		}
+		for j := range r.Forks {
+			f := &r.Forks[j]
+			f.Cell.Component = contract.Component(names[0])
+			if f.Cell.Impl == names[2] {
+				f.Process["heap-B/object"] = 234 // a price
+			}
+		}
+		for j := range r.Workloads {
+			r.Workloads[j].Key = r.Cells[0].WorkloadKey()
+		}
+		if all == nil {
+			all = r
+			continue
+		}
+		all.Cells, all.Impls, all.Forks, all.Workloads = append(all.Cells, r.Cells...), append(all.Impls, r.Impls...), append(all.Forks, r.Forks...), append(all.Workloads, r.Workloads...)
+	}
+	return all
+}
+
+func textOf(t *testing.T, r *record.Run, to Terminal) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := WriteText(&out, r, to); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+var escapes = regexp.MustCompile("\x1b\\[[0-9]*m")
+
+// No line is longer than the terminal, and more columns show more.
+func TestTextFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	r := allComponents(t)
+	for i := range r.Forks {
+		r.Forks[i].Series[0].Warnings = []string{"the machine was busy with so much else that a warning of more than eighty characters is about it"}
+	}
+	for _, width := range []int{0, 80, 100, 120, 200} {
+		text := textOf(t, r, Terminal{Width: width, Colour: true})
+		if width == 0 {
+			width = 80
+		}
+		for line := range strings.SplitSeq(escapes.ReplaceAllString(text, ""), "\n") {
+			if n := utf8.RuneCountInString(line); n > width {
+				t.Errorf("%d columns: a line has %d: %s", width, n, line)
+			}
+		}
+		if hasMedian := strings.Contains(text, "median [interval]"); hasMedian != (width >= 120) {
+			t.Errorf("%d columns: medians %v", width, hasMedian)
+		}
+		for _, want := range []string{"controllerrunt", "0.52", "worse", "better", "inconclusive"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%d columns: it lacks %q", width, want)
+			}
+		}
+	}
+	if wide := textOf(t, r, Terminal{Width: 80, Wide: true}); !strings.Contains(wide, "finds") || !strings.Contains(wide, "noise") {
+		t.Error("--wide lacks columns")
+	}
+}
+
+// The answer is the end of the text, in at most twelve lines for all components.
+func TestAnswerIsShort(t *testing.T) {
+	t.Parallel()
+	r := allComponents(t)
+	lines := strings.Split(strings.TrimSpace(textOf(t, r, Terminal{})), "\n")
+	begin := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "What to use") })
+	if begin < 0 || len(lines)-begin > 12 {
+		t.Fatalf("the answer begins in line %d of %d, want 12 lines at most:\n%s", begin, len(lines), strings.Join(lines, "\n"))
+	}
+	answer := strings.Join(lines[begin:], "\n")
+	for _, want := range []string{"store     lockfree; price: memory 2.3x; 0 of 4 inconclusive", "delay     quadheap;", "informer  informerbench;", "time 0.52x [0.5"} {
+		if !strings.Contains(answer, want) {
+			t.Errorf("the answer lacks %q:\n%s", want, answer)
+		}
+	}
+}
+
+// Verdicts are coloured where the terminal can, and nothing of the record is.
+func TestColours(t *testing.T) {
+	t.Parallel()
+	r := sampleRun(12)
+	r.Impls[1].Name = "slow\x1b[32m"
+	for i := range r.Cells {
+		if r.Cells[i].Impl == "slow" {
+			r.Cells[i].Impl = "slow\x1b[32m"
+		}
+	}
+	for i := range r.Forks {
+		if r.Forks[i].Cell.Impl == "slow" {
+			r.Forks[i].Cell.Impl = "slow\x1b[32m"
+		}
+	}
+	if text := textOf(t, r, Terminal{}); strings.Contains(text, "\x1b") {
+		t.Errorf("there are colours where none are asked for:\n%q", text)
+	}
+	text := textOf(t, r, Terminal{Colour: true})
+	found := map[string]int{}
+	for _, e := range escapes.FindAllString(text, -1) {
+		found[e]++
+	}
+	if found["\x1b[31m"] == 0 || found["\x1b[32m"] > 0 || found["\x1b[0m"] != found["\x1b[31m"]+found["\x1b[33m"] {
+		t.Errorf("%v: want red for what is worse, each ended, and no green: nothing is better", found)
+	}
+}
+
+// What taints most numbers is said once.
+func TestGeneralNotesAreSaidOnce(t *testing.T) {
+	t.Parallel()
+	r := allComponents(t)
+	for i := range r.Forks {
+		r.Forks[i].Warnings = []string{"others were busy"}
+	}
+	r.Forks[0].Series[0].Warnings = []string{"no steady state"}
+	text := textOf(t, r, Terminal{Width: 120})
+	if n := strings.Count(text, "others were busy"); n != 1 {
+		t.Errorf("the warning of all numbers is said %d times", n)
+	}
+	if n := strings.Count(text, "no steady state"); n != 1 || !strings.Contains(text, "(a) no steady state") {
+		t.Errorf("the warning of one number is said %d times; want once, by letter", n)
+	}
+}
+
+// A comparison of two runs fits too, and begins with what changed.
+func TestVersusFitsAndBeginsWithWhatChanged(t *testing.T) {
+	t.Parallel()
+	run := func(seed uint64, ns float64) *record.Run {
+		return recordtest.Run(recordtest.Spec{Name: fmt.Sprint("run ", seed), Forks: 12, Seed: seed, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "steady", NsPerOp: 100}, {Name: "mine", NsPerOp: ns}}})
+	}
+	result, err := compare.Runs(run(1, 100), run(2, 150), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate, err := compare.ParseGate("store/*/get/*/ns/op <= +5%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := result.Judge([]compare.Gate{gate}); err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int{80, 120} {
+		var out bytes.Buffer
+		if err := WriteVersusText(&out, result, Terminal{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(out.String(), "\n") {
+			if n := utf8.RuneCountInString(line); n > width {
+				t.Errorf("%d columns: a line has %d: %s", width, n, line)
+			}
+		}
+		if worse, same := strings.Index(out.String(), "worse"), strings.Index(out.String(), "same"); worse < 0 || same < worse {
+			t.Errorf("%d columns: worse at %d, same at %d; want what changed first\n%s", width, worse, same, out.String())
+		}
+	}
+}
