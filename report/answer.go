@@ -68,6 +68,8 @@ func verdictOf(c compare.Weighed) stats.Verdict {
 		return stats.Better
 	case c.Ratio.Lo > 1 && lower, c.Ratio.Hi < 1 && !lower:
 		return stats.Worse
+	case c.Verdicts[stats.Same] == c.Ratio.N:
+		return stats.Same
 	}
 	return stats.Inconclusive
 }
@@ -91,7 +93,7 @@ func short(v float64) string {
 	switch {
 	case v >= 10:
 		return fmt.Sprintf("%.0f", v)
-	case v >= 1:
+	case v >= 2:
 		return fmt.Sprintf("%.1f", v)
 	case v >= leastDecimal:
 		return fmt.Sprintf("%.2f", v)

@@ -174,7 +174,7 @@ func render(t *testing.T, r *record.Run) rendered {
 	}
 	for _, err := range []error{
 		WriteMarkdown(&md, r, "flat  function "+r.Impls[0].Name+"\n"+r.Impls[0].Description),
-		WriteHTML(&page, r.Preset+" "+r.Name, md.Bytes(), pictures), WriteText(&text, r, Terminal{Wide: true}), WriteBenchText(&bench, r),
+		WritePage(&page, r, "flat  function "+r.Impls[0].Name+"\n"+r.Impls[0].Description, pictures), WriteText(&text, r, Terminal{Wide: true}), WriteBenchText(&bench, r),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -204,12 +204,13 @@ func elements(t *testing.T, page string) map[string]int {
 			switch value := strings.ToLower(a.Val); {
 			case strings.HasPrefix(a.Key, "on"):
 				t.Errorf("a handler: %s=%q", a.Key, a.Val)
+			case a.Key == "href" && strings.HasPrefix(value, "#"): // within the page
 			case a.Key == "href", a.Key == "src" && !strings.HasPrefix(value, "data:image/svg+xml;base64,") && !strings.HasPrefix(value, CurvesDir+"/"):
 				t.Errorf("a reference: %s=%q", a.Key, a.Val)
 			}
 		}
-		if n.Data == "script" {
-			t.Error("a script")
+		if n.Data == "script" && (n.FirstChild == nil || n.FirstChild.Data != script) {
+			t.Error("a script that is not the page's own")
 		}
 		count[name]++
 	}
@@ -398,41 +399,62 @@ func TestHostileComparison(t *testing.T) {
 	}
 }
 
-// The page's policy forbids everything except its own style and pictures, and the hash is
-// that of the style. HTML that is not this package's own is shown as text.
-func TestPageForbidsScripts(t *testing.T) {
+// HTML in Markdown that is not this package's own is shown as text.
+func TestFragmentKeepsOwnHTMLAlone(t *testing.T) {
 	t.Parallel()
-	var page bytes.Buffer
-	if err := WriteHTML(&page, "t", []byte("<details><summary>ours</summary>\n\ntext <b>bold</b>\n\n</details>\n\n<div onclick=x>\n\n<script>alert(1)</script>\n\n[x](javascript:y)\n"), nil); err != nil {
-		t.Fatal(err)
-	}
-	root, err := html.Parse(bytes.NewReader(page.Bytes()))
+	body, err := fragment([]byte("<details><summary>ours</summary>\n\ntext <b>bold</b>\n\n</details>\n\n<div onclick=x>\n\n<script>alert(1)</script>\n\n[x](javascript:y)\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]string{}
-	for n := range root.Descendants() {
-		if n.Type == html.ElementNode {
-			found[n.Data] = ""
-			if n.FirstChild != nil {
-				found[n.Data] = n.FirstChild.Data
-			}
-			for _, a := range n.Attr {
-				found[n.Data+" "+a.Key+" "+a.Val] = ""
-			}
-		}
-	}
+	found := found(t, string(body))
 	for _, forbidden := range []string{"script", "b", "div", "a href javascript:y"} {
 		if _, ok := found[forbidden]; ok {
-			t.Errorf("the page has <%s>:\n%s", forbidden, page.String())
+			t.Errorf("the page has <%s>:\n%s", forbidden, body)
 		}
 	}
 	if _, ok := found["details"]; !ok || found["summary"] != "ours" {
-		t.Errorf("the page lacks its own details:\n%s", page.String())
+		t.Errorf("the page lacks its own details:\n%s", body)
 	}
-	if _, ok := found["meta content "+policy()]; !ok || !strings.HasPrefix(policy(), "default-src 'none';") || strings.Contains(policy(), "unsafe") || found["style"] != style {
-		t.Errorf("the policy is not in the page, or it is not of its style: %s\n%s", policy(), page.String())
+}
+
+// The page's policy forbids everything except its own style, script and pictures, and the
+// hashes are those of what stands in the page.
+func TestPolicyIsOfThePage(t *testing.T) {
+	t.Parallel()
+	var page bytes.Buffer
+	if err := WritePage(&page, rich(), "", nil); err != nil {
+		t.Fatal(err)
 	}
+	found := found(t, page.String())
+	if _, ok := found["meta content "+policy()]; !ok || !strings.HasPrefix(policy(), "default-src 'none';") || strings.Contains(policy(), "unsafe") {
+		t.Errorf("the policy is not in the page, or allows too much: %s", policy())
+	}
+	if found["style"] != style || found["script"] != script {
+		t.Error("style or script of the page are not those of the policy")
+	}
+}
+
+// found lists the elements of a page, each with its first text or element, and each attribute.
+func found(t *testing.T, page string) map[string]string {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		out[n.Data] = ""
+		if n.FirstChild != nil {
+			out[n.Data] = n.FirstChild.Data
+		}
+		for _, a := range n.Attr {
+			out[n.Data+" "+a.Key+" "+a.Val] = ""
+		}
+	}
+	return out
 }
 
 func TestVisible(t *testing.T) {

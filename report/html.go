@@ -2,10 +2,10 @@ package report
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"html"
+	"html/template"
 	"io"
 	"regexp"
 	"strings"
@@ -17,35 +17,11 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// HTMLFile is the report as one page that opens offline.
-const HTMLFile = "report.html"
-
-// style is the page's only style sheet: the page has no script or font and fetches nothing.
-const style = `
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem } h2 { margin-top: 2.2rem; border-bottom: 1px solid var(--line) } h3 { margin-top: 1.8rem }
-table { border-collapse: collapse; display: block; overflow-x: auto; font-variant-numeric: tabular-nums }
-th, td { border: 1px solid var(--line); padding: .2rem .6rem; text-align: left; vertical-align: top; white-space: nowrap }
-td:nth-child(n+4) { white-space: normal; min-width: 6rem }
-th { background: var(--soft) } tr:nth-child(even) td { background: var(--soft) }
-pre { background: var(--soft); padding: .8rem; overflow-x: auto; font-size: 13px }
-blockquote { border-left: 4px solid #c60; margin-left: 0; padding-left: 1rem }
-img { max-width: 100%; margin: .3rem }
-summary { cursor: pointer; color: #06c }
-`
-
-// policy is the page's Content-Security-Policy. It allows the page's one style sheet, by
-// its hash, and embedded pictures. A script that got into the page would not run.
-func policy() string {
-	sum := sha256.Sum256([]byte(style))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'"
-}
-
-// WriteHTML turns the Markdown report into one page. pictures are the files that the
-// Markdown refers to, by their path; they are embedded. Only this package's own HTML within
-// the Markdown is kept; any other is shown as text.
-func WriteHTML(out io.Writer, title string, markdown []byte, pictures map[string][]byte) error {
+// fragment turns Markdown of this package into HTML. pictures are the files that the Markdown
+// refers to, by their path; they are embedded. Only this package's own HTML within the Markdown
+// is kept; any other is shown as text. Headings begin at the third level, since the page has
+// the first two.
+func fragment(markdown []byte, pictures map[string][]byte) (template.HTML, error) {
 	for path, svg := range pictures {
 		uri := ownPicture + base64.StdEncoding.EncodeToString(svg)
 		markdown = bytes.ReplaceAll(markdown, []byte("]("+path+")"), []byte("]("+uri+")"))
@@ -57,12 +33,8 @@ func WriteHTML(out io.Writer, title string, markdown []byte, pictures map[string
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(ownHTML{}, 0))),
 	)
-	if err := md.Convert(markdown, &body); err != nil {
-		return fmt.Errorf("rendering %s: %w", HTMLFile, err)
-	}
-	_, err := fmt.Fprintf(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" content=\"%s\"><meta name=\"viewport\" content=\"width=device-width\"><title>%s</title><style>%s</style></head><body>\n%s</body></html>\n",
-		html.EscapeString(policy()), html.EscapeString(VisibleLine(title)), style, body.String())
-	return err
+	err := md.Convert(markdown, &body)
+	return template.HTML(body.String()), err //nolint:gosec // goldmark escapes, and ownHTML lets only own elements through
 }
 
 // ownHTML renders HTML within the Markdown: the few elements that this package writes
@@ -101,7 +73,7 @@ func (ownHTML) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-// ownPicture begins the address of a picture that WriteHTML has embedded.
+// ownPicture begins the address of a picture that fragment has embedded.
 const ownPicture = "data:image/svg+xml;base64,"
 
 // picture writes an embedded picture, and only the name of any other.

@@ -47,14 +47,34 @@ func WriteMarkdown(out io.Writer, record *record.Run, top string) error {
 	writeImplementations(w, r, code)
 	writeLocks(w, r)
 	writeEnvironment(w, r)
+	writeTop(w, top)
+	writeWorkloads(w, r, code)
+	return w.err
+}
+
+func writeTop(w *writer, top string) {
 	if top != "" {
 		w.printf("## Where the time went\n\nThe CPU profiles of the extra forks, merged (`profiles/`, for `go tool pprof`).\n\n%s\n\n", codeBlock("", "", Visible(strings.TrimSpace(top))))
 	}
+}
+
+// writeWorkloads writes each workload's YAML, from code, the record that is not escaped.
+func writeWorkloads(w *writer, r, code *record.Run) {
 	w.printf("## Workloads\n\n")
 	for i, wl := range r.Workloads {
 		w.printf("<details><summary>%s (%s)</summary>\n\n%s\n</details>\n\n", wl.Name, wl.Source, codeBlock("", "yaml", code.Workloads[i].YAML))
 	}
-	return w.err
+}
+
+// leftOut names what was not measured because an implementation lacks it.
+func leftOut(r *record.Run) []string {
+	seen := map[string]bool{}
+	for _, f := range r.Forks {
+		for _, x := range f.Unsupported {
+			seen[fmt.Sprintf("%s: %s", f.Cell.ID(), x)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // writeState writes the conditions that taint every number. Those that taint single numbers
@@ -67,16 +87,10 @@ func writeState(w *writer, r *record.Run) {
 		}
 		w.printf("\n")
 	}
-	seen := map[string]int{}
-	for _, f := range r.Forks {
-		for _, x := range f.Unsupported {
-			seen[fmt.Sprintf("%s: %s", f.Cell.ID(), x)]++
-		}
-	}
-	if len(seen) > 0 {
+	if left := leftOut(r); len(left) > 0 {
 		w.printf("**Left out**\n\n")
-		for _, k := range slices.Sorted(maps.Keys(seen)) {
-			w.printf("- %s\n", item(k))
+		for _, x := range left {
+			w.printf("- %s\n", item(x))
 		}
 		w.printf("\n")
 	}

@@ -204,10 +204,18 @@ func letter(i int) string {
 // text lists the notes, a line each.
 func (f *footnotes) text() string {
 	var b strings.Builder
-	for i, t := range f.texts {
-		fmt.Fprintf(&b, "(%s) %s\n", letter(i), indented(t))
+	for _, note := range f.list() {
+		b.WriteString(indented(note) + "\n")
 	}
 	return b.String()
+}
+
+// list is the notes with their letters.
+func (f *footnotes) list() (out []string) {
+	for i, t := range f.texts {
+		out = append(out, fmt.Sprintf("(%s) %s", letter(i), t))
+	}
+	return out
 }
 
 // indented indents the lines of a text, so that none passes for a line of the report.

@@ -47,7 +47,7 @@ func Write(dir string) error {
 	}
 	return errors.Join(
 		record.WriteFile(filepath.Join(dir, MarkdownFile), md.Bytes()),
-		writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WriteHTML(w, r.Preset+" "+r.Name, md.Bytes(), pictures) }),
+		writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WritePage(w, r, top, pictures) }),
 		writeFile(filepath.Join(dir, BenchTextFile), func(w io.Writer) error { return WriteBenchText(w, r) }),
 	)
 }

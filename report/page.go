@@ -1,0 +1,422 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed" // the page's template, style sheet and script
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
+)
+
+// HTMLFile is the report as one page that opens offline.
+const HTMLFile = "report.html"
+
+var (
+	//go:embed page.gotmpl
+	pageText string
+	//go:embed page.css
+	style string
+	//go:embed page.js
+	script string
+
+	pageTemplate = template.Must(template.New(HTMLFile).Parse(pageText))
+)
+
+// policy is the page's Content-Security-Policy. It allows the page's one style sheet and its
+// one script, by their hashes, and embedded pictures. Another script that got into the page
+// would not run.
+func policy() string {
+	return fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hashOf(style), hashOf(script))
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// page is what the template shows. Its strings are shown as text: html/template escapes them.
+type page struct {
+	Policy       string
+	Style        template.CSS
+	Script       template.JS
+	Title        string
+	Command      string
+	Answers      []pageAnswer
+	Trust        trust
+	Warnings     []string
+	LeftOut      []string
+	Components   []string
+	Impls        []string // that are compared with a reference
+	Verdicts     []stats.Verdict
+	Groups       []pageGroup
+	Legend       []string
+	Confidence   string // of the intervals
+	Latencies    []latency
+	Parts        []part
+	HasReference bool // something is compared
+}
+
+// pageAnswer is what the run says of a component.
+type pageAnswer struct {
+	compare.Answer
+	ID       string
+	Concerns []mark // of the implementation to use
+	Prices   []mark // what it does worst
+	// MorePrices counts the other comparisons that are worse.
+	MorePrices int
+	Axis       axis
+}
+
+// pageGroup is a workload at one value of its sweep.
+type pageGroup struct {
+	ID, Title, Component, Reference string
+	Axis                            axis
+	Rows                            []pageRow
+	Notes                           []string
+	Numbers                         numbers // every number
+}
+
+// pageRow is a key metric of an operation.
+type pageRow struct {
+	ID, Series, Metric, Help string
+	Lines                    []pageLine
+	Noise, Harness           string
+	Strips                   []strip
+	Scale                    string // of the strips
+	Profiles                 []string
+}
+
+// pageLine is one implementation in a row.
+type pageLine struct {
+	line
+	Impl, Median, Effect string
+	Verdict              stats.Verdict // "" for the reference and for what was not measured
+	Text                 string        // of the verdict
+	Mark                 *mark
+	Order                float64 // the ratio, for sorting
+	Again                string  // the command that measures it again
+}
+
+// numbers is a plain table.
+type numbers struct {
+	Header []string
+	Cells  [][]string
+}
+
+// part is a section that report.md has as well.
+type part struct {
+	ID, Title string
+	Body      template.HTML
+}
+
+// trust is what the numbers rest on.
+type trust struct {
+	Passed, Checked    int
+	Failed             []string
+	Verdicts           []count
+	Judged             int
+	NoiseMedian, Noise string // of the key rows: in the median, at most
+	Machine, Disturbed string
+	Forks              string
+}
+
+type count struct {
+	Verdict stats.Verdict
+	N       int
+}
+
+// WritePage writes the report as one page that opens offline. top is as in WriteMarkdown;
+// pictures are those of Curves.
+func WritePage(out io.Writer, run *record.Run, top string, pictures map[string][]byte) error {
+	r := clean(run)
+	groups := compare.Within(r)
+	parts, err := partsOf(run, groups, top, pictures)
+	if err != nil {
+		return err
+	}
+	p := page{
+		Policy: policy(), Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // embedded files
+		Title: r.Preset + " " + r.Name, Command: commandLine(r.Command),
+		Trust: trustOf(r, groups), Warnings: compare.RunWarnings(r), LeftOut: leftOut(r),
+		Verdicts: []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.Inconclusive},
+		Legend:   strings.Split(legend(r), "\n"), Parts: parts, Confidence: fmt.Sprintf("%.0f%%", 100*stats.Confidence),
+	}
+	ids, rowOf := anchors{}, map[*compare.Comparison]string{}
+	for _, part := range parts {
+		ids.of(part.ID)
+	}
+	for _, g := range groups {
+		shown := groupOn(r, g, ids)
+		p.Groups = append(p.Groups, shown)
+		if !slices.Contains(p.Components, shown.Component) {
+			p.Components = append(p.Components, shown.Component)
+		}
+		latencies, err := latenciesOf(r, g, shown.Reference, ids)
+		if err != nil {
+			return err
+		}
+		p.Latencies = append(p.Latencies, latencies...)
+	}
+	for i, g := range groups {
+		for j, row := range keyRows(g) {
+			for _, v := range row.Values {
+				rowOf[v.Against] = p.Groups[i].Rows[j].ID
+			}
+		}
+	}
+	for _, a := range compare.Answers(r, groups) {
+		p.Answers = append(p.Answers, answerOn(a, ids, rowOf))
+	}
+	for _, c := range compare.Judged(groups) {
+		p.HasReference = true
+		if !slices.Contains(p.Impls, c.Name.Impl) {
+			p.Impls = append(p.Impls, c.Name.Impl)
+		}
+	}
+	var text bytes.Buffer
+	if err := pageTemplate.Execute(&text, p); err != nil {
+		return fmt.Errorf("rendering %s: %w", HTMLFile, err)
+	}
+	_, err = out.Write(text.Bytes())
+	return err
+}
+
+// partsOf are the sections that the page takes from report.md.
+func partsOf(run *record.Run, groups []compare.Group, top string, pictures map[string][]byte) (parts []part, err error) {
+	r, code := forMarkdown(run), clean(run)
+	escaped := compare.Within(r)
+	if len(escaped) != len(groups) { // two names that differ in markup only
+		escaped = groups
+	}
+	for _, s := range []struct {
+		id, title string
+		write     func(*writer)
+	}{
+		{"loads", "Under several loads", func(w *writer) { writeContention(w, escaped) }},
+		{"scaling", "Scaling", func(w *writer) { writeScaling(w, r) }},
+		{"locks", "Locks", func(w *writer) { writeLocks(w, r) }},
+		{"checks", "Checks", func(w *writer) { writeChecks(w, r) }},
+		{"implementations", "Implementations", func(w *writer) { writeImplementations(w, r, code) }},
+		{"time", "Where the time went", func(w *writer) { writeTop(w, top) }},
+		{"environment", "Environment", func(w *writer) { writeEnvironment(w, r) }},
+		{"workloads", "Workloads", func(w *writer) { writeWorkloads(w, r, code) }},
+	} {
+		var md bytes.Buffer
+		w := &writer{w: &md}
+		if s.write(w); w.err != nil {
+			return nil, w.err
+		}
+		if md.Len() == 0 {
+			continue
+		}
+		body, err := fragment(md.Bytes(), pictures)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.title, err)
+		}
+		parts = append(parts, part{s.id, s.title, body})
+	}
+	return parts, nil
+}
+
+// answerOn takes the ids of the rows of all comparisons.
+func answerOn(a compare.Answer, ids anchors, rows map[*compare.Comparison]string) pageAnswer {
+	out := pageAnswer{Answer: a, ID: ids.of("answer " + a.Component)}
+	ratios := []stats.Ratio{}
+	for _, c := range a.Concerns {
+		ratios = append(ratios, c.Ratio)
+	}
+	worst := a.Worse[:min(mostConcerns, len(a.Worse))]
+	out.MorePrices = len(a.Worse) - len(worst)
+	for _, c := range worst {
+		ratios = append(ratios, *c.Ratio)
+	}
+	out.Axis = axisFor(ratios)
+	for _, c := range a.Concerns {
+		out.Concerns = append(out.Concerns, out.Axis.mark(string(c.Concern), c.Ratio, verdictOf(c)))
+	}
+	for _, c := range worst {
+		price := out.Axis.mark(strings.TrimPrefix(c.Name.Series+": ", compare.ProcessSeries+": ")+c.Name.Metric, *c.Ratio, c.Verdict)
+		price.To = rows[c]
+		out.Prices = append(out.Prices, price)
+	}
+	return out
+}
+
+func groupOn(r *record.Run, g compare.Group, ids anchors) pageGroup {
+	out := pageGroup{ID: ids.of(g.Title), Title: g.Title, Component: string(g.Cells[0].Component), Reference: r.ReferenceOf(g.Cells).Label()}
+	var ratios []stats.Ratio
+	for _, c := range compare.Judged([]compare.Group{g}) {
+		if c.Ratio != nil {
+			ratios = append(ratios, *c.Ratio)
+		}
+	}
+	out.Axis = axisFor(ratios)
+	notes := &footnotes{}
+	for _, row := range keyRows(g) {
+		out.Rows = append(out.Rows, rowOn(r, g, row, out, notes, ids))
+	}
+	out.Notes = notes.list()
+	out.Numbers = everyNumber(g)
+	return out
+}
+
+// keyRows are those with a verdict.
+func keyRows(g compare.Group) []compare.Row {
+	return slices.DeleteFunc(slices.Clone(g.Rows), func(row compare.Row) bool { return !row.Key })
+}
+
+func rowOn(r *record.Run, g compare.Group, row compare.Row, in pageGroup, notes *footnotes, ids anchors) pageRow {
+	series := cmp.Or(row.Series, compare.ProcessSeries)
+	out := pageRow{
+		ID: ids.of(g.Title + " " + series + " " + row.Metric), Series: series, Metric: row.Metric,
+		Help: metrics.Of(row.Metric).Help, Noise: percent(row.Floor),
+	}
+	if row.Harness > 0 {
+		out.Harness = duration(row.Harness)
+	}
+	for _, l := range block(r, g, row, notes) {
+		shown := pageLine{line: l, Impl: l.impl, Median: l.median, Effect: l.effect}
+		if a := l.against; a != nil && a.Ratio != nil {
+			m := in.Axis.mark(l.impl, *a.Ratio, a.Verdict)
+			shown.Mark, shown.Verdict, shown.Text, shown.Order = &m, a.Verdict, l.verdict, a.Ratio.Estimate
+			shown.Again = again(r, in.Component, in.Reference, l.impl)
+		}
+		out.Lines = append(out.Lines, shown)
+	}
+	out.Strips, out.Scale = strips(r, g, row)
+	for _, c := range g.Cells {
+		out.Profiles = append(out.Profiles, profilesOf(r, c)...)
+	}
+	return out
+}
+
+// profilesOf are the commands that show a cell's profiles, in the run's folder.
+func profilesOf(r *record.Run, c record.Cell) (out []string) {
+	for _, f := range r.Forks {
+		if f.Cell.ID() == c.ID() && len(f.Profiles) > 0 {
+			out = append(out, commandLine([]string{"go", "tool", "pprof", "-http=:", path.Join("profiles", c.FileName(), "cpu.pb.gz")}))
+		}
+	}
+	return out
+}
+
+// everyNumber lists every metric of every implementation with its interval.
+func everyNumber(g compare.Group) numbers {
+	out := numbers{Header: []string{"series", "metric"}}
+	for _, c := range g.Cells {
+		out.Header = append(out.Header, c.Label())
+	}
+	for _, row := range g.Rows {
+		cells := []string{cmp.Or(row.Series, compare.ProcessSeries), row.Metric}
+		for _, c := range g.Cells {
+			text := ""
+			for _, v := range row.Values {
+				if v.Impl == c.Label() {
+					text = interval(row.Metric, v.Estimate)
+				}
+			}
+			cells = append(cells, text)
+		}
+		out.Cells = append(out.Cells, cells)
+	}
+	return out
+}
+
+// trustOf sums up what the run's numbers rest on.
+func trustOf(r *record.Run, groups []compare.Group) trust {
+	t := trust{Checked: len(r.Impls), Forks: fmt.Sprint(r.Settings.Forks)}
+	if len(r.Looks) > 0 {
+		t.Forks += " or more"
+	}
+	for _, im := range r.Impls {
+		if im.Verified == record.VerifyPassed {
+			t.Passed++
+		} else {
+			t.Failed = append(t.Failed, fmt.Sprintf("%s/%s: %s", im.Component, im.Name, im.Verified))
+		}
+	}
+	of := map[stats.Verdict]int{}
+	for _, c := range compare.Judged(groups) {
+		of[c.Verdict]++
+		t.Judged++
+	}
+	for _, v := range []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.Inconclusive, stats.NotComparable} {
+		if of[v] > 0 {
+			t.Verdicts = append(t.Verdicts, count{v, of[v]})
+		}
+	}
+	var floors []float64
+	for _, g := range groups {
+		for _, row := range keyRows(g) {
+			if row.Floor >= 0 {
+				floors = append(floors, row.Floor)
+			}
+		}
+	}
+	if len(floors) > 0 {
+		t.NoiseMedian, t.Noise = shareText(stats.MedianOf(floors)), shareText(slices.Max(floors))
+	}
+	e := r.Environment
+	t.Machine = fmt.Sprintf("%s, %d cores, %s/%s, %s", e.CPU, e.Cores, e.OS, e.Arch, e.GoVersion)
+	t.Disturbed = fmt.Sprintf("other processes took %.1f%% of the processors in the median fork and %.1f%% at most, the hypervisor %.1f%%", e.OthersMedian, e.OthersMax, e.StealPercent)
+	return t
+}
+
+func shareText(relative float64) string { return fmt.Sprintf("%.2g%%", 100*relative) }
+
+// again is the command that measures an implementation and its reference again: the run's
+// own, of these two alone. It is the run's own unchanged if that was no benchrun run.
+func again(r *record.Run, component, reference, impl string) string {
+	if len(r.Command) < 2 || r.Command[1] != "run" {
+		return commandLine(r.Command)
+	}
+	var kept []string
+	for args := r.Command; len(args) > 0; args = args[1:] {
+		name, _, whole := strings.Cut(args[0], "=")
+		if slices.Contains([]string{"-o", "--output", "--resume", "--component", "--impl"}, name) {
+			if !whole && len(args) > 1 {
+				args = args[1:] // its value
+			}
+			continue
+		}
+		kept = append(kept, args[0])
+	}
+	return commandLine(append(kept, "--component", component, "--impl", reference+","+impl))
+}
+
+// commandLine writes a command as one types it.
+func commandLine(args []string) string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = a
+		if a == "" || strings.ContainsFunc(a, func(r rune) bool { return strings.ContainsRune(" \t\n'\"\\$`*?[]{}()<>|&;!#~", r) }) {
+			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// anchors gives every table, row and picture of a page an id of its own, the same for the
+// same run.
+type anchors map[string]bool
+
+func (used anchors) of(name string) string {
+	id := strings.Trim(notInIDs.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	for n, base := 2, id; id == "" || used[id]; n++ {
+		id = base + "-" + strconv.Itoa(n)
+	}
+	used[id] = true
+	return id
+}

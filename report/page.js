@@ -1,0 +1,56 @@
+// @ts-check
+// Filters and orders the results. Without it the page shows everything in the order of the run.
+"use strict";
+(() => {
+	const form = /** @type {HTMLFormElement | null} */ (document.getElementById("filter"));
+	const shown = document.getElementById("shown");
+	if (!form || !shown) return;
+	form.hidden = false;
+	form.addEventListener("submit", (e) => e.preventDefault());
+	form.addEventListener("input", apply);
+
+	// The rows of each operation, in the order of the run.
+	const blocks = [...document.querySelectorAll(".results tbody")].map((body) => ({
+		body: /** @type {HTMLElement} */ (body),
+		rows: /** @type {HTMLElement[]} */ ([...body.querySelectorAll("tr[data-impl]")]),
+		more: body.querySelector("tr.more"),
+	}));
+
+	function apply() {
+		const chosen = new FormData(/** @type {HTMLFormElement} */ (form));
+		const of = (/** @type {string} */ name) => String(chosen.get(name) ?? "");
+		const operation = of("operation").toLowerCase();
+		let visible = 0, all = 0;
+		for (const { body, rows, more } of blocks) {
+			const group = /** @type {HTMLElement} */ (body.closest(".group"));
+			const here = (!of("component") || group.dataset.component === of("component")) &&
+				(body.dataset.operation ?? "").toLowerCase().includes(operation);
+			let some = false;
+			for (const row of rows) {
+				const show = here && (!of("impl") || row.dataset.impl === of("impl")) && (!of("verdict") || row.dataset.verdict === of("verdict"));
+				row.hidden = !show;
+				some ||= show;
+				all++;
+				if (show) visible++;
+			}
+			body.hidden = !some;
+			const order = of("order") ? [...rows].sort((a, b) => Number(a.dataset.ratio) - Number(b.dataset.ratio)) : rows;
+			for (const row of order) body.insertBefore(row, more);
+		}
+		for (const group of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".group"))) {
+			group.hidden = ![...group.querySelectorAll("tbody[data-operation]")].some((b) => !(/** @type {HTMLElement} */ (b).hidden));
+		}
+		/** @type {HTMLElement} */ (shown).textContent = `${visible} of ${all} comparisons`;
+	}
+	apply();
+
+	// A link to a row that a filter hides shows everything again.
+	addEventListener("hashchange", () => {
+		const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+		if (target?.closest("[hidden]")) {
+			form.reset();
+			apply();
+			target.scrollIntoView();
+		}
+	});
+})();
