@@ -5,7 +5,10 @@
 // It depends on recorded files only. Everything comes from the record.Run in run.json, so
 // a report can be made again at any time, anywhere (benchrun report DIR).
 //
-// The flow: package compare groups forks into tables of estimates, ratios and verdicts;
-// text.go, markdown.go and html.go render them; benchtxt.go writes the raw values.
-// scaling.go evaluates the sweeps, and curves.go draws them.
+// The flow: package compare groups forks into tables of estimates, ratios and verdicts, and
+// sums them up in answers. text.go renders them for a terminal (terminal.go: what fits it),
+// markdown.go for report.md, page.go for report.html with page.gotmpl, page.css and page.js;
+// benchtxt.go writes the raw values. forest.go and latency.go draw the page's pictures,
+// curves.go those of the sweeps, which scaling.go evaluates. clean.go makes the record's
+// strings harmless.
 package report

@@ -17,11 +17,13 @@ const (
 	curveWidth  = 640
 	curveHeight = 260
 	curveLeft   = 62 // of the plot, where the labels of durations stand
-	curveRight  = 632
+	curveRight  = 612
 	curveTop    = 10
 	curveBottom = 228
 	// curveColours is how many colours the style sheet has; further lines are dashed.
 	curveColours = 6
+	// pointStep is how many times fewer operations are left at the next point of a curve.
+	pointStep = 1.25
 )
 
 // latency is a picture of one distribution of one series: for each implementation, the
@@ -73,7 +75,7 @@ func latenciesOf(r *record.Run, g compare.Group, reference string, ids anchors) 
 			}
 			l := latency{
 				ID: ids.of(g.Title + " " + series + " " + distribution + " curves"), Title: g.Title + ", " + series + ": " + distribution,
-				Of: metrics.Of(metrics.Percentile(distribution, metrics.JudgedPercentile)).Help,
+				Of: metrics.Distribution(distribution),
 			}
 			l.draw(histograms, names, reference)
 			out = append(out, l)
@@ -132,12 +134,11 @@ func (l *latency) draw(histograms []*stats.Histogram, names []string, reference 
 		}
 		var points strings.Builder
 		last := lastPercentile(h)
-		for left := 50.0; left >= 0.01*0.999; left /= math.Pow(10, 0.1) {
-			if p := 100 - left; p <= last {
-				fmt.Fprintf(&points, "%g,%g ", x(p), y(float64(h.Percentile(p))))
-			}
+		for left := 50.0; left > 100-last; left /= pointStep {
+			fmt.Fprintf(&points, "%g,%g ", x(100-left), y(float64(h.Percentile(100-left))))
 		}
-		c.Points = strings.TrimSpace(points.String())
+		fmt.Fprintf(&points, "%g,%g", x(last), y(float64(h.Percentile(last))))
+		c.Points = points.String()
 		for _, p := range drawnPercentiles {
 			text := "too few"
 			if p <= last {

@@ -201,31 +201,32 @@ func partsOf(run *record.Run, groups []compare.Group, top string, pictures map[s
 		escaped = groups
 	}
 	for _, s := range []struct {
-		id, title string
-		write     func(*writer)
+		id    string
+		write func(*writer)
 	}{
-		{"loads", "Under several loads", func(w *writer) { writeContention(w, escaped) }},
-		{"scaling", "Scaling", func(w *writer) { writeScaling(w, r) }},
-		{"locks", "Locks", func(w *writer) { writeLocks(w, r) }},
-		{"checks", "Checks", func(w *writer) { writeChecks(w, r) }},
-		{"implementations", "Implementations", func(w *writer) { writeImplementations(w, r, code) }},
-		{"time", "Where the time went", func(w *writer) { writeTop(w, top) }},
-		{"environment", "Environment", func(w *writer) { writeEnvironment(w, r) }},
-		{"workloads", "Workloads", func(w *writer) { writeWorkloads(w, r, code) }},
+		{"loads", func(w *writer) { writeContention(w, escaped) }},
+		{"scaling", func(w *writer) { writeScaling(w, r) }},
+		{"locks", func(w *writer) { writeLocks(w, r) }},
+		{"checks", func(w *writer) { writeChecks(w, r) }},
+		{"implementations", func(w *writer) { writeImplementations(w, r, code) }},
+		{"time", func(w *writer) { writeTop(w, top) }},
+		{"environment", func(w *writer) { writeEnvironment(w, r) }},
+		{"workloads", func(w *writer) { writeWorkloads(w, r, code) }},
 	} {
 		var md bytes.Buffer
 		w := &writer{w: &md}
 		if s.write(w); w.err != nil {
 			return nil, w.err
 		}
-		if md.Len() == 0 {
+		heading, text, any := bytes.Cut(md.Bytes(), []byte("\n"))
+		if !any {
 			continue
 		}
-		body, err := fragment(md.Bytes(), pictures)
+		body, err := fragment(text, pictures)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.title, err)
+			return nil, fmt.Errorf("%s: %w", s.id, err)
 		}
-		parts = append(parts, part{s.id, s.title, body})
+		parts = append(parts, part{s.id, string(bytes.TrimPrefix(heading, []byte("## "))), body})
 	}
 	return parts, nil
 }

@@ -243,6 +243,16 @@ func Of(name string) Metric {
 	return unknown(name)
 }
 
+// Distribution says in a few words what a distribution is of; "" if there is none of that name.
+func Distribution(name string) string {
+	for _, d := range distributions {
+		if d.Name == name {
+			return d.Help
+		}
+	}
+	return ""
+}
+
 func unknown(name string) Metric {
 	m := Metric{Name: name}
 	switch {
