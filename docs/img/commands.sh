@@ -4,10 +4,10 @@
 #	go run ./cmd/benchrun run 2>/dev/null > run.txt; go test ./... > test.txt
 #	docs/img/commands.sh run.txt test.txt
 #
-# It needs Debian's chromium. Of the run it shows the tables named in shown, and what stands below the last one.
+# It needs Debian's chromium. Of the run it shows the table of the store under load, and what stands below the last table.
 set -euo pipefail
 out=$(dirname "$0")/commands.png
-shown='store-ops|store-contended|informer'
+shown='store-contended'
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
@@ -15,15 +15,15 @@ trap 'rm -rf "$dir"' EXIT
 	echo '$ go run ./cmd/benchrun run'
 	# A table begins with its title in a box, and ends before the next one.
 	awk -v shown="│ ($shown)[/ ]" '
-		/^(warning|Medians over)/ { exit }
+		/^(warning|most numbers|0.5x is)/ { exit }
 		/^┌/ { corner = $0; next }
 		corner != "" { on = $0 ~ shown; if (on && skipped) print "..."; skipped = !on; if (on) print corner; corner = "" }
 		on { print }' "$1"
 	echo '...'
-	awk '/^warning|^Medians over/ { on = 1 } on' "$1"
+	awk '/^(warning|most numbers|0.5x is)/ { on = 1 } on' "$1"
 	echo
 	echo '$ go test ./...'
-	head -n 24 "$2"
+	head -n 12 "$2"
 	echo '...'
 } > "$dir/text"
 
@@ -34,6 +34,6 @@ lines=$(wc -l < "$dir/text")
 	echo '</pre>'
 } > "$dir/page.html"
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync \
-	--hide-scrollbars --user-data-dir="$dir/profile" --window-size="1480,$((lines * 16 + 40))" --screenshot="$dir/out.png" "file://$dir/page.html" 2>/dev/null ||
+	--hide-scrollbars --user-data-dir="$dir/profile" --window-size="880,$((lines * 16 + 40))" --screenshot="$dir/out.png" "file://$dir/page.html" 2>/dev/null ||
 	{ echo "chromium failed" >&2; exit 1; }
 mv "$dir/out.png" "$out"

@@ -248,10 +248,10 @@ func TestNoCollectionInATurn(t *testing.T) {
 		return m.NumGC
 	}
 	const bytes = 64 << 10
-	allocate, inside, made := allocating(bytes, &sink), uint32(0), 0
+	allocate, inside, made := allocating(bytes, &sink), uint32(0), int64(0)
 	counted := Actor{Loop: func(n int) int {
 		before := collections()
-		made += bytes * allocate.Loop(n)
+		made += bytes * int64(allocate.Loop(n))
 		inside += collections() - before
 		return n
 	}}
