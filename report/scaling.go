@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"html"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure/metrics"
@@ -280,13 +280,24 @@ func (l Line) at(size float64, metric string, notes *footnotes) string {
 func sizeText(n float64) string { return humanize.Commaf(n) }
 
 // writeScalingText writes the growth alone, for a terminal.
-func writeScalingText(w io.Writer, r *record.Run) error {
+func writeScalingText(w *writer, r *record.Run, to Terminal) {
 	scalings := Scalings(r)
 	for _, s := range scalings {
-		t := table.NewWriter()
+		t := to.growth(s)
 		forTerminal(t, fmt.Sprintf("%s: growth over %s from %s to %s", s.Workload, s.Vary, sizeText(s.Sizes[0]), sizeText(s.Sizes[len(s.Sizes)-1])))
+		w.printf("%s\n\n", t.Render())
+	}
+	if len(scalings) > 0 {
+		w.printf("%s\n\n", to.wrapped(strings.ReplaceAll(scalingLegend, ". ", ".\n")))
+	}
+}
+
+// growth has a line for each implementation, or a column if every column is shown.
+func (to Terminal) growth(s Scaling) table.Writer {
+	t := table.NewWriter()
+	impls := s.impls()
+	if to.columns() == everyColumn {
 		header := table.Row{"operation", "metric"}
-		impls := s.impls()
 		for _, im := range impls {
 			header = append(header, im)
 		}
@@ -294,23 +305,39 @@ func writeScalingText(w io.Writer, r *record.Run) error {
 		for _, c := range s.Curves {
 			row := table.Row{cmp.Or(c.Series, compare.ProcessSeries), c.Metric}
 			for _, im := range impls {
-				cell := ""
-				if i := slices.IndexFunc(c.Lines, func(l Line) bool { return l.Impl == im }); i >= 0 {
-					cell = c.Lines[i].growth(c.Metric)
-				}
-				row = append(row, cell)
+				row = append(row, c.growthOf(im))
 			}
 			t.AppendRow(row)
 		}
-		if _, err := fmt.Fprintf(w, "%s\n\n", t.Render()); err != nil {
-			return err
+		return t
+	}
+	t.AppendHeader(table.Row{"operation", "implementation", "growth"})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 1, WidthMax: to.width() * 2 / 5, WidthMaxEnforcer: text.WrapSoft}})
+	for i, c := range s.Curves {
+		if i > 0 {
+			t.AppendSeparator()
+		}
+		names := make([]string, max(2, len(impls)))
+		names[0], names[1] = cmp.Or(c.Series, compare.ProcessSeries), c.Metric
+		for j, name := range names {
+			im := ""
+			if j < len(impls) {
+				im = impls[j]
+			}
+			t.AppendRow(table.Row{name, im, c.growthOf(im)})
 		}
 	}
-	if len(scalings) == 0 {
-		return nil
+	return t
+}
+
+// growthOf is the growth of an implementation's line, "" without one.
+func (c Curve) growthOf(impl string) string {
+	for _, l := range c.Lines {
+		if l.Impl == impl {
+			return l.growth(c.Metric)
+		}
 	}
-	_, err := fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(scalingLegend, ". ", ".\n"))
-	return err
+	return ""
 }
 
 // impls are the implementations in the order of the run.

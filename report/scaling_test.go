@@ -9,10 +9,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/contract"
@@ -171,6 +173,27 @@ func TestScalingInTheReports(t *testing.T) {
 	for _, want := range []string{"growth over listers from 0 to 80", "linear, 4"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text lacks %q:\n%s", want, text.String())
+		}
+	}
+}
+
+// A terminal of 80 columns has a line for each implementation, with the same words.
+func TestGrowthFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	r := sweptRun("listers", []int{0, 1, 10, 80}, func(n float64) float64 { return 1 + n })
+	for _, impls := range []string{"all", "one"} {
+		if impls == "one" {
+			r.Cells = slices.DeleteFunc(r.Cells, func(c record.Cell) bool { return c.Impl != "reference" })
+		}
+		text := textOf(t, r, Terminal{})
+		_, growth, found := strings.Cut(text, "growth over listers from 0 to 80")
+		if !found || !strings.Contains(growth, "ns/op") || !strings.Contains(growth, "reference") || strings.Contains(growth, "slow") != (impls == "all") {
+			t.Errorf("%s: the growth is not told:\n%s", impls, text)
+		}
+		for line := range strings.SplitSeq(text, "\n") {
+			if n := utf8.RuneCountInString(line); n > 80 {
+				t.Errorf("%s: a line has %d columns: %s", impls, n, line)
+			}
 		}
 	}
 }

@@ -40,9 +40,7 @@ func WriteText(out io.Writer, record *record.Run, to Terminal) error {
 	for _, warning := range compare.RunWarnings(r) {
 		w.printf("%s\n", to.wrapped("warning: "+indented(warning)))
 	}
-	if w.err == nil {
-		w.err = writeScalingText(out, r)
-	}
+	writeScalingText(w, r, to)
 	if to.columns() == everyColumn {
 		w.printf("%s\n", legend(r))
 	} else {
