@@ -28,6 +28,7 @@ var layers = []layer{
 	{[]string{"impl/internal/..."}, false},
 	{[]string{"impl/...", "queue/...", "indexer", "load/..."}, false},
 	{[]string{"informer/...", "conformance/...", "ctrlqueue"}, true},
+	{[]string{"dropin/..."}, true},
 	{[]string{"catalog"}, false},
 	{[]string{"measure/metrics"}, false},
 	{[]string{"measure/stats"}, false},
@@ -47,7 +48,7 @@ var layers = []layer{
 }
 
 // core is what must stand on client-go and what it brings alone.
-var core = []string{"contract", "impl/...", "queue/...", "indexer", "informer/..."}
+var core = []string{"contract", "impl/...", "queue/...", "indexer", "informer/...", "dropin/workqueue"}
 
 // coreExceptions are the packages of core that may need one module more, which is
 // what they are there to show.
