@@ -38,6 +38,11 @@ const (
 	// longTurn is how long a turn is in which allocations are counted: fifty times as long as
 	// that takes.
 	longTurn = time.Millisecond
+	// leastGroups is the least number of groups in a sitting, unless they take more than
+	// extended in all. The time of an operation that lasts some milliseconds differs by a
+	// tenth from one to the next, and the time of the workload may be over after four of them.
+	leastGroups = 3
+	extended    = 100 * time.Millisecond
 	// leadIn is the share of a turn that is done before it, untimed: it brings back into
 	// the caches what the other's turn drove out.
 	leadIn = 8
@@ -65,8 +70,8 @@ type duet struct {
 	logs    [allCosts][]float64 // of the sittings
 }
 
-// sit measures a sitting: groups of turns until budget is spent, of crews that were made for
-// it.
+// sit measures a sitting: groups of turns until budget is spent (see leastGroups), of crews
+// that were made for it.
 func (d *duet) sit(crews []crew, budget time.Duration) error {
 	if d.sides == nil {
 		d.sides = make([]solo, len(crews))
@@ -78,7 +83,8 @@ func (d *duet) sit(crews []crew, budget time.Duration) error {
 		d.calibrate()
 	}
 	d.warm(budget)
-	for start, first := time.Now(), true; first || time.Since(start) < budget; first = false {
+	start := time.Now()
+	for n := 0; n == 0 || time.Since(start) < budget || n < leastGroups && time.Since(start)+d.group <= extended; n++ {
 		d.turns(d.order())
 	}
 	for i := range d.sides {

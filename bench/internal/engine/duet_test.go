@@ -82,6 +82,24 @@ func TestDuetFindsTheRatio(t *testing.T) {
 	}
 }
 
+// A sitting has three groups of turns of an operation of milliseconds, however short its
+// time, and one of an operation that would take longer than a tenth of a second for it.
+func TestSlowOperationsHaveEnoughTurns(t *testing.T) {
+	for _, c := range []struct {
+		operation time.Duration
+		turns     int // of each side, in a sitting
+	}{{time.Millisecond, 6}, {8 * time.Millisecond, 6}, {9 * time.Millisecond, 4}, {60 * time.Millisecond, 2}} {
+		synctest.Test(t, func(t *testing.T) {
+			d, start := newDuet(1), time.Now()
+			operation := []Actor{sleeper(start, c.operation, 0)}
+			measure(t, d, 1, 6*time.Millisecond, operation, operation)
+			if got := len(d.sides[candidate].turns); got != c.turns {
+				t.Errorf("%d turns of %s, want %d", got, c.operation, c.turns)
+			}
+		})
+	}
+}
+
 // seldom is an operation that takes d, and each every-th one more than that.
 func seldom(d time.Duration, every int, more time.Duration) Actor {
 	i := 0
