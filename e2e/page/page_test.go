@@ -96,7 +96,7 @@ func sample(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := report.WritePage(f, r, "flat flat% main.loop "+strings.Repeat("a-long-line-of-pprof ", 20), nil); err != nil {
+	if err := report.WritePage(f, r, profilesOf(t, r), nil); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -216,6 +216,9 @@ func TestPageInChromium(t *testing.T) {
 				shoot(ctx, t, fmt.Sprintf("%s-%d", scheme, width))
 				// Everything that can be opened is.
 				if _, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelectorAll("details").forEach((d) => { d.open = true }), 0`)); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := chromedp.Run(ctx, drawn); err != nil {
 					t.Fatal(err)
 				}
 				found(ctx, t, "wider than the window", sticksOut)
