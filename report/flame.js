@@ -148,6 +148,7 @@
 		}
 
 		function draw() {
+			const held = document.activeElement ? calls.get(document.activeElement) : undefined;
 			rows = [];
 			boxes = new Map();
 			calls = new WeakMap();
@@ -193,6 +194,7 @@
 			/** @type {HTMLElement} */ (boxes.get(zoomed)).tabIndex = 0;
 			about.textContent = describe(zoomed);
 			say();
+			if (held) boxes.get(held)?.focus();
 		}
 
 		/** Sums up what the search finds: a found call within another counts once. */
@@ -261,7 +263,7 @@
 		choose();
 		// What fits a box depends on the graph's width, which is 0 while the cell is closed.
 		new ResizeObserver(() => {
-			if (chart.clientWidth !== pixels && chart.clientWidth > 0 && !chart.contains(document.activeElement)) draw();
+			if (chart.clientWidth !== pixels && chart.clientWidth > 0) draw();
 		}).observe(chart);
 	}
 

@@ -84,7 +84,7 @@ func readProfile(dir, file string) (*profile.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // nothing was written
 	info, err := root.Stat(file)
 	if err != nil {
 		return nil, err

@@ -6,16 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -32,8 +27,8 @@ const (
 	collect = "runtime.gcBgMarkWorker"
 )
 
-// stacks are those of a cell's profiles. The reference lists by functions of its own, and so
-// does everything else; one call in a thousand collects garbage more.
+// stacks are those of a cell's profiles. The reference lists by a function of its own. The
+// shares of garbage collection differ by one sample in a thousand, which is chance.
 func stacks(c record.Cell) []recordtest.Stack {
 	if c.Impl == "clientgo" {
 		return []recordtest.Stack{{Functions: []string{reader, list, malloc}, Samples: 400}, {Functions: []string{reader, list}, Samples: 300}, {Functions: []string{collect}, Samples: 300}}
@@ -59,16 +54,7 @@ func profilesOf(t *testing.T, r *record.Run) *report.Profiles {
 func flameRun(t *testing.T) (path, reference, other string) {
 	t.Helper()
 	r := recordtest.Run(recordtest.Spec{Forks: 6, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "lockfree", NsPerOp: 20}}})
-	path = filepath.Join(t.TempDir(), report.HTMLFile)
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := report.WritePage(f, r, profilesOf(t, r), nil); err != nil {
-		t.Fatal(err)
-	}
-	return path, "profile-store-store-ops-objects-10-clientgo-p2", "profile-store-store-ops-objects-10-lockfree-p2"
+	return written(t, r, profilesOf(t, r)), "profile-store-store-ops-objects-10-clientgo-p2", "profile-store-store-ops-objects-10-lockfree-p2"
 }
 
 // graph is what a cell's graph shows.
@@ -147,14 +133,8 @@ func choose(ctx context.Context, t *testing.T, id, field, value string) {
 
 func TestFlameGraphs(t *testing.T) {
 	path, reference, other := flameRun(t)
-	ctx := browser(t)
-	var said complaints
-	if err := said.listen(ctx); err != nil {
-		t.Fatal(err)
-	}
-	_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
-	_, err2 := chromedp.Call(ctx, network.Enable, network.EnableParams{})
-	if err := errors.Join(err, err2, chromedp.Do(ctx, chromedp.EmulateViewport(1400, 1000), chromedp.Navigate("file://"+path))); err != nil {
+	ctx, said := watched(t)
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1400, 1000), chromedp.Navigate("file://"+path)); err != nil {
 		t.Fatal(err)
 	}
 	// From here on each step goes on where the one before ended.
@@ -281,31 +261,32 @@ func TestFlameGraphs(t *testing.T) {
 		}
 	})
 	said.check(t)
-	t.Run("both are seen in each scheme and width", func(t *testing.T) { looks(ctx, t, path, other); said.check(t) })
+	t.Run("both are seen in each scheme and width", func(t *testing.T) { looks(ctx, t, path, reference, other); said.check(t) })
 	t.Run("without scripts", func(t *testing.T) { withoutScripts(ctx, t, path) })
 }
 
-// looks draws the graphs in each scheme and width, and looks for what is pale, too wide or
-// without a name.
-func looks(ctx context.Context, t *testing.T, path, id string) {
+// looks draws both graphs, that of other as a difference, in each scheme and width. It looks
+// for what is pale, too wide or without a name.
+func looks(ctx context.Context, t *testing.T, path, reference, other string) {
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1400, 400} {
 			_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-			if err := errors.Join(err, chromedp.Do(ctx, chromedp.EmulateViewport(width, 1000), chromedp.Navigate(fmt.Sprintf("file://%s?%s%d#%s", path, scheme, width, id)))); err != nil {
+			if err := errors.Join(err, chromedp.Do(ctx, chromedp.EmulateViewport(width, 1000), chromedp.Navigate(fmt.Sprintf("file://%s?%s%d#%s", path, scheme, width, reference)))); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := chromedp.Run(ctx, drawn); err != nil {
+			_, err = chromedp.Run(ctx, chromedp.Evaluate[bool](fmt.Sprintf(`document.getElementById(%q).open = true`, other)))
+			_, err2 := chromedp.Run(ctx, drawn)
+			if err := errors.Join(err, err2); err != nil {
 				t.Fatal(err)
 			}
-			for _, show := range []string{"own", "difference"} {
-				choose(ctx, t, id, "show", show)
-				choose(ctx, t, id, "find", "malloc")
-				at := fmt.Sprintf("%s, %s, %d pixels", show, scheme, width)
-				found(ctx, t, at+": wider than the window", sticksOut)
-				found(ctx, t, at+": too pale", tooPale)
-				found(ctx, t, at+": without a name", unnamed)
-				shoot(ctx, t, fmt.Sprintf("flame-%s-%s-%d", show, scheme, width))
-			}
+			choose(ctx, t, reference, "find", "malloc")
+			choose(ctx, t, other, "find", "malloc")
+			choose(ctx, t, other, "show", "difference")
+			at := fmt.Sprintf("%s, %d pixels", scheme, width)
+			found(ctx, t, at+": wider than the window", sticksOut)
+			found(ctx, t, at+": too pale", tooPale)
+			found(ctx, t, at+": without a name", unnamed)
+			shoot(ctx, t, fmt.Sprintf("flame-%s-%d", scheme, width))
 		}
 	}
 }
