@@ -84,9 +84,9 @@ func (c *calls) add(stack []string, value int64, samples float64) error {
 	return nil
 }
 
-// withoutHarness leaves of calls of the harness by the harness only the innermost, and names
-// what it keeps as it is shown. The loops around an operation say nothing about it, and warm
-// up and measurement would part what belongs together.
+// withoutHarness keeps only the innermost of nested calls within the harness, and makes the
+// names that it keeps fit to show. The loops around an operation say nothing about it, and
+// warm-up and measurement would stand as separate branches over the same functions.
 func withoutHarness(stack []string) (kept []string) {
 	for i, name := range stack {
 		if i == 0 && name == "runtime.main" || i+1 < len(stack) && kindOf(name) == harness && kindOf(stack[i+1]) == harness {

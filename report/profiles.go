@@ -68,7 +68,7 @@ func ReadProfiles(dir string, run *record.Run) (profiles *Profiles, warnings []s
 		profiles.byFork[i] = cellProfiles{read(f.Cell, cpuSource), read(f.Cell, allocsSource)}
 	}
 	if len(unreadable) > 0 {
-		warnings = append(warnings, fmt.Sprintf("profiles cannot be read and have no flame graph, %d of them: %s", len(unreadable), unreadable[0]))
+		warnings = append(warnings, fmt.Sprintf("%d profiles cannot be read, so the flame graphs lack them (mend them and run benchrun report again); the first is %s", len(unreadable), unreadable[0]))
 	}
 	return profiles, warnings
 }

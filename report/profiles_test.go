@@ -190,7 +190,7 @@ func TestMissingProfiles(t *testing.T) {
 	t.Parallel()
 	_, r := profiled(t)
 	profiles, warnings := ReadProfiles(t.TempDir(), r)
-	if len(warnings) != 1 || !strings.Contains(warnings[0], "4 of them") {
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "4 profiles") {
 		t.Errorf("the warnings are %q", warnings)
 	}
 	var page bytes.Buffer
