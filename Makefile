@@ -3,6 +3,8 @@ GO ?= go
 # Versions of the linters; go run fetches and builds them, so nothing is installed.
 GOLANGCI_LINT ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# npx fetches the compiler; only page-types needs Node.js.
+TYPESCRIPT ?= typescript@7.0.2
 
 FUZZTIME ?= 30s
 # Go's own minute for each input that finds new code is spent on the first one, where inputs
@@ -15,7 +17,7 @@ HISTORIES ?= 10000
 # not: a race in them is theirs, and the suites that catch them race over the sound ones.
 CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./indexer ./informer/... ./load/... ./queue/...))
 
-.PHONY: help build test race degraded explore e2e lint fuzz bench verify mutants mechanical healthy faults report selfcheck
+.PHONY: help build test race degraded explore e2e lint page-types fuzz bench verify mutants mechanical healthy faults report selfcheck
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +57,9 @@ lint: ## Run gofmt, go vet, staticcheck and golangci-lint
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(GOLANGCI_LINT) run ./...
 	cd e2e && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) run $(STATICCHECK) ./... && $(GO) run $(GOLANGCI_LINT) run ./...
+
+page-types: ## Check the types of the scripts in report.html (needs Node.js and npm's registry)
+	npx --yes --package $(TYPESCRIPT) tsc --noEmit --allowJs --checkJs --strict --target es2023 --lib es2023,dom,dom.iterable report/page.js report/flame.js
 
 fuzz: ## Run every fuzz target for FUZZTIME (30s)
 	@for pkg in $$($(GO) list ./...); do \

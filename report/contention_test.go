@@ -41,7 +41,7 @@ func TestContentionIsOneTable(t *testing.T) {
 	if err := WriteText(&text, r, Terminal{Wide: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteMarkdown(&md, r, ""); err != nil {
+	if err := WriteMarkdown(&md, r); err != nil {
 		t.Fatal(err)
 	}
 	_, table, found := strings.Cut(md.String(), "## Under load")

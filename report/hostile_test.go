@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -173,14 +174,27 @@ func render(t *testing.T, r *record.Run) rendered {
 		}
 	}
 	for _, err := range []error{
-		WriteMarkdown(&md, r, "flat  function "+r.Impls[0].Name+"\n"+r.Impls[0].Description),
-		WritePage(&page, r, "flat  function "+r.Impls[0].Name+"\n"+r.Impls[0].Description, pictures), WriteText(&text, r, Terminal{Wide: true}), WriteBenchText(&bench, r),
+		WriteMarkdown(&md, r), WritePage(&page, r, named(t, r), pictures), WriteText(&text, r, Terminal{Wide: true}), WriteBenchText(&bench, r),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	return rendered{page.String(), md.String(), text.String(), bench.String()}
+}
+
+// named are profiles of the run's first forks whose functions have names of its record.
+func named(t *testing.T, r *record.Run) *Profiles {
+	t.Helper()
+	out := &Profiles{byFork: map[int]cellProfiles{}}
+	for i := range 2 {
+		c := newCalls()
+		if err := c.add([]string{r.Impls[0].Name + " called", r.Impls[0].Description + " called"}, 5, 5); err != nil {
+			t.Fatal(err)
+		}
+		out.byFork[i] = cellProfiles{c, c}
+	}
+	return out
 }
 
 // elements counts the elements of a page, with the names of their attributes.
@@ -209,8 +223,10 @@ func elements(t *testing.T, page string) map[string]int {
 				t.Errorf("a reference: %s=%q", a.Key, a.Val)
 			}
 		}
-		if n.Data == "script" && (n.FirstChild == nil || n.FirstChild.Data != script) {
-			t.Error("a script that is not the page's own")
+		switch {
+		case n.Data != "script" || n.FirstChild != nil && n.FirstChild.Data == script:
+		case n.FirstChild == nil || !slices.Equal(n.Attr, []html.Attribute{{Key: "type", Val: "application/json"}, {Key: "id", Val: "flame-data"}}) || !json.Valid([]byte(n.FirstChild.Data)):
+			t.Error("a script that is neither the page's own nor its data")
 		}
 		count[name]++
 	}
@@ -422,7 +438,7 @@ func TestFragmentKeepsOwnHTMLAlone(t *testing.T) {
 func TestPolicyIsOfThePage(t *testing.T) {
 	t.Parallel()
 	var page bytes.Buffer
-	if err := WritePage(&page, rich(), "", nil); err != nil {
+	if err := WritePage(&page, rich(), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	found := found(t, page.String())

@@ -28,9 +28,8 @@ func (w *writer) printf(format string, args ...any) {
 	}
 }
 
-// WriteMarkdown writes the whole report. top is the profiles' symbolised list, "" if the
-// run took none. All strings of the record are shown as text.
-func WriteMarkdown(out io.Writer, record *record.Run, top string) error {
+// WriteMarkdown writes the whole report. All strings of the record are shown as text.
+func WriteMarkdown(out io.Writer, record *record.Run) error {
 	w := &writer{w: out}
 	r, code := forMarkdown(record), clean(record)
 	w.printf("# benchrun %s: %s\n\n", r.Preset, r.Name)
@@ -47,15 +46,25 @@ func WriteMarkdown(out io.Writer, record *record.Run, top string) error {
 	writeImplementations(w, r, code)
 	writeLocks(w, r)
 	writeEnvironment(w, r)
-	writeTop(w, top)
+	writeProfiles(w, code)
 	writeWorkloads(w, r, code)
 	return w.err
 }
 
-func writeTop(w *writer, top string) {
-	if top != "" {
-		w.printf("## Where the time went\n\nThe CPU profiles of the extra forks, merged (`profiles/`, for `go tool pprof`).\n\n%s\n\n", codeBlock("", "", Visible(strings.TrimSpace(top))))
+// writeProfiles says how to look at the cells' profiles. code is the record that is not
+// escaped.
+func writeProfiles(w *writer, code *record.Run) {
+	var commands []string
+	for _, f := range code.Forks {
+		if len(f.Profiles) > 0 {
+			commands = append(commands, profileCommands(f.Cell, nil)[0].Command)
+		}
 	}
+	if len(commands) == 0 {
+		return
+	}
+	w.printf("## Where the time goes\n\n`report.html` has each cell's flame graphs, of CPU time and of allocated bytes, and their differences to the reference. "+
+		"pprof opens the same CPU profiles. Beside each lie heap, allocs, mutex and block.\n\n%s\n\n", codeBlock("", "sh", strings.Join(commands, "\n")))
 }
 
 // writeWorkloads writes each workload's YAML, from code, the record that is not escaped.

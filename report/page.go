@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,11 +26,15 @@ var (
 	//go:embed page.gotmpl
 	pageText string
 	//go:embed page.css
-	style string
+	pageStyle string
 	//go:embed page.js
-	script string
+	pageScript string
 
-	pageTemplate = template.Must(template.New(HTMLFile).Parse(pageText))
+	// The page has one style sheet and one script, which the policy allows by their hashes.
+	style  = pageStyle + flameStyle
+	script = pageScript + flameScript
+
+	pageTemplate = template.Must(template.Must(template.New(HTMLFile).Parse(pageText)).Parse(flameText))
 )
 
 // policy is the page's Content-Security-Policy. It allows the page's one style sheet and its
@@ -64,6 +67,7 @@ type page struct {
 	Legend       []string
 	Confidence   string // of the intervals
 	Latencies    []latency
+	Flames       *flames // nil if no cell has a profile
 	Parts        []part
 	HasReference bool // something is compared
 }
@@ -95,7 +99,7 @@ type pageRow struct {
 	Noise, Harness           string
 	Strips                   []strip
 	Scale                    string // of the strips
-	Profiles                 []string
+	Profiles                 []flameLink
 }
 
 // pageLine is one implementation in a row.
@@ -137,12 +141,12 @@ type count struct {
 	N       int
 }
 
-// WritePage writes the report as one page that opens offline. top is as in WriteMarkdown;
-// pictures are those of Curves.
-func WritePage(out io.Writer, run *record.Run, top string, pictures map[string][]byte) error {
+// WritePage writes the report as one page that opens offline. profiles are those that
+// ReadProfiles has read for run, nil for none; pictures are those of Curves.
+func WritePage(out io.Writer, run *record.Run, profiles *Profiles, pictures map[string][]byte) error {
 	r := clean(run)
 	groups := compare.Within(r)
-	parts, err := partsOf(run, groups, top, pictures)
+	parts, err := partsOf(run, groups, pictures)
 	if err != nil {
 		return err
 	}
@@ -157,8 +161,11 @@ func WritePage(out io.Writer, run *record.Run, top string, pictures map[string][
 	for _, part := range parts {
 		ids.of(part.ID)
 	}
+	if p.Flames, err = flamesOf(r, groups, profiles, ids); err != nil {
+		return err
+	}
 	for _, g := range groups {
-		shown := groupOn(r, g, ids)
+		shown := groupOn(r, g, p.Flames, ids)
 		p.Groups = append(p.Groups, shown)
 		if !slices.Contains(p.Components, shown.Component) {
 			p.Components = append(p.Components, shown.Component)
@@ -194,7 +201,7 @@ func WritePage(out io.Writer, run *record.Run, top string, pictures map[string][
 }
 
 // partsOf are the sections that the page takes from report.md.
-func partsOf(run *record.Run, groups []compare.Group, top string, pictures map[string][]byte) (parts []part, err error) {
+func partsOf(run *record.Run, groups []compare.Group, pictures map[string][]byte) (parts []part, err error) {
 	r, code := forMarkdown(run), clean(run)
 	escaped := compare.Within(r)
 	if len(escaped) != len(groups) { // two names that differ in markup only
@@ -209,7 +216,6 @@ func partsOf(run *record.Run, groups []compare.Group, top string, pictures map[s
 		{"locks", func(w *writer) { writeLocks(w, r) }},
 		{"checks", func(w *writer) { writeChecks(w, r) }},
 		{"implementations", func(w *writer) { writeImplementations(w, r, code) }},
-		{"time", func(w *writer) { writeTop(w, top) }},
 		{"environment", func(w *writer) { writeEnvironment(w, r) }},
 		{"workloads", func(w *writer) { writeWorkloads(w, r, code) }},
 	} {
@@ -255,7 +261,7 @@ func answerOn(a compare.Answer, ids anchors, rows map[*compare.Comparison]string
 	return out
 }
 
-func groupOn(r *record.Run, g compare.Group, ids anchors) pageGroup {
+func groupOn(r *record.Run, g compare.Group, f *flames, ids anchors) pageGroup {
 	out := pageGroup{ID: ids.of(g.Title), Title: g.Title, Component: string(g.Cells[0].Component), Reference: r.ReferenceOf(g.Cells).Label()}
 	var ratios []stats.Ratio
 	for _, c := range compare.Judged([]compare.Group{g}) {
@@ -267,6 +273,7 @@ func groupOn(r *record.Run, g compare.Group, ids anchors) pageGroup {
 	notes := &footnotes{}
 	for _, row := range keyRows(g) {
 		out.Rows = append(out.Rows, rowOn(r, g, row, out, notes, ids))
+		out.Rows[len(out.Rows)-1].Profiles = f.of(g.Cells)
 	}
 	out.Notes = notes.list()
 	out.Numbers = everyNumber(g)
@@ -297,19 +304,6 @@ func rowOn(r *record.Run, g compare.Group, row compare.Row, in pageGroup, notes 
 		out.Lines = append(out.Lines, shown)
 	}
 	out.Strips, out.Scale = strips(r, g, row)
-	for _, c := range g.Cells {
-		out.Profiles = append(out.Profiles, profilesOf(r, c)...)
-	}
-	return out
-}
-
-// profilesOf are the commands that show a cell's profiles, in the run's folder.
-func profilesOf(r *record.Run, c record.Cell) (out []string) {
-	for _, f := range r.Forks {
-		if f.Cell.ID() == c.ID() && len(f.Profiles) > 0 {
-			out = append(out, commandLine([]string{"go", "tool", "pprof", "-http=:", path.Join("profiles", c.FileName(), "cpu.pb.gz")}))
-		}
-	}
 	return out
 }
 

@@ -1,121 +1,162 @@
 package report
 
 import (
-	"bytes"
+	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
-	"time"
+	"path"
+	"slices"
 
-	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
 
 	"github.com/informerbench/informerbench/measure/record"
 )
 
-// MergedCPU merges the CPU profiles of the run in dir; nil if it took none. It leaves out
-// profiles that cannot be read and returns their names.
-func MergedCPU(dir string, r *record.Run) (merged *profile.Profile, unreadable []string, err error) {
-	var all []*profile.Profile
-	for _, f := range r.Forks {
-		if len(f.Profiles) == 0 {
-			continue
-		}
-		path := filepath.Join(dir, "profiles", f.Cell.FileName(), "cpu.pb.gz")
-		p, err := readProfile(path)
-		if err != nil {
-			unreadable = append(unreadable, fmt.Sprintf("%s: %v", path, err))
-			continue
-		}
-		all = append(all, p)
-	}
-	if len(all) == 0 {
-		return nil, unreadable, nil
-	}
-	merged, err = profile.Merge(all)
-	return merged, unreadable, err
+// Profiles are the CPU and allocation profiles of a run's cells, as trees of calls.
+type Profiles struct {
+	byFork map[int]cellProfiles // by the fork's index in Run.Forks
 }
 
-func readProfile(path string) (*profile.Profile, error) {
-	f, err := os.Open(path)
+// cellProfiles are nil where a profile is missing or has no sample.
+type cellProfiles struct{ cpu, allocs *calls }
+
+// profilesDir is the folder of the profiles within a run's.
+const profilesDir = "profiles"
+
+// A run's folder may come from anybody. These bounds are far above real profiles, which
+// take some 200 KB unpacked, and keep a prepared one from taking all memory.
+const (
+	mostProfileBytes = 16 << 20 // unpacked
+	mostFrames       = 1 << 20  // of all stacks together, inlined ones included
+)
+
+// profileSource says where the value that is drawn stands in a pprof file.
+type profileSource struct{ file, value, count string }
+
+var (
+	cpuSource    = profileSource{"cpu.pb.gz", "cpu", "samples"}
+	allocsSource = profileSource{"allocs.pb.gz", "alloc_space", "alloc_objects"}
+)
+
+// ReadProfiles reads the CPU and allocation profiles in dir, the folder of run. It leaves
+// out each file that cannot be read; warnings says how many, and why the first. Profiles
+// belong to the run they were read for: give both to WritePage. It takes time and memory
+// linear in the profiles.
+func ReadProfiles(dir string, run *record.Run) (profiles *Profiles, warnings []string) {
+	profiles = &Profiles{byFork: map[int]cellProfiles{}}
+	var unreadable []string
+	read := func(c record.Cell, from profileSource) *calls {
+		file := profilePath(c, from)
+		p, err := readProfile(dir, file)
+		if err == nil {
+			var folded *calls
+			if folded, err = fold(p, from); err == nil {
+				return folded
+			}
+		}
+		unreadable = append(unreadable, fmt.Sprintf("%s: %v", file, err))
+		return nil
+	}
+	seen := map[string]bool{}
+	for i, f := range run.Forks {
+		if len(f.Profiles) == 0 || seen[f.Cell.ID()] {
+			continue
+		}
+		seen[f.Cell.ID()] = true
+		profiles.byFork[i] = cellProfiles{read(f.Cell, cpuSource), read(f.Cell, allocsSource)}
+	}
+	if len(unreadable) > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d profiles cannot be read, so the flame graphs lack them (mend them and run benchrun report again); the first is %s", len(unreadable), unreadable[0]))
+	}
+	return profiles, warnings
+}
+
+// profilePath is a profile's path within the run's folder, with slashes.
+func profilePath(c record.Cell, from profileSource) string {
+	return path.Join(profilesDir, c.FileName(), from.file)
+}
+
+// readProfile reads a file below dir. It follows no link that leaves dir.
+func readProfile(dir, file string) (*profile.Profile, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // nothing was written
+	info, err := root.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // opening a named pipe would wait for its writer
+		return nil, errors.New("not a regular file")
+	}
+	f, err := root.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return profile.Parse(f)
-}
-
-// Top is pprof's symbolised list of the functions with the most time in p.
-func Top(p *profile.Profile, functions int) (string, error) {
-	var out bytes.Buffer
-	err := driver.PProf(&driver.Options{
-		Flagset: &fixedFlags{set: map[string]string{"top": "true", "nodecount": fmt.Sprint(functions), "output": "top"}, args: []string{"merged"}},
-		Fetch:   fetched{p},
-		Writer:  toBuffer{&out},
-		UI:      silent{},
-	})
-	return strings.TrimSpace(out.String()), err
-}
-
-// fixedFlags passes flags to pprof's driver without a command line.
-type fixedFlags struct {
-	set  map[string]string
-	args []string
-}
-
-func (f *fixedFlags) Bool(name string, def bool, _ string) *bool {
-	v := def
-	if s, ok := f.set[name]; ok {
-		v = s == "true"
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("not a profile: %w", err)
 	}
-	return &v
-}
-
-func (f *fixedFlags) Int(name string, def int, _ string) *int {
-	v := def
-	if s, ok := f.set[name]; ok {
-		// The values are this file's own.
-		_, _ = fmt.Sscan(s, &v)
+	data, err := io.ReadAll(io.LimitReader(unpacked, mostProfileBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("not a whole profile: %w", err)
 	}
-	return &v
-}
-
-func (f *fixedFlags) Float64(_ string, def float64, _ string) *float64 { return &def }
-
-func (f *fixedFlags) String(name, def, _ string) *string {
-	if s, ok := f.set[name]; ok {
-		return &s
+	if len(data) > mostProfileBytes {
+		return nil, fmt.Errorf("more than %d MiB unpacked", mostProfileBytes>>20)
 	}
-	return &def
+	p, err := profile.ParseUncompressed(data)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.CheckValid()
 }
 
-func (f *fixedFlags) StringList(string, string, string) *[]*string { return &[]*string{} }
-func (f *fixedFlags) ExtraUsage() string                           { return "" }
-func (f *fixedFlags) AddExtraUsage(string)                         {}
-func (f *fixedFlags) Parse(func()) []string                        { return f.args }
-
-type fetched struct{ p *profile.Profile }
-
-func (f fetched) Fetch(string, time.Duration, time.Duration) (*profile.Profile, string, error) {
-	return f.p, "", nil
+// fold sums the samples of p up by calls. It returns nil if p has no sample.
+func fold(p *profile.Profile, from profileSource) (*calls, error) {
+	index := func(name string) int {
+		return slices.IndexFunc(p.SampleType, func(t *profile.ValueType) bool { return t.Type == name })
+	}
+	value, count := index(from.value), index(from.count)
+	if value < 0 || count < 0 {
+		return nil, fmt.Errorf("no values named %s and %s", from.count, from.value)
+	}
+	out := newCalls()
+	for _, s := range p.Sample {
+		stack := stackOf(s)
+		if out.frames += len(stack); out.frames > mostFrames {
+			return nil, fmt.Errorf("more than %d calls", mostFrames)
+		}
+		if err := out.add(stack, s.Value[value], drawn(s.Value[count], s.Value[value], p.Period, from)); err != nil {
+			return nil, err
+		}
+	}
+	if out.root.value == 0 {
+		return nil, nil
+	}
+	return out, nil
 }
 
-type toBuffer struct{ b *bytes.Buffer }
-
-func (t toBuffer) Open(string) (io.WriteCloser, error) { return nopCloser{t.b}, nil }
-
-type nopCloser struct{ io.Writer }
-
-func (nopCloser) Close() error { return nil }
-
-// silent keeps pprof from writing to the terminal.
-type silent struct{}
-
-func (silent) ReadLine(string) (string, error)     { return "", io.EOF }
-func (silent) Print(...any)                        {}
-func (silent) PrintErr(...any)                     {}
-func (silent) IsTerminal() bool                    { return false }
-func (silent) WantBrowser() bool                   { return false }
-func (silent) SetAutoComplete(func(string) string) {}
+// stackOf lists the functions of a sample from the outermost call to the innermost, inlined
+// calls included. It ends at mostFrames+1, which fold refuses.
+func stackOf(s *profile.Sample) (names []string) {
+	for _, l := range slices.Backward(s.Location) {
+		if len(names) > mostFrames {
+			break
+		}
+		if len(l.Line) == 0 {
+			names = append(names, unknownName)
+		}
+		for _, line := range slices.Backward(l.Line) {
+			if line.Function == nil || line.Function.Name == "" {
+				names = append(names, unknownName)
+				continue
+			}
+			names = append(names, line.Function.Name)
+		}
+	}
+	return names
+}

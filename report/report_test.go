@@ -2,16 +2,12 @@ package report
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/pprof/profile"
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
@@ -46,10 +42,10 @@ func TestTextAndMarkdown(t *testing.T) {
 	r.Forks[0].Series[0].Warnings = []string{"no steady state after warm-up"}
 	r.Forks[1].Unsupported = []string{"store: transaction: not supported"}
 	r.Checks = []record.CheckResult{{Name: "final state", Passed: false, Detail: "ns-1/pod is missing"}}
-	if err := WriteMarkdown(&md, r, "flat flat% main.loop"); err != nil {
+	if err := WriteMarkdown(&md, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"interrupted", "--resume", "not verified", "(a) no steady state after warm-up (1 of 6 forks)", "transaction: not supported", "**failed**", "ns-1/pod is missing", "STORE-21", "it keeps the nil map", "main.loop", "Test CPU", "name: store-ops"} {
+	for _, want := range []string{"interrupted", "--resume", "not verified", "(a) no steady state after warm-up (1 of 6 forks)", "transaction: not supported", "**failed**", "ns-1/pod is missing", "STORE-21", "it keeps the nil map", "Test CPU", "name: store-ops"} {
 		if !strings.Contains(md.String(), want) {
 			t.Errorf("the report lacks %q", want)
 		}
@@ -130,56 +126,5 @@ func TestNumbers(t *testing.T) {
 		if got := number(c.metric, c.v); got != c.want {
 			t.Errorf("%s %g: %q, want %q", c.metric, c.v, got, c.want)
 		}
-	}
-}
-
-// pprof's list names the function of a profile with one function.
-func TestTopNamesTheFunctions(t *testing.T) {
-	t.Parallel()
-	f := &profile.Function{ID: 1, Name: "github.com/example/store.(*Store).List"}
-	l := &profile.Location{ID: 1, Line: []profile.Line{{Function: f}}}
-	p := &profile.Profile{
-		SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}, PeriodType: &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: 1,
-		Sample: []*profile.Sample{{Location: []*profile.Location{l}, Value: []int64{5e9}}}, Function: []*profile.Function{f}, Location: []*profile.Location{l},
-	}
-	dir, run := t.TempDir(), &record.Run{}
-	for _, impl := range []string{"a", "b"} {
-		c := record.Cell{Component: contract.ComponentStore, Impl: impl, Workload: "w", Procs: 2}
-		run.Forks = append(run.Forks, record.Fork{Cell: c, Profiles: []string{"cpu.pb.gz"}})
-		if err := os.MkdirAll(filepath.Join(dir, "profiles", c.FileName()), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		out, err := os.Create(filepath.Join(dir, "profiles", c.FileName(), "cpu.pb.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Write(out); err != nil {
-			t.Fatal(err)
-		}
-		if err := out.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	merged, unreadable, err := MergedCPU(dir, run)
-	if err != nil || len(unreadable) > 0 {
-		t.Fatal(err, unreadable)
-	}
-	top, err := Top(merged, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(top, "(*Store).List") || !strings.Contains(top, "10s") {
-		t.Errorf("the list lacks the function or the sum of both profiles:\n%s", top)
-	}
-	// A profile that was cut off by a crash of the machine affects only itself.
-	spoilt := filepath.Join(dir, "profiles", run.Forks[1].Cell.FileName(), "cpu.pb.gz")
-	if err := os.WriteFile(spoilt, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if merged, unreadable, err = MergedCPU(dir, run); merged == nil || err != nil || len(unreadable) != 1 || !strings.Contains(unreadable[0], spoilt) {
-		t.Errorf("a broken profile: %v, %v; want its name, and the other profile", unreadable, err)
-	}
-	if none, _, err := MergedCPU(t.TempDir(), &record.Run{}); none != nil || err != nil {
-		t.Errorf("no profiles: %v, %v", none, err)
 	}
 }

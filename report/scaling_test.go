@@ -203,7 +203,7 @@ func TestScalingOfLittle(t *testing.T) {
 	t.Parallel()
 	r := sweptRun("objects", []int{1000, 10_000}, func(n float64) float64 { return n })
 	var md bytes.Buffer
-	if err := WriteMarkdown(&md, r, ""); err != nil {
+	if err := WriteMarkdown(&md, r); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(md.String(), "no fit: 2 sizes") {
@@ -213,7 +213,7 @@ func TestScalingOfLittle(t *testing.T) {
 	if pictures, err := Curves(r); err != nil || len(pictures) != 0 {
 		t.Errorf("%d pictures of nothing, %v", len(pictures), err)
 	}
-	if err := WriteMarkdown(&md, r, ""); err != nil {
+	if err := WriteMarkdown(&md, r); err != nil {
 		t.Error(err)
 	}
 }

@@ -23,19 +23,10 @@ func Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	top := ""
-	merged, unreadable, err := MergedCPU(dir, r)
-	if err != nil {
-		return err
-	}
-	r.Warnings = append(r.Warnings, unreadable...)
-	if merged != nil {
-		if top, err = Top(merged, 25); err != nil {
-			return err
-		}
-	}
+	profiles, warnings := ReadProfiles(dir, r)
+	r.Warnings = append(r.Warnings, warnings...)
 	var md bytes.Buffer
-	if err := WriteMarkdown(&md, r, top); err != nil {
+	if err := WriteMarkdown(&md, r); err != nil {
 		return err
 	}
 	pictures, err := Curves(r)
@@ -47,7 +38,7 @@ func Write(dir string) error {
 	}
 	return errors.Join(
 		record.WriteFile(filepath.Join(dir, MarkdownFile), md.Bytes()),
-		writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WritePage(w, r, top, pictures) }),
+		writeFile(filepath.Join(dir, HTMLFile), func(w io.Writer) error { return WritePage(w, r, profiles, pictures) }),
 		writeFile(filepath.Join(dir, BenchTextFile), func(w io.Writer) error { return WriteBenchText(w, r) }),
 	)
 }

@@ -90,13 +90,19 @@ func sample(t *testing.T) string {
 		writer.Histograms = map[string]string{metrics.Delay: text, metrics.Service: text}
 		writer.Warnings = []string{"the generator was late"}
 	}
+	return written(t, r, profilesOf(t, r))
+}
+
+// written writes a run's page and returns its path.
+func written(t *testing.T, r *record.Run, profiles *report.Profiles) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), report.HTMLFile)
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := report.WritePage(f, r, "flat flat% main.loop "+strings.Repeat("a-long-line-of-pprof ", 20), nil); err != nil {
+	if err := report.WritePage(f, r, profiles, nil); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -126,6 +132,18 @@ func (c *complaints) listen(ctx context.Context) error {
 			}
 		}
 	})
+}
+
+// watched starts a browser whose complaints are collected.
+func watched(t *testing.T) (context.Context, *complaints) {
+	t.Helper()
+	ctx, said := browser(t), &complaints{}
+	_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
+	_, err2 := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	if err := errors.Join(said.listen(ctx), err, err2); err != nil {
+		t.Fatal(err)
+	}
+	return ctx, said
 }
 
 func (c *complaints) check(t *testing.T) {
@@ -166,7 +184,11 @@ const (
 	// tooPale lists texts with less contrast to what is behind them than 4.5 to 1, as WCAG 2.2
 	// asks for (1.4.3).
 	tooPale = `(() => {
-		const rgb = (c) => { const x = document.createElement("canvas").getContext("2d"); x.fillStyle = c; x.fillRect(0, 0, 1, 1); return x.getImageData(0, 0, 1, 1).data };
+		const known = new Map(), x = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+		const rgb = (c) => {
+			if (!known.has(c)) { x.clearRect(0, 0, 1, 1); x.fillStyle = c; x.fillRect(0, 0, 1, 1); known.set(c, x.getImageData(0, 0, 1, 1).data) }
+			return known.get(c);
+		};
 		const light = (c) => { const [r, g, b] = [...rgb(c)].slice(0, 3).map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b };
 		const behind = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (rgb(c)[3] > 0) return c } return "white" };
 		const pale = new Map();
@@ -192,16 +214,7 @@ const (
 
 func TestPageInChromium(t *testing.T) {
 	path := sample(t)
-	ctx := browser(t)
-	var said complaints
-	if err := said.listen(ctx); err != nil {
-		t.Fatal(err)
-	}
-	_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
-	_, err2 := chromedp.Call(ctx, network.Enable, network.EnableParams{})
-	if err := errors.Join(err, err2); err != nil {
-		t.Fatal(err)
-	}
+	ctx, said := watched(t)
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1400, 400} {
 			t.Run(fmt.Sprintf("%s at %d pixels", scheme, width), func(t *testing.T) {
@@ -216,6 +229,9 @@ func TestPageInChromium(t *testing.T) {
 				shoot(ctx, t, fmt.Sprintf("%s-%d", scheme, width))
 				// Everything that can be opened is.
 				if _, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelectorAll("details").forEach((d) => { d.open = true }), 0`)); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := chromedp.Run(ctx, drawn); err != nil {
 					t.Fatal(err)
 				}
 				found(ctx, t, "wider than the window", sticksOut)
