@@ -380,13 +380,21 @@ func shareText(relative float64) string { return fmt.Sprintf("%.2g%%", 100*relat
 // again is the command that measures an implementation and its reference again: the run's
 // own, of these two alone. It is the run's own unchanged if that was no benchrun run.
 func again(r *record.Run, component, reference, impl string) string {
-	if len(r.Command) < 2 || r.Command[1] != "run" {
-		return commandLine(r.Command)
+	return narrowed(r.Command, "run", nil, component, reference+","+impl)
+}
+
+// narrowed is a command of benchrun for some implementations of one component, without the
+// flags of its output and those given, each of which has a value. It is the command unchanged
+// if that is of another kind.
+func narrowed(command []string, kind string, without []string, component, impls string) string {
+	if len(command) < 2 || command[1] != kind {
+		return commandLine(command)
 	}
+	without = append([]string{"-o", "--output", "--resume", "--component", "--impl"}, without...)
 	var kept []string
-	for args := r.Command; len(args) > 0; args = args[1:] {
+	for args := command; len(args) > 0; args = args[1:] {
 		name, _, whole := strings.Cut(args[0], "=")
-		if slices.Contains([]string{"-o", "--output", "--resume", "--component", "--impl"}, name) {
+		if slices.Contains(without, name) {
 			if !whole && len(args) > 1 {
 				args = args[1:] // its value
 			}
@@ -394,7 +402,7 @@ func again(r *record.Run, component, reference, impl string) string {
 		}
 		kept = append(kept, args[0])
 	}
-	return commandLine(append(kept, "--component", component, "--impl", reference+","+impl))
+	return commandLine(append(kept, "--component", component, "--impl", impls))
 }
 
 // commandLine writes a command as one types it.

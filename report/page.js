@@ -15,6 +15,8 @@
 		rows: /** @type {HTMLElement[]} */ ([...body.querySelectorAll("tr[data-impl]")]),
 		more: body.querySelector("tr.more"),
 	}));
+	// The rows of a comparison of two runs, where each number is a block of its own.
+	const versus = [.../** @type {NodeListOf<HTMLTableElement>} */ (document.querySelectorAll("table.versus"))].map((table) => ({ table, bodies: [...table.tBodies] }));
 
 	function apply() {
 		const chosen = new FormData(/** @type {HTMLFormElement} */ (form));
@@ -37,8 +39,15 @@
 			const order = of("order") ? [...rows].sort((a, b) => Number(a.dataset.ratio) - Number(b.dataset.ratio)) : rows;
 			for (const row of order) body.insertBefore(row, more);
 		}
+		for (const { table, bodies } of versus) {
+			const order = [...bodies];
+			if (of("order") === "ratio") order.sort((a, b) => Number(a.dataset.ratio) - Number(b.dataset.ratio));
+			if (of("order") === "name") order.sort((a, b) => (a.dataset.operation ?? "").localeCompare(b.dataset.operation ?? ""));
+			table.append(...order);
+		}
 		for (const group of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".group"))) {
-			group.hidden = ![...group.querySelectorAll("tbody[data-operation]")].some((b) => !(/** @type {HTMLElement} */ (b).hidden));
+			const bodies = /** @type {HTMLElement[]} */ ([...group.querySelectorAll("tbody[data-operation]")]);
+			group.hidden = bodies.length > 0 && bodies.every((b) => b.hidden);
 		}
 		/** @type {HTMLElement} */ (shown).textContent = `${visible} of ${all} comparisons`;
 	}
