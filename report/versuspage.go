@@ -27,8 +27,12 @@ var (
 	versusTemplate = template.Must(template.Must(pageTemplate.Clone()).New(VersusFile).Parse(versusText))
 )
 
-// mostChanges is how many changes the first screen shows.
-const mostChanges = 12
+// The first screen shows at most so many numbers that became worse, as many that became
+// better, and so many that each gate found regressed.
+const (
+	mostChanges = 12
+	mostFailed  = 5
+)
 
 // versusPage is what the template shows of a comparison.
 type versusPage struct {
@@ -36,6 +40,7 @@ type versusPage struct {
 	Style                 template.CSS
 	Script                template.JS
 	Title, Base, Head     string
+	Command               string // that measured both
 	BaseFrom, HeadFrom    pageSide
 	Pair                  bool
 	Outcome               stats.Verdict // its colour
@@ -44,7 +49,7 @@ type versusPage struct {
 	Verdicts              []count
 	Judged                int
 	Axis                  axis
-	Worse, Better         []mark
+	Worse, Better         []change
 	MoreWorse, MoreBetter int
 	NoiseMedian, Noise    string
 	Warnings, Left        []string
@@ -55,18 +60,38 @@ type versusPage struct {
 	Legend                []string
 }
 
+// change is a number that became worse or better.
+type change struct {
+	mark
+	Impl, Workload string
+}
+
 // pageSide is where the numbers of a side come from.
 type pageSide struct {
 	Name, Command, Revision, Started string
 	Forks                            int
 }
 
-// pageGate is the outcome of a gate for a number.
+// pageGate is a gate with its outcome for every number that it matches.
 type pageGate struct {
-	Gate, Name, Detail string
-	Outcome            compare.Outcome
-	Verdict            stats.Verdict // its colour
-	To                 string        // the id of the number's row, "" if it has none
+	Gate    string
+	Outcome compare.Outcome // the worst
+	Verdict stats.Verdict   // its colour
+	Counts  []gateCount
+	First   []gateNumber // of those that fail, in view
+	Rest    []gateNumber
+}
+
+type gateCount struct {
+	N       int
+	Outcome compare.Outcome
+}
+
+type gateNumber struct {
+	Name, Detail string
+	Outcome      compare.Outcome
+	Verdict      stats.Verdict
+	To           string // the id of the number's row, "" if it has none
 }
 
 // versusGroup is a component, or the benchmarks of two files.
@@ -112,7 +137,13 @@ func versusOn(r *compare.Result) versusPage {
 		Outcome: verdictOfGate[r.Outcome()], Summary: summary(r, mostNamed), Warnings: r.Warnings, Left: r.Left,
 		Legend: strings.Split(versusLegend(r), "\n"),
 	}
-	ids, rowOf := anchors{"outcome": true, "results": true, "reading": true, "gates": true, "changes": true, "trust": true, "filter": true, "shown": true}, map[*compare.Comparison]string{}
+	if p.BaseFrom.Command == p.HeadFrom.Command {
+		p.Command, p.BaseFrom.Command, p.HeadFrom.Command = p.HeadFrom.Command, "", "" // that of a pair
+	}
+	ids, rowOf := anchors{}, map[*compare.Comparison]string{}
+	for _, own := range []string{"outcome", "outcome-title", "gates", "changes", "trust", "results", "results-title", "filter", "shown", "reading"} {
+		ids.of(own)
+	}
 	changed := changedFirst(r.Judged())
 	for _, of := range byComponent(r.Comparisons) {
 		p.Groups = append(p.Groups, versusGroupOn(r, of, changed, ids, rowOf))
@@ -170,15 +201,15 @@ func (p *versusPage) changes(judged []*compare.Comparison, rowOf map[*compare.Co
 		ratios = append(ratios, *c.Ratio)
 	}
 	p.Axis = axisFor(ratios)
-	marks := func(of []*compare.Comparison) (out []mark) {
+	changes := func(of []*compare.Comparison) (out []change) {
 		for _, c := range of {
-			m := p.Axis.mark(c.Name.String(), *c.Ratio, c.Verdict)
+			m := p.Axis.mark(operationOf(c.Name)+": "+c.Name.Metric, *c.Ratio, c.Verdict)
 			m.To = rowOf[c]
-			out = append(out, m)
+			out = append(out, change{m, c.Name.Impl, c.Name.Workload})
 		}
 		return out
 	}
-	p.Worse, p.Better = marks(worse), marks(better)
+	p.Worse, p.Better = changes(worse), changes(better)
 }
 
 // farthestFirst are the comparisons with a verdict, those whose ratio is farthest from 1 first.
@@ -196,21 +227,49 @@ func farthestFirst(judged []*compare.Comparison, v stats.Verdict) (out []*compar
 	return out
 }
 
-// gates fills in the outcomes of the gates that were given, what failed first.
+// outcomesOfGates are in the order of what a reader asks first.
+var outcomesOfGates = []compare.Outcome{compare.Regression, compare.Undetermined, compare.Pass}
+
+// gates fills in the outcomes of the gates that were given. Gates that fail come first, and
+// within a gate the numbers that fail.
 func (p *versusPage) gates(r *compare.Result, rowOf map[*compare.Comparison]string) {
 	to := map[string]string{}
 	for c, id := range rowOf {
 		to[c.Name.String()] = id
 	}
+	numbersOf, inOrder := map[string][]gateNumber{}, []string{}
 	for _, g := range r.Gates {
-		if g.Gate != "" {
-			p.Gates = append(p.Gates, pageGate{g.Gate, g.Name, g.Detail, g.Outcome, verdictOfGate[g.Outcome], to[g.Name]})
+		if g.Gate == "" {
+			continue
 		}
+		if numbersOf[g.Gate] == nil {
+			inOrder = append(inOrder, g.Gate)
+		}
+		numbersOf[g.Gate] = append(numbersOf[g.Gate], gateNumber{g.Name, g.Detail, g.Outcome, verdictOfGate[g.Outcome], to[g.Name]})
 	}
-	order := []compare.Outcome{compare.Regression, compare.Undetermined, compare.Pass}
-	slices.SortStableFunc(p.Gates, func(a, b pageGate) int {
-		return cmp.Compare(slices.Index(order, a.Outcome), slices.Index(order, b.Outcome))
-	})
+	rank := func(o compare.Outcome) int { return slices.Index(outcomesOfGates, o) }
+	for _, text := range inOrder {
+		all := numbersOf[text]
+		slices.SortStableFunc(all, func(a, b gateNumber) int { return cmp.Compare(rank(a.Outcome), rank(b.Outcome)) })
+		g := pageGate{Gate: text, Outcome: all[0].Outcome, Verdict: all[0].Verdict, Rest: all}
+		for _, o := range outcomesOfGates {
+			n := 0
+			for _, number := range all {
+				if number.Outcome == o {
+					n++
+				}
+			}
+			if n > 0 {
+				g.Counts = append(g.Counts, gateCount{n, o})
+			}
+			if o == compare.Regression {
+				n = min(n, mostFailed)
+				g.First, g.Rest = all[:n], all[n:]
+			}
+		}
+		p.Gates = append(p.Gates, g)
+	}
+	slices.SortStableFunc(p.Gates, func(a, b pageGate) int { return cmp.Compare(rank(a.Outcome), rank(b.Outcome)) })
 }
 
 // byComponent are the comparisons of each component, in the order of the run.
@@ -262,7 +321,7 @@ func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, ids anc
 func versusRowOn(r *compare.Result, c *compare.Comparison, on axis, notes *footnotes) versusRow {
 	metric := c.Name.Metric
 	row := versusRow{
-		Workload: c.Name.Workload, Operation: cmp.Or(c.Name.Series, c.Name.Benchmark), Metric: metric, Impl: c.Name.Impl, Help: metrics.Of(metric).Help,
+		Workload: c.Name.Workload, Operation: operationOf(c.Name), Metric: metric, Impl: c.Name.Impl, Help: metrics.Of(metric).Help,
 		Base: interval(metric, c.Base) + notes.mark(c.Base.Warnings), Head: interval(metric, c.Head) + notes.mark(c.Head.Warnings),
 		Effect: effect(c) + notes.mark(c.Warnings), Noise: percent(c.Floor), Finds: factor(c.Detectable),
 		Verdict: c.Verdict, Text: verdict(c), Order: 1,
@@ -286,6 +345,8 @@ func pairAgain(command []string, n compare.Name, reference string) string {
 	}
 	return narrowed(command, "pair", []string{"--gate", "--gates", "--html"}, n.Component, impls)
 }
+
+func operationOf(n compare.Name) string { return cmp.Or(n.Series, n.Benchmark) }
 
 // withoutMetric is a name's text up to its metric.
 func withoutMetric(n compare.Name) string {
