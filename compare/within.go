@@ -98,14 +98,15 @@ func rows(r *record.Run, cells []record.Cell) []Row {
 func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metric string, key bool) Row {
 	out := Row{Series: series, Metric: metric, Key: key, Floor: -1}
 	base := sampleOf(r, reference, series, metric)
+	control := controlOf(r, cells, reference, series)
 	var drifts []string
 	for _, c := range cells {
 		if c.Role == record.AARole {
-			out.Floor, drifts = aaFloor(r, reference, c, series, metric)
+			out.Floor, drifts = aaFloor(r, control, c, series, metric)
 		}
 	}
-	if out.Floor < 0 { // the reference took turns with itself
-		out.Floor, drifts = ownFloor(r, reference, series, metric)
+	if out.Floor < 0 { // it took turns with itself
+		out.Floor, drifts = ownFloor(r, control, series, metric)
 	}
 	look := r.LookAt(reference.WorkloadKey())
 	for _, c := range cells {
@@ -119,7 +120,7 @@ func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metr
 		v := Value{Impl: c.Label(), Estimate: own.estimate()}
 		if key && c.ID() != reference.ID() {
 			v.Against = newComparison(nameOf(r, c, series, metric), base, own, out.Floor, look)
-			v.Against.pair(r, c, series, metric)
+			v.Against.pair(r, c, reference, series, metric)
 			v.Against.Cell = c
 			v.Against.judged = c.Role == ""
 			v.Against.Warnings = append(v.Against.Warnings, drifts...)
