@@ -49,6 +49,32 @@ func AgainstReference(r *record.Run, component, impl string) (*record.Run, error
 	return &out, nil
 }
 
+// WithinAgainst evaluates a component against another reference: its groups, in the order of
+// Within's. own are Within's of the run. The verdicts are one family with those of the other
+// components, which keep their references, so they are those of Within of AgainstReference's
+// run, at the cost of one component. Errors are AgainstReference's.
+func WithinAgainst(r *record.Run, own []Group, component, impl string) ([]Group, error) {
+	chosen, err := AgainstReference(r, component, impl)
+	if err != nil {
+		return nil, err
+	}
+	groups := groupsOf(chosen, func(c record.Cell) bool { return string(c.Component) == component })
+	family := against(groups)
+	for _, c := range against(own) {
+		if c.Name.Component == component {
+			continue
+		}
+		other := *c // judge writes to it
+		if c.Ratio != nil {
+			ratio := *c.Ratio
+			other.Ratio = &ratio
+		}
+		family = append(family, &other)
+	}
+	judge(r.Settings.Rule, family)
+	return groups, nil
+}
+
 // ImplementationsOf are the implementations that a run measured, by component, in its order.
 // Each can be the reference.
 func ImplementationsOf(r *record.Run) map[string][]string {

@@ -18,8 +18,8 @@ func threeStores(seed uint64, duets bool) *record.Run {
 	return recordtest.Run(recordtest.Spec{Forks: 8, Seed: seed, Duets: duets, Impls: []recordtest.Impl{{Name: "first", NsPerOp: 100}, {Name: "half", NsPerOp: 50}, {Name: "quarter", NsPerOp: 25}}})
 }
 
-// against compares a metric of the series get with another reference.
-func against(t *testing.T, r *record.Run, reference, impl string) *Comparison {
+// comparedWith compares a metric of the series get with another reference.
+func comparedWith(t *testing.T, r *record.Run, reference, impl string) *Comparison {
 	t.Helper()
 	chosen, err := AgainstReference(r, "store", reference)
 	if err != nil {
@@ -47,7 +47,7 @@ func TestAgainstAnotherReference(t *testing.T) {
 		}{
 			{"first", "half", 0.5, stats.Better}, {"half", "first", 2, stats.Worse}, {"half", "quarter", 0.5, stats.Better}, {"quarter", "half", 2, stats.Worse}, {"quarter", "first", 4, stats.Worse},
 		} {
-			got := against(t, r, c.reference, c.impl)
+			got := comparedWith(t, r, c.reference, c.impl)
 			if math.Abs(got.Ratio.Estimate/c.want-1) > 0.02 || got.Ratio.Lo > c.want*1.02 || got.Ratio.Hi < c.want*0.98 || got.Verdict != c.verdict || got.Ratio.Paired != duets {
 				t.Errorf("duets %v, %s to %s: %+v %s, want %g and %s", duets, c.impl, c.reference, got.Ratio, got.Verdict, c.want, c.verdict)
 			}
@@ -67,6 +67,38 @@ func TestAgainstTheOwnReferenceChangesNothing(t *testing.T) {
 		if !reflect.DeepEqual(Within(same), Within(r)) {
 			t.Errorf("duets %v: the comparisons differ", duets)
 		}
+	}
+}
+
+// One component alone gets the verdicts that it gets within the whole run.
+func TestWithinAgainstIsWithin(t *testing.T) {
+	t.Parallel()
+	r := threeStores(1, true)
+	for i, c := range r.Cells[:3] { // a second component, whose verdicts are in the family
+		c.Component = "fifo"
+		r.Impls = append(r.Impls, record.Implementation{Component: "fifo", Name: c.Impl, Reference: i == 0})
+		r.Cells = append(r.Cells, c)
+		for _, f := range r.Measured(r.Cells[i]) {
+			other := f
+			other.Cell = c
+			r.Forks = append(r.Forks, other)
+		}
+	}
+	own := Within(r)
+	before := len(Judged(own))
+	got, err := WithinAgainst(r, own, "store", "quarter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, err := AgainstReference(r, "store", "quarter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := Within(chosen)[:1]; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if !reflect.DeepEqual(own, Within(r)) || len(Judged(own)) != before {
+		t.Error("the run's own comparisons have changed")
 	}
 }
 
@@ -112,7 +144,7 @@ func TestIntervalOfAThirdCoversTheTruth(t *testing.T) {
 func TestFloorOfAThirdIsWider(t *testing.T) {
 	t.Parallel()
 	r := threeStores(3, true)
-	direct, inverse, third := against(t, r, "first", "half").Floor, against(t, r, "half", "first").Floor, against(t, r, "half", "quarter").Floor
+	direct, inverse, third := comparedWith(t, r, "first", "half").Floor, comparedWith(t, r, "half", "first").Floor, comparedWith(t, r, "half", "quarter").Floor
 	if direct <= 0 || inverse != direct || math.Abs(third-(math.Pow(1+direct, 2)-1)) > 1e-12 {
 		t.Errorf("floors: direct %g, inverse %g, by way of a third %g", direct, inverse, third)
 	}

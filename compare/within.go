@@ -41,8 +41,18 @@ type Value struct {
 // Within evaluates a run: one Group per workload and value of its sweep, in measuring
 // order, each implementation against the reference. All verdicts of the run are one family.
 func Within(r *record.Run) []Group {
+	groups := groupsOf(r, func(record.Cell) bool { return true })
+	judge(r.Settings.Rule, against(groups))
+	return groups
+}
+
+// groupsOf are the groups of some cells, without verdicts.
+func groupsOf(r *record.Run, wanted func(record.Cell) bool) []Group {
 	var groups []Group
 	for _, c := range r.Cells {
+		if !wanted(c) {
+			continue
+		}
 		i := slices.IndexFunc(groups, func(g Group) bool { return g.Cells[0].SameExceptImpl(c) })
 		if i < 0 {
 			groups = append(groups, Group{Title: workloadOf(r, c)})
@@ -50,35 +60,30 @@ func Within(r *record.Run) []Group {
 		}
 		groups[i].Cells = append(groups[i].Cells, c)
 	}
-	var all []*Comparison
 	for i := range groups {
-		g := &groups[i]
-		g.Rows = rows(r, g.Cells)
-		for _, row := range g.Rows {
-			for _, v := range row.Values {
-				if v.Against != nil {
-					all = append(all, v.Against)
-				}
-			}
-		}
+		groups[i].Rows = rows(r, groups[i].Cells)
 	}
-	judge(r.Settings.Rule, all)
 	return groups
 }
 
-// Judged returns the comparisons of the groups that have a verdict.
-func Judged(groups []Group) []*Comparison {
+// against returns every comparison of the groups.
+func against(groups []Group) []*Comparison {
 	var out []*Comparison
 	for _, g := range groups {
 		for _, row := range g.Rows {
 			for _, v := range row.Values {
-				if v.Against != nil && v.Against.judged {
+				if v.Against != nil {
 					out = append(out, v.Against)
 				}
 			}
 		}
 	}
 	return out
+}
+
+// Judged returns the comparisons of the groups that have a verdict.
+func Judged(groups []Group) []*Comparison {
+	return slices.DeleteFunc(against(groups), func(c *Comparison) bool { return !c.judged })
 }
 
 // rows lists every metric of every series that any cell has.

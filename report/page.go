@@ -29,7 +29,10 @@ var (
 	//go:embed page.css
 	style string
 	//go:embed page.js
-	script string
+	pageScript string
+	//go:embed reference.js
+	referenceScript string
+	script          = pageScript + referenceScript
 
 	pageTemplate = template.Must(template.New(HTMLFile).Parse(pageText))
 )
@@ -66,6 +69,8 @@ type page struct {
 	Latencies    []latency
 	Parts        []part
 	HasReference bool // something is compared
+	References   choices
+	NoChoice     []string // components with too many comparisons for it
 }
 
 // pageAnswer is what the run says of a component.
@@ -86,6 +91,8 @@ type pageGroup struct {
 	Rows                            []pageRow
 	Notes                           []string
 	Numbers                         numbers // every number
+
+	notes *footnotes
 }
 
 // pageRow is a key metric of an operation.
@@ -185,6 +192,9 @@ func WritePage(out io.Writer, run *record.Run, top string, pictures map[string][
 			p.Impls = append(p.Impls, c.Name.Impl)
 		}
 	}
+	if p.References, p.NoChoice, err = choicesOf(r, groups, p.Groups); err != nil {
+		return err
+	}
 	var text bytes.Buffer
 	if err := pageTemplate.Execute(&text, p); err != nil {
 		return fmt.Errorf("rendering %s: %w", HTMLFile, err)
@@ -257,18 +267,12 @@ func answerOn(a compare.Answer, ids anchors, rows map[*compare.Comparison]string
 
 func groupOn(r *record.Run, g compare.Group, ids anchors) pageGroup {
 	out := pageGroup{ID: ids.of(g.Title), Title: g.Title, Component: string(g.Cells[0].Component), Reference: r.ReferenceOf(g.Cells).Label()}
-	var ratios []stats.Ratio
-	for _, c := range compare.Judged([]compare.Group{g}) {
-		if c.Ratio != nil {
-			ratios = append(ratios, *c.Ratio)
-		}
-	}
-	out.Axis = axisFor(ratios)
+	out.Axis = axisOfGroup(g)
 	notes := &footnotes{}
 	for _, row := range keyRows(g) {
 		out.Rows = append(out.Rows, rowOn(r, g, row, out, notes, ids))
 	}
-	out.Notes = notes.list()
+	out.Notes, out.notes = notes.list(), notes
 	out.Numbers = everyNumber(g)
 	return out
 }

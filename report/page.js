@@ -9,10 +9,10 @@
 	form.addEventListener("submit", (e) => e.preventDefault());
 	form.addEventListener("input", apply);
 
-	// The rows of each operation, in the order of the run.
-	const blocks = [...document.querySelectorAll(".results tbody")].map((body) => ({
+	// The lines of each operation, in the order of the run.
+	const blocks = [...document.querySelectorAll("tbody[data-operation]")].map((body) => ({
 		body: /** @type {HTMLElement} */ (body),
-		rows: /** @type {HTMLElement[]} */ ([...body.querySelectorAll("tr[data-impl]")]),
+		lines: /** @type {HTMLElement[]} */ ([...body.querySelectorAll(":scope > tr:not(.more)")]),
 		more: body.querySelector("tr.more"),
 	}));
 	// The rows of a comparison of two runs, where each number is a block of its own.
@@ -23,7 +23,8 @@
 		const of = (/** @type {string} */ name) => String(chosen.get(name) ?? "");
 		const operation = of("operation").toLowerCase();
 		let visible = 0, all = 0;
-		for (const { body, rows, more } of blocks) {
+		for (const { body, lines, more } of blocks) {
+			const rows = lines.filter((line) => line.dataset.impl !== undefined); // the rest, such as the reference's, stays in view
 			const group = /** @type {HTMLElement} */ (body.closest(".group"));
 			const here = (!of("component") || group.dataset.component === of("component")) &&
 				(body.dataset.operation ?? "").toLowerCase().includes(operation);
