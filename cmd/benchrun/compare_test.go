@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	goruntime "runtime"
 	"slices"
 	"strings"
@@ -121,6 +122,39 @@ func TestCompareBadInput(t *testing.T) {
 		code, out, errOut := benchrun(t, append([]string{"compare"}, c.args...)...)
 		if code != exitBadInput || !strings.Contains(errOut, c.want) || out != "" {
 			t.Errorf("%s: exit code %d, want %d and %q\n%s%s", c.name, code, exitBadInput, c.want, out, errOut)
+		}
+	}
+}
+
+// report compares with the reference that it is given, and with the run's without one.
+func TestReportWithAReference(t *testing.T) {
+	t.Parallel()
+	dir := aRun(t, 1, 12, 200)
+	for _, c := range []struct {
+		args            []string
+		ratio, warnings string
+	}{
+		{nil, `\b(1\.9|2)[0-9.]*x \[`, ""}, {[]string{"--reference", "store=mine"}, `\b0\.(49|5)[0-9]*x \[`, "store is compared with mine"}, {nil, `\b(1\.9|2)[0-9.]*x \[`, ""},
+	} {
+		code, out, errOut := benchrun(t, append([]string{"report", dir, "--wide"}, c.args...)...)
+		page := readFile(t, filepath.Join(dir, report.HTMLFile))
+		for form, text := range map[string]string{"the text": out, "report.md": readFile(t, filepath.Join(dir, report.MarkdownFile)), "report.html": page} {
+			if code != 0 || !regexp.MustCompile(c.ratio).MatchString(text) || !strings.Contains(text, c.warnings) || c.warnings == "" && strings.Contains(text, "is compared with mine") {
+				t.Errorf("%v: exit code %d, %s lacks %q or %q\n%s", c.args, code, form, c.ratio, c.warnings, errOut)
+			}
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--reference", "mine"}, "want COMPONENT=IMPLEMENTATION"},
+		{[]string{"--reference", "store=nowhere"}, "choose one of reference, mine"},
+		{[]string{"--reference", "fifo=mine"}, "it has store"},
+		{[]string{"--reference", "store=mine", "--reference", "store=reference"}, "has been given one already"},
+	} {
+		if code, out, errOut := benchrun(t, append([]string{"report", dir}, c.args...)...); code != exitBadInput || !strings.Contains(errOut, c.want) || out != "" {
+			t.Errorf("%v: exit code %d, want %d and %q\n%s%s", c.args, code, exitBadInput, c.want, out, errOut)
 		}
 	}
 }
