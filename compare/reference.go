@@ -3,7 +3,6 @@ package compare
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -165,5 +164,5 @@ func twiceFloor(floor float64) float64 {
 	if floor < 0 {
 		return floor
 	}
-	return math.Pow(1+floor, 2) - 1
+	return (1+floor)*(1+floor) - 1
 }

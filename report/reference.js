@@ -1,3 +1,4 @@
+// @ts-check
 // Lets a reader choose the reference of a component's tables. benchrun has computed every
 // comparison (report/reference.go); without this script the tables show the run's reference.
 (() => {
