@@ -59,7 +59,7 @@ lint: ## Run gofmt, go vet, staticcheck and golangci-lint
 	cd e2e && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) run $(STATICCHECK) ./... && $(GO) run $(GOLANGCI_LINT) run ./...
 
 page-types: ## Check the types of the scripts in report.html (needs Node.js and npm's registry)
-	npx --yes --package $(TYPESCRIPT) tsc --noEmit --allowJs --checkJs --strict --target es2023 --lib es2023,dom,dom.iterable report/page.js report/flame.js
+	npx --yes --package $(TYPESCRIPT) tsc --noEmit --allowJs --checkJs --strict --target es2023 --lib es2023,dom,dom.iterable report/*.js
 
 fuzz: ## Run every fuzz target for FUZZTIME (30s)
 	@for pkg in $$($(GO) list ./...); do \

@@ -92,16 +92,23 @@ func relativeRatio(base, head *record.Run, c record.Cell, series, metric string)
 	return stats.RelativeRatioOf(b, h)
 }
 
-// pair makes c the comparison of the duets, if the cell has any: the base is then what the
-// reference did in the same processes.
-func (c *Comparison) pair(r *record.Run, cell record.Cell, series, metric string) {
-	ratio, err := pairedRatio(r, cell, series, metric)
+// pair makes c the comparison of the duets, if the cell has any. Where it took turns with the
+// reference, the base is what that did in the same processes.
+func (c *Comparison) pair(r *record.Run, cell, reference record.Cell, series, metric string) {
+	ratio, twice, err := turnsBetween(r, cell, reference, series, metric)
 	if err != nil {
+		return
+	}
+	c.Ratio = &ratio
+	if twice {
+		c.Floor = twiceFloor(c.Floor)
+	}
+	if partnerOf(r, cell, series) != reference.Impl {
 		return
 	}
 	base := sample{}
 	for _, d := range duetsOf(r, cell, series) {
 		base.values = append(base.values, d.Reference[metric])
 	}
-	c.Base, c.Ratio = base.estimate(), &ratio
+	c.Base = base.estimate()
 }

@@ -24,6 +24,13 @@ type Result struct {
 	// Gates are the outcomes of the gates (see Judge).
 	Gates []GateResult
 
+	// BaseFrom and HeadFrom say where the numbers come from.
+	BaseFrom, HeadFrom Side
+	// Pair says that benchrun pair measured both in turns.
+	Pair bool
+	// References are the reference implementations of head by component; nil for files.
+	References map[string]string
+
 	// missing are the key metrics that base has and head lacks although it has the cell: a
 	// fork crashed or hung, or an operation was left out. Whether they became worse is
 	// unknown.
@@ -38,7 +45,10 @@ type Result struct {
 // both, and its code is the same as long as its module's version is. Its change between the
 // runs is therefore part of the noise floor of every row.
 func Runs(base, head *record.Run, force bool) (*Result, error) {
-	out := &Result{Base: base.Name, Head: head.Name, Rule: head.Settings.Rule}
+	out := &Result{
+		Base: base.Name, Head: head.Name, Rule: head.Settings.Rule,
+		BaseFrom: sideOf(base), HeadFrom: sideOf(head), Pair: base.Settings.Pair && head.Settings.Pair, References: referencesOf(head),
+	}
 	if reasons := incomparable(base, head); len(reasons) > 0 {
 		if !force {
 			return nil, fmt.Errorf("%s and %s cannot be compared: %s; --force compares them all the same", base.Name, head.Name, strings.Join(reasons, "; "))

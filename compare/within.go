@@ -41,8 +41,18 @@ type Value struct {
 // Within evaluates a run: one Group per workload and value of its sweep, in measuring
 // order, each implementation against the reference. All verdicts of the run are one family.
 func Within(r *record.Run) []Group {
+	groups := groupsOf(r, func(record.Cell) bool { return true })
+	judge(r.Settings.Rule, against(groups))
+	return groups
+}
+
+// groupsOf are the groups of some cells, without verdicts.
+func groupsOf(r *record.Run, wanted func(record.Cell) bool) []Group {
 	var groups []Group
 	for _, c := range r.Cells {
+		if !wanted(c) {
+			continue
+		}
 		i := slices.IndexFunc(groups, func(g Group) bool { return g.Cells[0].SameExceptImpl(c) })
 		if i < 0 {
 			groups = append(groups, Group{Title: workloadOf(r, c)})
@@ -50,35 +60,30 @@ func Within(r *record.Run) []Group {
 		}
 		groups[i].Cells = append(groups[i].Cells, c)
 	}
-	var all []*Comparison
 	for i := range groups {
-		g := &groups[i]
-		g.Rows = rows(r, g.Cells)
-		for _, row := range g.Rows {
-			for _, v := range row.Values {
-				if v.Against != nil {
-					all = append(all, v.Against)
-				}
-			}
-		}
+		groups[i].Rows = rows(r, groups[i].Cells)
 	}
-	judge(r.Settings.Rule, all)
 	return groups
 }
 
-// Judged returns the comparisons of the groups that have a verdict.
-func Judged(groups []Group) []*Comparison {
+// against returns every comparison of the groups.
+func against(groups []Group) []*Comparison {
 	var out []*Comparison
 	for _, g := range groups {
 		for _, row := range g.Rows {
 			for _, v := range row.Values {
-				if v.Against != nil && v.Against.judged {
+				if v.Against != nil {
 					out = append(out, v.Against)
 				}
 			}
 		}
 	}
 	return out
+}
+
+// Judged returns the comparisons of the groups that have a verdict.
+func Judged(groups []Group) []*Comparison {
+	return slices.DeleteFunc(against(groups), func(c *Comparison) bool { return !c.judged })
 }
 
 // rows lists every metric of every series that any cell has.
@@ -98,14 +103,15 @@ func rows(r *record.Run, cells []record.Cell) []Row {
 func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metric string, key bool) Row {
 	out := Row{Series: series, Metric: metric, Key: key, Floor: -1}
 	base := sampleOf(r, reference, series, metric)
+	control := controlOf(r, cells, reference, series)
 	var drifts []string
 	for _, c := range cells {
 		if c.Role == record.AARole {
-			out.Floor, drifts = aaFloor(r, reference, c, series, metric)
+			out.Floor, drifts = aaFloor(r, control, c, series, metric)
 		}
 	}
-	if out.Floor < 0 { // the reference took turns with itself
-		out.Floor, drifts = ownFloor(r, reference, series, metric)
+	if out.Floor < 0 { // it took turns with itself
+		out.Floor, drifts = ownFloor(r, control, series, metric)
 	}
 	look := r.LookAt(reference.WorkloadKey())
 	for _, c := range cells {
@@ -119,7 +125,7 @@ func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metr
 		v := Value{Impl: c.Label(), Estimate: own.estimate()}
 		if key && c.ID() != reference.ID() {
 			v.Against = newComparison(nameOf(r, c, series, metric), base, own, out.Floor, look)
-			v.Against.pair(r, c, series, metric)
+			v.Against.pair(r, c, reference, series, metric)
 			v.Against.Cell = c
 			v.Against.judged = c.Role == ""
 			v.Against.Warnings = append(v.Against.Warnings, drifts...)

@@ -6,12 +6,14 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"image/color"
+	"maps"
 	"math"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
@@ -47,13 +49,9 @@ func Curves(record *record.Run) (map[string][]byte, error) {
 	return pictures, nil
 }
 
-// drawable reports whether a line has two or more points above 0, as logarithmic axes need.
+// drawable reports whether a line has two or more points.
 func (c Curve) drawable() bool {
-	return slices.ContainsFunc(c.Lines, func(l Line) bool { return len(l.positive()) > 1 })
-}
-
-func (l Line) positive() []SizePoint {
-	return slices.DeleteFunc(slices.Clone(l.Points), func(p SizePoint) bool { return !(p.Estimate.Median > 0) })
+	return slices.ContainsFunc(c.Lines, func(l Line) bool { return len(l.valued()) > 1 })
 }
 
 func (s Scaling) title(c Curve) string {
@@ -100,44 +98,50 @@ const (
 	pictureHeight = 3.4 * vg.Inch
 	fontSize      = 9
 	labelSpacing  = 12 // between the lines' names
+	labelColumns  = 85 // of the values' label
 )
 
 func (s Scaling) draw(c Curve) ([]byte, error) {
 	p := plot.New()
-	p.Title.Text = s.title(c)
 	p.X.Label.Text = axisOf(s.Vary)
-	p.Y.Label.Text = axisOf(c.Metric)
-	for _, style := range []*font.Font{&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font, &p.X.Tick.Label.Font, &p.Y.Tick.Label.Font} {
+	for _, style := range []*font.Font{&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.X.Tick.Label.Font, &p.Y.Tick.Label.Font} {
 		style.Variant, style.Size = "Sans", fontSize
 	}
-	p.Title.TextStyle.Font.Size = fontSize + 2
 	p.X.Scale, p.Y.Scale = logFrom(s.Sizes[0]), plot.LogScale{}
 	p.X.Tick.Marker = sizeTicks(s.Sizes)
-	p.X.Padding, p.Y.Padding = vg.Points(6), 0
+	p.X.Padding, p.Y.Padding = missingGap, 0
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = color.Gray{0xe4}, color.Gray{0xe4}
 	p.Add(grid)
 	lo, hi := c.extent()
 	impls := s.impls()
-	for _, l := range c.Lines {
-		if err := addLine(p, l, slices.Index(impls, l.Impl), lo); err != nil {
-			return nil, err
-		}
+	if err := s.addLines(p, c, impls, lo); err != nil {
+		return nil, err
 	}
 	p.X.Min, p.X.Max = s.Sizes[0], s.Sizes[len(s.Sizes)-1]
 	p.Y.Min, p.Y.Max = axisRange(lo, hi)
 	p.Y.Tick.Marker = valueTicks(c.Metric)
+	if c.hasZero() {
+		p.Y.Scale, p.Y.Tick.Marker = brokenLog{p.Y.Min}, brokenTicks{valueTicks(c.Metric), p.Y.Min, c.zeroLabel()}
+		p.Y.Min = 0
+	}
 
 	canvas := vgsvg.New(pictureWidth, pictureHeight)
 	whole := draw.New(canvas)
+	whole.SetColor(color.White)
+	whole.Fill(whole.Path())
 	names := p.X.Tick.Label
 	names.YAlign, names.XAlign = draw.YCenter, draw.XLeft
 	margin := vg.Length(0)
 	for _, l := range c.Lines {
 		margin = max(margin, names.Width(l.Impl))
 	}
-	inner := draw.Crop(whole, 4, -margin-24, 4, -4)
+	inner := draw.Crop(whole, 4, -margin-24, s.writeLegend(whole, names, c), -s.writeTitle(whole, p.Title.TextStyle, c))
 	p.Draw(inner)
+	if c.hasZero() {
+		data := p.DataCanvas(inner)
+		drawBreak(data, data.Min.X)
+	}
 	nameLines(p, whole, inner, names, c, impls)
 
 	var b bytes.Buffer
@@ -146,20 +150,50 @@ func (s Scaling) draw(c Curve) ([]byte, error) {
 	}
 	// The layout uses the widths of Liberation Sans, which are Arial's; without either, any
 	// other font will do.
-	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
+	return bothSchemes(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))), nil
 }
 
-// extent is the range of the medians and of the interval ends above 0.
+// Texts beside the plot begin at textLeft.
+const textLeft, lineHeight = 8, 12
+
+// writeTitle writes what a picture shows above it, and returns the height of that. The label of
+// the values stands there too: beside its axis, gonum would make the plot as small as a long
+// label asks for.
+func (s Scaling) writeTitle(whole draw.Canvas, style draw.TextStyle, c Curve) vg.Length {
+	style.XAlign, style.YAlign = draw.XLeft, draw.YTop
+	label := trimmed(text.WrapSoft(axisOf(c.Metric), labelColumns))
+	whole.FillText(style, vg.Point{X: textLeft, Y: whole.Max.Y - 4 - lineHeight - 4}, label)
+	style.Font.Size = fontSize + 2
+	whole.FillText(style, vg.Point{X: textLeft, Y: whole.Max.Y - 4}, s.title(c))
+	return vg.Length(2+strings.Count(label, "\n"))*lineHeight + 14
+}
+
+// writeLegend explains the marks below a picture, and returns the height of that.
+func (s Scaling) writeLegend(whole draw.Canvas, style draw.TextStyle, c Curve) vg.Length {
+	legend := s.markLegend(c)
+	if legend == "" {
+		return 4
+	}
+	style.YAlign = draw.YBottom
+	whole.FillText(style, vg.Point{X: textLeft, Y: 4}, legend)
+	return 4 + lineHeight + 2
+}
+
+// extent is the range of the medians and of the interval ends above 0, and 1 where there are
+// none.
 func (c Curve) extent() (lo, hi float64) {
 	lo = math.Inf(1)
 	for _, l := range c.Lines {
-		for _, p := range l.positive() {
+		for _, p := range l.valued() {
 			for _, v := range []float64{p.Estimate.Lo, p.Estimate.Median, p.Estimate.Hi} {
 				if v > 0 {
 					lo, hi = min(lo, v), max(hi, v)
 				}
 			}
 		}
+	}
+	if hi == 0 {
+		return 1, 1
 	}
 	return lo, hi
 }
@@ -181,30 +215,47 @@ type bars struct {
 	plotter.YErrors
 }
 
-func addLine(p *plot.Plot, l Line, style int, lowest float64) error {
+// addLines adds the intervals, and then the lines over them. Lines that are 0 or missing at
+// the same size have their marks beside each other.
+func (s Scaling) addLines(p *plot.Plot, c Curve, impls []string, lowest float64) error {
+	zeros, missing := map[int]int{}, map[int]int{}
+	for _, l := range c.Lines {
+		style := slices.Index(impls, l.Impl)
+		bars, err := intervals(l, lowest, c.hasZero())
+		if err != nil {
+			return err
+		}
+		bars.Color, bars.Width = palette[style%len(palette)], vg.Points(thinLine)
+		p.Add(bars, lineThrough{l, s.Sizes, style, maps.Clone(zeros), maps.Clone(missing)})
+		for i, size := range s.Sizes {
+			at := slices.IndexFunc(l.valued(), func(p SizePoint) bool { return p.Size == size })
+			switch {
+			case at < 0:
+				missing[i]++
+			case l.valued()[at].Estimate.Median <= 0:
+				zeros[i]++
+			}
+		}
+	}
+	return nil
+}
+
+// intervals are the bars of a line. Without a row for 0 they end at the lowest value.
+func intervals(l Line, lowest float64, zero bool) (*plotter.YErrorBars, error) {
+	if zero {
+		lowest = 0
+	}
 	var b bars
-	for _, pt := range l.positive() {
+	for _, pt := range l.valued() {
 		e := pt.Estimate
-		b.XYs = append(b.XYs, plotter.XY{X: pt.Size, Y: e.Median})
-		b.YErrors = append(b.YErrors, struct{ Low, High float64 }{e.Median - max(e.Lo, lowest), e.Hi - e.Median})
+		median := max(e.Median, 0)
+		b.XYs = append(b.XYs, plotter.XY{X: pt.Size, Y: median})
+		b.YErrors = append(b.YErrors, struct{ Low, High float64 }{max(0, median-max(e.Lo, lowest)), max(0, e.Hi-median)})
 	}
 	if len(b.XYs) == 0 {
-		return nil
+		return &plotter.YErrorBars{}, nil
 	}
-	line, points, err := plotter.NewLinePoints(b.XYs)
-	if err != nil {
-		return err
-	}
-	errorBars, err := plotter.NewYErrorBars(b)
-	if err != nil {
-		return err
-	}
-	c := palette[style%len(palette)]
-	line.Color, line.Width = c, vg.Points(1.4)
-	points.Color, points.Shape, points.Radius = c, marks[style%len(marks)], vg.Points(3)
-	errorBars.Color, errorBars.Width = c, vg.Points(0.8)
-	p.Add(line, points, errorBars)
-	return nil
+	return plotter.NewYErrorBars(b)
 }
 
 // nameLines writes each implementation's name beside the end of its line, moved
@@ -220,7 +271,7 @@ func nameLines(p *plot.Plot, whole, inner draw.Canvas, style draw.TextStyle, c C
 	}
 	var labels []label
 	for _, l := range c.Lines {
-		if points := l.positive(); len(points) > 0 {
+		if points := l.valued(); len(points) > 0 {
 			last := points[len(points)-1]
 			end := vg.Point{X: x(last.Size), Y: y(last.Estimate.Median)}
 			labels = append(labels, label{end, end.Y, l.Impl, slices.Index(impls, l.Impl)})

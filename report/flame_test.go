@@ -60,7 +60,7 @@ func TestPageShowsWhereTheTimeGoes(t *testing.T) {
 			cells[attribute(n, "id")] = textWithin(n)
 		case n.Data == "a" && strings.HasPrefix(attribute(n, "href"), "#profile-"):
 			links[attribute(n, "href")[1:]]++
-		case n.Data == "script" && attribute(n, "type") == "application/json":
+		case n.Data == "script" && attribute(n, "id") == "flame-data":
 			json = textWithin(n)
 		}
 	}
@@ -109,7 +109,7 @@ func decode(t *testing.T, text string) (out flameData) {
 func TestPageWithoutProfiles(t *testing.T) {
 	t.Parallel()
 	for _, profiles := range []*Profiles{nil, {}} {
-		if _, page := pageWith(t, sampleRun(6), profiles); strings.Contains(page, `id="profiles"`) || strings.Contains(page, `<script type="application/json"`) || strings.Contains(page, `href="#profiles"`) {
+		if _, page := pageWith(t, sampleRun(6), profiles); strings.Contains(page, `id="profiles"`) || strings.Contains(page, `id="flame-data"`) || strings.Contains(page, `href="#profiles"`) {
 			t.Error("the page speaks of profiles that the run did not take")
 		}
 	}

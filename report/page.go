@@ -29,10 +29,12 @@ var (
 	pageStyle string
 	//go:embed page.js
 	pageScript string
+	//go:embed reference.js
+	referenceScript string
 
 	// The page has one style sheet and one script, which the policy allows by their hashes.
 	style  = pageStyle + flameStyle
-	script = pageScript + flameScript
+	script = pageScript + referenceScript + flameScript
 
 	pageTemplate = template.Must(template.Must(template.New(HTMLFile).Parse(pageText)).Parse(flameText))
 )
@@ -70,6 +72,8 @@ type page struct {
 	Flames       *flames // nil if no cell has a profile
 	Parts        []part
 	HasReference bool // something is compared
+	References   choices
+	NoChoice     []string // components with too many comparisons for it
 }
 
 // pageAnswer is what the run says of a component.
@@ -90,6 +94,8 @@ type pageGroup struct {
 	Rows                            []pageRow
 	Notes                           []string
 	Numbers                         numbers // every number
+
+	notes *footnotes
 }
 
 // pageRow is a key metric of an operation.
@@ -192,6 +198,9 @@ func WritePage(out io.Writer, run *record.Run, profiles *Profiles, pictures map[
 			p.Impls = append(p.Impls, c.Name.Impl)
 		}
 	}
+	if p.References, p.NoChoice, err = choicesOf(r, groups, p.Groups); err != nil {
+		return err
+	}
 	var text bytes.Buffer
 	if err := pageTemplate.Execute(&text, p); err != nil {
 		return fmt.Errorf("rendering %s: %w", HTMLFile, err)
@@ -263,19 +272,13 @@ func answerOn(a compare.Answer, ids anchors, rows map[*compare.Comparison]string
 
 func groupOn(r *record.Run, g compare.Group, f *flames, ids anchors) pageGroup {
 	out := pageGroup{ID: ids.of(g.Title), Title: g.Title, Component: string(g.Cells[0].Component), Reference: r.ReferenceOf(g.Cells).Label()}
-	var ratios []stats.Ratio
-	for _, c := range compare.Judged([]compare.Group{g}) {
-		if c.Ratio != nil {
-			ratios = append(ratios, *c.Ratio)
-		}
-	}
-	out.Axis = axisFor(ratios)
+	out.Axis = axisOfGroup(g)
 	notes := &footnotes{}
 	for _, row := range keyRows(g) {
 		out.Rows = append(out.Rows, rowOn(r, g, row, out, notes, ids))
 		out.Rows[len(out.Rows)-1].Profiles = f.of(g.Cells)
 	}
-	out.Notes = notes.list()
+	out.Notes, out.notes = notes.list(), notes
 	out.Numbers = everyNumber(g)
 	return out
 }
@@ -374,13 +377,21 @@ func shareText(relative float64) string { return fmt.Sprintf("%.2g%%", 100*relat
 // again is the command that measures an implementation and its reference again: the run's
 // own, of these two alone. It is the run's own unchanged if that was no benchrun run.
 func again(r *record.Run, component, reference, impl string) string {
-	if len(r.Command) < 2 || r.Command[1] != "run" {
-		return commandLine(r.Command)
+	return narrowed(r.Command, "run", nil, component, reference+","+impl)
+}
+
+// narrowed is a command of benchrun for some implementations of one component, without the
+// flags of its output and those given, each of which has a value. It is the command unchanged
+// if that is of another kind.
+func narrowed(command []string, kind string, without []string, component, impls string) string {
+	if len(command) < 2 || command[1] != kind {
+		return commandLine(command)
 	}
+	without = append([]string{"-o", "--output", "--resume", "--component", "--impl"}, without...)
 	var kept []string
-	for args := r.Command; len(args) > 0; args = args[1:] {
+	for args := command; len(args) > 0; args = args[1:] {
 		name, _, whole := strings.Cut(args[0], "=")
-		if slices.Contains([]string{"-o", "--output", "--resume", "--component", "--impl"}, name) {
+		if slices.Contains(without, name) {
 			if !whole && len(args) > 1 {
 				args = args[1:] // its value
 			}
@@ -388,7 +399,7 @@ func again(r *record.Run, component, reference, impl string) string {
 		}
 		kept = append(kept, args[0])
 	}
-	return commandLine(append(kept, "--component", component, "--impl", reference+","+impl))
+	return commandLine(append(kept, "--component", component, "--impl", impls))
 }
 
 // commandLine writes a command as one types it.

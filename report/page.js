@@ -9,19 +9,22 @@
 	form.addEventListener("submit", (e) => e.preventDefault());
 	form.addEventListener("input", apply);
 
-	// The rows of each operation, in the order of the run.
-	const blocks = [...document.querySelectorAll(".results tbody")].map((body) => ({
+	// The lines of each operation, in the order of the run.
+	const blocks = [...document.querySelectorAll("tbody[data-operation]")].map((body) => ({
 		body: /** @type {HTMLElement} */ (body),
-		rows: /** @type {HTMLElement[]} */ ([...body.querySelectorAll("tr[data-impl]")]),
+		lines: /** @type {HTMLElement[]} */ ([...body.querySelectorAll(":scope > tr:not(.more)")]),
 		more: body.querySelector("tr.more"),
 	}));
+	// The rows of a comparison of two runs, where each number is a block of its own.
+	const versus = [.../** @type {NodeListOf<HTMLTableElement>} */ (document.querySelectorAll("table.versus"))].map((table) => ({ table, bodies: [...table.tBodies] }));
 
 	function apply() {
 		const chosen = new FormData(/** @type {HTMLFormElement} */ (form));
 		const of = (/** @type {string} */ name) => String(chosen.get(name) ?? "");
 		const operation = of("operation").toLowerCase();
 		let visible = 0, all = 0;
-		for (const { body, rows, more } of blocks) {
+		for (const { body, lines, more } of blocks) {
+			const rows = lines.filter((line) => line.dataset.impl !== undefined); // the rest, such as the reference's, stays in view
 			const group = /** @type {HTMLElement} */ (body.closest(".group"));
 			const here = (!of("component") || group.dataset.component === of("component")) &&
 				(body.dataset.operation ?? "").toLowerCase().includes(operation);
@@ -37,8 +40,15 @@
 			const order = of("order") ? [...rows].sort((a, b) => Number(a.dataset.ratio) - Number(b.dataset.ratio)) : rows;
 			for (const row of order) body.insertBefore(row, more);
 		}
+		for (const { table, bodies } of versus) {
+			const order = [...bodies];
+			if (of("order") === "ratio") order.sort((a, b) => Number(a.dataset.ratio) - Number(b.dataset.ratio));
+			if (of("order") === "name") order.sort((a, b) => (a.dataset.operation ?? "").localeCompare(b.dataset.operation ?? ""));
+			table.append(...order);
+		}
 		for (const group of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".group"))) {
-			group.hidden = ![...group.querySelectorAll("tbody[data-operation]")].some((b) => !(/** @type {HTMLElement} */ (b).hidden));
+			const bodies = /** @type {HTMLElement[]} */ ([...group.querySelectorAll("tbody[data-operation]")]);
+			group.hidden = bodies.length > 0 && bodies.every((b) => b.hidden);
 		}
 		/** @type {HTMLElement} */ (shown).textContent = `${visible} of ${all} comparisons`;
 	}

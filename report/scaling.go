@@ -274,7 +274,7 @@ func (l Line) at(size float64, metric string, notes *footnotes) string {
 			return number(metric, p.Estimate.Median) + notes.mark(p.Estimate.Warnings)
 		}
 	}
-	return ""
+	return "no value"
 }
 
 func sizeText(n float64) string { return humanize.Commaf(n) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -126,11 +127,12 @@ func (to Terminal) versus(r *compare.Result, notes *footnotes) table.Writer {
 // changedFirst orders comparisons by what a reader of a change asks first: worse, better,
 // what could not be told, the rest. Each of them stays in the order of the run.
 func changedFirst(all []*compare.Comparison) []*compare.Comparison {
-	order := []stats.Verdict{stats.Worse, stats.Better, stats.Inconclusive, stats.Same, stats.NotComparable}
 	return slices.SortedStableFunc(slices.Values(all), func(a, b *compare.Comparison) int {
-		return cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict))
+		return cmp.Compare(slices.Index(versusOrder, a.Verdict), slices.Index(versusOrder, b.Verdict))
 	})
 }
+
+var versusOrder = []stats.Verdict{stats.Worse, stats.Better, stats.Inconclusive, stats.Same, stats.NotComparable}
 
 // verdictOfGate has the colours of outcomes.
 var verdictOfGate = map[compare.Outcome]stats.Verdict{compare.Pass: stats.Better, compare.Regression: stats.Worse, compare.Undetermined: stats.Inconclusive}
@@ -155,7 +157,13 @@ func versusLegend(r *compare.Result) string {
 }
 
 // Summary is the outcome of a comparison in one line, with the names of the regressions.
-func Summary(r *compare.Result) string {
+func Summary(r *compare.Result) string { return summary(r, math.MaxInt) }
+
+// mostNamed is how many regressions the page's first sentence names.
+const mostNamed = 3
+
+// summary names at most so many regressions.
+func summary(r *compare.Result, most int) string {
 	var regressed, open []string
 	for _, g := range r.Gates {
 		switch g.Outcome {
@@ -168,6 +176,9 @@ func Summary(r *compare.Result) string {
 	count := fmt.Sprintf("%d of %d", len(r.Gates)-len(regressed)-len(open), len(r.Gates))
 	switch r.Outcome() {
 	case compare.Regression:
+		if more := len(regressed) - most; more > 0 {
+			regressed = append(regressed[:most], fmt.Sprintf("and %d more", more))
+		}
 		return fmt.Sprintf("regression: %s; %s hold, %d are inconclusive", strings.Join(regressed, ", "), count, len(open))
 	case compare.Undetermined:
 		return fmt.Sprintf("inconclusive: %s hold, nothing regressed beyond doubt, %d could not be told", count, len(open))

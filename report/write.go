@@ -17,10 +17,14 @@ const (
 )
 
 // Write makes report.md with its curves, report.html and bench.txt in the run's folder from
-// its run.json and its profiles. Each file is written whole or not at all.
-func Write(dir string) error {
+// its run.json and its profiles. Each file is written whole or not at all. The numbers are to
+// the run's references, or to those given (see Against).
+func Write(dir string, references ...Reference) error {
 	r, err := record.ReadRun(dir)
 	if err != nil {
+		return err
+	}
+	if r, err = Against(r, references...); err != nil {
 		return err
 	}
 	profiles, warnings := ReadProfiles(dir, r)

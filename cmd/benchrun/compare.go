@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,6 +38,7 @@ there are; what the data cannot tell is called inconclusive.
 		Example: `  benchrun compare results/20261121T101500Z-quick results/20261121T142000Z-quick
   benchrun compare base head --gate 'store/*/p99 <= +5%' --gate 'store/*/allocs/op <= +0%'
   benchrun compare base head --gates gates.txt --format markdown >> "$GITHUB_STEP_SUMMARY"
+  benchrun compare base head --html versus.html
   benchrun compare old.txt new.txt --format json`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,9 +67,9 @@ Exit codes: 0 pass; 1 regression; 3 inconclusive (see --inconclusive); 2 the inp
 
 // verdictFlags are the flags for a comparison's gates and output.
 type verdictFlags struct {
-	gates                          []string
-	gateFile, format, inconclusive string
-	wide                           bool
+	gates                                []string
+	gateFile, format, inconclusive, html string
+	wide                                 bool
 }
 
 func (v *verdictFlags) add(cmd *cobra.Command) {
@@ -74,6 +77,7 @@ func (v *verdictFlags) add(cmd *cobra.Command) {
 	f.StringArrayVar(&v.gates, "gate", nil, "a `GATE` such as 'store/*/p99 <= +5%'; may be given again")
 	f.StringVar(&v.gateFile, "gates", "", "a `FILE` of gates, one a line, # begins a comment")
 	f.StringVar(&v.format, "format", "text", "text, markdown or json")
+	f.StringVar(&v.html, "html", "", "write the comparison as one page to a `FILE`: base and head side by side, what changed first; it opens offline")
 	addWide(cmd, &v.wide)
 	f.StringVar(&v.inconclusive, "inconclusive", "fail", "`WORD` for data too weak to tell: pass exits with 0, fail with 3")
 }
@@ -85,6 +89,11 @@ func (v *verdictFlags) check() ([]compare.Gate, error) {
 	}
 	if v.inconclusive != "pass" && v.inconclusive != "fail" {
 		return nil, fmt.Errorf("--inconclusive %q: want pass or fail", v.inconclusive)
+	}
+	if v.html != "" {
+		if err := writable(v.html); err != nil {
+			return nil, fmt.Errorf("--html: %w", err)
+		}
 	}
 	var out []compare.Gate
 	if v.gateFile != "" {
@@ -104,7 +113,20 @@ func (v *verdictFlags) check() ([]compare.Gate, error) {
 	return out, nil
 }
 
-// judge prints the comparison; its error carries the exit code.
+// writable finds out before a measurement whether a file can be written after it.
+func writable(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder; name a file in it, such as %s", path, filepath.Join(path, report.VersusFile))
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".benchrun-*")
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w; make its folder, or name another file", path, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// judge prints the comparison and writes its page, if one was asked for. Its error carries the
+// exit code. The page is no reason to lose the outcome: an error of it is joined.
 func (v *verdictFlags) judge(cmd *cobra.Command, r *compare.Result, gates []compare.Gate) error {
 	if err := r.Judge(gates); err != nil {
 		return err
@@ -113,6 +135,11 @@ func (v *verdictFlags) judge(cmd *cobra.Command, r *compare.Result, gates []comp
 	if err := versusFormats[v.format](out, r, to); err != nil {
 		return err
 	}
+	return errors.Join(v.outcome(r), v.page(cmd, r))
+}
+
+// outcome is the error of a regression, or of too little evidence.
+func (v *verdictFlags) outcome(r *compare.Result) error {
 	switch outcome := r.Outcome(); {
 	case outcome == compare.Regression:
 		return broken(errors.New(report.Summary(r)))
@@ -120,6 +147,27 @@ func (v *verdictFlags) judge(cmd *cobra.Command, r *compare.Result, gates []comp
 		return fmt.Errorf("%w: %s", errInconclusive, strings.TrimPrefix(report.Summary(r), "inconclusive: "))
 	}
 	return nil
+}
+
+// page writes the page, and says where it is in the last line: of the text, or beside the
+// other formats, which programs read.
+func (v *verdictFlags) page(cmd *cobra.Command, r *compare.Result) error {
+	if v.html == "" {
+		return nil
+	}
+	var page bytes.Buffer
+	if err := report.WriteVersusPage(&page, r); err != nil {
+		return err
+	}
+	if err := record.WriteFile(v.html, page.Bytes()); err != nil {
+		return broken(fmt.Errorf("--html %s: %w", v.html, err))
+	}
+	to := cmd.OutOrStdout()
+	if v.format != "text" {
+		to = cmd.ErrOrStderr()
+	}
+	_, err := fmt.Fprintf(to, "\n%s\n", v.html)
+	return err
 }
 
 // errInconclusive is wrapped by the error of a comparison with too little evidence.

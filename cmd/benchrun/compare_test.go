@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	goruntime "runtime"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
 	"github.com/informerbench/informerbench/measure/stats"
+	"github.com/informerbench/informerbench/report"
 )
 
 // aRun writes a made-up run of the store "mine" beside a reference.
@@ -114,12 +116,76 @@ func TestCompareBadInput(t *testing.T) {
 		{"a file of gates misspelt", []string{base, same, "--gates", write(t, "g.txt", "store/*\n")}, "g.txt:1"},
 		{"a format", []string{base, same, "--format", "yaml"}, "markdown"},
 		{"inconclusive", []string{base, same, "--inconclusive=maybe"}, "pass or fail"},
+		{"a page in no folder", []string{base, same, "--html", filepath.Join(base, "nowhere", "versus.html")}, "make its folder"},
+		{"a page that is a folder", []string{base, same, "--html", base}, "name a file in it"},
 	} {
 		code, out, errOut := benchrun(t, append([]string{"compare"}, c.args...)...)
 		if code != exitBadInput || !strings.Contains(errOut, c.want) || out != "" {
 			t.Errorf("%s: exit code %d, want %d and %q\n%s%s", c.name, code, exitBadInput, c.want, out, errOut)
 		}
 	}
+}
+
+// report compares with the reference that it is given, and with the run's without one.
+func TestReportWithAReference(t *testing.T) {
+	t.Parallel()
+	dir := aRun(t, 1, 12, 200)
+	for _, c := range []struct {
+		args            []string
+		ratio, warnings string
+	}{
+		{nil, `\b(1\.9|2)[0-9.]*x \[`, ""}, {[]string{"--reference", "store=mine"}, `\b0\.(49|5)[0-9]*x \[`, "store is compared with mine"}, {nil, `\b(1\.9|2)[0-9.]*x \[`, ""},
+	} {
+		code, out, errOut := benchrun(t, append([]string{"report", dir, "--wide"}, c.args...)...)
+		page := readFile(t, filepath.Join(dir, report.HTMLFile))
+		for form, text := range map[string]string{"the text": out, "report.md": readFile(t, filepath.Join(dir, report.MarkdownFile)), "report.html": page} {
+			if code != 0 || !regexp.MustCompile(c.ratio).MatchString(text) || !strings.Contains(text, c.warnings) || c.warnings == "" && strings.Contains(text, "is compared with mine") {
+				t.Errorf("%v: exit code %d, %s lacks %q or %q\n%s", c.args, code, form, c.ratio, c.warnings, errOut)
+			}
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--reference", "mine"}, "want COMPONENT=IMPLEMENTATION"},
+		{[]string{"--reference", "store=nowhere"}, "choose one of reference, mine"},
+		{[]string{"--reference", "fifo=mine"}, "it has store"},
+		{[]string{"--reference", "store=mine", "--reference", "store=reference"}, "has been given one already"},
+	} {
+		if code, out, errOut := benchrun(t, append([]string{"report", dir}, c.args...)...); code != exitBadInput || !strings.Contains(errOut, c.want) || out != "" {
+			t.Errorf("%v: exit code %d, want %d and %q\n%s%s", c.args, code, exitBadInput, c.want, out, errOut)
+		}
+	}
+}
+
+// The page is there whatever the outcome and the format, and the last line says where. What
+// programs read has no such line.
+func TestComparePage(t *testing.T) {
+	t.Parallel()
+	base, slower := aRun(t, 1, 12, 100), aRun(t, 3, 12, 115)
+	for _, format := range []string{"text", "json"} {
+		page := filepath.Join(t.TempDir(), "page.html")
+		code, out, errOut := benchrun(t, "compare", base, slower, "--format", format, "--html", page)
+		if code != exitBroken {
+			t.Errorf("%s: exit code %d, want %d", format, code, exitBroken)
+		}
+		if html := readFile(t, page); !strings.Contains(html, "<strong>regression: store/store-ops/objects=10/get/mine/ns/op") {
+			t.Errorf("%s: the page does not say what regressed", format)
+		}
+		if format == "text" && !strings.HasSuffix(out, "\n"+page+"\n") || format == "json" && (!json.Valid([]byte(out)) || !strings.Contains(errOut, page+"\n")) {
+			t.Errorf("%s: where the page is is not said, or in the wrong place\n%s\n%s", format, out, errOut)
+		}
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 // tiny is a workload whose forks take some tens of milliseconds.
@@ -133,6 +199,9 @@ func TestPair(t *testing.T) {
 	code, table, errOut := benchrun(t, "pair", "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap", "--forks", "6", "--skip-verify", "--plant", "mutexmap=400%", "--gate", "store/*/mutexmap/ns/op <= +50%", "-o", out)
 	if code != exitBroken || !strings.Contains(errOut, "regression") || !strings.Contains(table, "planted: the store mutexmap is 400% slower") {
 		t.Errorf("exit code %d\n%s%s", code, table, errOut)
+	}
+	if page := filepath.Join(out, report.VersusFile); !strings.HasSuffix(table, "\n"+page+"\n") || !strings.Contains(readFile(t, page), "regression: ") {
+		t.Errorf("the pair has no page of its comparison, or does not say where it is\n%s", table)
 	}
 	for _, side := range []string{runner.BaseDir, runner.HeadDir} {
 		r, err := record.ReadRun(filepath.Join(out, side))

@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/report"
 )
 
 func newPair() *cobra.Command {
@@ -21,7 +23,7 @@ processes that take turns: what drifts in the machine hits both alike, which two
 one after the other cannot promise. Operations that are measured alone take turns every
 fraction of a millisecond; all else is measured by processes that alternate. pair leaves
 two runs, base and head, in the folder of the results and compares them as benchrun
-compare does.
+compare does. versus.html beside the two is the comparison as a page.
 
 Without --base both are this program: the same code under two names, which shows what
 your machine's noise does to your gates. With --plant head is slower on purpose.
@@ -58,11 +60,15 @@ your machine's noise does to your gates. With --plant head is slower on purpose.
 				return err
 			}
 			cmd.PrintErrf("base %s\nhead %s\n", results[0].Dir, results[1].Dir)
+			if v.html == "" {
+				v.html = filepath.Join(filepath.Dir(results[1].Dir), report.VersusFile)
+			}
 			return v.judge(cmd, r, gates)
 		},
 	}
 	addRunFlags(cmd, &o)
 	v.add(cmd)
+	cmd.Flags().Lookup("html").Usage += " (default: " + report.VersusFile + " beside the two runs)"
 	cmd.Flags().StringVar(&base, "base", "", "the benchrun of the base, a `PROGRAM` built from the code to compare with (default: this one)")
 	return cmd
 }

@@ -15,18 +15,39 @@ import (
 
 func newReport() *cobra.Command {
 	var wide bool
+	var references []string
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Make the reports of a run again from its run.json, and print the short table",
+		Long: `report makes report.md, report.html and bench.txt in the folder of a run again, from
+its run.json, and prints the short table.
+
+With --reference the others of a component are compared with another implementation
+than in the run, in the files and in what is printed. Where both took turns with the
+run's reference, the ratio is that of their ratios to it, and has the noise of both.
+In report.html a reader can choose the reference too. Without --reference the files are
+again those of the run.`,
 		Example: `  benchrun report results/20261121T101500Z-quick
+  benchrun report results/20261121T101500Z-quick --reference store=lockfree --reference fifo=deltafifo
   benchrun report results/20261121T101500Z-quick --wide | less -S`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			var chosen []report.Reference
+			for _, text := range references {
+				ref, err := report.ParseReference(text)
+				if err != nil {
+					return fmt.Errorf("--reference: %w", err)
+				}
+				chosen = append(chosen, ref)
+			}
 			r, err := record.ReadRun(args[0])
 			if err != nil {
 				return err
 			}
-			if err := report.Write(args[0]); err != nil {
+			if r, err = report.Against(r, chosen...); err != nil {
+				return fmt.Errorf("--reference: %w", err)
+			}
+			if err := report.Write(args[0], chosen...); err != nil {
 				return err
 			}
 			out, to := shown(cmd, wide)
@@ -38,6 +59,7 @@ func newReport() *cobra.Command {
 		},
 	}
 	addWide(cmd, &wide)
+	cmd.Flags().StringArrayVar(&references, "reference", nil, "a `COMPONENT=IMPLEMENTATION` that the others are compared with, such as store=lockfree; may be given again for other components")
 	return cmd
 }
 

@@ -115,8 +115,9 @@ type complaints struct {
 	all []string
 }
 
-func (c *complaints) listen(ctx context.Context) error {
-	return chromedp.Listen(ctx, func(event any) {
+func (c *complaints) listen(ctx context.Context, t *testing.T) {
+	t.Helper()
+	err := chromedp.Listen(ctx, func(event any) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		switch e := event.(type) {
@@ -132,17 +133,18 @@ func (c *complaints) listen(ctx context.Context) error {
 			}
 		}
 	})
+	_, err2 := chromedp.Call(ctx, log.Enable, cdp.Empty{})
+	_, err3 := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	if err := errors.Join(err, err2, err3); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // watched starts a browser whose complaints are collected.
 func watched(t *testing.T) (context.Context, *complaints) {
 	t.Helper()
 	ctx, said := browser(t), &complaints{}
-	_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
-	_, err2 := chromedp.Call(ctx, network.Enable, network.EnableParams{})
-	if err := errors.Join(said.listen(ctx), err, err2); err != nil {
-		t.Fatal(err)
-	}
+	said.listen(ctx, t)
 	return ctx, said
 }
 
@@ -215,33 +217,7 @@ const (
 func TestPageInChromium(t *testing.T) {
 	path := sample(t)
 	ctx, said := watched(t)
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{1400, 400} {
-			t.Run(fmt.Sprintf("%s at %d pixels", scheme, width), func(t *testing.T) {
-				_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-				if err == nil {
-					err = chromedp.Do(ctx, chromedp.EmulateViewport(width, 1000), chromedp.Navigate("file://"+path))
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				found(ctx, t, "closed: wider than the window", sticksOut)
-				shoot(ctx, t, fmt.Sprintf("%s-%d", scheme, width))
-				// Everything that can be opened is.
-				if _, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelectorAll("details").forEach((d) => { d.open = true }), 0`)); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := chromedp.Run(ctx, drawn); err != nil {
-					t.Fatal(err)
-				}
-				found(ctx, t, "wider than the window", sticksOut)
-				found(ctx, t, "a dead link", deadLinks)
-				found(ctx, t, "too pale", tooPale)
-				found(ctx, t, "without a name", unnamed)
-				said.check(t)
-			})
-		}
-	}
+	views(ctx, t, said, path, "")
 	t.Run("filter and order", func(t *testing.T) { filters(ctx, t); said.check(t) })
 	t.Run("without scripts", func(t *testing.T) {
 		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
@@ -260,6 +236,38 @@ func TestPageInChromium(t *testing.T) {
 			t.Errorf("%d comparisons of which %d parts are hidden, want all of them in view", rows, hidden)
 		}
 	})
+}
+
+// views looks at a page wide and narrow, light and dark. The screenshots' names begin with name.
+func views(ctx context.Context, t *testing.T, said *complaints, path, name string) {
+	t.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{1400, 400} {
+			t.Run(fmt.Sprintf("%s at %d pixels", scheme, width), func(t *testing.T) {
+				_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+				if err == nil {
+					err = chromedp.Do(ctx, chromedp.EmulateViewport(width, 1000), chromedp.Navigate("file://"+path))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				found(ctx, t, "closed: wider than the window", sticksOut)
+				shoot(ctx, t, fmt.Sprintf("%s%s-%d", name, scheme, width))
+				// Everything that can be opened is.
+				if _, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelectorAll("details").forEach((d) => { d.open = true }), 0`)); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := chromedp.Run(ctx, drawn); err != nil {
+					t.Fatal(err)
+				}
+				found(ctx, t, "wider than the window", sticksOut)
+				found(ctx, t, "a dead link", deadLinks)
+				found(ctx, t, "too pale", tooPale)
+				found(ctx, t, "without a name", unnamed)
+				said.check(t)
+			})
+		}
+	}
 }
 
 // filters chooses what is better, and looks at what is left.

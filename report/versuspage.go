@@ -1,0 +1,354 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed" // the template
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/stats"
+)
+
+// VersusFile is the comparison of two runs as one page that opens offline.
+const VersusFile = "versus.html"
+
+var (
+	//go:embed versus.gotmpl
+	versusText string
+
+	// versusTemplate has the parts of report.html: its head, pictures and links.
+	versusTemplate = template.Must(template.Must(pageTemplate.Clone()).New(VersusFile).Parse(versusText))
+)
+
+// The first screen shows at most so many numbers that became worse, as many that became
+// better, and so many that each gate found regressed.
+const (
+	mostChanges = 12
+	mostFailed  = 5
+)
+
+// versusPage is what the template shows of a comparison.
+type versusPage struct {
+	Policy                string
+	Style                 template.CSS
+	Script                template.JS
+	Title, Base, Head     string
+	Command               string // that measured both
+	BaseFrom, HeadFrom    pageSide
+	Pair                  bool
+	Outcome               stats.Verdict // its colour
+	Summary               string
+	Gates                 []pageGate
+	Verdicts              []count
+	Judged                int
+	Axis                  axis
+	Worse, Better         []change
+	MoreWorse, MoreBetter int
+	NoiseMedian, Noise    string
+	Warnings, Left        []string
+	Components            []string
+	Impls                 []string
+	Choices               []stats.Verdict // that occur
+	Groups                []versusGroup
+	Legend                []string
+}
+
+// change is a number that became worse or better.
+type change struct {
+	mark
+	Impl, Workload string
+}
+
+// pageSide is where the numbers of a side come from.
+type pageSide struct {
+	Name, Command, Revision, Started string
+	Forks                            int
+}
+
+// pageGate is a gate with its outcome for every number that it matches.
+type pageGate struct {
+	Gate    string
+	Outcome compare.Outcome // the worst
+	Verdict stats.Verdict   // its colour
+	Counts  []gateCount
+	First   []gateNumber // of those that fail, in view
+	Rest    []gateNumber
+}
+
+type gateCount struct {
+	N       int
+	Outcome compare.Outcome
+}
+
+type gateNumber struct {
+	Name, Detail string
+	Outcome      compare.Outcome
+	Verdict      stats.Verdict
+	To           string // the id of the number's row, "" if it has none
+}
+
+// versusGroup is a component, or the benchmarks of two files.
+type versusGroup struct {
+	ID, Title, Component string
+	Axis                 axis
+	Rows                 []versusRow
+	Notes                []string
+	Numbers              numbers // without a verdict
+}
+
+// versusRow is a number with a verdict.
+type versusRow struct {
+	ID, Workload, Operation, Metric, Impl string
+	Help, Base, Head, Effect              string
+	Noise, Finds                          string
+	Verdict                               stats.Verdict
+	Text                                  string // of the verdict
+	Q                                     string
+	Mark                                  *mark
+	Order                                 float64 // the ratio, for sorting
+	Again                                 string  // the command that measures it again
+}
+
+// WriteVersusPage writes a comparison of two runs or files as one page that opens offline:
+// the outcome and what changed, then every number of base and head side by side. The
+// comparison must have been judged (compare.Result.Judge). Its strings are shown as text,
+// whoever wrote them. An error is w's.
+func WriteVersusPage(w io.Writer, result *compare.Result) error {
+	var text bytes.Buffer
+	if err := versusTemplate.Execute(&text, versusOn(clean(result))); err != nil {
+		return fmt.Errorf("rendering %s: %w", VersusFile, err)
+	}
+	_, err := w.Write(text.Bytes())
+	return err
+}
+
+func versusOn(r *compare.Result) versusPage {
+	p := versusPage{
+		Policy: policy(), Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // embedded files
+		Title: r.Head + " against " + r.Base, Base: r.Base, Head: r.Head, Pair: r.Pair,
+		BaseFrom: sideOn(r.Base, r.BaseFrom), HeadFrom: sideOn(r.Head, r.HeadFrom),
+		Outcome: verdictOfGate[r.Outcome()], Summary: summary(r, mostNamed), Warnings: r.Warnings, Left: r.Left,
+		Legend: strings.Split(versusLegend(r), "\n"),
+	}
+	if p.BaseFrom.Command == p.HeadFrom.Command {
+		p.Command, p.BaseFrom.Command, p.HeadFrom.Command = p.HeadFrom.Command, "", "" // that of a pair
+	}
+	ids, rowOf := anchors{}, map[*compare.Comparison]string{}
+	for _, own := range []string{"outcome", "outcome-title", "gates", "changes", "trust", "results", "results-title", "filter", "shown", "reading"} {
+		ids.of(own)
+	}
+	changed := changedFirst(r.Judged())
+	for _, of := range byComponent(r.Comparisons) {
+		p.Groups = append(p.Groups, versusGroupOn(r, of, changed, ids, rowOf))
+	}
+	for _, c := range changed {
+		if c.Name.Component != "" && !slices.Contains(p.Components, c.Name.Component) {
+			p.Components = append(p.Components, c.Name.Component)
+		}
+		if c.Name.Impl != "" && !slices.Contains(p.Impls, c.Name.Impl) {
+			p.Impls = append(p.Impls, c.Name.Impl)
+		}
+	}
+	p.count(changed)
+	p.changes(changed, rowOf)
+	p.gates(r, rowOf)
+	return p
+}
+
+func sideOn(name string, s compare.Side) pageSide {
+	out := pageSide{Name: name, Command: commandLine(s.Command), Revision: s.Revision, Forks: s.Forks}
+	if !s.Started.IsZero() {
+		out.Started = s.Started.UTC().Format(time.DateTime) + " UTC"
+	}
+	return out
+}
+
+// count fills in how many numbers have which verdict, and the noise.
+func (p *versusPage) count(judged []*compare.Comparison) {
+	of := map[stats.Verdict]int{}
+	var floors []float64
+	for _, c := range judged {
+		of[c.Verdict]++
+		if c.Floor >= 0 {
+			floors = append(floors, c.Floor)
+		}
+	}
+	p.Judged = len(judged)
+	for _, v := range versusOrder {
+		if of[v] > 0 {
+			p.Verdicts, p.Choices = append(p.Verdicts, count{v, of[v]}), append(p.Choices, v)
+		}
+	}
+	if len(floors) > 0 {
+		p.NoiseMedian, p.Noise = shareText(stats.MedianOf(floors)), shareText(slices.Max(floors))
+	}
+}
+
+// changes fills in the plot of what became worse and better, on one axis.
+func (p *versusPage) changes(judged []*compare.Comparison, rowOf map[*compare.Comparison]string) {
+	worse, better := farthestFirst(judged, stats.Worse), farthestFirst(judged, stats.Better)
+	p.MoreWorse, p.MoreBetter = max(0, len(worse)-mostChanges), max(0, len(better)-mostChanges)
+	worse, better = worse[:len(worse)-p.MoreWorse], better[:len(better)-p.MoreBetter]
+	var ratios []stats.Ratio
+	for _, c := range slices.Concat(worse, better) {
+		ratios = append(ratios, *c.Ratio)
+	}
+	p.Axis = axisFor(ratios)
+	changes := func(of []*compare.Comparison) (out []change) {
+		for _, c := range of {
+			m := p.Axis.mark(operationOf(c.Name)+": "+c.Name.Metric, *c.Ratio, c.Verdict)
+			m.To = rowOf[c]
+			out = append(out, change{m, c.Name.Impl, c.Name.Workload})
+		}
+		return out
+	}
+	p.Worse, p.Better = changes(worse), changes(better)
+}
+
+// farthestFirst are the comparisons with a verdict, those whose ratio is farthest from 1 first.
+func farthestFirst(judged []*compare.Comparison, v stats.Verdict) (out []*compare.Comparison) {
+	for _, c := range judged {
+		if c.Verdict == v && c.Ratio != nil {
+			out = append(out, c)
+		}
+	}
+	far := func(c *compare.Comparison) float64 {
+		log := logWithin(c.Ratio.Estimate)
+		return max(log, -log)
+	}
+	slices.SortStableFunc(out, func(a, b *compare.Comparison) int { return cmp.Compare(far(b), far(a)) })
+	return out
+}
+
+// outcomesOfGates are in the order of what a reader asks first.
+var outcomesOfGates = []compare.Outcome{compare.Regression, compare.Undetermined, compare.Pass}
+
+// gates fills in the outcomes of the gates that were given. Gates that fail come first, and
+// within a gate the numbers that fail.
+func (p *versusPage) gates(r *compare.Result, rowOf map[*compare.Comparison]string) {
+	to := map[string]string{}
+	for c, id := range rowOf {
+		to[c.Name.String()] = id
+	}
+	numbersOf, inOrder := map[string][]gateNumber{}, []string{}
+	for _, g := range r.Gates {
+		if g.Gate == "" {
+			continue
+		}
+		if numbersOf[g.Gate] == nil {
+			inOrder = append(inOrder, g.Gate)
+		}
+		numbersOf[g.Gate] = append(numbersOf[g.Gate], gateNumber{g.Name, g.Detail, g.Outcome, verdictOfGate[g.Outcome], to[g.Name]})
+	}
+	rank := func(o compare.Outcome) int { return slices.Index(outcomesOfGates, o) }
+	for _, text := range inOrder {
+		all := numbersOf[text]
+		slices.SortStableFunc(all, func(a, b gateNumber) int { return cmp.Compare(rank(a.Outcome), rank(b.Outcome)) })
+		g := pageGate{Gate: text, Outcome: all[0].Outcome, Verdict: all[0].Verdict, Rest: all}
+		for _, o := range outcomesOfGates {
+			n := 0
+			for _, number := range all {
+				if number.Outcome == o {
+					n++
+				}
+			}
+			if n > 0 {
+				g.Counts = append(g.Counts, gateCount{n, o})
+			}
+			if o == compare.Regression {
+				n = min(n, mostFailed)
+				g.First, g.Rest = all[:n], all[n:]
+			}
+		}
+		p.Gates = append(p.Gates, g)
+	}
+	slices.SortStableFunc(p.Gates, func(a, b pageGate) int { return cmp.Compare(rank(a.Outcome), rank(b.Outcome)) })
+}
+
+// byComponent are the comparisons of each component, in the order of the run.
+func byComponent(all []*compare.Comparison) (out [][]*compare.Comparison) {
+	at := map[string]int{}
+	for _, c := range all {
+		i, ok := at[c.Name.Component]
+		if !ok {
+			i, out = len(out), append(out, nil)
+			at[c.Name.Component] = i
+		}
+		out[i] = append(out[i], c)
+	}
+	return out
+}
+
+func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, ids anchors, rowOf map[*compare.Comparison]string) versusGroup {
+	component := of[0].Name.Component
+	g := versusGroup{Component: component, Title: cmp.Or(component, "benchmarks"), Numbers: numbers{Header: []string{"what", "metric", "base", "head", "head to base"}}}
+	g.ID = ids.of("all " + g.Title)
+	var own []*compare.Comparison
+	var ratios []stats.Ratio
+	for _, c := range changed {
+		if c.Name.Component == component {
+			own = append(own, c)
+			if c.Ratio != nil {
+				ratios = append(ratios, *c.Ratio)
+			}
+		}
+	}
+	g.Axis = axisFor(ratios)
+	notes := &footnotes{}
+	for _, c := range own {
+		row := versusRowOn(r, c, g.Axis, notes)
+		row.ID = ids.of(c.Name.String())
+		rowOf[c] = row.ID
+		g.Rows = append(g.Rows, row)
+	}
+	g.Notes = notes.list()
+	for _, c := range of {
+		if _, judged := rowOf[c]; !judged {
+			metric := c.Name.Metric
+			g.Numbers.Cells = append(g.Numbers.Cells, []string{withoutMetric(c.Name), metric, interval(metric, c.Base), interval(metric, c.Head), effect(c)})
+		}
+	}
+	return g
+}
+
+func versusRowOn(r *compare.Result, c *compare.Comparison, on axis, notes *footnotes) versusRow {
+	metric := c.Name.Metric
+	row := versusRow{
+		Workload: c.Name.Workload, Operation: operationOf(c.Name), Metric: metric, Impl: c.Name.Impl, Help: metrics.Of(metric).Help,
+		Base: interval(metric, c.Base) + notes.mark(c.Base.Warnings), Head: interval(metric, c.Head) + notes.mark(c.Head.Warnings),
+		Effect: effect(c) + notes.mark(c.Warnings), Noise: percent(c.Floor), Finds: factor(c.Detectable),
+		Verdict: c.Verdict, Text: verdict(c), Order: 1,
+	}
+	if c.Ratio != nil {
+		m := on.mark(c.Name.String(), *c.Ratio, c.Verdict)
+		row.Mark, row.Order, row.Q = &m, c.Ratio.Estimate, fmt.Sprintf("%.2g", c.Ratio.Q)
+	}
+	if r.Pair {
+		row.Again = pairAgain(r.HeadFrom.Command, c.Name, r.References[c.Name.Component])
+	}
+	return row
+}
+
+// pairAgain is the command that measures one implementation of both builds again, beside the
+// reference, which is the control. The gates are left out: they may match nothing of it.
+func pairAgain(command []string, n compare.Name, reference string) string {
+	impls := reference
+	if n.Impl != reference {
+		impls = strings.TrimPrefix(reference+","+n.Impl, ",")
+	}
+	return narrowed(command, "pair", []string{"--gate", "--gates", "--html"}, n.Component, impls)
+}
+
+func operationOf(n compare.Name) string { return cmp.Or(n.Series, n.Benchmark) }
+
+// withoutMetric is a name's text up to its metric.
+func withoutMetric(n compare.Name) string {
+	return strings.TrimSuffix(n.String(), "/"+n.Metric)
+}
