@@ -215,7 +215,7 @@ func shiftOf(before, after []float64) Change {
 	switch {
 	case se > 0:
 		c.P = 2 * studentT(degrees).Survival(math.Abs(c.Shift)/se)
-	case c.Shift != 0: // exact counts
+	case se == 0 && c.Shift != 0: // exact counts
 		c.P = 0
 	}
 	half := studentT(degrees).Quantile(intervalP) * se

@@ -12,14 +12,46 @@ type Drift struct {
 	Shift, Lo, Hi float64
 }
 
+// fewestTrend is the smallest number of values from which on Kendall's S is near enough to
+// normal.
+const fewestTrend = 8
+
+// TrendP is the probability of a series that rises or falls as steadily as this where nothing
+// changes (Mann, "Nonparametric tests against trend", Econometrica 13, 1945; normal
+// approximation, two-sided), 1 for fewer than 8 values. A step is a trend too: see DriftOf. It
+// costs O(n²).
+func TrendP(values []float64) float64 {
+	n := len(values)
+	if n < fewestTrend {
+		return 1
+	}
+	s := 0
+	for i, v := range values {
+		for _, later := range values[i+1:] {
+			switch {
+			case later > v:
+				s++
+			case later < v:
+				s--
+			}
+		}
+	}
+	// Ties make the true variance smaller, so p is too large rather than too small.
+	variance := float64(n*(n-1)*(2*n+5)) / 18
+	z := max(0, math.Abs(float64(s))-1) / math.Sqrt(variance)
+	return math.Erfc(z / math.Sqrt2)
+}
+
 // DriftOf tells a drift from the steps of ChangesIn: a search for steps cuts a drift into
-// some. It reports whether a straight line says more of the values than the steps do, by
-// Akaike's criterion for small samples with absolute deviations, which a disturbed run does
-// not decide. The line and its interval are Sen's ("Estimates of the regression coefficient
-// based on Kendall's tau", JASA 63, 1968). It costs O(n² log n) time and O(n²) memory.
+// some. It reports whether a straight line says more of the values than the steps do, or one
+// level if there are none, by Akaike's criterion for small samples. That uses absolute
+// deviations, so a disturbed run does not decide. The line and its interval are Sen's
+// ("Estimates of the regression coefficient based on Kendall's tau", JASA 63, 1968). It is no
+// test: ask it of a series with changes, or with a small TrendP. It costs O(n² log n) time
+// and O(n²) memory.
 func DriftOf(values []float64, changes []Change) (Drift, bool) {
 	n := len(values)
-	if len(changes) == 0 || n < FewestRuns+2 {
+	if n < fewestTrend {
 		return Drift{}, false
 	}
 	slopes := make([]float64, 0, n*(n-1)/2)

@@ -56,7 +56,27 @@ func TestNoDriftInExactCounts(t *testing.T) {
 	if d, ok := DriftOf(counts, ChangesIn(counts, 0.01)); ok {
 		t.Errorf("a step of a count is a drift: %+v", d)
 	}
-	if _, ok := DriftOf(counts, nil); ok {
-		t.Error("a drift without a change")
+	if d, ok := DriftOf(make([]float64, 9), nil); ok {
+		t.Errorf("a constant is a drift: %+v", d)
+	}
+}
+
+// TestFalseTrends measures how often a flat series has a trend.
+func TestFalseTrends(t *testing.T) {
+	t.Parallel()
+	for _, noise := range changeNoises {
+		for _, n := range []int{8, 40} {
+			const trials = 4000
+			found := 0
+			for seed := range trials {
+				if TrendP(levels(uint64(seed), n, 1, noise.draw, flat)) <= 0.01 {
+					found++
+				}
+			}
+			t.Logf("%s, %d runs: %.2f%% of flat series have a trend", noise.name, n, 100*float64(found)/trials)
+			if found > 40+19 { // three standard errors
+				t.Errorf("%s, %d runs: %d of %d flat series have a trend, want 1 percent at most", noise.name, n, found, trials)
+			}
+		}
 	}
 }
