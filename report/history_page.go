@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -160,14 +161,14 @@ type trend struct {
 
 type trendDot struct{ X, Y float64 }
 
-type levelLine struct{ X1, X2, Y float64 }
+type levelLine struct{ X1, X2, Y1, Y2 float64 }
 
 // stepMark is a change: a circle if better, a diamond if worse, a ring if neither, as in the
 // forest plots, with its size as text.
 type stepMark struct {
 	X      float64
-	Text   string
-	Anchor string // CSS class of the text, which stays within the picture
+	Text   string // "" where there is no room
+	Anchor string // CSS class of the text, before or after the line
 	TextX  float64
 	// Verdict gives the shape.
 	Verdict stats.Verdict
@@ -182,8 +183,10 @@ type trendPoint struct{ Run, Path, To, Value, Interval, Forks string }
 
 // The picture of a series, in units of its viewBox.
 const (
-	trendLeft, trendRight = 66.0, 626.0
+	trendLeft, trendRight = 84.0, 626.0
 	trendTop, trendBottom = 24.0, 122.0
+
+	stepTextWidth = 130.0 // "better 0.869x" at 400 pixels, with its mark
 )
 
 func trendOf(h *history.History, s *history.Series, runs []string) trend {
@@ -228,20 +231,46 @@ func trendOf(h *history.History, s *history.Series, runs []string) trend {
 	from := x(0)
 	for i, c := range s.Changes {
 		at := round((x(c.At-1) + x(c.At)) / 2)
-		t.Levels = append(t.Levels, levelLine{from, at, y(c.Before.Value)})
+		t.Levels = append(t.Levels, levelLine{from, at, y(c.Before.Value), y(c.Before.Value)})
 		from = at
 		if i == len(s.Changes)-1 {
-			t.Levels = append(t.Levels, levelLine{at, x(len(s.Points) - 1), y(c.After.Value)})
+			t.Levels = append(t.Levels, levelLine{at, x(len(s.Points) - 1), y(c.After.Value), y(c.After.Value)})
 		}
-		m := stepMark{X: at, Text: stepText(c.Shift), Verdict: c.Verdict, Anchor: "after", TextX: at + 10}
-		if at > (trendLeft+trendRight)/2 {
-			m.Anchor, m.TextX = "before", at-10
-		}
-		t.Steps = append(t.Steps, m)
+		t.Steps = append(t.Steps, stepMark{X: at, Text: stepText(c.Shift), Verdict: c.Verdict})
 		t.Again = append(t.Again, commandLine([]string{"benchrun", "compare", path.Join(h.Folder, h.Runs[s.Points[c.At-1].Run].Path), path.Join(h.Folder, h.Runs[s.Points[c.At].Run].Path)}))
+	}
+	placeTexts(t.Steps)
+	if s.Drift != nil {
+		values := make([]float64, len(s.Points))
+		for i, p := range s.Points {
+			values[i] = p.Value
+		}
+		middle, half := stats.MedianOf(values), math.Sqrt(s.Drift.Ratio)
+		t.Levels = append(t.Levels, levelLine{x(0), x(len(s.Points) - 1), y(middle / half), y(middle * half)})
 	}
 	t.Text, t.Verdict = trendText(h, s)
 	return t
+}
+
+// placeTexts puts each text beside its mark, where neither another mark nor the edge is near.
+func placeTexts(marks []stepMark) {
+	used := trendLeft
+	for i := range marks {
+		m, next := &marks[i], trendRight
+		if i+1 < len(marks) {
+			next = marks[i+1].X
+		}
+		switch {
+		case next-m.X > stepTextWidth:
+			m.Anchor, m.TextX = "after", m.X+10
+			used = m.X + stepTextWidth
+		case m.X-used > stepTextWidth:
+			m.Anchor, m.TextX = "before", m.X-10
+			used = m.X
+		default:
+			m.Text, used = "", m.X
+		}
+	}
 }
 
 func stepText(s history.Shift) string {

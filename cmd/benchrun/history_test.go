@@ -59,7 +59,9 @@ func TestHistory(t *testing.T) {
 		t.Errorf("the page: %v", err)
 	}
 	_, out, _ := benchrun(t, "history", dir, "--format", "json")
-	var h struct{ Series []struct{ Changes []struct{ At int } } }
+	var h struct {
+		Series []struct{ Changes []struct{ At int } }
+	}
 	if err := json.Unmarshal([]byte(out), &h); err != nil || len(h.Series) == 0 || len(h.Series[0].Changes) != 1 {
 		t.Errorf("JSON: %v, %+v", err, h)
 	}
@@ -86,5 +88,25 @@ func TestHistoryBadInput(t *testing.T) {
 		if code != exitBadInput || !strings.Contains(errOut, c.want) {
 			t.Errorf("%v: exit code %d, %q, want %q", c.args, code, errOut, c.want)
 		}
+	}
+}
+
+func TestReportFormats(t *testing.T) {
+	t.Parallel()
+	dir := aRun(t, 1, 6, 110)
+	for format, want := range map[string]string{
+		"markdown": "## Results", "json": `"numbers": [`, "benchstat": "BenchmarkStore/workload=store-ops", "bencher": `"latency": {`, "perfdash": `"dataItems": [`,
+	} {
+		code, out, errOut := benchrun(t, "report", dir, "--format", format)
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("%s: exit code %d, lacks %q\n%s%s", format, code, want, out, errOut)
+		}
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 {
+		t.Errorf("the run's folder has %v (%v), want run.json alone", files, err)
+	}
+	if code, _, errOut := benchrun(t, "report", dir, "--format", "xml"); code != exitBadInput || !strings.Contains(errOut, "bencher") {
+		t.Errorf("another format: exit code %d, %q", code, errOut)
 	}
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,18 +15,50 @@ import (
 	"github.com/informerbench/informerbench/report"
 )
 
+// reportFormats are the writers by the name given to --format, beside text.
+var reportFormats = map[string]func(io.Writer, *record.Run) error{
+	"markdown":  func(w io.Writer, r *record.Run) error { return report.WriteMarkdown(w, r, "") },
+	"json":      report.WriteRunJSON,
+	"benchstat": report.WriteBenchText,
+	"bencher":   report.WriteBencher,
+	"perfdash":  report.WritePerfDash,
+}
+
+// reportFormatNames are the values of --format.
+var reportFormatNames = []string{"text", "markdown", "json", "benchstat", "bencher", "perfdash"}
+
 func newReport() *cobra.Command {
 	var wide bool
+	var format string
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Make the reports of a run again from its run.json, and print the short table",
+		Long: `report reads the run in DIR. By itself it makes report.md, report.html and bench.txt
+there again, and prints the short table.
+
+With --format it prints the run in another form and writes no file:
+  markdown   report.md, without its pictures and profiles
+  json       every number with its interval, and every verdict; run.json has the samples
+  benchstat  bench.txt, the Go benchmark format
+  bencher    the Bencher Metric Format, for bencher run --adapter json
+  perfdash   PerfData with dataItems, for Kubernetes' perf-dash
+docs/history.md has the sources of the last two.`,
 		Example: `  benchrun report results/20261121T101500Z-quick
-  benchrun report results/20261121T101500Z-quick --wide | less -S`,
+  benchrun report results/20261121T101500Z-quick --wide | less -S
+  benchrun report results/20261121T101500Z-quick --format bencher > bmf.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			write, ok := reportFormats[format]
+			if !ok && format != "text" {
+				return fmt.Errorf("--format %q: want %s", format, strings.Join(reportFormatNames, ", "))
+			}
 			r, err := record.ReadRun(args[0])
 			if err != nil {
 				return err
+			}
+			if ok {
+				out, _ := shown(cmd, wide) // package report shows control characters itself
+				return write(out, r)
 			}
 			if err := report.Write(args[0]); err != nil {
 				return err
@@ -38,6 +72,8 @@ func newReport() *cobra.Command {
 		},
 	}
 	addWide(cmd, &wide)
+	cmd.Flags().StringVar(&format, "format", "text", strings.Join(reportFormatNames, ", "))
+	complete(cmd, "format", func(*cobra.Command) []cobra.Completion { return reportFormatNames })
 	return cmd
 }
 

@@ -1,0 +1,121 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"github.com/informerbench/informerbench/history"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
+	"github.com/informerbench/informerbench/report"
+)
+
+// historySample is the page of a history with everything that such a page has: a step up, one
+// down, a drift, a disturbed run, two machines, notes, long names.
+func historySample(t *testing.T) string {
+	t.Helper()
+	h, err := history.Of(t.Context(), recordtest.History(recordtest.HistorySpec{Runs: 30, Seed: 1, Impls: func(i int) []recordtest.Impl {
+		step, back := 0.0, 0.0
+		if i >= 14 {
+			step = 3
+		}
+		if i >= 10 && i < 20 {
+			back = 15
+		}
+		return []recordtest.Impl{
+			{Name: "clientgo", NsPerOp: 200}, {Name: "a-store-with-a-very-long-name-that-does-not-fit", NsPerOp: 100 + step},
+			{Name: "up-and-down", NsPerOp: 100 + back}, {Name: "drifting", NsPerOp: 150 + 0.5*float64(i)}, {Name: "steady", NsPerOp: 150},
+		}
+	}, Change: func(i int, r *record.Run) {
+		if i == 2 {
+			r.Environment.CPU = "Another CPU"
+		}
+		if i >= 14 {
+			r.Environment.GoVersion = "go1.27"
+		}
+	}}), history.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Left = []string{"broken: run.json: not whole JSON at byte 2"}
+	path := filepath.Join(t.TempDir(), "history.html")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(report.WriteHistoryPage(f, h), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestHistoryPageInChromium(t *testing.T) {
+	path := historySample(t)
+	ctx := browser(t)
+	var said complaints
+	if err := said.listen(ctx); err != nil {
+		t.Fatal(err)
+	}
+	_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
+	_, err2 := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{1400, 400} {
+			t.Run(fmt.Sprintf("%s at %d pixels", scheme, width), func(t *testing.T) {
+				_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+				if err == nil {
+					err = chromedp.Do(ctx, chromedp.EmulateViewport(width, 1000), chromedp.Navigate("file://"+path))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				found(ctx, t, "closed: wider than the window", sticksOut)
+				shoot(ctx, t, fmt.Sprintf("history-%s-%d", scheme, width))
+				if _, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelectorAll("details").forEach((d) => { d.open = true }), 0`)); err != nil {
+					t.Fatal(err)
+				}
+				found(ctx, t, "wider than the window", sticksOut)
+				found(ctx, t, "a dead link", deadLinks)
+				found(ctx, t, "too pale", tooPale)
+				found(ctx, t, "without a name", unnamed)
+				said.check(t)
+			})
+		}
+	}
+	t.Run("filter", func(t *testing.T) {
+		got, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](`(() => {
+			const form = document.getElementById("filter"), set = (name, value) => { form.elements[name].value = value; form.dispatchEvent(new Event("input", { bubbles: true })) };
+			const names = () => [...document.querySelectorAll("figure:not([hidden])")].filter((f) => !f.closest(".group").hidden).map((f) => f.dataset.name + ": " + f.dataset.changed).join("; ");
+			const all = document.querySelectorAll("figure").length, out = [];
+			set("text", "get/"); set("changed", "worse");
+			out.push(names(), document.getElementById("shown").textContent.replace(String(all), "all"));
+			set("text", "no such series");
+			out.push(names());
+			location.hash = document.querySelector("figure").id;
+			return out;
+		})()`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "store/store-ops/objects=10/get/drifting/ns/op (machine 1): worse"
+		if len(got) != 3 || got[1] != "3 of all series" || got[2] != "" || len(got[0]) < len(want) {
+			t.Errorf("the filter leaves %q", got)
+		}
+		shown, err := chromedp.Run(ctx, chromedp.Evaluate[int](`new Promise((done) => setTimeout(() => done(document.querySelectorAll("figure:not([hidden])").length), 0))`, chromedp.EvalAwaitPromise))
+		if err != nil || shown == 0 {
+			t.Errorf("a link to a hidden series shows %d of them (%v)", shown, err)
+		}
+		said.check(t)
+	})
+}
