@@ -67,6 +67,9 @@ func (c *collector) add(path string, r *record.Run) {
 		Path: path, Name: r.Name, Preset: r.Preset, Started: r.Started.UTC(), Revision: r.Environment.Revision,
 		Schema: r.Schema, Go: r.Environment.GoVersion, Modules: r.Environment.Modules,
 	}}
+	if f.Started.Year() > 9999 { // JSON has no such time
+		f.Started = r.Started
+	}
 	if i := slices.IndexFunc(c.runs, func(o *found) bool { return o.Name == f.Name && o.Started.Equal(f.Started) && o.Revision == f.Revision }); i >= 0 && path != c.runs[i].Path {
 		c.h.Left = append(c.h.Left, fmt.Sprintf("%s: a copy of %s", path, c.runs[i].Path))
 		return
@@ -117,7 +120,7 @@ func sameWorkload(r *record.Run, cell record.Cell) (out []record.Cell) {
 }
 
 // points adds the metrics of one series of a cell that are followed. The reference is followed
-// by its values: its ratio to itself says nothing.
+// by its values: its ratio to itself is noise.
 func (c *collector) points(f *found, key seriesKey, s *sample, reference bool) {
 	names := slices.SortedFunc(maps.Keys(s.values), metrics.Compare)
 	for _, metric := range names {

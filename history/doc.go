@@ -4,7 +4,7 @@
 // run makes a series: component x workload x series x implementation x metric, one point for
 // each run that has it. Points of one series are comparable: from one class of machine
 // ([Machine]), from schemas whose numbers mean the same (record.SameNumbers), and of one
-// definition of the workload. Whatever differs in these makes a series of its own.
+// definition of the workload. Points that differ in these belong to different series.
 //
 // Where an implementation took turns with the reference, a point is its ratio to the reference,
 // so what changed the speed of the machine from run to run cancels. Elsewhere it is the value

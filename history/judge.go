@@ -23,7 +23,7 @@ func (h *History) judge() {
 			continue
 		}
 		scaled, _ := s.scaled()
-		// Two looks: a drift is a poor step.
+		// A drift is a poor step, so both are looked for, and the smaller p counts double.
 		s.P = min(1, 2*stats.ClearestChange(scaled), 2*stats.TrendP(scaled))
 		ratios[s] = &stats.Ratio{P: s.P}
 		family = append(family, ratios[s])
@@ -129,7 +129,7 @@ func levelOf(values []float64, logarithms bool) Level {
 	return l
 }
 
-// exp stays finite, as JSON asks for, whatever stands in a record.
+// exp is at most MaxFloat64, because JSON has no infinity.
 func exp(logarithm float64) float64 { return min(math.Exp(logarithm), math.MaxFloat64) }
 
 func (s *Shift) judge(direction metrics.Direction) {

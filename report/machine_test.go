@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -23,7 +24,7 @@ func strictly(t *testing.T, text []byte, into any) {
 	if err := d.Decode(into); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // io.EOF itself is what says that nothing follows
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		t.Errorf("more follows: %v", err)
 	}
 }

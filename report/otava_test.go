@@ -66,8 +66,11 @@ func importOtava(dir string) (map[string]otavaSeries, map[string][]string, error
 		}
 		rows, err := csv.NewReader(f).ReadAll()
 		err = errors.Join(err, f.Close())
-		if err != nil || len(rows) == 0 {
-			return nil, nil, fmt.Errorf("%s: %v", test.File, err)
+		if err == nil && len(rows) == 0 {
+			err = errors.New("no header")
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", test.File, err)
 		}
 		headers := rows[0]
 		column := func(name string) int {

@@ -5,8 +5,8 @@ package stats
 // A candidate is where the energy distance of Matteson and James is largest ("A Nonparametric
 // Approach for Multiple Change Point Analysis of Multivariate Data", JASA 109, 2014), searched
 // in windows as Fleming et al. do ("Hunter: Using Open Source Code to Find Performance
-// Regressions", ICPE 2023; now Apache Otava). Like them it takes more candidates than it
-// believes, and then drops the weakest until each that is left passes a t-test.
+// Regressions", ICPE 2023; now Apache Otava). As in Hunter, weaker candidates are accepted at
+// first; then the weakest is dropped until each that is left passes a t-test.
 //
 // Two things differ from Hunter. Its p-value ignores that the test is made where the values
 // differ most: at p <= 0.001 it finds a change in 7 of 100 series of 30 equal runs. Here p is
