@@ -154,7 +154,7 @@ func (to Terminal) shifts(lines []shiftLine) table.Writer {
 	t.AppendHeader(header)
 	if !to.Wide {
 		rest := max(3*leastNameWidth, to.width()-3*len(header)-1-shiftWidth-shortVerdict)
-		widths := []int{rest * 11 / 20, rest - rest*11/20, shiftWidth, shortVerdict}
+		widths := []int{(rest + 1) / 2, rest / 2, shiftWidth, shortVerdict}
 		if len(header) == 5 {
 			widths = []int{rest * 7 / 20, rest * 6 / 20, rest * 7 / 20, shiftWidth, shortVerdict}
 		}
@@ -238,7 +238,7 @@ func HistorySummary(h *history.History) string {
 	text := fmt.Sprintf("%s by %s: ", plural(len(h.Runs), "run"), h.Order)
 	switch {
 	case h.Tested == 0:
-		return text + fmt.Sprintf("no number has the %d runs in which a change can be found (%s; --match follows more)", stats.FewestRuns, plural(len(h.Series), "series"))
+		return text + fmt.Sprintf("no number has the %d comparable runs in which a change can be found (%s)", stats.FewestRuns, plural(len(h.Series), "series"))
 	case changed == 0:
 		text += "nothing changed in " + plural(h.Tested, "series")
 	default:
