@@ -92,7 +92,7 @@ func ParseGate(text string) (Gate, error) {
 		}
 		g.bound = float64(d)
 	}
-	g.pattern, err = regexp.Compile("(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(m[1]), `\*`, ".*") + "$")
+	g.pattern, err = Pattern(m[1])
 	if err != nil {
 		return Gate{}, wrong(err.Error())
 	}

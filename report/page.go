@@ -42,7 +42,9 @@ var (
 // policy is the page's Content-Security-Policy. It allows the page's one style sheet and its
 // one script, by their hashes, and embedded pictures. Another script that got into the page
 // would not run.
-func policy() string {
+func policy() string { return policyOf(style, script) }
+
+func policyOf(style, script string) string {
 	return fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hashOf(style), hashOf(script))
 }
 

@@ -65,10 +65,8 @@ func versusSample(t *testing.T) string {
 
 func TestVersusPageInChromium(t *testing.T) {
 	path := versusSample(t)
-	ctx := browser(t)
-	var said complaints
-	said.listen(ctx, t)
-	views(ctx, t, &said, path, "versus-")
+	ctx, said := watched(t)
+	views(ctx, t, said, path, "versus-")
 	found(ctx, t, "filter and order", `(() => {
 		const wrong = [], form = document.getElementById("filter"), rows = (select) => [...document.querySelectorAll("tr[data-impl]" + select)];
 		const set = (name, value) => { form.elements[name].value = value; form.dispatchEvent(new Event("input", { bubbles: true })) };

@@ -67,6 +67,7 @@ var callers = []struct {
 		"measure/record":            "Whoever reads or writes a run.",
 		"measure/record/recordtest": "Tests of verdicts and reports.",
 		"compare":                   "benchrun compare and the reports.",
+		"history":                   "benchrun history.",
 		"report":                    "benchrun, to write reports.",
 	}},
 }

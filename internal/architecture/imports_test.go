@@ -35,6 +35,7 @@ var layers = []layer{
 	{[]string{"measure/sysinfo"}, false},
 	{[]string{"measure/record/..."}, false},
 	{[]string{"compare"}, false},
+	{[]string{"history"}, false},
 	{[]string{"report"}, false},
 	{[]string{"bench/internal/staleness", "bench/internal/profile"}, false},
 	{[]string{"bench/internal/engine"}, false},
@@ -108,7 +109,7 @@ func allowed(path string, own int, imported string) error {
 		return fmt.Errorf("%s imports %s, which lies above it", path, imported)
 	case theirs == own && !layers[own].siblings && !within(path, imported):
 		return fmt.Errorf("%s imports its sibling %s", path, imported)
-	case (path == "report" || path == "compare") && !strings.HasPrefix(imported, "measure/") && imported != "compare":
+	case (path == "report" || path == "compare" || path == "history") && !strings.HasPrefix(imported, "measure/") && imported != "compare" && imported != "history":
 		return fmt.Errorf("%s imports %s: it knows files only", path, imported)
 	case strings.HasPrefix(path, "conformance/") && matchesAny(implementations, imported):
 		return fmt.Errorf("%s imports %s: a suite takes constructors as arguments and knows no implementation", path, imported)
@@ -169,6 +170,8 @@ func TestRulesBite(t *testing.T) {
 		{"queue/workqueue", "ctrlqueue", "above"},
 		{"report", "cmd/benchrun", "above"},
 		{"report", "catalog", "files only"},
+		{"history", "catalog", "files only"},
+		{"compare", "history", "above"},
 		{"catalog", "nowhere", "no layer"},
 	} {
 		own, ok := layerOf(c.from)
