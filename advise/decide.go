@@ -38,6 +38,10 @@ type Advice struct {
 	Code   []Code  `json:"code,omitempty"`
 	// Unknown says why there is no recommendation.
 	Unknown []string `json:"unknown,omitempty"`
+	// Missing are the flags without which the rules cannot decide.
+	Missing []string `json:"missing,omitempty"`
+	// Silent says that the load has no number that matters to the component.
+	Silent bool `json:"silent,omitempty"`
 	// Commands measure the load where it is unknown, one after the other.
 	Commands []string `json:"commands,omitempty"`
 	// Notes are what a reader should know beside the advice.
@@ -119,7 +123,8 @@ func (t *Table) byRules(c contract.Component, q Question) Advice {
 	}
 	a := Advice{Component: c, Decision: Measure, Commands: commands(c, q)}
 	if len(missing) > 0 {
-		a.Unknown = []string{"It depends on what the load leaves out: add " + strings.Join(unique(missing), ", ") + "."}
+		a.Missing, a.Silent = unique(missing), t.silent(c, q.Load)
+		a.Unknown = []string{"It depends on what the load leaves out: add " + strings.Join(a.Missing, ", ") + "."}
 		return a
 	}
 	a.Unknown = t.outside(c, q.Load)
@@ -254,6 +259,18 @@ func (t *Table) outside(c contract.Component, l Load) []string {
 	return out
 }
 
+// silent reports whether a load has no number that a rule of the component looks at.
+func (t *Table) silent(c contract.Component, l Load) bool {
+	for _, r := range t.Of(c) {
+		for d := range r.When.Ranges {
+			if _, known := l.Numbers[Dimension(d)]; known {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func isRange(d Dimension) bool {
 	return slices.ContainsFunc(dimensions, func(known described) bool { return known.Dimension == d })
 }
@@ -269,7 +286,7 @@ func compared(c contract.Component) (names []string) {
 	return names
 }
 
-func unique(list []string) (out []string) {
+func unique[T comparable](list []T) (out []T) {
 	for _, s := range list {
 		if !slices.Contains(out, s) {
 			out = append(out, s)

@@ -62,7 +62,11 @@ func reasons(w io.Writer, label string, of []Reason) {
 		fmt.Fprintln(w)
 	}
 	for _, r := range of {
-		fmt.Fprintf(w, "- %s%s (%s)\n", labelled(label), report.MarkdownText(r.Says), report.MarkdownText(strings.Join(origins([]Reason{r}), "")))
+		says, from := r.Says, strings.Join(origins([]Reason{r}), "")
+		if r.Page == "" { // of a run, which may be foreign
+			says, from = report.MarkdownText(says), report.MarkdownText(from)
+		}
+		fmt.Fprintf(w, "- %s%s (%s)\n", labelled(label), says, from)
 	}
 }
 

@@ -204,23 +204,36 @@ func gains(a compare.Answer) string {
 	for _, w := range a.Concerns {
 		parts = append(parts, fmt.Sprintf("%s %s", w.Concern, ratio(w.Ratio.Estimate, w.Ratio.Lo, w.Ratio.Hi)))
 	}
-	return fmt.Sprintf("To the reference's, on average: %s; %d of %d comparisons are inconclusive.", strings.Join(parts, ", "), a.Inconclusive, a.Judged)
+	return fmt.Sprintf("Of the reference's, on average: %s; %d of %d comparisons are inconclusive.", strings.Join(parts, ", "), a.Inconclusive, a.Judged)
 }
 
-// mostCosts is how many comparisons a price names.
+// mostCosts is how many metrics a price names.
 const mostCosts = 3
 
+// costs are what is proved worse, by metric and series: the worst comparison of each, and how
+// many there are.
 func (r *Run) costs(a compare.Answer) (out []Reason) {
-	for i, c := range a.Worse {
+	type kind struct{ metric, series string }
+	var kinds []kind
+	of := map[kind][]*compare.Comparison{}
+	for _, c := range a.Worse { // the worst first
+		k := kind{c.Name.Metric, c.Name.Series}
+		kinds, of[k] = unique(append(kinds, k)), append(of[k], c)
+	}
+	for i, k := range kinds {
 		if i == mostCosts {
-			out = append(out, Reason{Says: fmt.Sprintf("%s more.", counted(len(a.Worse)-i, "comparison is worse", "comparisons are worse")), Record: r.Dir})
-			break
+			return append(out, Reason{Says: counted(len(kinds)-i, "more metric is worse.", "more metrics are worse."), Record: r.Dir})
 		}
-		where := c.Name.Series
-		if where == compare.ProcessSeries {
-			where = "the process"
+		c := of[k][0]
+		where := k.series + " "
+		if k.series == compare.ProcessSeries {
+			where = ""
 		}
-		out = append(out, Reason{Says: fmt.Sprintf("%s of %s is worse: %s (%s).", c.Name.Metric, where, ratio(c.Ratio.Estimate, c.Ratio.Lo, c.Ratio.Hi), c.Name.Workload), Record: r.Dir})
+		says := fmt.Sprintf("%s%s is %s of the reference's in %s", where, k.metric, ratio(c.Ratio.Estimate, c.Ratio.Lo, c.Ratio.Hi), c.Name.Workload)
+		if more := len(of[k]) - 1; more > 0 {
+			says += fmt.Sprintf(", and worse in %d more", more)
+		}
+		out = append(out, Reason{Says: says + ".", Record: r.Dir})
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -42,8 +43,17 @@ func WriteText(out io.Writer, g Given, all bool, to report.Terminal) error {
 	w := &textWriter{out: bufio.NewWriter(out), width: cmp.Or(to.Width, usualWidth), wide: to.Wide, colour: to.Colour}
 	w.sentences("Load", []string{g.Load.String()})
 	w.sentences("from", g.Load.From)
+	var silent []string
 	for _, a := range g.Advice {
+		if a.Silent && len(a.Notes) == 0 {
+			silent = append(silent, fmt.Sprintf("%s (add %s)", a.Component, strings.Join(a.Missing, ", ")))
+			continue
+		}
 		w.advice(a, all)
+	}
+	if len(silent) > 0 {
+		w.line("")
+		w.sentences("Not asked", []string{"the load says nothing of " + strings.Join(silent, "; ") + "."})
 	}
 	return w.out.Flush()
 }
@@ -107,7 +117,7 @@ func (w *textWriter) sentences(label string, texts []string) {
 }
 
 func indented(label string) string {
-	if label == "" || label == "Load" {
+	if label == "" || label == "Load" || label == "Not asked" {
 		return label
 	}
 	return "  " + label
@@ -192,23 +202,28 @@ func says(reasons []Reason) (out []string) {
 	return out
 }
 
-// origins lists records and pages, each once.
+// origins lists records and pages, each once: a page by itself only where none of its sections
+// is named.
 func origins(reasons []Reason) []string {
 	var out []string
+	sections := map[string][]string{}
 	for _, r := range reasons {
-		out = append(out, cmp.Or(r.Record, r.Source))
-		if r.Page != "" {
-			page := r.Page
-			if r.Section != "" {
-				page += " (" + r.Section + ")"
-			}
-			out = append(out, page)
+		out = append(out, cmp.Or(r.Record, r.Source), r.Page)
+		if r.Section != "" {
+			sections[r.Page] = unique(append(sections[r.Page], r.Section))
 		}
 	}
+	out = unique(out)
+	for i, page := range out {
+		if of := sections[page]; page != "" && len(of) > 0 {
+			out[i] = page + " (" + strings.Join(of, "; ") + ")"
+		}
+	}
+	out = slices.DeleteFunc(out, func(s string) bool { return s == "" })
 	if len(out) == 0 {
 		return nil
 	}
-	return []string{strings.Join(unique(out), "; ")}
+	return []string{strings.Join(out, "; ")}
 }
 
 // measures lists the commands that repeat the reasons, each once.

@@ -22,14 +22,17 @@ const (
 // commands measure a load for one component.
 func commands(c contract.Component, q Question) []string {
 	impls := strings.Join(compared(c), ",")
-	if q.Trace != "" && c != contract.ComponentDelay && c != contract.ComponentQueue {
-		return []string{fmt.Sprintf("benchrun run --trace %s --component %s --impl %s", quoted(q.Trace), c, impls)}
-	}
 	file := string(c) + ".yaml"
-	return []string{
-		strings.Join(slices.Concat([]string{"benchrun advise"}, q.Load.Flags(), []string{"--workload", string(c), ">", file}), " "),
-		fmt.Sprintf("benchrun run -f %s --impl %s --budget 10m", file, impls),
+	write := strings.Join(slices.Concat([]string{"benchrun advise"}, q.Load.Flags(), []string{"--workload", string(c), ">", file}), " ")
+	if q.Trace == "" || c == contract.ComponentDelay || c == contract.ComponentQueue { // these no trace feeds
+		return []string{write, fmt.Sprintf("benchrun run -f %s --impl %s --budget 10m", file, impls)}
 	}
+	replay := "benchrun run --trace " + quoted(q.Trace)
+	rest := fmt.Sprintf(" --component %s --impl %s --budget 10m", c, impls)
+	if q.Load.Numbers[Readers] > 0 && c != contract.ComponentFIFO {
+		return []string{write, replay + " -f " + file + rest} // the workload says who reads meanwhile
+	}
+	return []string{replay + rest}
 }
 
 // quoted writes a word so that a shell takes it as one.

@@ -14,7 +14,6 @@ import (
 	"github.com/informerbench/informerbench/internal/suggest"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
-	"github.com/informerbench/informerbench/report"
 )
 
 // adviceFlags are the flags that describe a load, and what is printed.
@@ -62,19 +61,21 @@ the commands that measure this load; --workload writes the workload that they ne
 				return load.WriteWorkload(cmd.OutOrStdout(), advise.Workload(q.Load, contract.Component(a.workload)))
 			}
 			given := advise.Given{Load: q.Load, Advice: advise.Rules().Advise(q)}
+			if a.format != "text" {
+				return adviceFormats[a.format](cmd.OutOrStdout(), given)
+			}
 			out, to := shown(cmd, a.wide)
-			return adviceFormats[a.format](out, given, a.all, to)
+			return advise.WriteText(out, given, a.all, to)
 		},
 	}
 	a.add(cmd)
 	return cmd
 }
 
-// adviceFormats are the writers by the name given to --format.
-var adviceFormats = map[string]func(w io.Writer, g advise.Given, all bool, to report.Terminal) error{
-	"text":     advise.WriteText,
-	"markdown": func(w io.Writer, g advise.Given, _ bool, _ report.Terminal) error { return advise.WriteMarkdown(w, g) },
-	"json":     func(w io.Writer, g advise.Given, _ bool, _ report.Terminal) error { return advise.WriteJSON(w, g) },
+// adviceFormats are the writers for machines and pages by the name given to --format.
+var adviceFormats = map[string]func(io.Writer, advise.Given) error{
+	"markdown": advise.WriteMarkdown,
+	"json":     advise.WriteJSON,
 }
 
 func (a *adviceFlags) add(cmd *cobra.Command) {
@@ -109,7 +110,7 @@ func (a *adviceFlags) add(cmd *cobra.Command) {
 // question checks the flags and reads the run and the trace.
 func (a *adviceFlags) question(args []string) (advise.Question, error) {
 	var q advise.Question
-	if adviceFormats[a.format] == nil {
+	if a.format != "text" && adviceFormats[a.format] == nil {
 		return q, fmt.Errorf("--format %q: want text, markdown or json", a.format)
 	}
 	if a.workload != "" && !slices.Contains(load.Components(), contract.Component(a.workload)) {
