@@ -259,11 +259,12 @@ func (t *Table) outside(c contract.Component, l Load) []string {
 	return out
 }
 
-// silent reports whether a load has no number that a rule of the component looks at.
+// silent reports whether a load has no number that a rule of the component looks at, but for
+// the writes, which matter to several components.
 func (t *Table) silent(c contract.Component, l Load) bool {
 	for _, r := range t.Of(c) {
 		for d := range r.When.Ranges {
-			if _, known := l.Numbers[Dimension(d)]; known {
+			if _, known := l.Numbers[Dimension(d)]; known && Dimension(d) != Writes {
 				return false
 			}
 		}

@@ -39,7 +39,8 @@ func OfRun(dir string, r *record.Run) *Run {
 // loadOf describes a workload's own load.
 func loadOf(w load.Workload) Load {
 	var l Load
-	if w.Component == contract.ComponentDelay || w.Component == contract.ComponentQueue {
+	timed := w.Component == contract.ComponentDelay || w.Component == contract.ComponentQueue
+	if timed {
 		l = l.With(Delayed, float64(w.Waiting))
 		if w.Component == contract.ComponentQueue && w.Ahead == 0 {
 			l = l.With(Delayed, 0) // they are ready
@@ -58,7 +59,7 @@ func loadOf(w load.Workload) Load {
 		switch {
 		case op.Role == load.RoleRead && float64(g.Goroutines) > l.Numbers[Readers]:
 			l = l.reading(w, g)
-		case op.Role == load.RoleWrite && g.Rate > 0:
+		case op.Role == load.RoleWrite && g.Rate > 0 && !timed: // an Add to a queue writes no object
 			l = l.With(Writes, g.Rate)
 		case op.Role == load.RoleConsume && w.Component == contract.ComponentQueue:
 			l = l.With(Workers, float64(g.Goroutines))
@@ -161,8 +162,11 @@ func (r *Run) advise(c contract.Component, l Load) (a *Advice, notes []string) {
 			answer.Rejected, counted(len(answer.Waived), "clause", "clauses")))
 	}
 	if answer.Use == answer.Reference && answer.Inconclusive > 0 {
-		return nil, append(notes, fmt.Sprintf("The run proves none better: %d of %d comparisons are inconclusive. To go on: benchrun run --resume %s",
-			answer.Inconclusive, answer.Judged, quoted(r.Dir)))
+		next := "Its command with --budget 10m measures more."
+		if !r.record.Complete {
+			next = "It was interrupted; to go on: benchrun run --resume " + quoted(r.Dir)
+		}
+		return nil, append(notes, fmt.Sprintf("The run proves none better: %d of %d comparisons are inconclusive. %s", answer.Inconclusive, answer.Judged, next))
 	}
 	entry, err := catalog.Lookup(c, answer.Use)
 	if err != nil {

@@ -118,8 +118,9 @@ func (l Load) ofStore(w *load.Workload) {
 
 func (l Load) ofInformer(w *load.Workload) {
 	w.Objects, w.Index = l.objects(), load.IndexNamespace
-	if writer := l.writer(); writer != nil {
-		w.Groups = append(writer, load.Group{Name: "handlers", Op: load.OpHandle, Goroutines: 1})
+	w.Groups = l.writer()
+	if len(w.Groups) > 0 { // without events a handler is told nothing
+		w.Groups = append(w.Groups, load.Group{Name: "handlers", Op: load.OpHandle, Goroutines: 1})
 	}
 	w.Groups = append(w.Groups, l.readersGroup()...)
 	w.Ops = []load.Op{load.OpDeliver, load.OpSync}
