@@ -10,12 +10,12 @@ func ExampleTable_Advise() {
 	load := advise.Load{Reads: advise.ReadList}.
 		With(advise.Objects, 50_000).With(advise.Readers, 10).With(advise.Writes, 2_000)
 	for _, a := range advise.Rules().Advise(advise.Question{Load: load}) {
-		fmt.Println(a.Component, a.Decision, a.Use)
+		fmt.Printf("%s: %s %q\n", a.Component, a.Decision, a.Use)
 	}
 	// Output:
-	// store use lockfree
-	// fifo use inorder-atomic
-	// delay measure
-	// queue measure
-	// informer use informerbench
+	// store: use "lockfree"
+	// fifo: use "inorder-atomic"
+	// delay: measure ""
+	// queue: measure ""
+	// informer: use "informerbench"
 }

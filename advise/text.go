@@ -97,7 +97,7 @@ func (w *textWriter) painted(c text.Color, s string) string {
 	return c.EscapeSeq() + s + text.Reset.EscapeSeq()
 }
 
-// line writes one line; names in it may be foreign.
+// line writes one line. Foreign text is made visible before it comes here.
 func (w *textWriter) line(s string) {
 	_, _ = w.out.WriteString(s + "\n") // Flush gives the error
 }
