@@ -202,6 +202,8 @@ func TestAdvice(t *testing.T) {
 		{"memory that is too little", limited, "informer", []string{"measure", "9.5 MiB", "5.0 MiB"}},
 		{"an informer under listers", of(50_000, 10, ReadList, 2_000), "informer", []string{"use informerbench", "124 [73,", "199 B", "informers.NewSharedInformerFactory"}},
 		{"an informer nobody reads", of(50_000, 0, "", 2_000), "informer", []string{"use informerbench", "0.294x"}},
+		{"an informer of finders", of(50_000, 10, ReadIndex, 2_000).With(Matches, 5_000), "informer", []string{"use informerbench", "466"}},
+		{"an informer of finders of few", of(50_000, 10, ReadIndex, 2_000).With(Matches, 5), "informer", []string{"measure", "5 matches", "2,000 to 10,000"}},
 		{"an informer of Gets", of(50_000, 4, ReadGet, 2_000), "informer", []string{"measure"}},
 		{"DeltaFIFO's semantics", merged, "fifo", []string{"use coalescing", "0.476x", "NewCoalescing"}},
 		{"every event", of(100_000, 0, "", 100), "fifo", []string{"use inorder-atomic", "3.62x", "NewInOrder"}},

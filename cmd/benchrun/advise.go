@@ -42,7 +42,7 @@ the commands that measure this load; --workload writes the workload that they ne
 		Example: `  benchrun advise --objects 50000 --readers 10 --reads list --writes 2000 --memory 2GiB
   benchrun advise --objects 100000 --readers 10 --reads by-index=2000 --writes 10000
   benchrun advise --delayed 1000000 --workers 8        # only the queue and its heap
-  benchrun advise --workers 8 --priorities
+  benchrun advise --workers 8 --delayed 1000 --priorities
   benchrun advise results/20261121T101500Z-quick       # a run's own verdicts first
   benchrun advise --trace pods.trace --readers 10 --reads list
   benchrun advise --objects 5000000 --readers 10 --reads list --workload store > store.yaml`,

@@ -24,7 +24,7 @@ func TestAdvise(t *testing.T) {
 		{[]string{"--objects", "50000", "--readers", "10", "--reads", "list", "--writes", "2000", "--memory", "2GiB"}, []string{"store: use lockfree", "informer: use informerbench", "fifo: use inorder-atomic", "of 2.0 GiB"}},
 		{[]string{"--objects", "100000", "--readers", "10", "--reads", "by-index=2000", "--writes", "10000"}, []string{"look up 2,000 by index", "store: use lockfree", "7.95%"}},
 		{[]string{"--delayed", "1000000", "--workers", "8"}, []string{"queue: use workqueue", "delay: use quadheap", "says nothing of store"}},
-		{[]string{"--workers", "8", "--priorities"}, []string{"queue: use priority"}},
+		{[]string{"--workers", "8", "--delayed", "1000", "--priorities"}, []string{"queue: use priority"}},
 		{[]string{"--objects", "100000", "--writes", "100", "--readers", "0", "--events", "merged"}, []string{"fifo: use coalescing", "store: use clientgo"}},
 		{[]string{"--objects", "5000000", "--readers", "10", "--reads", "list"}, []string{"store: measure this", "--workload store", "benchrun run -f store.yaml"}},
 		{[]string{"--all", "--objects", "50000", "--readers", "10", "--reads", "list", "--writes", "2000"}, []string{"repeat", "benchrun run --preset lock-starvation"}},
