@@ -237,6 +237,9 @@ func (l Load) events() Events {
 // outside says what of a load lies outside of what was measured: by the rule that comes nearest
 // to it, which breaks in the fewest ranges.
 func (t *Table) outside(c contract.Component, l Load) []string {
+	if v, known := l.Numbers[Delayed]; c == contract.ComponentDelay && known && v == 0 {
+		return []string{"Nothing waits for its time, so the heap does not matter."}
+	}
 	var nearest *Rule
 	var breaks []Dimension
 	for _, r := range t.Of(c) {

@@ -210,7 +210,8 @@ func TestAdvice(t *testing.T) {
 		{"a million waiting", queue(1_000_000, 8), "queue", []string{"use workqueue", "0.379x", "NewRateLimiting"}},
 		{"a million waiting", queue(1_000_000, 8), "delay", []string{"use quadheap", "0.494x", "NewQuadHeap"}},
 		{"nothing waits", queue(0, 1), "queue", []string{"use workqueue", "0.571x"}},
-		{"nothing waits", queue(0, 1), "delay", []string{"measure", "1,000 to 100,000"}},
+		{"nothing waits", queue(0, 1), "delay", []string{"measure", "does not matter"}},
+		{"few wait", queue(10, 1), "delay", []string{"measure", "1,000 to 100,000"}},
 		{"a thousand workers", queue(0, 1_000), "queue", []string{"use workqueue", "1.33x", "1.27µs"}},
 		{"priorities", urgent, "queue", []string{"use priority", "560,447", "ctrlqueue.New", "16th"}},
 	} {

@@ -89,7 +89,7 @@ func (a *adviceFlags) add(cmd *cobra.Command) {
 	number(advise.Workers, "workers that take items out of the queue")
 	f.Var(memoryFlag{&a.load}, "memory", "memory limit of the program, such as 512MiB or 2GiB")
 	f.BoolVar(&a.load.Priorities, "priorities", false, "some items of the queue are more urgent than others")
-	f.StringVar((*string)(&a.load.Events), "events", "", "what handles the FIFO's events: every (each in its order, the default) or merged (as by DeltaFIFO)")
+	f.StringVar((*string)(&a.load.Events), "events", "", "`KIND` of consumer of the FIFO: every (each in its order, the default) or merged (as by DeltaFIFO)")
 	f.StringVar(&a.trace, "trace", "", "trace `FILE` to take objects and writes from (see benchrun record and benchrun trace)")
 	f.StringVar(&a.workload, "workload", "", "print the workload that measures the load for a `COMPONENT`, as YAML for benchrun run -f: "+componentList())
 	f.StringVar(&a.format, "format", "text", "text, markdown or json; the last two have every reason")
@@ -117,9 +117,11 @@ func (a *adviceFlags) question(args []string) (advise.Question, error) {
 		return q, fmt.Errorf("--workload %q: %s", a.workload, suggest.OrAll(a.workload, strings.Split(componentList(), ", ")))
 	}
 	q.Load = a.load
-	if flags := a.load.Flags(); len(flags) > 0 {
-		q.Load.From = []string{strings.Join(flags, " ")}
-	} else if a.trace == "" && len(args) == 0 {
+	flags, others := a.load.Flags(), a.trace != "" || len(args) > 0
+	switch {
+	case len(flags) > 0 && others:
+		q.Load.From = []string{"the flags " + strings.Join(flags, " ")}
+	case len(flags) == 0 && !others:
 		return q, errors.New("no load to advise on: describe one (--objects 50000 --readers 10 --reads list --writes 2000), or give --trace FILE or the folder of a RUN; see benchrun advise --help")
 	}
 	if a.trace != "" {
