@@ -69,6 +69,7 @@ var callers = []struct {
 		"compare":                   "benchrun compare and the reports.",
 		"history":                   "benchrun history.",
 		"report":                    "benchrun, to write reports.",
+		"advise":                    "benchrun advise.",
 	}},
 }
 

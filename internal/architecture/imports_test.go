@@ -37,6 +37,7 @@ var layers = []layer{
 	{[]string{"compare"}, false},
 	{[]string{"history"}, false},
 	{[]string{"report"}, false},
+	{[]string{"advise"}, false},
 	{[]string{"bench/internal/staleness", "bench/internal/profile"}, false},
 	{[]string{"bench/internal/engine"}, false},
 	{[]string{"bench/internal/subject"}, false},

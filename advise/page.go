@@ -1,0 +1,190 @@
+package advise
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+)
+
+// pageIntro is the beginning of the page.
+const pageIntro = `# Which one should I use
+
+This page is for somebody with a controller, an informer or a workqueue who wants to know what to put into it.
+It is made from the rules of ` + "`benchrun advise`" + ` (` + "`advise/rules.yaml`" + `): do not edit it. ` + "`go generate ./advise`" + ` writes it anew.
+
+` + "```sh" + `
+go run ./cmd/benchrun advise --objects 50000 --readers 10 --reads list --writes 2000 --memory 2GiB
+go run ./cmd/benchrun advise results/20261121T101500Z-quick    # a run of yours comes before the rules
+go run ./cmd/benchrun advise --trace pods.trace --readers 10 --reads list
+` + "```" + `
+
+**How to read it.** The first row of a table whose conditions hold decides. Ranges are closed: they say where the evidence holds. Outside of them the command says "measure this", and gives the
+commands. A number in brackets is an interval; with fewer than 6 processes it is the range of the values. ` + "`0.5x`" + ` is half of the number that it is compared with. All of it was measured on one
+kind of machine: AMD EPYC, virtual, 2 cores. A test looks each number of a record up; ratios that say "issue 17" are of an independent measurement without a record.
+
+**Where a load is outside of the ranges**, describe it and measure it:
+
+` + "```sh" + `
+go run ./cmd/benchrun advise --objects 5000000 --readers 10 --reads list --writes 2000 --workload store > store.yaml
+go run ./cmd/benchrun run -f store.yaml --impl clientgo,lockfree --budget 10m -o results/mine
+go run ./cmd/benchrun advise results/mine
+` + "```" + `
+`
+
+// titles of the page's sections.
+var titles = map[contract.Component]string{
+	contract.ComponentStore:    "The store",
+	contract.ComponentFIFO:     "The FIFO",
+	contract.ComponentDelay:    "The delay heap",
+	contract.ComponentQueue:    "The workqueue",
+	contract.ComponentInformer: "The informer",
+}
+
+// WritePage writes docs/which.md: the rules as tables, each with its evidence, and the code.
+func (t *Table) WritePage(out io.Writer) error {
+	w := bufio.NewWriter(out)
+	fmt.Fprint(w, pageIntro)
+	for _, c := range load.Components() {
+		fmt.Fprintf(w, "\n## %s\n", titles[c])
+		fmt.Fprint(w, "\n| load | where it holds | use |\n|---|---|---|\n")
+		for _, r := range t.Of(c) {
+			fmt.Fprintf(w, "| [%s](#%s) | %s | `%s` |\n", strings.TrimSuffix(r.What, "."), r.Name, r.When.text(), r.Use)
+		}
+		fmt.Fprintf(w, "| anything else | | measure: %s |\n", strings.Join(ticked(compared(c)), ", "))
+		for _, r := range t.Of(c) {
+			t.writeRule(w, r)
+		}
+		t.writeLines(w, c)
+	}
+	return w.Flush()
+}
+
+func ticked(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = "`" + n + "`"
+	}
+	return out
+}
+
+// text is the condition in a cell: "10,000 to 160,000 objects, 10 to 80 goroutines read".
+func (w Condition) text() string {
+	var parts []string
+	for _, d := range dimensions {
+		limits, limited := w.Ranges[string(d.Dimension)]
+		switch {
+		case !limited:
+		case limits == Range{0, 0} && d.Dimension == Readers:
+			parts = append(parts, "no goroutine reads")
+		case limits[0] == limits[1]:
+			parts = append(parts, d.counted(limits[0]))
+		default:
+			parts = append(parts, fmt.Sprintf("%s %s", limits, d.many))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (t *Table) writeRule(w io.Writer, r Rule) {
+	fmt.Fprintf(w, "\n### %s\n%s Use `%s`.\n\n", r.Name, r.What, r.Use)
+	for _, e := range r.Because {
+		writeEvidence(w, "because", e)
+	}
+	for _, name := range r.Price {
+		writeEvidence(w, "price", t.Prices[name])
+	}
+	if r.Unless != nil {
+		writeEvidence(w, "unless", *r.Unless)
+	}
+	fmt.Fprintf(w, "\n```sh\n%s\n```\n", strings.Join(t.commandsOf(r), "\n"))
+}
+
+// commandsOf measures the rule's statements again.
+func (t *Table) commandsOf(r Rule) []string {
+	var out []string
+	for _, e := range r.Because {
+		out = append(out, e.Measure)
+	}
+	for _, name := range r.Price {
+		out = append(out, t.Prices[name].Measure)
+	}
+	if r.Unless != nil {
+		out = append(out, r.Unless.Measure)
+	}
+	return unique(out)
+}
+
+// writeEvidence writes a statement with a link to its page, relative to docs/.
+func writeEvidence(w io.Writer, label string, e Evidence) {
+	page := strings.TrimPrefix(e.Page, "docs/")
+	title := page
+	if e.Section != "" {
+		title = e.Section
+		page += "#" + anchor(e.Section)
+	}
+	origin := e.Source
+	if e.Record != "" {
+		origin = "`" + e.Record + "`"
+	}
+	fmt.Fprintf(w, "- **%s**: %s ([%s](%s), %s)\n", label, e.Text(), title, page, origin)
+}
+
+// anchor is GitHub's of a heading: lower case, letters and digits kept, spaces become dashes.
+func anchor(heading string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(heading) {
+		switch {
+		case r == ' ' || r == '-':
+			b.WriteByte('-')
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_':
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// writeLines writes the code of each implementation that a rule of the component uses.
+func (t *Table) writeLines(w io.Writer, c contract.Component) {
+	var used []string
+	for _, r := range t.Of(c) {
+		used = append(used, r.Use)
+	}
+	for _, name := range unique(used) {
+		entry, err := catalog.Lookup(c, name)
+		if err != nil {
+			continue // a test finds it
+		}
+		fmt.Fprintf(w, "\n### %s in a program\n%s.\n", name, sentence(entry.Description))
+		for _, p := range Programs() {
+			l := t.Lines[string(c)+"/"+name][p]
+			if l.Code == "" {
+				fmt.Fprintf(w, "\n%s: %s.\n", p, l.Note)
+				continue
+			}
+			note := ""
+			if l.Note != "" {
+				note = " (" + l.Note + ")"
+			}
+			fmt.Fprintf(w, "\n%s%s:\n\n```go\n%s%s\n```\n", p, note, l.givenText(), l.Code)
+		}
+	}
+}
+
+// givenText lists the imports of a line of code as comments.
+func (l Line) givenText() string {
+	imports := slices.Clone(l.Imports)
+	slices.Sort(imports)
+	var b strings.Builder
+	for _, i := range imports {
+		fmt.Fprintf(&b, "// import %s\n", i)
+	}
+	return b.String()
+}
+
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -1,0 +1,254 @@
+package advise
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/record"
+)
+
+// Run is what a run says, and under which loads. The record may come from anybody: of its
+// strings only names that the catalog has, and those of its series, come into an advice.
+type Run struct {
+	// Dir is the folder, for texts and commands.
+	Dir     string
+	record  *record.Run
+	answers []compare.Answer
+	loads   map[contract.Component][]Load // of its workloads
+}
+
+// OfRun evaluates a run: its verdicts, and the loads of its workloads. It costs what a report
+// does, some seconds for the largest runs.
+func OfRun(dir string, r *record.Run) *Run {
+	out := &Run{Dir: dir, record: r, answers: compare.Answers(r, compare.Within(r)), loads: map[contract.Component][]Load{}}
+	for _, text := range r.Workloads {
+		// A workload that this build cannot read, such as a foreign one, says nothing.
+		if w, err := load.ParseWorkload(text.Name, []byte(text.YAML)); err == nil {
+			out.loads[w.Component] = append(out.loads[w.Component], loadOf(w))
+		}
+	}
+	return out
+}
+
+// loadOf describes a workload's own load.
+func loadOf(w load.Workload) Load {
+	var l Load
+	timed := w.Component == contract.ComponentDelay || w.Component == contract.ComponentQueue
+	if timed {
+		l = l.With(Delayed, float64(w.Waiting))
+		if w.Component == contract.ComponentQueue && w.Ahead == 0 {
+			l = l.With(Delayed, 0) // they are ready
+		}
+	} else {
+		l = l.With(Objects, float64(w.Objects.Count))
+	}
+	if w.Component == contract.ComponentStore || w.Component == contract.ComponentInformer {
+		l = l.With(Readers, 0)
+	}
+	for _, g := range w.Groups {
+		op, err := load.LookupOperation(w.Component, g.Op)
+		if err != nil || g.Goroutines == 0 {
+			continue
+		}
+		switch {
+		case op.Role == load.RoleRead && float64(g.Goroutines) > l.Numbers[Readers]:
+			l = l.reading(w, g)
+		case op.Role == load.RoleWrite && g.Rate > 0 && !timed: // an Add to a queue writes no object
+			l = l.With(Writes, g.Rate)
+		case op.Role == load.RoleConsume && w.Component == contract.ComponentQueue:
+			l = l.With(Workers, float64(g.Goroutines))
+		}
+	}
+	return l
+}
+
+// reading sets the readers of a load to a group of a workload.
+func (l Load) reading(w load.Workload, g load.Group) Load {
+	l = l.With(Readers, float64(g.Goroutines))
+	delete(l.Numbers, Matches)
+	switch g.Op {
+	case load.OpGet:
+		l.Reads = ReadGet
+	case load.OpList, load.OpListKeys:
+		l.Reads = ReadList
+	default:
+		l.Reads = ReadIndex
+		values := w.Objects.NamespaceCount()
+		if g.Index == load.IndexNode {
+			values = w.Objects.NodeCount()
+		}
+		l = l.With(Matches, float64(max(1, w.Objects.Count/max(1, values))))
+	}
+	return l
+}
+
+// Load is the heaviest load of the run: of the workloads of each component, that with the most
+// readers, then the most objects.
+func (r *Run) Load() Load {
+	var out Load
+	for _, c := range load.Components() {
+		loads := slices.Clone(r.loads[c])
+		slices.SortStableFunc(loads, func(a, b Load) int {
+			for _, d := range []Dimension{Readers, Workers, Objects, Delayed, Writes} {
+				if order := cmp.Compare(b.Numbers[d], a.Numbers[d]); order != 0 {
+					return order
+				}
+			}
+			return 0
+		})
+		if len(loads) > 0 {
+			out = out.Over(loads[0]) // the store's numbers before the informer's
+		}
+	}
+	out.From = []string{r.Dir + ": the heaviest of its workloads"}
+	return out
+}
+
+// covers reports whether the run measured a component under a load: each number of the load
+// lies between numbers that it measured, with the same kind of reads. why says what does not.
+func (r *Run) covers(c contract.Component, l Load) (ok bool, why string) {
+	loads := r.loads[c]
+	if len(loads) == 0 {
+		return false, ""
+	}
+	for _, d := range dimensions {
+		v, known := l.Numbers[d.Dimension]
+		if !known {
+			continue
+		}
+		var measured []float64
+		for _, own := range loads {
+			if n, has := own.Numbers[d.Dimension]; has {
+				measured = append(measured, n)
+			}
+		}
+		if len(measured) == 0 {
+			continue // it does not matter to the component, or was as much as it can do
+		}
+		if limits := (Range{slices.Min(measured), slices.Max(measured)}); !limits.holds(v) {
+			return false, fmt.Sprintf("%s: the run measured %s", d.counted(v), limits)
+		}
+	}
+	if l.Reads != "" && l.Numbers[Readers] > 0 {
+		if !slices.ContainsFunc(loads, func(own Load) bool { return own.Reads == l.Reads }) &&
+			slices.ContainsFunc(loads, func(own Load) bool { return own.Reads != "" }) {
+			return false, fmt.Sprintf("readers that %s: the run has none", l.Reads)
+		}
+	}
+	return true, ""
+}
+
+// advise is the run's own advice, nil where it proves nothing for the load. notes say why.
+func (r *Run) advise(c contract.Component, l Load) (a *Advice, notes []string) {
+	i := slices.IndexFunc(r.answers, func(a compare.Answer) bool { return a.Component == string(c) })
+	if i < 0 {
+		return nil, nil
+	}
+	answer := r.answers[i]
+	if ok, why := r.covers(c, l); !ok {
+		if why != "" {
+			notes = append(notes, fmt.Sprintf("The run is about another load (%s).", why))
+		}
+		return nil, notes
+	}
+	if answer.Rejected != "" && known(c, answer.Rejected) {
+		notes = append(notes, fmt.Sprintf("%s gains more in the run and is left out: it waives %s that the reference keeps.",
+			answer.Rejected, counted(len(answer.Waived), "clause", "clauses")))
+	}
+	if answer.Use == answer.Reference && answer.Inconclusive > 0 {
+		next := "Its command with --budget 10m measures more."
+		if !r.record.Complete {
+			next = "It was interrupted; to go on: benchrun run --resume " + quoted(r.Dir)
+		}
+		return nil, append(notes, fmt.Sprintf("The run proves none better: %d of %d comparisons are inconclusive. %s", answer.Inconclusive, answer.Judged, next))
+	}
+	entry, err := catalog.Lookup(c, answer.Use)
+	if err != nil {
+		return nil, append(notes, "The run recommends an implementation that this benchrun does not have.")
+	}
+	if entry.Study {
+		notes = append(notes, entry.Name+" is in the catalog for study: docs/stores.md, fifos.md, delays.md and queues.md say what its design lacks.")
+	}
+	if unverified := r.unverified(c, answer.Use); unverified != "" {
+		notes = append(notes, unverified)
+	}
+	return &Advice{
+		Component: c, Decision: Use, Use: entry.Name,
+		Because: []Reason{{Says: gains(answer), Record: r.Dir}},
+		Price:   r.costs(answer),
+	}, notes
+}
+
+func known(c contract.Component, name string) bool {
+	_, err := catalog.Lookup(c, name)
+	return err == nil
+}
+
+func (r *Run) unverified(c contract.Component, name string) string {
+	for _, im := range r.record.Impls {
+		if im.Component == string(c) && im.Name == name && im.Verified != record.VerifyPassed {
+			return fmt.Sprintf("Its conformance suite did not pass in the run (%s): benchrun verify --component %s --impl %s", im.Verified, c, name)
+		}
+	}
+	return ""
+}
+
+// gains says what the implementation gains in the run's comparisons.
+func gains(a compare.Answer) string {
+	if a.Use == a.Reference {
+		return fmt.Sprintf("None of the others is proved better in %s.", counted(a.Judged, "comparison", "comparisons"))
+	}
+	var parts []string
+	for _, w := range a.Concerns {
+		parts = append(parts, fmt.Sprintf("%s %s", w.Concern, ratio(w.Ratio.Estimate, w.Ratio.Lo, w.Ratio.Hi)))
+	}
+	return fmt.Sprintf("Of the reference's, on average: %s; %d of %d comparisons are inconclusive.", strings.Join(parts, ", "), a.Inconclusive, a.Judged)
+}
+
+// mostCosts is how many metrics a price names.
+const mostCosts = 3
+
+// costs are what is proved worse, by metric and series: the worst comparison of each, and how
+// many there are.
+func (r *Run) costs(a compare.Answer) (out []Reason) {
+	type kind struct{ metric, series string }
+	var kinds []kind
+	of := map[kind][]*compare.Comparison{}
+	for _, c := range a.Worse { // the worst first
+		k := kind{c.Name.Metric, c.Name.Series}
+		kinds, of[k] = unique(append(kinds, k)), append(of[k], c)
+	}
+	for i, k := range kinds {
+		if i == mostCosts {
+			return append(out, Reason{Says: counted(len(kinds)-i, "more metric is worse.", "more metrics are worse."), Record: r.Dir})
+		}
+		c := of[k][0]
+		where := k.series + " "
+		if k.series == compare.ProcessSeries {
+			where = ""
+		}
+		says := fmt.Sprintf("%s%s is %s of the reference's in %s", where, k.metric, ratio(c.Ratio.Estimate, c.Ratio.Lo, c.Ratio.Hi), c.Name.Workload)
+		if more := len(of[k]) - 1; more > 0 {
+			says += fmt.Sprintf(", and worse in %d more", more)
+		}
+		out = append(out, Reason{Says: says + ".", Record: r.Dir})
+	}
+	return out
+}
+
+func ratio(estimate, lo, hi float64) string {
+	return fmt.Sprintf("%.3gx [%.3g, %.3g]", estimate, lo, hi)
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
