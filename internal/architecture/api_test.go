@@ -67,6 +67,7 @@ var callers = []struct {
 		"measure/record/recordtest": "Tests of verdicts and reports.",
 		"compare":                   "benchrun compare and the reports.",
 		"report":                    "benchrun, to write reports.",
+		"web":                       "benchrun serve.",
 	}},
 }
 

@@ -35,6 +35,7 @@ var layers = []layer{
 	{[]string{"measure/record/..."}, false},
 	{[]string{"compare"}, false},
 	{[]string{"report"}, false},
+	{[]string{"web"}, false},
 	{[]string{"bench/internal/staleness", "bench/internal/profile"}, false},
 	{[]string{"bench/internal/engine"}, false},
 	{[]string{"bench/internal/subject"}, false},
