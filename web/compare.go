@@ -68,7 +68,7 @@ func (s *Server) compare(base, head *summary, force bool) (*compare.Result, erro
 // in them, so they need reportPolicy.
 func (s *Server) writeComparison(w http.ResponseWriter, result *compare.Result) error {
 	var text bytes.Buffer
-	if err := report.WriteVersusText(&text, result, report.Terminal{}); err != nil {
+	if err := report.WriteVersusText(&text, result, report.Terminal{Wide: true}); err != nil {
 		return err
 	}
 	s.show(w, http.StatusOK, "comparison", struct{ Base, Head, Text string }{result.Base, result.Head, text.String()})

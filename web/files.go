@@ -22,8 +22,9 @@ const (
 // files are the files that may be read: regular ones of bounded size below a folder. The
 // root refuses every name and link that leads out of it.
 type files struct {
-	root *os.Root
-	most int64 // bytes of a file
+	root     *os.Root
+	most     int64 // bytes of a file
+	unpacked int64 // most bytes of a profile
 }
 
 // Open implements fs.FS. A pipe or device would block the reader, so it is refused.
@@ -65,12 +66,12 @@ func (f files) profile(name string) (*profile.Profile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: no compressed profile", name, err)
 	}
-	text, err := io.ReadAll(io.LimitReader(z, mostProfile+1))
+	text, err := io.ReadAll(io.LimitReader(z, f.unpacked+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(text) > mostProfile {
-		return nil, fmt.Errorf("%s: it unpacks to more than the %d bytes that are read", name, mostProfile)
+	if int64(len(text)) > f.unpacked {
+		return nil, fmt.Errorf("%s: it unpacks to more than the %d bytes that are read", name, f.unpacked)
 	}
 	p, err := profile.ParseUncompressed(text)
 	if err != nil {

@@ -58,6 +58,7 @@ func profileFile(run, cell, kind string) string {
 // runs evaluates the runs below a folder, and keeps the summaries.
 type runs struct {
 	files files
+	most  int // mostRuns
 	mu    struct {
 		sync.Mutex
 		known map[string]*known
@@ -72,7 +73,7 @@ type known struct {
 }
 
 func newRuns(f files) *runs {
-	out := &runs{files: f}
+	out := &runs{files: f, most: mostRuns}
 	out.mu.known = map[string]*known{}
 	return out
 }
@@ -84,7 +85,7 @@ func isID(id string) bool {
 }
 
 // ids names the folders that have a run.json, whatever is in it: those below the root, and
-// those below a folder without, as a pair has them. more counts those beyond mostRuns.
+// those below a folder without, as a pair has them. more counts those beyond most.
 func (r *runs) ids() (ids []string, more int, err error) {
 	below := func(folder string) (names []string, err error) {
 		entries, err := fs.ReadDir(r.files, folder)
@@ -116,8 +117,8 @@ func (r *runs) ids() (ids []string, more int, err error) {
 			}
 		}
 	}
-	if more = len(ids) - mostRuns; more > 0 {
-		return ids[:mostRuns], more, nil
+	if more = len(ids) - r.most; more > 0 {
+		return ids[:r.most], more, nil
 	}
 	return ids, 0, nil
 }

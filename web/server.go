@@ -93,7 +93,7 @@ func New(dir string, options Options) (*Server, error) {
 		return nil, errors.Join(fmt.Errorf("%s is the folder of one run: give the folder above it, such as %s", dir, filepath.Dir(filepath.Clean(dir))), root.Close())
 	}
 	s := &Server{
-		options: options, root: root, runs: newRuns(files{root, mostFile}), views: newViews(), slots: loopback.NewSlots(options.MaxInFlight),
+		options: options, root: root, runs: newRuns(files{root, mostFile, mostProfile}), views: newViews(), slots: loopback.NewSlots(options.MaxInFlight),
 	}
 	s.mux = s.routes()
 	s.http = &http.Server{
