@@ -64,8 +64,8 @@ func (s *Server) compare(base, head *summary, force bool) (*compare.Result, erro
 	return result, result.Judge(nil)
 }
 
-// writeComparison shows a comparison. The pages of package report have their style and script
-// in them, so they need reportPolicy.
+// writeComparison shows a comparison as benchrun compare --wide prints it. A page of package
+// report would go through showGenerated.
 func (s *Server) writeComparison(w http.ResponseWriter, result *compare.Result) error {
 	var text bytes.Buffer
 	if err := report.WriteVersusText(&text, result, report.Terminal{Wide: true}); err != nil {

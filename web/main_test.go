@@ -61,7 +61,7 @@ func serve(t *testing.T, dir string) *Server {
 func get(t *testing.T, s http.Handler, path string, headers ...string) (int, string) {
 	t.Helper()
 	res := answer(s, http.MethodGet, path, headers...)
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -62,7 +62,7 @@ func TestNoPathLeavesTheFolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestNoPathLeavesTheFolder(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		defer res.Body.Close()
+		defer func() { _ = res.Body.Close() }()
 		body, err := io.ReadAll(res.Body)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
@@ -116,7 +116,7 @@ func TestOnlyFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	f := files{root, 4, 4}
 	for name, want := range map[string]bool{"small": true, "large": false, "none": false, "../x": false, "/small": false, "": false} {
 		opened, err := f.Open(name)

@@ -129,7 +129,7 @@ func TestManyReaders(t *testing.T) {
 			wait.Go(func() {
 				res := answer(s, "GET", path)
 				_ = res.Body.Close()
-				if res.StatusCode != 200 {
+				if res.StatusCode != http.StatusOK {
 					t.Errorf("%s: %s", path, res.Status)
 				}
 			})

@@ -85,18 +85,28 @@ func (s *Server) reportPage(w http.ResponseWriter, req *http.Request) {
 		s.refuse(w, http.StatusNotFound, err)
 		return
 	}
-	var page bytes.Buffer
-	pictures, err := report.Curves(r)
-	if err == nil {
-		err = report.WritePage(&page, r, "", pictures)
-	}
+	err = showGenerated(w, func(out io.Writer) error {
+		pictures, err := report.Curves(r)
+		if err != nil {
+			return err
+		}
+		return report.WritePage(out, r, "", pictures)
+	})
 	if err != nil {
 		s.refuse(w, http.StatusInternalServerError, err)
-		return
+	}
+}
+
+// showGenerated sends a page of package report, whole or not at all.
+func showGenerated(w http.ResponseWriter, write func(io.Writer) error) error {
+	var page bytes.Buffer
+	if err := write(&page); err != nil {
+		return err
 	}
 	w.Header().Set("Content-Security-Policy", reportPolicy)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = w.Write(page.Bytes()) // its error is that of a closed connection
+	return nil
 }
 
 // file serves a text file of a run's folder.
@@ -122,7 +132,7 @@ func (s *Server) serveFile(w http.ResponseWriter, req *http.Request, name, conte
 		s.refuse(w, http.StatusNotFound, err)
 		return
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was opened for reading only
 	w.Header().Set("Content-Type", contentType)
 	http.ServeContent(w, req, "", time.Time{}, f.(io.ReadSeeker))
 }

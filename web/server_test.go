@@ -56,7 +56,7 @@ func TestServes(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		defer res.Body.Close()
+		defer func() { _ = res.Body.Close() }()
 		body, err := io.ReadAll(res.Body)
 		return string(body), err
 	}

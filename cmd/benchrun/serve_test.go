@@ -55,7 +55,7 @@ func TestServe(t *testing.T) {
 	if err := res.Body.Close(); err != nil {
 		t.Error(err)
 	}
-	if err != nil || res.StatusCode != 200 || !strings.Contains(string(page), "a-run") {
+	if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(page), "a-run") {
 		t.Errorf("%s, %v; want the run: %s", res.Status, err, page)
 	}
 	interrupt()

@@ -1,6 +1,7 @@
 package loopback
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func TestListen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	if _, err := Listen(listener.Addr().String()); err == nil || !strings.Contains(err.Error(), "choose another address") {
 		t.Errorf("a taken address: %v, want an error that says what to do", err)
 	}
@@ -53,7 +54,7 @@ func TestRequests(t *testing.T) {
 		{"localhost", []string{"https://localhost@evil.example"}, true},
 		{"localhost", []string{"http://localhost", "https://evil.example"}, true},
 	} {
-		req := httptest.NewRequest("GET", "/", nil)
+		req := httptest.NewRequest(http.MethodGet, "/", nil)
 		req.Host = c.host
 		for _, origin := range c.origins {
 			req.Header.Add("Origin", origin)

@@ -148,7 +148,7 @@ func TestForksOfOddFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	for name, read := range map[string]func() (*Run, error){
 		"path": func() (*Run, error) { return ReadRun(dir) },
 		"root": func() (*Run, error) { return ReadRunFS(root.FS(), "a run") },
