@@ -71,6 +71,6 @@ func (s *Server) writeComparison(w http.ResponseWriter, result *compare.Result) 
 	if err := report.WriteVersusText(&text, result, report.Terminal{Wide: true}); err != nil {
 		return err
 	}
-	s.show(w, http.StatusOK, "comparison", struct{ Base, Head, Text string }{result.Base, result.Head, text.String()})
+	s.show(w, http.StatusOK, "comparison", struct{ Base, Head, Summary, Text string }{result.Base, result.Head, report.VisibleLine(report.Summary(result)), text.String()})
 	return nil
 }

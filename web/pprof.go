@@ -14,8 +14,8 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// mostViews is how many opened profiles are kept. One takes some 10 times the memory of its
-// file; it holds no file and no goroutine, so an evicted one needs no closing.
+// mostViews is how many opened profiles are kept. One holds memory only, no file and no
+// goroutine, so an evicted one needs no closing.
 const mostViews = 16
 
 // views keeps the most recently opened profiles.

@@ -43,8 +43,7 @@ func (s *Server) profilesPage(w http.ResponseWriter, req *http.Request) {
 	p := struct {
 		Base, Head *summary
 		Pairs      []pair
-		Kinds      []string
-	}{base, head, nil, kinds}
+	}{base, head, nil}
 	for _, h := range head.Cells {
 		for _, b := range base.Cells {
 			if b.ID != h.ID {
@@ -59,9 +58,6 @@ func (s *Server) profilesPage(w http.ResponseWriter, req *http.Request) {
 	}
 	s.show(w, http.StatusOK, "profiles", p)
 }
-
-// Has reports whether both runs have that kind of profile.
-func (p pair) Has(kind string) bool { return slices.Contains(p.Kinds, kind) }
 
 // shownViews are the pages of pprof that are served. Of the others, two read files and
 // binaries that a profile names, and two write pprof's settings.
@@ -85,7 +81,7 @@ func (s *Server) pprofPage(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 		baseFile = profileFile(b.ID, bc.File, kind)
-		title += fmt.Sprintf(" minus %s, %s (%s)", bc.Impl, bc.Workload, b.Name)
+		title = differenceTitle(kind, run, c, b, bc)
 	}
 	if !slices.Contains(shownViews, name) {
 		s.refuse(w, http.StatusNotFound, notShown(name, file))
@@ -113,6 +109,17 @@ func (s *Server) pprofPage(w http.ResponseWriter, req *http.Request) {
 	}
 	w.Header().Set("Content-Security-Policy", pprofPolicy)
 	page.ServeHTTP(w, req)
+}
+
+// differenceTitle names what differs first, because pprof cuts long titles.
+func differenceTitle(kind string, run *summary, c cell, base *summary, bc cell) string {
+	switch {
+	case run.ID == base.ID && c.Workload == bc.Workload:
+		return fmt.Sprintf("%s of %s minus %s, %s (%s)", kind, c.Impl, bc.Impl, c.Workload, run.Name)
+	case c.Impl == bc.Impl && c.Workload == bc.Workload:
+		return fmt.Sprintf("%s of %s in %s minus %s, %s", kind, c.Impl, run.Name, base.Name, c.Workload)
+	}
+	return fmt.Sprintf("%s of %s minus %s, %s minus %s (%s minus %s)", kind, c.Impl, bc.Impl, c.Workload, bc.Workload, run.Name, base.Name)
 }
 
 // notShown says how to see a page of pprof that is not served.

@@ -30,9 +30,9 @@ func TestProfiles(t *testing.T) {
 		{own + "top", []string{"callee.lockfree", "120ms"}}, // head's second cell: 10+1+1 samples of 10 ms
 		{own + "top?si=samples", []string{"callee.lockfree"}},
 		{own + "peek?f=loop", []string{"callee.lockfree"}},
-		{against + "flamegraph", []string{"callee.lockfree", "callee.clientgo", "minus clientgo"}},
+		{against + "flamegraph", []string{"callee.lockfree", "callee.clientgo", "cpu of lockfree minus clientgo, store-ops"}},
 		{against + "top", []string{"callee.lockfree", "120ms", "callee.clientgo", "-110ms"}},
-		{between + "top", []string{"callee.lockfree", "10ms", "(base)"}},
+		{between + "top", []string{"callee.lockfree", "10ms", "cpu of lockfree in head minus base, store-ops"}},
 	} {
 		code, page := get(t, s, c.path)
 		if code != 200 {

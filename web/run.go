@@ -26,10 +26,8 @@ type runShown struct {
 	Texts  []string // files of the folder
 }
 
-// ImplOf names the implementation of a cell.
-func (r runShown) ImplOf(file string) string { return r.implOf(file) }
-
-func (s *summary) implOf(file string) string {
+// ImplOf names the implementation of the cell with that folder of profiles; "" without any.
+func (s *summary) ImplOf(file string) string {
 	for _, c := range s.Cells {
 		if c.File == file {
 			return c.Impl
