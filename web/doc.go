@@ -11,6 +11,6 @@
 // they can read no other page and reach no address. A profile is stripped of the files and
 // addresses that it names before pprof sees it (see defuse).
 //
-// Reading a run takes some 0.1 to 1.5 s on first sight; its summary is kept until its files
+// Reading a run takes up to some 1.5 s on first sight; its summary is kept until its files
 // change. The most recently opened profiles are kept, up to mostViews.
 package web

@@ -13,9 +13,9 @@ import (
 )
 
 // The most bytes that are read of one file, and of one profile unpacked. The greatest run of
-// the presets has 2 MB, and the greatest profile 0.1 MB.
+// the presets has some 2 MB, and its profiles less than 0.1 MB each.
 const (
-	mostFile    = 256 << 20
+	mostFile    = 64 << 20
 	mostProfile = 64 << 20
 )
 

@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"path"
 
 	"github.com/informerbench/informerbench/report"
 )
@@ -19,16 +18,14 @@ var (
 	assets embed.FS
 
 	pages = template.Must(template.New("pages").Funcs(template.FuncMap{
-		"runPage": func(id string) string { return runPath(id) },
+		"runPage": runPath,
 		"pprof":   pprofPath, "diff": diffPath,
 	}).Parse(pagesText))
 )
 
 // The paths. A name is one segment, whatever is in it.
 
-func runPath(id string, more ...string) string {
-	return "/runs/" + url.PathEscape(id) + "/" + path.Join(more...)
-}
+func runPath(id string) string { return segments("runs", id) }
 
 func pprofPath(run, cell, kind string) string {
 	return segments("pprof", run, cell, kind) + firstView

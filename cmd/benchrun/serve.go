@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/informerbench/informerbench/internal/loopback"
 	"github.com/informerbench/informerbench/web"
 )
 
@@ -54,6 +55,9 @@ const defaultServed = "results"
 func serve(ctx context.Context, dir string, o web.Options, out io.Writer) error {
 	if o.MaxInFlight < 0 {
 		return fmt.Errorf("--max-requests-inflight %d: use 1 or more, or 0 for no limit", o.MaxInFlight)
+	}
+	if err := loopback.CheckAddress(o.Address); err != nil {
+		return fmt.Errorf("--addr: %w", err)
 	}
 	o.MaxInFlight = noLimit(o.MaxInFlight)
 	server, err := web.New(dir, o)

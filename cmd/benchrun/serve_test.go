@@ -71,7 +71,7 @@ func TestServeRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{dir, "--addr", "0.0.0.0:0"}, "not on the loopback interface"},
+		{[]string{dir, "--addr", "0.0.0.0:0"}, "--addr: address \"0.0.0.0:0\" is not on the loopback interface"},
 		{[]string{dir, "--addr", "localhost"}, "use HOST:PORT"},
 		{[]string{dir, "--max-requests-inflight", "-1"}, "use 1 or more, or 0 for no limit"},
 		{[]string{filepath.Join(dir, "nothing")}, "make a run first"},
