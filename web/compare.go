@@ -36,7 +36,7 @@ func (s *Server) comparePage(w http.ResponseWriter, req *http.Request) {
 	result, err := s.compare(base, head, req.URL.Query().Get("force") != "")
 	if err != nil {
 		m := message{Title: "These runs are not compared", Text: report.VisibleLine(err.Error())}
-		if req.URL.Query().Get("force") == "" {
+		if _, err := s.compare(base, head, true); err == nil { // it helps
 			m.Next, m.NextText = "/compare?"+url.Values{"base": {base.ID}, "head": {head.ID}, "force": {"1"}}.Encode(), "Compare them all the same"
 		}
 		s.show(w, http.StatusConflict, "message", m)

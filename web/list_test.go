@@ -149,6 +149,7 @@ func TestCompare(t *testing.T) {
 		{"base=..&head=base", 400, []string{"no run"}},
 		{"base=base&head=other", 409, []string{"their machines differ", `<a href="/compare?base=base&amp;force=1&amp;head=other">Compare them all the same</a>`}},
 		{"base=base&head=other&force=1", 200, []string{"forced although their machines differ"}},
+		{"base=base&head=alien", 409, []string{"no cell in common", "!all the same"}},
 		{"base=base&head=alien&force=1", 409, []string{"no cell in common", "!all the same"}},
 	} {
 		code, page := get(t, s, "/compare?"+c.query)
