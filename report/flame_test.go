@@ -51,7 +51,7 @@ func textWithin(n *html.Node) string {
 func TestPageShowsWhereTheTimeGoes(t *testing.T) {
 	t.Parallel()
 	dir, r := profiled(t)
-	profiles, _ := ReadProfiles(dir, r)
+	profiles, _ := ReadProfiles(folder(t, dir), r)
 	root, page := pageWith(t, r, profiles)
 	cells, links, json := map[string]string{}, map[string]int{}, ""
 	for n := range root.Descendants() {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"path"
 	"slices"
 
@@ -40,16 +40,16 @@ var (
 	allocsSource = profileSource{"allocs.pb.gz", "alloc_space", "alloc_objects"}
 )
 
-// ReadProfiles reads the CPU and allocation profiles in dir, the folder of run. It leaves
+// ReadProfiles reads the CPU and allocation profiles in files, the folder of run. It leaves
 // out each file that cannot be read; warnings says how many, and why the first. Profiles
 // belong to the run they were read for: give both to WritePage. It takes time and memory
 // linear in the profiles.
-func ReadProfiles(dir string, run *record.Run) (profiles *Profiles, warnings []string) {
+func ReadProfiles(files fs.FS, run *record.Run) (profiles *Profiles, warnings []string) {
 	profiles = &Profiles{byFork: map[int]cellProfiles{}}
 	var unreadable []string
 	read := func(c record.Cell, from profileSource) *calls {
 		file := profilePath(c, from)
-		p, err := readProfile(dir, file)
+		p, err := ReadProfile(files, file)
 		if err == nil {
 			var folded *calls
 			if folded, err = fold(p, from); err == nil {
@@ -78,21 +78,17 @@ func profilePath(c record.Cell, from profileSource) string {
 	return path.Join(profilesDir, c.FileName(), from.file)
 }
 
-// readProfile reads a file below dir. It follows no link that leaves dir.
-func readProfile(dir, file string) (*profile.Profile, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = root.Close() }() // nothing was written
-	info, err := root.Stat(file)
+// ReadProfile reads a profile in pprof's compressed format. It refuses what is no regular file,
+// and what is not read to its end within 16 MiB unpacked.
+func ReadProfile(files fs.FS, name string) (*profile.Profile, error) {
+	info, err := fs.Stat(files, name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() { // opening a named pipe would wait for its writer
 		return nil, errors.New("not a regular file")
 	}
-	f, err := root.Open(file)
+	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
 	}

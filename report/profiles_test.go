@@ -39,10 +39,21 @@ func profiled(t *testing.T) (dir string, r *record.Run) {
 	return dir, r
 }
 
+// folder is a run's folder as Write opens it.
+func folder(t *testing.T, dir string) fs.FS {
+	t.Helper()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	return root.FS()
+}
+
 func TestReadProfilesReadsEachCell(t *testing.T) {
 	t.Parallel()
 	dir, r := profiled(t)
-	profiles, warnings := ReadProfiles(dir, r)
+	profiles, warnings := ReadProfiles(folder(t, dir), r)
 	if len(warnings) > 0 || len(profiles.byFork) != 2 {
 		t.Fatalf("%d cells have profiles, want 2; warnings: %v", len(profiles.byFork), warnings)
 	}
@@ -69,7 +80,7 @@ func TestFoldsWhatTheRuntimeWrites(t *testing.T) {
 	}
 	dir, c := t.TempDir(), sampleRun(1).Cells[0]
 	put(t, dir, c, "allocs.pb.gz", packed.Bytes())
-	p, err := readProfile(dir, profilePath(c, allocsSource))
+	p, err := ReadProfile(folder(t, dir), profilePath(c, allocsSource))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +183,7 @@ func TestBadProfilesAreLeftOut(t *testing.T) {
 			t.Parallel()
 			dir, r := profiled(t)
 			put(t, dir, r.Cells[0], cpuSource.file, c.content)
-			profiles, warnings := ReadProfiles(dir, r)
+			profiles, warnings := ReadProfiles(folder(t, dir), r)
 			if len(warnings) != 1 || !strings.Contains(warnings[0], c.want) || !strings.Contains(warnings[0], profilePath(r.Cells[0], cpuSource)) {
 				t.Fatalf("the warnings are %q, want one with the file and %q", warnings, c.want)
 			}
@@ -189,7 +200,7 @@ func TestBadProfilesAreLeftOut(t *testing.T) {
 func TestMissingProfiles(t *testing.T) {
 	t.Parallel()
 	_, r := profiled(t)
-	profiles, warnings := ReadProfiles(t.TempDir(), r)
+	profiles, warnings := ReadProfiles(folder(t, t.TempDir()), r)
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "4 profiles") {
 		t.Errorf("the warnings are %q", warnings)
 	}
@@ -200,7 +211,7 @@ func TestMissingProfiles(t *testing.T) {
 	if strings.Contains(page.String(), `id="profiles"`) {
 		t.Error("the page has a section of no flame graphs")
 	}
-	if profiles, warnings := ReadProfiles(t.TempDir(), sampleRun(1)); len(warnings) > 0 || len(profiles.byFork) > 0 {
+	if profiles, warnings := ReadProfiles(folder(t, t.TempDir()), sampleRun(1)); len(warnings) > 0 || len(profiles.byFork) > 0 {
 		t.Errorf("a run that took no profiles: %v, %v", profiles, warnings)
 	}
 }
@@ -220,10 +231,10 @@ func TestProfilesStayInTheFolder(t *testing.T) {
 	if err := os.Symlink(secret, inside); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
-	if _, err := readProfile(dir, profilePath(r.Cells[0], cpuSource)); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadProfile(folder(t, dir), profilePath(r.Cells[0], cpuSource)); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a link out of the folder was followed: %v", err)
 	}
-	if _, err := readProfile(dir, "../"+filepath.Base(dir)); err == nil {
+	if _, err := ReadProfile(folder(t, dir), "../"+filepath.Base(dir)); err == nil {
 		t.Error("a path out of the folder was read")
 	}
 }

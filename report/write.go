@@ -27,7 +27,12 @@ func Write(dir string, references ...Reference) error {
 	if r, err = Against(r, references...); err != nil {
 		return err
 	}
-	profiles, warnings := ReadProfiles(dir, r)
+	root, err := os.OpenRoot(dir) // follows no link that leaves the folder
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // nothing is written through it
+	profiles, warnings := ReadProfiles(root.FS(), r)
 	r.Warnings = append(r.Warnings, warnings...)
 	var md bytes.Buffer
 	if err := WriteMarkdown(&md, r); err != nil {

@@ -43,7 +43,7 @@ func profilesOf(t *testing.T, r *record.Run) *report.Profiles {
 	if err := recordtest.AddProfiles(dir, r, stacks); err != nil {
 		t.Fatal(err)
 	}
-	profiles, warnings := report.ReadProfiles(dir, r)
+	profiles, warnings := report.ReadProfiles(os.DirFS(dir), r)
 	if len(warnings) > 0 {
 		t.Fatal(warnings)
 	}

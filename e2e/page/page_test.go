@@ -32,8 +32,9 @@ import (
 )
 
 var (
-	runDir = flag.String("page.run", "", "folder of a run whose report.html is looked at instead of a made-up run's")
-	shots  = flag.String("page.shots", "", "folder for screenshots of each size and colour scheme")
+	runDir  = flag.String("page.run", "", "folder of a run whose report.html is looked at instead of a made-up run's")
+	runsDir = flag.String("page.runs", "", "folder of runs whose list is looked at instead of made-up ones")
+	shots   = flag.String("page.shots", "", "folder for screenshots of each size and colour scheme")
 )
 
 // browser starts a Chromium, or skips the test.
@@ -111,8 +112,9 @@ func written(t *testing.T, r *record.Run, profiles *report.Profiles) string {
 // complaints collects what the browser says against the page, and what the page asks for from
 // elsewhere.
 type complaints struct {
-	mu  sync.Mutex
-	all []string
+	home string // what the address of a server begins with; "" for a file
+	mu   sync.Mutex
+	all  []string
 }
 
 func (c *complaints) listen(ctx context.Context, t *testing.T) {
@@ -128,7 +130,8 @@ func (c *complaints) listen(ctx context.Context, t *testing.T) {
 		case *runtime.EventConsoleAPICalled:
 			c.all = append(c.all, fmt.Sprintf("console.%s", e.Type))
 		case *network.EventRequestWillBeSent:
-			if !strings.HasPrefix(e.Request.URL, "file:") && !strings.HasPrefix(e.Request.URL, "data:") {
+			own := c.home != "" && strings.HasPrefix(e.Request.URL, c.home)
+			if !own && !strings.HasPrefix(e.Request.URL, "file:") && !strings.HasPrefix(e.Request.URL, "data:") {
 				c.all = append(c.all, "a request to "+e.Request.URL)
 			}
 		}
@@ -207,7 +210,7 @@ const (
 	// headings that skip a level.
 	unnamed = `(() => {
 		const wrong = [...document.querySelectorAll("svg[role=img]:not([aria-label]), img:not([alt]), section[tabindex]:not([aria-label])")].map((e) => e.outerHTML.slice(0, 80));
-		for (const e of document.querySelectorAll("select, input")) if (!e.closest("label")) wrong.push(e.outerHTML);
+		for (const e of document.querySelectorAll("select, input:not([type=hidden])")) if (!e.closest("label")) wrong.push(e.outerHTML);
 		let level = 0;
 		for (const h of document.querySelectorAll("h1, h2, h3, h4")) { const l = Number(h.tagName[1]); if (l > level + 1) wrong.push(h.textContent); level = l }
 		return wrong;

@@ -70,6 +70,7 @@ var callers = []struct {
 		"history":                   "benchrun history.",
 		"report":                    "benchrun, to write reports.",
 		"advise":                    "benchrun advise.",
+		"web":                       "benchrun serve.",
 	}},
 }
 

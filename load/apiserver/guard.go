@@ -3,48 +3,23 @@ package apiserver
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/informerbench/informerbench/internal/loopback"
 )
 
 // The checks before every handler: whether the request comes from this machine, and the
 // recovery from a handler's panic.
 
-// isLoopback reports whether a host, without a port, is a name or an address of the
-// loopback interface. Other names may resolve to it too, but their owner can change that at
-// any time.
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
-	return ip != nil && ip.IsLoopback()
-}
-
-// checkLocal refuses requests that a web page in a browser could send. A page whose own
-// name was made to resolve to this server (DNS rebinding) sends that name as Host. Any
-// other page sends its Origin with every request that changes something. Clients such as
-// kubectl send no Origin, and as Host the kubeconfig's server, which is a loopback address.
+// checkLocal refuses requests that a web page in a browser could send.
 func checkLocal(req *http.Request) error {
-	host := req.Host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	if !isLoopback(host) {
-		return forbidden(fmt.Sprintf("the request names the host %q: this server answers requests for localhost, 127.0.0.1 and [::1] only", req.Host))
-	}
-	// No browser sends several values; all of them must be local.
-	for _, origin := range req.Header.Values("Origin") {
-		if from, err := url.Parse(origin); err != nil || !isLoopback(from.Hostname()) {
-			return forbidden(fmt.Sprintf("the request comes from a page of %q: this server answers pages of localhost, 127.0.0.1 and [::1] only", origin))
-		}
+	if err := loopback.CheckRequest(req); err != nil {
+		return forbidden(err.Error())
 	}
 	return nil
 }

@@ -1,32 +1,26 @@
 package apiserver
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/informerbench/informerbench/internal/loopback"
 )
 
-// The limits keep an idle or greedy client from using up the server. They are those of
-// kube-apiserver, except writeTimeout: kube-apiserver allows 60 s for the whole answer.
+// The limits that package loopback does not have. kube-apiserver has them too, except
+// writeTimeout: it allows 60 s for the whole answer.
 const (
-	// headerTimeout is how long a client may take to send a request's header.
-	headerTimeout = 32 * time.Second
-	// idleTimeout is how long a connection is kept without a request.
-	idleTimeout = 90 * time.Second
 	// bodyTimeout is how long a client may take to send a request's body.
 	bodyTimeout = 60 * time.Second
 	// writeTimeout is how long a client may take to read 64 KiB (responseBuffer) of an
 	// answer other than a watch. Without it, its request could hold a slot of inFlight
 	// forever.
 	writeTimeout = 60 * time.Second
-	// maxHeader is the most bytes that a request's header may have.
-	maxHeader = 1 << 20
-	// retryAfter is how many seconds a client must wait that was refused because the server
-	// was full.
-	retryAfter = 1
 )
 
 // The defaults of Options, which are kube-apiserver's.
@@ -36,21 +30,13 @@ const (
 )
 
 // inFlight counts the requests in progress, reads and writes separately, so that neither
-// can block the other. A nil channel has no limit.
+// can block the other.
 type inFlight struct {
-	reads, writes chan struct{}
+	reads, writes loopback.Slots
 }
 
 func newInFlight(o *Options) inFlight {
-	slots := func(n, ordinary int) chan struct{} {
-		switch {
-		case n < 0:
-			return nil
-		case n == 0:
-			n = ordinary
-		}
-		return make(chan struct{}, n)
-	}
+	slots := func(n, ordinary int) loopback.Slots { return loopback.NewSlots(cmp.Or(n, ordinary)) }
 	return inFlight{slots(o.MaxInFlight, DefaultMaxInFlight), slots(o.MaxMutatingInFlight, DefaultMaxMutatingInFlight)}
 }
 
@@ -61,15 +47,11 @@ func (f inFlight) enter(method string) (leave func(), err error) {
 	if reads(method) {
 		slots = f.reads
 	}
-	if slots == nil {
-		return func() {}, nil
+	leave, ok := slots.Enter()
+	if !ok {
+		return nil, apierrors.NewTooManyRequests("too many requests are in flight: please try again later", loopback.RetryAfter)
 	}
-	select {
-	case slots <- struct{}{}:
-		return func() { <-slots }, nil
-	default:
-		return nil, apierrors.NewTooManyRequests("too many requests are in flight: please try again later", retryAfter)
-	}
+	return leave, nil
 }
 
 func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 
+	"github.com/informerbench/informerbench/internal/loopback"
 	"github.com/informerbench/informerbench/load"
 )
 
@@ -29,7 +30,7 @@ var (
 )
 
 // DefaultAddress is a free port of the loopback interface.
-const DefaultAddress = "127.0.0.1:0"
+const DefaultAddress = loopback.DefaultAddress
 
 // Options configures a Server. The zero value works: HTTP without a token on a
 // free port of 127.0.0.1.
@@ -118,8 +119,9 @@ func New(sources map[schema.GroupVersionResource]*load.Source, options Options) 
 		o.ErrorLog = log.Default()
 	}
 	s.inFlight = newInFlight(o)
-	if err := checkAddress(o.Address); err != nil {
-		return nil, err
+	// Other machines must not reach it, because every client may write.
+	if err := loopback.CheckAddress(o.Address); err != nil {
+		return nil, fmt.Errorf("apiserver: %w", err)
 	}
 	if err := checkFaults(o.Faults); err != nil {
 		return nil, err
@@ -151,19 +153,6 @@ func New(sources map[schema.GroupVersionResource]*load.Source, options Options) 
 	return s, nil
 }
 
-// checkAddress refuses addresses that other machines could reach, because the server lets
-// every client write.
-func checkAddress(address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return fmt.Errorf("apiserver: address %q: %w: use HOST:PORT, such as %s", address, err, DefaultAddress)
-	}
-	if !isLoopback(host) {
-		return fmt.Errorf("apiserver: address %q is not on the loopback interface: use 127.0.0.1, [::1] or localhost, such as %s", address, DefaultAddress)
-	}
-	return nil
-}
-
 // Start listens and serves until Stop. It fails if the address is taken, or if the server
 // was started or stopped before.
 func (s *Server) Start() error {
@@ -172,9 +161,9 @@ func (s *Server) Start() error {
 	if s.mu.started || s.mu.stopped {
 		return errors.New("apiserver: a server starts once: make another with New")
 	}
-	listener, err := net.Listen("tcp", s.options.Address)
+	listener, err := loopback.Listen(s.options.Address)
 	if err != nil {
-		return fmt.Errorf("apiserver: %w: choose another address, port 0 for a free one", err)
+		return fmt.Errorf("apiserver: %w", err)
 	}
 	s.startLocked(listener)
 	return nil
@@ -192,9 +181,9 @@ func (s *Server) startLocked(listener net.Listener) {
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 		ConnState:         s.connState,
 		ErrorLog:          log.New(io.Discard, "", 0), // clients that disconnect are no errors
-		ReadHeaderTimeout: headerTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeader,
+		ReadHeaderTimeout: loopback.HeaderTimeout,
+		IdleTimeout:       loopback.IdleTimeout,
+		MaxHeaderBytes:    loopback.MaxHeader,
 	}
 	serve := func() error { return s.http.Serve(listener) }
 	if s.cert != nil {

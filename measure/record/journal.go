@@ -156,18 +156,19 @@ func DiskFull(err error) bool {
 // mergeForks adds the forks that have a file of their own and are not in run.json. Each
 // file was written whole or not at all. An unreadable file is therefore damaged, and the
 // error names it.
-func mergeForks(dir string, r *Run) error {
-	files, err := filepath.Glob(filepath.Join(dir, forksDir, "*.json"))
+func mergeForks(folder fs.FS, dir string, r *Run) error {
+	files, err := fs.Glob(folder, forksDir+"/*.json")
 	if err != nil {
 		return err
 	}
-	for _, path := range files {
-		b, err := os.ReadFile(path)
+	for _, name := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		b, err := fs.ReadFile(folder, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // the run has just ended and removed the file
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", dir, err)
 		}
 		var f Fork
 		file := unseal(b)

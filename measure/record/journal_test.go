@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -127,5 +128,40 @@ func wantFiles(t *testing.T, dir string, want ...string) {
 	}
 	if len(entries) != len(want) {
 		t.Errorf("%s holds %v, want %v", dir, entries, want)
+	}
+}
+
+// TestForksOfOddFolders: the forks of an interrupted run are read from a folder whose name
+// has a meaning in a pattern, and through a file system that is no path.
+func TestForksOfOddFolders(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "[a]")
+	run := sampleRun()
+	j, err := CreateJournal(dir, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Keep(sampleFork(run, 0)); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }()
+	for name, read := range map[string]func() (*Run, error){
+		"path": func() (*Run, error) { return ReadRun(dir) },
+		"root": func() (*Run, error) { return ReadRunFS(root.FS(), "a run") },
+	} {
+		got, err := read()
+		if err != nil || len(got.Forks) != 1 {
+			t.Errorf("%s: %+v, %v; want the one fork", name, got, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, RunFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadRunFS(root.FS(), "a run"); err == nil || !strings.HasPrefix(err.Error(), filepath.Join("a run", RunFile)) {
+		t.Errorf("%v, want an error that names the run's file", err)
 	}
 }

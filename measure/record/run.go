@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -279,13 +280,20 @@ func writeJSON(path string, v any) error {
 // ReadRun reads the record of the run in dir, even of one that was interrupted at any
 // moment. The error names the file and the wrong field.
 func ReadRun(dir string) (*Run, error) {
+	return ReadRunFS(os.DirFS(cmp.Or(dir, ".")), dir)
+}
+
+// ReadRunFS is ReadRun for a folder that is not reached by a path: every file is opened
+// through folder, so that a caller can say which files may be read at all. dir stands for the
+// folder in errors.
+func ReadRunFS(folder fs.FS, dir string) (*Run, error) {
 	path := filepath.Join(dir, RunFile)
-	b, err := os.ReadFile(path)
+	b, err := fs.ReadFile(folder, RunFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no %s there; give the folder of a run, such as one under results/", dir, RunFile)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	file := unseal(b)
 	var head struct {
@@ -311,7 +319,7 @@ func ReadRun(dir string) (*Run, error) {
 	if err := file.check(r.Schema); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := mergeForks(dir, r); err != nil {
+	if err := mergeForks(folder, dir, r); err != nil {
 		return nil, err
 	}
 	return r, nil
