@@ -133,29 +133,28 @@ func partnerOf(r *record.Run, c record.Cell, series string) string {
 // partner's own drift cancels within each process. What two subjects of one process do to each
 // other does not: twice reports that it may be in the ratio twice.
 func turnsBetween(r *record.Run, c, reference record.Cell, series, metric string) (ratio stats.Ratio, twice bool, err error) {
+	own, others := partnerOf(r, c, series), partnerOf(r, reference, series)
+	if own == reference.Impl {
+		ratio, err = pairedRatio(r, c, series, metric)
+		return ratio, false, err
+	}
 	base, err := logRatios(r, reference, series, metric)
 	if err != nil {
 		return stats.Ratio{}, false, err
 	}
-	switch partner := partnerOf(r, reference, series); {
-	case partner == reference.Impl:
-		ratio, err = pairedRatio(r, c, series, metric)
-		return ratio, false, err
-	case partner == c.Impl:
+	if others == c.Impl {
 		inverse := make([]float64, len(base))
 		for i, log := range base {
 			inverse[i] = -log
 		}
 		ratio, err = stats.PairedRatioOf(inverse)
 		return ratio, false, err
-	case partner != partnerOf(r, c, series):
+	}
+	logs, err := logRatios(r, c, series, metric)
+	if err != nil || own != others {
 		return stats.Ratio{}, false, errNotPaired
 	}
-	own, err := logRatios(r, c, series, metric)
-	if err != nil {
-		return stats.Ratio{}, false, err
-	}
-	ratio, err = stats.RelativeRatioOf(base, own)
+	ratio, err = stats.RelativeRatioOf(base, logs)
 	return ratio, true, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,6 +121,9 @@ func writable(path string) error {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".benchrun-*")
 	if err != nil {
+		if at := (*fs.PathError)(nil); errors.As(err, &at) {
+			err = at.Err // without the name of the temporary file
+		}
 		return fmt.Errorf("%s cannot be written: %w; make its folder, or name another file", path, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
