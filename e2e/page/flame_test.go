@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -268,27 +269,20 @@ func TestFlameGraphs(t *testing.T) {
 // looks draws both graphs, that of other as a difference, in each scheme and width. It looks
 // for what is pale, too wide or without a name.
 func looks(ctx context.Context, t *testing.T, path, reference, other string) {
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{1400, 400} {
-			_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-			if err := errors.Join(err, chromedp.Do(ctx, chromedp.EmulateViewport(width, 1000), chromedp.Navigate(fmt.Sprintf("file://%s?%s%d#%s", path, scheme, width, reference)))); err != nil {
-				t.Fatal(err)
-			}
-			_, err = chromedp.Run(ctx, chromedp.Evaluate[bool](fmt.Sprintf(`document.getElementById(%q).open = true`, other)))
-			_, err2 := chromedp.Run(ctx, drawn)
-			if err := errors.Join(err, err2); err != nil {
-				t.Fatal(err)
-			}
-			choose(ctx, t, reference, "find", "malloc")
-			choose(ctx, t, other, "find", "malloc")
-			choose(ctx, t, other, "show", "difference")
-			at := fmt.Sprintf("%s, %d pixels", scheme, width)
-			found(ctx, t, at+": wider than the window", sticksOut)
-			found(ctx, t, at+": too pale", tooPale)
-			found(ctx, t, at+": without a name", unnamed)
-			shoot(ctx, t, fmt.Sprintf("flame-%s-%d", scheme, width))
+	inEachView(ctx, t, func(t *testing.T, view string) {
+		open(ctx, t, fmt.Sprintf("file://%s?%s#%s", path, view, reference))
+		count(ctx, t, fmt.Sprintf(`document.getElementById(%q).open = true, 0`, other))
+		if _, err := chromedp.Run(ctx, drawn); err != nil {
+			t.Fatal(err)
 		}
-	}
+		choose(ctx, t, reference, "find", "malloc")
+		choose(ctx, t, other, "find", "malloc")
+		choose(ctx, t, other, "show", "difference")
+		found(ctx, t, "wider than the window", sticksOut)
+		found(ctx, t, "too pale", tooPale)
+		found(ctx, t, "without a name", unnamed)
+		shoot(ctx, t, "flame-"+view)
+	})
 }
 
 // withoutScripts wants the tables and commands, and no part of a graph.

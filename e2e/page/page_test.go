@@ -241,36 +241,41 @@ func TestPageInChromium(t *testing.T) {
 	})
 }
 
-// views looks at a page wide and narrow, light and dark. The screenshots' names begin with name.
-func views(ctx context.Context, t *testing.T, said *complaints, path, name string) {
+// inEachView sets the browser to each size and colour scheme, and looks. view names them.
+func inEachView(ctx context.Context, t *testing.T, look func(t *testing.T, view string)) {
 	t.Helper()
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1400, 400} {
-			t.Run(fmt.Sprintf("%s at %d pixels", scheme, width), func(t *testing.T) {
+			view := fmt.Sprintf("%s-%d", scheme, width)
+			t.Run(view, func(t *testing.T) {
 				_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-				if err == nil {
-					err = chromedp.Do(ctx, chromedp.EmulateViewport(width, 1000), chromedp.Navigate("file://"+path))
-				}
-				if err != nil {
+				if err := errors.Join(err, chromedp.Do(ctx, chromedp.EmulateViewport(width, 1000))); err != nil {
 					t.Fatal(err)
 				}
-				found(ctx, t, "closed: wider than the window", sticksOut)
-				shoot(ctx, t, fmt.Sprintf("%s%s-%d", name, scheme, width))
-				// Everything that can be opened is.
-				if _, err := chromedp.Run(ctx, chromedp.Evaluate[int](`document.querySelectorAll("details").forEach((d) => { d.open = true }), 0`)); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := chromedp.Run(ctx, drawn); err != nil {
-					t.Fatal(err)
-				}
-				found(ctx, t, "wider than the window", sticksOut)
-				found(ctx, t, "a dead link", deadLinks)
-				found(ctx, t, "too pale", tooPale)
-				found(ctx, t, "without a name", unnamed)
-				said.check(t)
+				look(t, view)
 			})
 		}
 	}
+}
+
+// views looks at a page wide and narrow, light and dark. The screenshots' names begin with name.
+func views(ctx context.Context, t *testing.T, said *complaints, path, name string) {
+	t.Helper()
+	inEachView(ctx, t, func(t *testing.T, view string) {
+		open(ctx, t, "file://"+path)
+		found(ctx, t, "closed: wider than the window", sticksOut)
+		shoot(ctx, t, name+view)
+		// Everything that can be opened is.
+		count(ctx, t, `document.querySelectorAll("details").forEach((d) => { d.open = true }), 0`)
+		if _, err := chromedp.Run(ctx, drawn); err != nil {
+			t.Fatal(err)
+		}
+		found(ctx, t, "wider than the window", sticksOut)
+		found(ctx, t, "a dead link", deadLinks)
+		found(ctx, t, "too pale", tooPale)
+		found(ctx, t, "without a name", unnamed)
+		said.check(t)
+	})
 }
 
 // filters chooses what is better, and looks at what is left.

@@ -4,16 +4,11 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/google/pprof/profile"
 
@@ -88,22 +83,14 @@ func writeProfile(t *testing.T, dir string, value int64) {
 // TestServeInChromium opens the pages of benchrun serve as a reader does.
 func TestServeInChromium(t *testing.T) {
 	url, cells := served(t)
-	ctx := browser(t)
-	said := complaints{home: url}
-	if err := said.listen(ctx); err != nil {
-		t.Fatal(err)
-	}
-	_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
-	_, err2 := chromedp.Call(ctx, network.Enable, network.EnableParams{})
-	if err := errors.Join(err, err2); err != nil {
-		t.Fatal(err)
-	}
+	ctx, said := watched(t)
+	said.home = url
 	if len(cells) == 0 { // a folder was given: it is only looked at
-		look(ctx, t, &said, url, map[string]string{"runs": ""})
+		pages(ctx, t, said, url, map[string]string{"runs": ""})
 		return
 	}
 	file := cells[1].FileName()
-	look(ctx, t, &said, url, map[string]string{
+	pages(ctx, t, said, url, map[string]string{
 		"runs": "", "run": "runs/head/", "compare": "compare?base=base&head=head", "profiles": "profiles?base=base&head=head",
 	})
 	t.Run("filter", func(t *testing.T) { filtersRuns(ctx, t, url); said.check(t) })
@@ -142,29 +129,20 @@ func TestServeInChromium(t *testing.T) {
 	}
 }
 
-// look opens pages of the server, wide and narrow, light and dark.
-func look(ctx context.Context, t *testing.T, said *complaints, url string, paths map[string]string) {
+// pages opens pages of the server, wide and narrow, light and dark.
+func pages(ctx context.Context, t *testing.T, said *complaints, url string, paths map[string]string) {
 	t.Helper()
 	for name, path := range paths {
-		for _, scheme := range []string{"light", "dark"} {
-			for _, width := range []int64{1400, 400} {
-				t.Run(fmt.Sprintf("%s, %s at %d pixels", name, scheme, width), func(t *testing.T) {
-					_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-					if err == nil {
-						err = chromedp.Do(ctx, chromedp.EmulateViewport(width, 1000))
-					}
-					if err != nil {
-						t.Fatal(err)
-					}
-					open(ctx, t, url+path)
-					found(ctx, t, "wider than the window", sticksOut)
-					found(ctx, t, "too pale", tooPale)
-					found(ctx, t, "without a name", unnamed)
-					shoot(ctx, t, fmt.Sprintf("serve-%s-%s-%d", name, scheme, width))
-					said.check(t)
-				})
-			}
-		}
+		t.Run(name, func(t *testing.T) {
+			inEachView(ctx, t, func(t *testing.T, view string) {
+				open(ctx, t, url+path)
+				found(ctx, t, "wider than the window", sticksOut)
+				found(ctx, t, "too pale", tooPale)
+				found(ctx, t, "without a name", unnamed)
+				shoot(ctx, t, "serve-"+name+"-"+view)
+				said.check(t)
+			})
+		})
 	}
 }
 
