@@ -144,7 +144,7 @@ const builtPlant = 10
 // processes of each cell and build.
 const (
 	buildsOperation = 100 * time.Millisecond
-	buildsForks     = 16
+	buildsForks     = 10
 )
 
 // buildsGate must find that slowdown and pass without it.

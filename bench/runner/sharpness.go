@@ -23,11 +23,9 @@ import (
 // default preset.
 const sharpWorkload = "store-ops"
 
-// perOperation is the time of an operation in a fork. A verdict needs some forks, however
-// short its time; with more time, longer forks prepare less.
-func perOperation(cell time.Duration) time.Duration {
-	return max(25*time.Millisecond, min(100*time.Millisecond, cell/300))
-}
+// perOperation is the time of an operation in a fork. Short forks give a verdict more samples
+// of a process, long ones prepare less.
+func perOperation(cell time.Duration) time.Duration { return min(100*time.Millisecond, cell/400) }
 
 // cellTime is how long a cell is measured, all its operations, until a slowdown of the given
 // percent must be found.
