@@ -41,7 +41,8 @@ type Rule struct {
 	Price  []string  `yaml:"price"` // names of Table.Prices
 }
 
-// Condition is where a rule's evidence holds. What it leaves out does not matter to the rule.
+// Condition says for which loads a rule's evidence holds. A field that is empty allows every
+// load.
 type Condition struct {
 	Reads      []Reads  `yaml:"reads,flow,omitempty"`
 	Priorities []bool   `yaml:"priorities,flow,omitempty"`

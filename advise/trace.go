@@ -7,9 +7,9 @@ import (
 )
 
 // OfTrace sums a trace up: the objects of its largest resource that are alive at once, and the
-// events of all resources in its busiest second. Both are those of a replay at the trace's own
-// speed, so an imported trace is as fast as it was compressed. Who reads meanwhile no trace
-// says. It takes time linear in the events.
+// events of all resources in its busiest second, at the trace's own speed: an imported trace
+// is as fast as it was compressed. A trace records no readers. It takes time linear in the
+// events.
 func OfTrace(name string, t *load.Trace) Load {
 	info := t.Info()
 	var largest load.TraceResourceInfo

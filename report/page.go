@@ -374,7 +374,12 @@ func trustOf(r *record.Run, groups []compare.Group) trust {
 	return t
 }
 
-func shareText(relative float64) string { return fmt.Sprintf("%.2g%%", 100*relative) }
+func shareText(relative float64) string {
+	if relative >= 1 {
+		return fmt.Sprintf("%.0f%%", 100*relative)
+	}
+	return fmt.Sprintf("%.2g%%", 100*relative)
+}
 
 // again is the command that measures an implementation and its reference again: the run's
 // own, of these two alone. It is the run's own unchanged if that was no benchrun run.

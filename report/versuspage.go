@@ -27,8 +27,8 @@ var (
 	versusTemplate = template.Must(template.Must(pageTemplate.Clone()).New(VersusFile).Parse(versusText))
 )
 
-// The first screen shows at most so many numbers that became worse, as many that became
-// better, and so many that each gate found regressed.
+// The first screen shows mostChanges numbers that became worse, as many that became better, and
+// mostFailed regressions of each gate. The tables below have them all.
 const (
 	mostChanges = 12
 	mostFailed  = 5

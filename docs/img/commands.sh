@@ -6,6 +6,7 @@
 #
 # It needs Debian's chromium. Of the run it shows the table of the store under load, and what stands below the last table.
 set -euo pipefail
+source "$(dirname "$0")/chromium.sh"
 out=$(dirname "$0")/commands.png
 shown='store-contended'
 dir=$(mktemp -d)
@@ -33,7 +34,4 @@ lines=$(wc -l < "$dir/text")
 	sed 's/&/\&amp;/g; s/</\&lt;/g' "$dir/text"
 	echo '</pre>'
 } > "$dir/page.html"
-chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync \
-	--hide-scrollbars --user-data-dir="$dir/profile" --window-size="880,$((lines * 16 + 40))" --screenshot="$dir/out.png" "file://$dir/page.html" 2>/dev/null ||
-	{ echo "chromium failed" >&2; exit 1; }
-mv "$dir/out.png" "$out"
+shot "$dir/page.html" "$out" 880 "$((lines * 16 + 40))"
