@@ -257,19 +257,30 @@ func answerOn(a compare.Answer, ids anchors, rows map[*compare.Comparison]string
 	}
 	worst := a.Worse[:min(mostConcerns, len(a.Worse))]
 	out.MorePrices = len(a.Worse) - len(worst)
+	named := map[string]int{}
 	for _, c := range worst {
 		ratios = append(ratios, *c.Ratio)
+		named[numberName(c)]++
 	}
 	out.Axis = axisFor(ratios)
 	for _, c := range a.Concerns {
 		out.Concerns = append(out.Concerns, out.Axis.mark(string(c.Concern), c.Ratio, verdictOf(c)))
 	}
 	for _, c := range worst {
-		price := out.Axis.mark(strings.TrimPrefix(c.Name.Series+": ", compare.ProcessSeries+": ")+c.Name.Metric, *c.Ratio, c.Verdict)
+		name := numberName(c)
+		if named[name] > 1 {
+			name += " of " + c.Name.Workload
+		}
+		price := out.Axis.mark(name, *c.Ratio, c.Verdict)
 		price.To = rows[c]
 		out.Prices = append(out.Prices, price)
 	}
 	return out
+}
+
+// numberName is the name of a number within its workload: "get: ns/op", "heap-B/object".
+func numberName(c *compare.Comparison) string {
+	return strings.TrimPrefix(c.Name.Series+": ", compare.ProcessSeries+": ") + c.Name.Metric
 }
 
 func groupOn(r *record.Run, g compare.Group, f *flames, ids anchors) pageGroup {

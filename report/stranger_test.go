@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
 )
 
@@ -14,15 +15,7 @@ import (
 // has the link that does.
 func TestPageAnswersAStranger(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	r := recordtest.Run(recordtest.Spec{Forks: 8, Duets: true, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "lockfree", NsPerOp: 50}}})
-	for i := range r.Forks {
-		if f := &r.Forks[i]; f.Cell.Impl == "lockfree" {
-			f.Process["heap-B/object"] = 3 * (100 + float64(i%3)) // a price
-		} else {
-			f.Process["heap-B/object"] = 100 + float64(i%3)
-		}
-	}
+	dir, r := t.TempDir(), withPrice()
 	if err := recordtest.AddProfiles(dir, r, storeStacks); err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +54,38 @@ func TestPageAnswersAStranger(t *testing.T) {
 		}) {
 			t.Errorf("%s No link of the first screen leads to %q", q.question, q.there)
 		}
+	}
+}
+
+// withPrice is a run of a store that is faster than the reference and takes more memory.
+func withPrice() *record.Run {
+	r := recordtest.Run(recordtest.Spec{Forks: 8, Duets: true, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "lockfree", NsPerOp: 50}}})
+	for i := range r.Forks {
+		f := &r.Forks[i]
+		f.Process["heap-B/object"] = 100 + float64(i%3)
+		if f.Cell.Impl == "lockfree" {
+			f.Process["heap-B/object"] *= 3
+		}
+	}
+	return r
+}
+
+// The same price in two workloads is told apart by the workload.
+func TestPricesOfTwoWorkloads(t *testing.T) {
+	t.Parallel()
+	r := withPrice()
+	for _, f := range slices.Clone(r.Forks) {
+		f.Cell.Params = []record.Param{{Key: "objects", Value: "1000"}}
+		r.Forks = append(r.Forks, f)
+	}
+	for _, c := range slices.Clone(r.Cells) {
+		c.Params = []record.Param{{Key: "objects", Value: "1000"}}
+		r.Cells = append(r.Cells, c)
+	}
+	root, _ := pageWith(t, r, nil)
+	card := textWithin(byID(root, "answer-store"))
+	if n, of := strings.Count(card, "heap-B/object of store-ops/objects=10"), strings.Count(card, "heap-B/object of store-ops/objects=1000"); n != 2 || of != 1 {
+		t.Errorf("the card does not tell the two prices apart: %s", card)
 	}
 }
 
