@@ -92,7 +92,7 @@ func ReadProfile(files fs.FS, name string) (*profile.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was read
 	unpacked, err := gzip.NewReader(f)
 	if err != nil {
 		return nil, fmt.Errorf("not a profile: %w", err)

@@ -15,13 +15,14 @@ type (
 	// DelayingInterface is a queue, of items of any type, that can add items later.
 	//
 	// Deprecated: use TypedDelayingInterface.
-	DelayingInterface = workqueue.DelayingInterface
+	//lint:ignore SA1019 programs that still use the name are to find it
+	DelayingInterface = workqueue.DelayingInterface //nolint:staticcheck // as above
 	// TypedDelayingInterface is a queue that can add items later.
 	TypedDelayingInterface[T comparable] = workqueue.TypedDelayingInterface[T]
 	// DelayingQueueConfig is the configuration of a DelayingInterface.
 	//
 	// Deprecated: use TypedDelayingQueueConfig.
-	DelayingQueueConfig = workqueue.DelayingQueueConfig
+	DelayingQueueConfig = workqueue.TypedDelayingQueueConfig[any]
 	// TypedDelayingQueueConfig is the configuration of a delaying queue.
 	TypedDelayingQueueConfig[T comparable] = workqueue.TypedDelayingQueueConfig[T]
 )

@@ -12,14 +12,15 @@ type (
 	// RateLimiter delays failed items of any type.
 	//
 	// Deprecated: use TypedRateLimiter.
-	RateLimiter = workqueue.RateLimiter
+	//lint:ignore SA1019 programs that still use the name are to find it
+	RateLimiter = workqueue.RateLimiter //nolint:staticcheck // as above
 	// TypedRateLimiter delays failed items.
 	TypedRateLimiter[T comparable] = workqueue.TypedRateLimiter[T]
 
 	// BucketRateLimiter is a TypedBucketRateLimiter for items of any type.
 	//
 	// Deprecated: use TypedBucketRateLimiter.
-	BucketRateLimiter = workqueue.BucketRateLimiter
+	BucketRateLimiter = workqueue.TypedBucketRateLimiter[any]
 	// TypedBucketRateLimiter delays all items together by a token bucket. Callers make one
 	// themselves, so it is client-go's.
 	TypedBucketRateLimiter[T comparable] = workqueue.TypedBucketRateLimiter[T]

@@ -11,7 +11,8 @@ type (
 	// Interface is a queue of items of any type.
 	//
 	// Deprecated: use TypedInterface.
-	Interface = workqueue.Interface
+	//lint:ignore SA1019 programs that still use the name are to find it
+	Interface = workqueue.Interface //nolint:staticcheck // as above
 	// TypedInterface hands each item to one worker at a time.
 	TypedInterface[T comparable] = workqueue.TypedInterface[T]
 	// Queue holds the items that are ready, and decides which is next.
@@ -19,7 +20,7 @@ type (
 	// QueueConfig is the configuration of a queue of items of any type.
 	//
 	// Deprecated: use TypedQueueConfig.
-	QueueConfig = workqueue.QueueConfig
+	QueueConfig = workqueue.TypedQueueConfig[any]
 	// TypedQueueConfig is the configuration of a queue.
 	TypedQueueConfig[T comparable] = workqueue.TypedQueueConfig[T]
 )

@@ -10,13 +10,14 @@ type (
 	// RateLimitingInterface is a queue, of items of any type, whose limiter delays retries.
 	//
 	// Deprecated: use TypedRateLimitingInterface.
-	RateLimitingInterface = workqueue.RateLimitingInterface
+	//lint:ignore SA1019 programs that still use the name are to find it
+	RateLimitingInterface = workqueue.RateLimitingInterface //nolint:staticcheck // as above
 	// TypedRateLimitingInterface is a queue whose limiter delays retries.
 	TypedRateLimitingInterface[T comparable] = workqueue.TypedRateLimitingInterface[T]
 	// RateLimitingQueueConfig is the configuration of a RateLimitingInterface.
 	//
 	// Deprecated: use TypedRateLimitingQueueConfig.
-	RateLimitingQueueConfig = workqueue.RateLimitingQueueConfig
+	RateLimitingQueueConfig = workqueue.TypedRateLimitingQueueConfig[any]
 	// TypedRateLimitingQueueConfig is the configuration of a rate-limiting queue.
 	TypedRateLimitingQueueConfig[T comparable] = workqueue.TypedRateLimitingQueueConfig[T]
 )

@@ -38,12 +38,12 @@ func Missing(ours, theirs string) ([]string, error) {
 		if !theirs.Exported() {
 			continue
 		}
-		switch mine := d.ours.Scope().Lookup(name); {
-		case mine == nil:
+		mine := d.ours.Scope().Lookup(name)
+		if mine == nil {
 			missing = append(missing, fmt.Sprintf("%s: missing", name))
-		default:
-			missing = append(missing, d.differences(mine, theirs)...)
+			continue
 		}
+		missing = append(missing, d.differences(mine, theirs)...)
 	}
 	return missing, nil
 }
