@@ -92,7 +92,7 @@ func (c *cluster) start() {
 	c.stop = func() {
 		_ = process.Process.Kill()
 		_ = process.Wait() // "signal: killed" is what was asked for
-		stdin.Close()
+		_ = stdin.Close()
 		log.Close()
 	}
 	line, err := bufio.NewReader(stdout).ReadBytes('\n')
@@ -132,7 +132,7 @@ func (c *cluster) compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	newest, err := client.Get(ctx, "/")
 	if err != nil {
 		return err

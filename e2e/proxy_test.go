@@ -35,7 +35,7 @@ func newProxy(t testing.TB) *proxy {
 	close(p.mu.flowing)
 	p.running.Go(p.accept)
 	t.Cleanup(func() {
-		listener.Close()
+		_ = listener.Close()
 		p.flow()
 		p.setDown(true)
 		p.running.Wait()
@@ -56,7 +56,7 @@ func (p *proxy) accept() {
 }
 
 func (p *proxy) forward(client net.Conn) {
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	p.mu.Lock()
 	backend := p.mu.backend
 	p.mu.Unlock()
@@ -64,7 +64,7 @@ func (p *proxy) forward(client net.Conn) {
 	if err != nil {
 		return
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	// Small buffers, so that a server soon notices that its answers are not read.
 	if tcp, ok := server.(*net.TCPConn); ok {
 		_ = tcp.SetReadBuffer(32 << 10)
@@ -76,10 +76,10 @@ func (p *proxy) forward(client net.Conn) {
 	var copying sync.WaitGroup
 	copying.Go(func() {
 		_, _ = io.Copy(server, client)
-		server.Close()
+		_ = server.Close()
 	})
 	p.answer(client, server)
-	client.Close()
+	_ = client.Close()
 	copying.Wait()
 }
 
@@ -137,7 +137,7 @@ func (p *proxy) cut() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.mu.conns {
-		c.Close()
+		_ = c.Close()
 	}
 	return len(p.mu.conns) / 2
 }

@@ -182,7 +182,7 @@ func awaitHealth(config *rest.Config, ended <-chan error) error {
 			continue
 		}
 		body, _ := io.ReadAll(response.Body)
-		response.Body.Close()
+		_ = response.Body.Close()
 		if response.StatusCode == http.StatusOK {
 			return nil
 		}
