@@ -41,20 +41,12 @@ type Suite struct {
 // Run runs the suite in a process of its own, and reports each of its tests as a subtest. A
 // test that is left out is skipped with its reason.
 func (s Suite) Run(t *testing.T) {
-	theirs, err := s.dirOf(s.Theirs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours, err := s.dirOf(s.Ours)
-	if err != nil {
-		t.Fatal(err)
-	}
-	overlay, tests, err := s.overlay(theirs, ours, t.TempDir())
+	overlay, tests, err := s.overlay(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(tests) == 0 {
-		t.Fatalf("%s has no tests", theirs)
+		t.Fatalf("%s has no tests", s.Theirs)
 	}
 	results, output, err := s.goTest(overlay, tests)
 	if err != nil {
@@ -92,7 +84,15 @@ func (s Suite) dirOf(path string) (string, error) {
 
 // overlay writes the rewritten test files to tmp, and the file that lays them over ours. Our
 // own tests are taken away, since theirs leave goroutines behind. It returns the tests' names.
-func (s Suite) overlay(theirs, ours, tmp string) (file string, tests []string, err error) {
+func (s Suite) overlay(tmp string) (file string, tests []string, err error) {
+	theirs, err := s.dirOf(s.Theirs)
+	if err != nil {
+		return "", nil, err
+	}
+	ours, err := s.dirOf(s.Ours)
+	if err != nil {
+		return "", nil, err
+	}
 	replace := map[string]string{}
 	own, err := filepath.Glob(filepath.Join(ours, "*_test.go"))
 	if err != nil {

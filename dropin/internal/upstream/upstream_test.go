@@ -13,15 +13,7 @@ func TestFailuresAreSeen(t *testing.T) {
 		Files:  []string{"queue_test.go"},
 		Bodies: map[string]string{"TestLen": `t.Error("broken on purpose")`},
 	}
-	theirs, err := s.dirOf(s.Theirs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours, err := s.dirOf(s.Ours)
-	if err != nil {
-		t.Fatal(err)
-	}
-	overlay, tests, err := s.overlay(theirs, ours, t.TempDir())
+	overlay, tests, err := s.overlay(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,15 +28,15 @@ func TestFailuresAreSeen(t *testing.T) {
 		t.Errorf("a test that did not run: %q", results["TestOfNothing"])
 	}
 	s.LeftOut = map[string]string{"TestGoneLongAgo": "gone"}
-	if _, _, err := s.overlay(theirs, ours, t.TempDir()); err == nil || !strings.Contains(err.Error(), "declares no TestGoneLongAgo") {
+	if _, _, err := s.overlay(t.TempDir()); err == nil || !strings.Contains(err.Error(), "declares no TestGoneLongAgo") {
 		t.Errorf("a name that is gone: %v", err)
 	}
 	s.LeftOut, s.Bodies = nil, map[string]string{"TestLen": "no Go at all ("}
-	if _, _, err := s.overlay(theirs, ours, t.TempDir()); err == nil || !strings.Contains(err.Error(), "the body of TestLen") {
+	if _, _, err := s.overlay(t.TempDir()); err == nil || !strings.Contains(err.Error(), "the body of TestLen") {
 		t.Errorf("a body that is no Go: %v", err)
 	}
 	s.Bodies = map[string]string{"TestLen": "undefined()"}
-	if overlay, tests, err = s.overlay(theirs, ours, t.TempDir()); err != nil {
+	if overlay, tests, err = s.overlay(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := s.goTest(overlay, tests); err == nil || !strings.Contains(err.Error(), "undefined: undefined") {
