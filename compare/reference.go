@@ -125,9 +125,9 @@ func partnerOf(r *record.Run, c record.Cell, series string) string {
 	return ""
 }
 
-// turnsBetween is the ratio of a cell to a reference of which one or both took turns with
-// partner, a third implementation or one of the two. It is errNotPaired where there is no such
-// ratio.
+// turnsBetween is the ratio of a cell to a reference, computed from their turns with partner.
+// The partner is a third implementation, or one of the two. It is errNotPaired if there were no
+// such turns.
 //
 // Both ratios to the partner have their own noise, and the interval has both (Welch's t). The
 // partner's own drift cancels within each process. What two subjects of one process do to each

@@ -162,7 +162,7 @@ func Summary(r *compare.Result) string { return summary(r, math.MaxInt) }
 // mostNamed is how many regressions the page's first sentence names.
 const mostNamed = 3
 
-// summary names at most so many regressions.
+// summary is the outcome in one line. It names the first regressions, as many as most.
 func summary(r *compare.Result, most int) string {
 	var regressed, open []string
 	for _, g := range r.Gates {
