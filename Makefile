@@ -81,7 +81,7 @@ mutants: ## Run the suites over the broken implementations that they must catch
 mechanical: ## Judge mistakes made by rule by the suites, into docs/mechanical-mutants.md (PACKAGES="impl/dense" for some, FLAGS="-journal file" to go on after Ctrl-C)
 	$(GO) run ./internal/mechanical/run $(FLAGS) $(PACKAGES)
 
-healthy: ## Run every suite RUNS times (1000) with new seeds: nothing may be accused (COMPONENTS=store,queue or IMPL=lockfree for some)
+healthy: ## Run every suite RUNS times (1000, some two hours) with new seeds: nothing may be accused (COMPONENTS=store,queue or IMPL=lockfree for some; Ctrl-C prints the table so far)
 	$(GO) test -count=1 -v -timeout=0 -run='^TestNoHealthyImplementationIsAccused$$' ./catalog -healthy.runs=$(RUNS) -healthy.components=$(COMPONENTS) -healthy.impl=$(IMPL)
 
 faults: ## Play HISTORIES random histories of faults (10000) over each informer
