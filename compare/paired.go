@@ -102,6 +102,7 @@ func (c *Comparison) pair(r *record.Run, cell, reference record.Cell, series, me
 	c.Ratio = &ratio
 	if twice {
 		c.Floor = twiceFloor(c.Floor)
+		c.look = max(c.look, r.LookAt(reference))
 	}
 	if partnerOf(r, cell, series) != reference.Impl {
 		return

@@ -154,7 +154,7 @@ func runsCell(base, head *record.Run, c record.Cell, control bool) (out, missing
 			sameCode = append(sameCode, *aa)
 		}
 	}
-	look := max(base.LookAt(c.WorkloadKey()), head.LookAt(c.WorkloadKey()))
+	look := max(base.LookAt(c), head.LookAt(c))
 	for _, series := range SeriesOf(base, []record.Cell{c}) {
 		names := MetricsOf(base, []record.Cell{c}, series)
 		for _, metric := range names {

@@ -102,7 +102,6 @@ func rows(r *record.Run, cells []record.Cell) []Row {
 
 func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metric string, key bool) Row {
 	out := Row{Series: series, Metric: metric, Key: key, Floor: -1}
-	base := sampleOf(r, reference, series, metric)
 	control := controlOf(r, cells, reference, series)
 	var drifts []string
 	for _, c := range cells {
@@ -113,7 +112,6 @@ func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metr
 	if out.Floor < 0 { // it took turns with itself
 		out.Floor, drifts = ownFloor(r, control, series, metric)
 	}
-	look := r.LookAt(reference.WorkloadKey())
 	for _, c := range cells {
 		if metric == metrics.NsPerOp {
 			out.Harness = max(out.Harness, stats.MedianOf(sampleOf(r, c, "", metrics.HarnessNs).values))
@@ -124,7 +122,8 @@ func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metr
 		}
 		v := Value{Impl: c.Label(), Estimate: own.estimate()}
 		if key && c.ID() != reference.ID() {
-			v.Against = newComparison(nameOf(r, c, series, metric), base, own, out.Floor, look)
+			base := baseOf(r, cells, reference, c, series, metric)
+			v.Against = newComparison(nameOf(r, c, series, metric), base, own, out.Floor, r.LookAt(c))
 			v.Against.pair(r, c, reference, series, metric)
 			v.Against.Cell = c
 			v.Against.judged = c.Role == ""
@@ -133,6 +132,21 @@ func row(r *record.Run, cells []record.Cell, reference record.Cell, series, metr
 		out.Values = append(out.Values, v)
 	}
 	return out
+}
+
+// baseOf is the sample of the reference that a cell is compared with: what its processes and
+// those of its second copy, the same code, measured in the blocks that the cell was in. Forks
+// that were added for the sake of others are left out: each verdict stands on forks whose
+// number was decided by its own looks.
+func baseOf(r *record.Run, cells []record.Cell, reference, c record.Cell, series, metric string) sample {
+	forks := r.Measured(reference)
+	for _, again := range cells {
+		if c.Role == "" && again.Role == record.AARole && again.Impl == reference.Impl {
+			forks = append(forks, r.Measured(again)...)
+		}
+	}
+	blocks := r.ForksOf(c)
+	return sampleFrom(slices.DeleteFunc(forks, func(f record.Fork) bool { return f.Index >= blocks }), series, metric)
 }
 
 // ownFloor is the noise floor of a reference that took turns with itself, -1 if it did not.
@@ -175,9 +189,14 @@ func floorOfRatio(rule stats.Rule, aa stats.Ratio) (floor float64, warnings []st
 // sampleOf collects a metric over the forks of a cell, with the warnings that taint it. The
 // series "" is the process.
 func sampleOf(r *record.Run, c record.Cell, series, metric string) sample {
+	return sampleFrom(r.Measured(c), series, metric)
+}
+
+// sampleFrom is the sample of some forks.
+func sampleFrom(forks []record.Fork, series, metric string) sample {
 	var s sample
 	var all [][]string
-	for _, f := range r.Measured(c) {
+	for _, f := range forks {
 		if series == "" {
 			if v, ok := f.Process[metric]; ok {
 				s.values = append(s.values, v)

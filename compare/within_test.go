@@ -118,3 +118,38 @@ func TestDriftIsWarnedOf(t *testing.T) {
 		t.Errorf("another row: %q", a.Warnings)
 	}
 }
+
+// A comparison stands on the forks that its own looks added: those that the reference got for
+// the sake of another implementation change nothing of it, and it pays for no further look.
+func TestForksForOthersChangeNothing(t *testing.T) {
+	t.Parallel()
+	r := sampleRun(12, 1, recordtest.Impl{Name: "settled", NsPerOp: 150}, recordtest.Impl{Name: "open", NsPerOp: 98})
+	r.Settings.Forks, r.Settings.Budget = 6, 1
+	r.Looks = []record.Look{{Workload: r.Cells[0].WorkloadKey(), Forks: 12, Impls: []string{"open", "reference"}}}
+	grew := func(f record.Fork) bool { return f.Index < r.ForksOf(f.Cell) }
+	r.Forks = slices.DeleteFunc(r.Forks, func(f record.Fork) bool { return !grew(f) })
+	before := *r
+	before.Looks = nil
+	before.Forks = slices.DeleteFunc(slices.Clone(r.Forks), func(f record.Fork) bool { return f.Index >= 6 })
+	const p99 = "delay-p99-ns"
+	of := func(r *record.Run, impl string) *Comparison {
+		for _, v := range rowOf(t, r, "writer:update", p99).Values {
+			if v.Impl == impl {
+				return v.Against
+			}
+		}
+		t.Fatalf("no %s", impl)
+		return nil
+	}
+	then, now := of(&before, "settled"), of(r, "settled")
+	then.Ratio.Q, now.Ratio.Q = 0, 0 // a family's, in which the others count too
+	if *then.Ratio != *now.Ratio || now.Base.N != 12 || now.look != 1 {
+		t.Errorf("settled: %+v at look %d, of %d forks of the reference; was %+v, of 12 (its second copy is the same code)", *now.Ratio, now.look, now.Base.N, *then.Ratio)
+	}
+	if open := of(r, "open"); open.Base.N != 18 || open.Head.N != 12 || open.look != 2 {
+		t.Errorf("open: %d and %d forks at look %d, want 18 (6 of the second copy), 12 and 2", open.Base.N, open.Head.N, open.look)
+	}
+	if again := of(r, "reference@aa"); again.Base.N != 6 {
+		t.Errorf("the second copy is compared with %d forks, want the 6 of the first", again.Base.N)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -15,17 +14,17 @@ import (
 	"github.com/informerbench/informerbench/report"
 )
 
-// look decides where more forks are worth their time: in workloads with inconclusive
-// comparisons that an affordable number of forks would settle. It returns none when nothing
-// is left to settle or the budget is too small, and says which.
+// look decides where more forks are worth their time: for inconclusive comparisons that an
+// affordable number of forks would settle. It returns none when nothing is left to settle or
+// the budget is too small, and says which.
 //
-// A workload grows by at least half. Each look at a verdict is charged
-// (stats.Rule.AtLook), so there must be few. The workloads with the least cost per
-// settled comparison come first.
+// An addition grows its cells by at least half. Each look at a verdict is charged
+// (stats.Rule.AtLook), so there must be few. The additions with the least cost per settled
+// comparison come first.
 //
 // How many forks a comparison needs is estimated from those that there are, and of six, one
-// that lies apart makes it hundreds. So a workload that has not grown yet is doubled where
-// the estimate is too much for the budget, after the others.
+// that lies apart makes it hundreds. So cells that have not grown yet are doubled where the
+// estimate is too much for the budget, after the others.
 func look(sides []*side, out io.Writer) ([]record.Look, error) {
 	run := sides[0].Run()
 	if run.Settings.Budget == 0 {
@@ -36,57 +35,86 @@ func look(sides []*side, out io.Writer) ([]record.Look, error) {
 	if err != nil {
 		return nil, err
 	}
-	var wanted []addition
-	cheapest := time.Duration(math.MaxInt64)
-	for workload, open := range openOf(judged) {
-		have, each := run.ForksOf(workload), costOf(sides, workload)
-		need := max(have/2, slices.MinFunc(open, byMoreForks).MoreForks)
-		cost := time.Duration(need) * each
+	// Cells may share the reference, so an addition may become cheaper when another is made.
+	planned := *run
+	planned.Looks = slices.Clone(run.Looks)
+	wanted, cheapest, before := []addition{}, time.Duration(math.MaxInt64), left
+	for _, open := range openOf(judged, run.Settings.Pair) {
+		a := additionFor(run, open)
+		cost := a.cost(&planned, sides)
 		cheapest = min(cheapest, cost)
-		if cost > left && have == run.Settings.Forks {
-			need, cost = have, time.Duration(have)*each
+		if cost > left && a.have == run.Settings.Forks {
+			a.Forks = 2 * a.have
 		}
-		a := addition{record.Look{Workload: workload, Forks: have + need}, open[0].Name.Component + "/" + open[0].Name.Workload, cost, 0}
-		for _, c := range open {
-			if c.MoreForks <= need {
-				a.settles++
-			}
-		}
+		a.settles = len(slices.DeleteFunc(slices.Clone(open), func(c *compare.Comparison) bool { return c.MoreForks > a.Forks-a.have }))
 		wanted = append(wanted, a)
 	}
-	slices.SortFunc(wanted, func(a, b addition) int {
-		return cmp.Or(cmp.Compare(a.perSettled(), b.perSettled()), cmp.Compare(a.cost, b.cost), cmp.Compare(a.Workload, b.Workload))
-	})
-	var looks []record.Look
-	before := left
-	for _, a := range wanted {
-		if a.cost > left {
+	for len(wanted) > 0 {
+		slices.SortFunc(wanted, func(a, b addition) int {
+			costA, costB := a.cost(&planned, sides), b.cost(&planned, sides)
+			return cmp.Or(cmp.Compare(a.perSettled(costA), b.perSettled(costB)), cmp.Compare(costA, costB), cmp.Compare(a.of, b.of))
+		})
+		next, cost := wanted[0], wanted[0].cost(&planned, sides)
+		wanted = wanted[1:]
+		if cost > left {
 			continue
 		}
-		left -= a.cost
-		looks = append(looks, a.Look)
-		fmt.Fprintf(out, "%s: %d forks of each instead of %d, %s (about %s)\n", report.VisibleLine(a.of), a.Forks, run.ForksOf(a.Workload), a.purpose(), a.cost.Round(time.Second))
+		left -= cost
+		planned.Looks = append(planned.Looks, next.Look)
+		fmt.Fprintf(out, "%s: %d forks instead of %d, %s (about %s)\n", report.VisibleLine(next.of), next.Forks, next.have, next.purpose(), cost.Round(time.Second))
 	}
+	looks := planned.Looks[len(run.Looks):]
 	if len(looks) == 0 {
 		fmt.Fprintln(out, whyStopped(judged, before, cheapest))
 	}
 	return looks, nil
 }
 
-// addition is a number of forks that a workload may grow to.
+// addition is a number of forks that some cells of a workload may grow to.
 type addition struct {
 	record.Look
-	of      string // the workload, for the output
-	cost    time.Duration
+	of      string // the workload and the implementation, for the output
+	cells   []record.Cell
+	have    int // forks of the cells whose comparisons are open
 	settles int // comparisons that it is expected to settle
 }
 
+// additionFor is what the open comparisons of a cell need, or those of a workload of a pair.
+// In a pair all cells of the workload grow: those of the reference show what the machine did.
+// In a run the reference grows with a cell where it is the base, or where the noise floor, that
+// of the reference against itself, is what keeps a comparison open.
+func additionFor(run *record.Run, open []*compare.Comparison) addition {
+	cell := open[0].Cell
+	a := addition{Look: record.Look{Workload: cell.WorkloadKey()}, of: open[0].Name.Component + "/" + open[0].Name.Workload, have: run.ForksOf(cell)}
+	a.Forks = a.have + max(a.have/2, slices.MinFunc(open, byMoreForks).MoreForks)
+	if run.Settings.Pair {
+		a.cells = slices.DeleteFunc(slices.Clone(run.Cells), func(c record.Cell) bool { return c.WorkloadKey() != a.Workload })
+		return a
+	}
+	a.of += " " + cell.Impl
+	a.cells, a.Impls = []record.Cell{cell}, []string{cell.Impl}
+	if slices.ContainsFunc(open, func(c *compare.Comparison) bool { return !c.Ratio.Paired || c.Floor > run.Settings.Rule.Threshold }) {
+		reference := run.ReferenceOf(slices.DeleteFunc(slices.Clone(run.Cells), func(c record.Cell) bool { return !c.SameExceptImpl(cell) }))
+		a.cells, a.Impls = append(a.cells, reference), append(a.Impls, reference.Impl)
+	}
+	return a
+}
+
+// cost is the time of the forks that the addition adds to what is planned.
+func (a addition) cost(planned *record.Run, sides []*side) time.Duration {
+	total := time.Duration(0)
+	for _, c := range a.cells {
+		total += time.Duration(max(0, a.Forks-planned.ForksOf(c))) * costOf(sides, c)
+	}
+	return total
+}
+
 // perSettled is the cost of a settled comparison; those that settle none come last.
-func (a addition) perSettled() time.Duration {
+func (a addition) perSettled(cost time.Duration) time.Duration {
 	if a.settles == 0 {
 		return math.MaxInt64
 	}
-	return a.cost / time.Duration(a.settles)
+	return cost / time.Duration(a.settles)
 }
 
 func (a addition) purpose() string {
@@ -131,12 +159,16 @@ func judge(sides []*side) ([]*compare.Comparison, error) {
 	return r.Judged(), err
 }
 
-// openOf collects, by workload, the inconclusive comparisons that more forks would settle.
-func openOf(judged []*compare.Comparison) map[string][]*compare.Comparison {
+// openOf collects the inconclusive comparisons that more forks would settle: by cell, or by
+// workload if the cells of a workload grow together.
+func openOf(judged []*compare.Comparison, together bool) map[string][]*compare.Comparison {
 	open := map[string][]*compare.Comparison{}
 	for _, c := range judged {
 		if c.Verdict == stats.Inconclusive && c.MoreForks > 0 {
-			key := c.Cell.WorkloadKey()
+			key := c.Cell.ID()
+			if together {
+				key = c.Cell.WorkloadKey()
+			}
 			open[key] = append(open[key], c)
 		}
 	}
@@ -158,18 +190,16 @@ func spent(sides []*side) time.Duration {
 	return time.Duration(total * float64(time.Second))
 }
 
-// costOf is the time of one more fork of every cell of a workload.
-func costOf(sides []*side, workload string) time.Duration {
+// costOf is the time of one more fork of a cell, of all sides.
+func costOf(sides []*side, c record.Cell) time.Duration {
 	total := 0.0
 	for _, s := range sides {
-		seconds := map[string][]float64{}
-		for _, f := range s.Run().Forks {
-			if f.Cell.WorkloadKey() == workload && len(f.Profiles) == 0 {
-				seconds[f.Cell.ID()] = append(seconds[f.Cell.ID()], f.Seconds)
-			}
+		var seconds []float64
+		for _, f := range s.Run().Measured(c) {
+			seconds = append(seconds, f.Seconds)
 		}
-		for of := range maps.Values(seconds) {
-			total += stats.MedianOf(of)
+		if len(seconds) > 0 {
+			total += stats.MedianOf(seconds)
 		}
 	}
 	return time.Duration(total * float64(time.Second))

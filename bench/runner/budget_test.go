@@ -11,7 +11,7 @@ import (
 	"github.com/informerbench/informerbench/measure/record/recordtest"
 )
 
-// A workload that would need more forks than the budget pays for is doubled once, because the
+// An implementation that would need more forks than the budget pays for has them doubled once, because the
 // estimate of that number rests on few forks. Then the budget stops and says why.
 func TestBudgetDoublesOnce(t *testing.T) {
 	t.Parallel()
@@ -24,8 +24,8 @@ func TestBudgetDoublesOnce(t *testing.T) {
 		says   string
 	}{
 		{"no budget", 0, forks, 0, ""},
-		{"the first look", 20 * time.Second, forks, 2 * forks, "12 forks of each instead of 6, to see what its inconclusive comparisons need"},
-		{"too little for that", 17 * time.Second, forks, 0, "budget: 17s left"},
+		{"the first look", 14 * time.Second, forks, 2 * forks, "12 forks instead of 6, to see what its inconclusive comparisons need"},
+		{"too little for that", 11 * time.Second, forks, 0, "budget: 11s left"},
 		{"the second look", 60 * time.Second, 2 * forks, 0, "budget: 42s left"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestBudgetDoublesOnce(t *testing.T) {
 				run.Looks = []record.Look{{Workload: run.Cells[0].WorkloadKey(), Forks: c.forks}}
 			}
 			for i := range run.Forks {
-				run.Forks[i].Seconds = 1 // three cells: 18 s for six forks of each
+				run.Forks[i].Seconds = 1 // 12 s for six forks of two cells
 			}
 			j, err := record.CreateJournal(filepath.Join(t.TempDir(), "run"), run)
 			if err != nil {
@@ -60,5 +60,54 @@ func TestBudgetDoublesOnce(t *testing.T) {
 				t.Errorf("%d forks, want %d; it says %q, want %q", got, c.want, out.String(), c.says)
 			}
 		})
+	}
+}
+
+// Only the implementations whose comparisons are open get more forks, and the reference with
+// them, whose forks are paid for once.
+func TestBudgetGoesToWhatIsOpen(t *testing.T) {
+	t.Parallel()
+	run := recordtest.Run(recordtest.Spec{Forks: 6, Noise: 0.04, Seed: 1, Impls: []recordtest.Impl{
+		{Name: "reference", NsPerOp: 100}, {Name: "settled", NsPerOp: 200}, {Name: "open", NsPerOp: 97}, {Name: "open-too", NsPerOp: 103},
+	}})
+	run.Settings.Budget = time.Hour
+	for i := range run.Forks {
+		run.Forks[i].Seconds = 1
+	}
+	j, err := record.CreateJournal(filepath.Join(t.TempDir(), "run"), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	sides := []*side{{Journal: j}}
+	var out bytes.Buffer
+	looks, err := look(sides, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grown := *run
+	grown.Looks = looks
+	for _, c := range run.Cells {
+		grows := c.Role == "" && c.Impl != "settled"
+		if got := grown.ForksOf(c) > 6; got != grows {
+			t.Errorf("%s: %d forks, want more than 6: %v\n%s", c.ID(), grown.ForksOf(c), grows, &out)
+		}
+	}
+	var first, second addition
+	for i, a := range []*addition{&first, &second} {
+		a.Look = record.Look{Workload: run.Cells[0].WorkloadKey(), Forks: 10, Impls: []string{"reference", []string{"open", "open-too"}[i]}}
+		a.cells = []record.Cell{run.Cells[0], run.Cells[2+i]}
+	}
+	if got := first.cost(run, sides); got != 8*time.Second {
+		t.Errorf("four more forks of two cells cost %s, want 8s", got)
+	}
+	planned := *run
+	planned.Looks = []record.Look{first.Look}
+	if got := second.cost(&planned, sides); got != 4*time.Second {
+		t.Errorf("beside the first, the second costs %s, want 4s", got)
 	}
 }

@@ -104,10 +104,18 @@ type Plant struct {
 	Share float64 `json:"share"` // 0.1 makes each operation take a tenth longer
 }
 
-// Look is one addition of forks to the cells of a workload, decided by the verdicts so far.
+// Look is one addition of forks to cells of a workload, decided by the verdicts so far.
 type Look struct {
 	Workload string `json:"workload"` // key
-	Forks    int    `json:"forks"`    // of each of its cells from then on
+	Forks    int    `json:"forks"`    // of each of these cells from then on
+	// Impls are the implementations whose cells get more forks. If there are none, all
+	// cells of the workload do, and with them the second copy of the reference.
+	Impls []string `json:"impls,omitempty"`
+}
+
+// adds reports whether the look adds forks to a cell.
+func (l Look) adds(c Cell) bool {
+	return l.Workload == c.WorkloadKey() && (len(l.Impls) == 0 || c.Role == "" && slices.Contains(l.Impls, c.Impl))
 }
 
 // WorkloadText is a workload as YAML, with its sweep resolved.
@@ -166,26 +174,26 @@ func (r *Run) Workload(c Cell) (WorkloadText, error) {
 	return WorkloadText{}, fmt.Errorf("workloads: none has the key %q of cell %s", c.WorkloadKey(), c.ID())
 }
 
-// ForksOf is the requested number of forks of each cell of a workload.
-func (r *Run) ForksOf(workload string) int {
+// ForksOf is the requested number of forks of a cell.
+func (r *Run) ForksOf(c Cell) int {
 	n := r.Settings.Forks
 	for _, l := range r.Looks {
-		if l.Workload == workload {
-			n = l.Forks
+		if l.adds(c) {
+			n = max(n, l.Forks)
 		}
 	}
 	return n
 }
 
-// LookAt counts the looks at a verdict on the workload, including the present one. It is 0
+// LookAt counts the looks at a verdict on the cell, including the present one. It is 0
 // where the number of forks was fixed beforehand (see Rule.AtLook).
-func (r *Run) LookAt(workload string) int {
+func (r *Run) LookAt(c Cell) int {
 	if r.Settings.Budget == 0 {
 		return 0
 	}
 	n := 1
 	for _, l := range r.Looks {
-		if l.Workload == workload {
+		if l.adds(c) {
 			n++
 		}
 	}

@@ -164,7 +164,7 @@ func TestScheduleIsBalanced(t *testing.T) {
 			cells = append(cells, Cell{Component: contract.ComponentStore, Impl: impl, Workload: w, Procs: 2})
 		}
 	}
-	fixed := func(n int) func(string) int { return func(string) int { return n } }
+	fixed := func(n int) func(Cell) int { return func(Cell) int { return n } }
 	plan := Schedule(cells, fixed(4), true, 1)
 	if len(plan) != 6*4+6 {
 		t.Fatalf("%d forks, want 30", len(plan))
@@ -196,16 +196,26 @@ func TestScheduleIsBalanced(t *testing.T) {
 			t.Errorf("profile forks come last, under a number of their own: %+v", p)
 		}
 	}
-	// More forks for one workload do not change the earlier part of the plan.
-	key := cells[0].WorkloadKey()
-	more := Schedule(cells, func(w string) int {
-		if w == key {
-			return 7
+	// More forks of some cells do not change the earlier part of the plan.
+	run := Run{Settings: Settings{Forks: 4, Budget: time.Second}, Looks: []Look{
+		{Workload: cells[0].WorkloadKey(), Forks: 7},
+		{Workload: cells[0].WorkloadKey(), Forks: 9, Impls: []string{cells[0].Impl}},
+	}}
+	for _, c := range cells {
+		forks, looks := 4, 1
+		if c.WorkloadKey() == cells[0].WorkloadKey() {
+			forks, looks = 7, 2
+			if c.ID() == cells[0].ID() {
+				forks, looks = 9, 3
+			}
 		}
-		return 4
-	}, false, 1)
-	if len(more) != 6*4+3*3 || !slices.EqualFunc(more[:24], plan[:24], func(a, b Planned) bool { return a.Cell.ID() == b.Cell.ID() && a.Index == b.Index }) {
-		t.Errorf("%d forks, want the 24 as they were and 9 more", len(more))
+		if run.ForksOf(c) != forks || run.LookAt(c) != looks {
+			t.Errorf("%s: %d forks and %d looks, want %d and %d", c.ID(), run.ForksOf(c), run.LookAt(c), forks, looks)
+		}
+	}
+	more := Schedule(cells, run.ForksOf, false, 1)
+	if len(more) != 6*4+3*3+2 || !slices.EqualFunc(more[:24], plan[:24], func(a, b Planned) bool { return a.Cell.ID() == b.Cell.ID() && a.Index == b.Index }) {
+		t.Errorf("%d forks, want the 24 as they were and 11 more", len(more))
 	}
 }
 

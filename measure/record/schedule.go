@@ -10,12 +10,12 @@ type Planned struct {
 	Profile bool // an extra fork for profiles; its numbers are not used
 }
 
-// Schedule arranges forks in blocks. Each block has one fork of every cell, so that a drift
-// of the machine affects all cells alike. The seed shuffles the workloads of a block and
-// the cells of a workload. Cells that are compared are therefore adjacent, in either order.
-// forks returns the number of forks of a workload's cells, by its key. Profile forks, if
-// requested, come after the last block.
-func Schedule(cells []Cell, forks func(workload string) int, profile bool, seed uint64) []Planned {
+// Schedule arranges forks in blocks. Each block has one fork of every cell that has so many,
+// so that a drift of the machine affects all cells alike. The seed shuffles the workloads of a
+// block and the cells of a workload. Cells that are compared are therefore adjacent, in either
+// order. forks returns the number of forks of a cell. Profile forks, if requested, come after
+// the last block.
+func Schedule(cells []Cell, forks func(Cell) int, profile bool, seed uint64) []Planned {
 	var workloads []string
 	of := map[string][]Cell{}
 	most := 0
@@ -23,8 +23,8 @@ func Schedule(cells []Cell, forks func(workload string) int, profile bool, seed 
 		key := c.WorkloadKey()
 		if of[key] == nil {
 			workloads = append(workloads, key)
-			most = max(most, forks(key))
 		}
+		most = max(most, forks(c))
 		of[key] = append(of[key], c)
 	}
 	var plan []Planned
@@ -35,15 +35,15 @@ func Schedule(cells []Cell, forks func(workload string) int, profile bool, seed 
 		for _, w := range rng.Perm(len(workloads)) {
 			key := workloads[w]
 			for _, i := range rng.Perm(len(of[key])) {
-				if b < forks(key) {
-					plan = append(plan, Planned{Cell: of[key][i], Index: b, Block: b})
+				if c := of[key][i]; b < forks(c) {
+					plan = append(plan, Planned{Cell: c, Index: b, Block: b})
 				}
 			}
 		}
 	}
 	for _, c := range cells {
-		if n := forks(c.WorkloadKey()); profile && c.Role == "" {
-			plan = append(plan, Planned{Cell: c, Index: ProfileIndex, Block: n, Profile: true})
+		if profile && c.Role == "" {
+			plan = append(plan, Planned{Cell: c, Index: ProfileIndex, Block: forks(c), Profile: true})
 		}
 	}
 	return plan

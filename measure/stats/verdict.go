@@ -33,13 +33,11 @@ type Rule struct {
 }
 
 // AtLook is the rule for the look-th look at a growing sample, counted from 1. Repeated
-// looks at a growing sample find a difference sooner or later, so each is charged. The k-th
-// may spend alpha/(k(k+1)) of the error, which adds up to at most alpha for any number of
-// looks. 0 stands for a sample whose size was fixed beforehand, which costs nothing.
+// looks at a growing sample find a difference sooner or later, so each is charged. The first
+// may spend half of alpha, the next half of what is left, and so on: at most alpha for any
+// number of looks. 0 stands for a sample whose size was fixed beforehand, which costs nothing.
 func (r Rule) AtLook(look int) Rule {
-	if look > 0 {
-		r.Alpha /= float64(look * (look + 1))
-	}
+	r.Alpha = math.Ldexp(r.Alpha, -look)
 	return r
 }
 

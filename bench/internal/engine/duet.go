@@ -38,11 +38,12 @@ const (
 	// longTurn is how long a turn is in which allocations are counted: fifty times as long as
 	// that takes.
 	longTurn = time.Millisecond
-	// leastGroups is the least number of groups in a sitting, unless they take more than
-	// extended in all. The time of an operation that lasts some milliseconds differs by a
-	// tenth from one to the next, and the time of the workload may be over after four of them.
-	leastGroups = 3
-	extended    = 100 * time.Millisecond
+	// leastOperations is how often each side does the operation in a sitting at least, unless
+	// the groups take more than extended in all. The time of an operation that lasts some
+	// milliseconds differs by a tenth from one to the next, and the time of the workload may
+	// be over after four of them.
+	leastOperations = 6
+	extended        = 100 * time.Millisecond
 	// leadIn is the share of a turn that is done before it, untimed: it brings back into
 	// the caches what the other's turn drove out.
 	leadIn = 8
@@ -70,7 +71,7 @@ type duet struct {
 	logs    [allCosts][]float64 // of the sittings
 }
 
-// sit measures a sitting: groups of turns until budget is spent (see leastGroups), of crews
+// sit measures a sitting: groups of turns until budget is spent (see leastOperations), of crews
 // that were made for it.
 func (d *duet) sit(crews []crew, budget time.Duration) error {
 	if d.sides == nil {
@@ -84,7 +85,7 @@ func (d *duet) sit(crews []crew, budget time.Duration) error {
 	}
 	d.warm(budget)
 	start := time.Now()
-	for n := 0; n == 0 || time.Since(start) < budget || n < leastGroups && time.Since(start)+d.group <= extended; n++ {
+	for n := 0; n == 0 || time.Since(start) < budget || n*2*d.perTurn < leastOperations && time.Since(start)+d.group <= extended; n++ {
 		d.turns(d.order())
 	}
 	for i := range d.sides {
