@@ -55,9 +55,9 @@ const (
 	quickListers  = 4
 	quickRate     = 5_000
 	quickDuration = 200 * time.Millisecond
-	quickOp       = 25 * time.Millisecond
+	quickOp       = 20 * time.Millisecond
 	quickWarmup   = 50 * time.Millisecond
-	quickBudget   = 45 * time.Second
+	quickBudget   = 55 * time.Second
 )
 
 func quick() Preset {

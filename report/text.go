@@ -236,7 +236,7 @@ func legend(r *record.Run) string {
 		lines = append(lines, fmt.Sprintf("No %s: this machine has no counters for them (%s).", strings.Join(sysinfo.HardwareNames[:], ", "), why))
 	}
 	if r.Settings.Budget > 0 {
-		lines = append(lines, "Forks were added to what was inconclusive; each such look is charged: the k-th verdict asks for q <= alpha/(k(k+1)), which adds up to alpha however often one looks.")
+		lines = append(lines, "Forks were added to what was inconclusive; each such look is charged: the first verdict asks for q <= alpha/2, each further one for half of that, which adds up to alpha however often one looks.")
 	}
 	if r.Settings.Forks < stats.FewestForks {
 		lines = append(lines, fmt.Sprintf("Fewer than %d forks: the intervals are the range of the values, and hold less often than they say.", stats.FewestForks))

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/informerbench/informerbench/catalog"
@@ -62,22 +66,47 @@ func describe(e catalog.Entry) record.Implementation {
 	return im
 }
 
-// verifyAll verifies each entry and returns those that may be measured.
+// verifyAll verifies the entries, as many at once as there are processors, and returns those
+// that may be measured. It prints the outcomes in the order of the entries. All suites have
+// one seed, because rapid is configured for the whole process.
 func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.Writer) (impls []record.Implementation, sound []catalog.Entry, err error) {
-	for _, e := range entries {
-		if ctx.Err() != nil {
+	if skip {
+		for _, e := range entries {
+			impls = append(impls, describe(e))
+		}
+		return impls, entries, nil
+	}
+	type outcome struct {
+		im   record.Implementation
+		took time.Duration
+	}
+	seed := suite.WithSeed(1 + rand.Uint64N(1<<52))
+	outcomes := make([]chan outcome, len(entries))
+	for i := range outcomes {
+		outcomes[i] = make(chan outcome, 1)
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(len(entries), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(entries)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				start := time.Now()
+				im := Verify(entries[i], suite.WithEffort(quickEffort), seed)
+				outcomes[i] <- outcome{im, time.Since(start)}
+			}
+		})
+	}
+	defer wg.Wait()
+	for i, e := range entries {
+		select {
+		case <-ctx.Done():
 			return nil, nil, fmt.Errorf("%w while verifying; nothing was measured or written", ErrInterrupted)
-		}
-		if skip {
-			impls, sound = append(impls, describe(e)), append(sound, e)
-			continue
-		}
-		start := time.Now()
-		im := Verify(e, suite.WithEffort(quickEffort))
-		impls = append(impls, im)
-		PrintVerified(out, im, time.Since(start))
-		if im.Verified == record.VerifyPassed {
-			sound = append(sound, e)
+		case o := <-outcomes[i]:
+			impls = append(impls, o.im)
+			PrintVerified(out, o.im, o.took)
+			if o.im.Verified == record.VerifyPassed {
+				sound = append(sound, e)
+			}
 		}
 	}
 	if len(sound) == 0 {

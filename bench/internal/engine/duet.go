@@ -136,7 +136,7 @@ func (d *duet) calibrate() {
 	d.adjust(float64(len(d.sides)) / perOp)
 	for i := range d.sides {
 		if d.perTurn > 1 {
-			d.sides[i].warmUp(d.perTurn)
+			d.sides[i].warmUp(d.perTurn, d.group/4)
 		}
 	}
 }

@@ -13,7 +13,8 @@ const (
 	// as far as the minimum). Each value is a mean.
 	Undisturbed = 25
 	// Warm-up ends when the medians of two successive windows of steadyRounds rounds each
-	// differ by less than the share steadyWithin.
+	// differ by less than the share steadyWithin. A round that takes longTurn is a window by
+	// itself.
 	steadyRounds = 3
 	steadyWithin = 0.05
 	maxWarmup    = 4 // windows after the first; then the operation is measured as it is, with a warning
@@ -133,10 +134,15 @@ func (s *solo) calibrate(want time.Duration) float64 {
 	}
 }
 
-// warmUp repeats rounds until two windows agree.
-func (s *solo) warmUp(n int) {
+// warmUp repeats rounds of n operations, which take about a round's time each, until two
+// windows agree.
+func (s *solo) warmUp(n int, round time.Duration) {
+	rounds := steadyRounds
+	if round >= longTurn {
+		rounds = 1
+	}
 	window := func() float64 {
-		v := make([]float64, steadyRounds)
+		v := make([]float64, rounds)
 		for i := range v {
 			v[i] = s.round(0, n, false).Costs[wallTime]
 		}
