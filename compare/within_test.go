@@ -146,10 +146,10 @@ func TestForksForOthersChangeNothing(t *testing.T) {
 	if *then.Ratio != *now.Ratio || now.Base.N != 12 || now.look != 1 {
 		t.Errorf("settled: %+v at look %d, of %d forks of the reference; was %+v, of 12 (its second copy is the same code)", *now.Ratio, now.look, now.Base.N, *then.Ratio)
 	}
-	if open := of(r, "open"); open.Base.N != 18 || open.Head.N != 12 || open.look != 2 {
-		t.Errorf("open: %d and %d forks at look %d, want 18 (6 of the second copy), 12 and 2", open.Base.N, open.Head.N, open.look)
+	if open := of(r, "open"); open.Base.N != 24 || open.Head.N != 12 || open.look != 2 {
+		t.Errorf("open: %d and %d forks at look %d, want 24 (12 of the second copy), 12 and 2", open.Base.N, open.Head.N, open.look)
 	}
-	if again := of(r, "reference@aa"); again.Base.N != 6 {
-		t.Errorf("the second copy is compared with %d forks, want the 6 of the first", again.Base.N)
+	if again := of(r, "reference@aa"); again.Base.N != 12 {
+		t.Errorf("the second copy is compared with %d forks, want the 12 of the first", again.Base.N)
 	}
 }

@@ -81,22 +81,23 @@ type addition struct {
 
 // additionFor is what the open comparisons of a cell need, or those of a workload of a pair.
 // In a pair all cells of the workload grow: those of the reference show what the machine did.
-// In a run the reference grows with a cell where it is the base, or where the noise floor, that
-// of the reference against itself, is what keeps a comparison open.
+// In a run the reference grows with a cell where it is the base, or where the noise floor is
+// what keeps a comparison open: that of the reference against itself or its second copy.
 func additionFor(run *record.Run, open []*compare.Comparison) addition {
 	cell := open[0].Cell
+	alike := slices.DeleteFunc(slices.Clone(run.Cells), func(c record.Cell) bool { return !c.SameExceptImpl(cell) })
 	a := addition{Look: record.Look{Workload: cell.WorkloadKey()}, of: open[0].Name.Component + "/" + open[0].Name.Workload, have: run.ForksOf(cell)}
 	a.Forks = a.have + max(a.have/2, slices.MinFunc(open, byMoreForks).MoreForks)
 	if run.Settings.Pair {
-		a.cells = slices.DeleteFunc(slices.Clone(run.Cells), func(c record.Cell) bool { return c.WorkloadKey() != a.Workload })
+		a.cells = alike
 		return a
 	}
 	a.of += " " + cell.Impl
-	a.cells, a.Impls = []record.Cell{cell}, []string{cell.Impl}
+	a.Impls = []string{cell.Impl}
 	if slices.ContainsFunc(open, func(c *compare.Comparison) bool { return !c.Ratio.Paired || c.Floor > run.Settings.Rule.Threshold }) {
-		reference := run.ReferenceOf(slices.DeleteFunc(slices.Clone(run.Cells), func(c record.Cell) bool { return !c.SameExceptImpl(cell) }))
-		a.cells, a.Impls = append(a.cells, reference), append(a.Impls, reference.Impl)
+		a.Impls = append(a.Impls, run.ReferenceOf(alike).Impl)
 	}
+	a.cells = slices.DeleteFunc(alike, func(c record.Cell) bool { return !slices.Contains(a.Impls, c.Impl) })
 	return a
 }
 

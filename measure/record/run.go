@@ -108,14 +108,14 @@ type Plant struct {
 type Look struct {
 	Workload string `json:"workload"` // key
 	Forks    int    `json:"forks"`    // of each of these cells from then on
-	// Impls are the implementations whose cells get more forks. If there are none, all
-	// cells of the workload do, and with them the second copy of the reference.
+	// Impls are the implementations whose cells get more forks, the second copy of the
+	// reference with the first. If there are none, all cells of the workload do.
 	Impls []string `json:"impls,omitempty"`
 }
 
 // adds reports whether the look adds forks to a cell.
 func (l Look) adds(c Cell) bool {
-	return l.Workload == c.WorkloadKey() && (len(l.Impls) == 0 || c.Role == "" && slices.Contains(l.Impls, c.Impl))
+	return l.Workload == c.WorkloadKey() && (len(l.Impls) == 0 || slices.Contains(l.Impls, c.Impl))
 }
 
 // WorkloadText is a workload as YAML, with its sweep resolved.
