@@ -54,6 +54,7 @@ var callers = []struct {
 		"bench":                    "benchrun, for each fork; go test -bench.",
 	}},
 	{"Parts of benchrun, which may change from one version to the next", map[string]string{
+		"benchcmd":                  "cmd/benchrun.",
 		"bench/runner":              "benchrun run, pair and selfcheck.",
 		"catalog":                   "benchrun, and tests that go over all implementations.",
 		"impl/upstream":             "The catalog: client-go's and controller-runtime's own.",
