@@ -1,6 +1,7 @@
 // Package bench measures one fork: a [Request] names a cell, [Run] measures it in this
-// process. benchrun starts itself for each fork; go test -bench runs the same loops
-// (bench_test.go).
+// process. benchrun starts itself for each fork. Under go test -bench, [Store], [FIFO],
+// [DelayHeap], [Queue] and [Informer] run the same loops over one implementation and
+// client-go's (gobench.go).
 //
 // How data flows: Run looks up the implementation in the catalog and hands it to
 // internal/subject, which fills the component and makes an actor for each operation of the

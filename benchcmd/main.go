@@ -1,5 +1,6 @@
 // Package benchcmd is the command benchrun: its subcommands, flags and output. Packages
-// bench/runner, report, load and catalog do the work.
+// bench/runner, report, load and catalog do the work. A program that calls Main with entries
+// of its own is a benchrun that has them too (docs/extend.md).
 package benchcmd
 
 import (
@@ -9,7 +10,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/go-logr/logr"
@@ -17,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/internal/suggest"
 	"github.com/informerbench/informerbench/report"
 )
@@ -29,22 +33,52 @@ const (
 	exitInterrupted  = 130
 )
 
+// Main is the main function of benchrun. entries, of catalog.Store and its like, are added to
+// the catalog: every list, table, report, gate, completion and page has them. Processes that
+// measure are this program started again, so that they have them too. Entries of which
+// catalog.Extend or catalog.Entry.Try complain end the program before anything is measured.
+//
 // Main runs the command line of the process and exits with its code:
 //   - 0: done.
 //   - 1: an implementation, a measurement or a check failed, or compare found a regression.
 //   - 2: the input is wrong; nothing was written.
 //   - 3: compare found too little evidence for a verdict.
 //   - 130: interrupted; the measured forks are kept.
-func Main() {
+func Main(entries ...catalog.Entry) {
 	// client-go logs by itself, also the errors that conformance cases provoke.
 	klog.SetLogger(logr.Discard())
+	fork := len(os.Args) > 1 && slices.Contains([]string{runner.ForkCommand, runner.TurnsCommand}, os.Args[1])
+	if len(entries) > 0 {
+		program = strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+		if err := extend(entries, fork); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %s\n", program, report.Visible(err.Error()))
+			os.Exit(exitBadInput)
+		}
+	}
 	ctx, end := context.Background(), func() {}
-	if len(os.Args) < 2 || !slices.Contains([]string{runner.ForkCommand, runner.TurnsCommand}, os.Args[1]) { // a fork does not handle signals
+	if !fork { // a fork does not handle signals
 		ctx, end = untilSignal(ctx)
 	}
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	end()
 	os.Exit(code)
+}
+
+// program is the name that messages, help and completion give this program: the file's, if it
+// has entries of its own. Main sets it before all else.
+var program = "benchrun"
+
+// extend adds entries to the catalog. A fork does not try their constructors: its program
+// has, and what a constructor leaves would be measured beside another implementation.
+func extend(entries []catalog.Entry, fork bool) error {
+	if err := catalog.Extend(entries...); err != nil || fork {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		errs = append(errs, e.Try())
+	}
+	return errors.Join(errs...)
 }
 
 // untilSignal returns a context that the first signal ends, so that a run shuts down
@@ -53,7 +87,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	ended := context.AfterFunc(ctx, func() {
 		stop()
-		fmt.Fprintln(os.Stderr, "\nbenchrun: stopping; what was measured is kept. A second Ctrl-C stops at once, without writing reports.")
+		fmt.Fprintln(os.Stderr, "\n"+program+": stopping; what was measured is kept. A second Ctrl-C stops at once, without writing reports.")
 	})
 	return ctx, func() { ended(); stop() }
 }
@@ -71,7 +105,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(errOut, "benchrun:", report.Visible(err.Error()))
+	fmt.Fprintln(errOut, program+":", report.Visible(err.Error()))
 	switch {
 	case errors.Is(err, runner.ErrInterrupted):
 		return exitInterrupted
@@ -101,7 +135,7 @@ func (b brokenError) Unwrap() error      { return b.error }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "benchrun",
+		Use:   program,
 		Short: "Compare stores, FIFOs, delay heaps, workqueues and informers of Kubernetes controllers",
 		Long: `benchrun compares implementations of the machinery inside Kubernetes controllers
 (client-go's tools/cache and util/workqueue, controller-runtime's priority queue,
@@ -127,6 +161,9 @@ without its interval.`,
 		},
 	}
 	root.AddCommand(newRun(), newCompare(), newPair(), newSelfCheck(), newList(), newVerify(), newRecord(), newTrace(), newServe(), newServeAPI(), newAdvise(), newReport(), newHistory(), newVersion(), newFork(), newTurns(), newRecordProcess(), newBusyProcess(), newAwakeProcess())
+	for _, c := range append(root.Commands(), root) {
+		c.Example = strings.ReplaceAll("\n"+c.Example, "\n  benchrun ", "\n  "+program+" ")[1:]
+	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})

@@ -1,6 +1,7 @@
 package benchcmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -104,15 +105,17 @@ func newVersion() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
-			version := "(devel)"
-			if bi, ok := debug.ReadBuildInfo(); ok && bi.Main.Version != "" {
-				version = bi.Main.Version
-			}
 			env := sysinfo.ReadEnvironment(workTree())
-			if env.Revision != "" {
-				version += " " + env.Revision
+			from := mainModule()
+			revised := strings.TrimSpace(cmp.Or(from.Version, "(devel)") + " " + env.Revision)
+			version := revised
+			if from.Path != modulePath {
+				version = versionOf(modulePath)
 			}
 			fmt.Fprintf(out, "benchrun %s %s %s/%s\nrun.json schema %d\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, record.Schema)
+			if from.Path != modulePath {
+				fmt.Fprintf(out, "%s %s\n", from.Path, revised)
+			}
 			for _, m := range sysinfo.MeasuredModules {
 				if v := env.Modules[m]; v != "" {
 					fmt.Fprintf(out, "%s %s\n", m, v)
@@ -121,4 +124,16 @@ func newVersion() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// versionOf returns the version of a module that this program is built with.
+func versionOf(module string) string {
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range build.Deps {
+			if m.Path == module {
+				return m.Version
+			}
+		}
+	}
+	return "(devel)"
 }

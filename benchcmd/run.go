@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,10 +161,10 @@ func changedBeside(cmd *cobra.Command, names ...string) string {
 }
 
 // commandLine is the command line as typed, for the record.
-func commandLine() []string { return append([]string{"benchrun"}, os.Args[1:]...) }
+func commandLine() []string { return append([]string{program}, os.Args[1:]...) }
 
 // workTree is the folder of the git work tree: the working directory or its nearest parent
-// with this module's go.mod; "" where benchrun runs elsewhere.
+// with the go.mod of this program's module; "" where it runs elsewhere.
 func workTree() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -171,7 +172,7 @@ func workTree() string {
 	}
 	for ; ; dir = filepath.Dir(dir) {
 		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err == nil && modfile.ModulePath(mod) == modulePath {
+		if err == nil && modfile.ModulePath(mod) == mainModule().Path {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {
@@ -181,6 +182,14 @@ func workTree() string {
 }
 
 const modulePath = "github.com/informerbench/informerbench"
+
+// mainModule is the module of this program's main package: ours, or a stranger's.
+func mainModule() debug.Module {
+	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Path != "" {
+		return build.Main
+	}
+	return debug.Module{Path: modulePath}
+}
 
 // newFork is the hidden command that measures one fork in a process of its own.
 func newFork() *cobra.Command {

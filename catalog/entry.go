@@ -2,7 +2,9 @@ package catalog
 
 import (
 	"cmp"
+	"path"
 	"reflect"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -41,7 +43,8 @@ func Class(class contract.FIFOClass) Option { return func(e *Entry) { e.FIFOClas
 // The functions below make an entry for Extend. They check nothing: Extend does, and
 // Entry.Try calls the constructor. A constructor may return any type that implements the
 // contract, so that mystore.New of a *mystore.Store fits as it is. It may be called by many
-// goroutines at once, and each call must return a new, empty component.
+// goroutines at once, and each call must return a new, empty component. The name "" stands
+// for that of the constructor's package.
 
 // Store makes the entry of a store.
 func Store[S contract.Store](name string, newStore func(contract.Indexers) S, opts ...Option) Entry {
@@ -106,9 +109,9 @@ func (e Entry) with(construct any, opts []Option) Entry {
 	for _, o := range opts {
 		o(&e)
 	}
-	if e.Module == "" {
-		e.Module = moduleOf(construct)
-	}
+	pkg := packageOf(construct)
+	e.Name = cmp.Or(e.Name, nameOf(pkg))
+	e.Module = cmp.Or(e.Module, moduleOf(pkg))
 	if e.Guarantees == "" {
 		e.Guarantees = "the whole contract"
 		if len(e.Waivers) > 0 {
@@ -118,9 +121,8 @@ func (e Entry) with(construct any, opts []Option) Entry {
 	return e
 }
 
-// moduleOf returns the module of a function's package, as far as this program knows its
-// modules, and otherwise the package.
-func moduleOf(f any) string {
+// packageOf returns the import path of a function's package; "" for nil.
+func packageOf(f any) string {
 	v := reflect.ValueOf(f)
 	if v.IsNil() {
 		return ""
@@ -128,8 +130,21 @@ func moduleOf(f any) string {
 	// path/to/pkg.New, path/to/pkg.(*T).New, path/to/pkg.init.func1, path/to/pkg.New[...]
 	name, _, _ := strings.Cut(runtime.FuncForPC(v.Pointer()).Name(), "[")
 	slash := strings.LastIndex(name, "/") + 1
-	inLast, _, _ := strings.Cut(name[slash:], ".")
-	pkg := name[:slash] + inLast
+	last, _, _ := strings.Cut(name[slash:], ".")
+	return name[:slash] + last
+}
+
+var majorVersion = regexp.MustCompile(`/v[0-9]+$`)
+
+// nameOf returns the usual name of the package with an import path. A test outside of the
+// package has the package's.
+func nameOf(pkg string) string {
+	return strings.TrimSuffix(path.Base(majorVersion.ReplaceAllString(pkg, "")), "_test")
+}
+
+// moduleOf returns the module of a package, as far as this program knows its modules, and
+// otherwise the package.
+func moduleOf(pkg string) string {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
 		return pkg

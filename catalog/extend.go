@@ -65,7 +65,7 @@ func (a *additions) read() []Entry {
 func check(there, entries []Entry) error {
 	var errs []error
 	for i, e := range entries {
-		if err := e.check(); err != nil {
+		if err := e.Check(); err != nil {
 			errs = append(errs, err)
 		}
 		for _, other := range slices.Concat(there, entries[:i]) {
@@ -90,8 +90,9 @@ func (e Entry) constructor(c contract.Component) any {
 	}[c]
 }
 
-// check says what is wrong with an entry from outside, without calling its constructor.
-func (e Entry) check() error {
+// Check says what is wrong with an entry from outside by itself, without calling its
+// constructor. The error names all that is wrong, and what is allowed.
+func (e Entry) Check() error {
 	if order(e.Component) < 0 {
 		return fmt.Errorf("%s: unknown component %q: want one of %v", e.ID(), e.Component, components)
 	}

@@ -64,6 +64,28 @@ func TestStrangersAreWhole(t *testing.T) {
 	}
 }
 
+// Without a name an entry has that of its constructor's package.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	closure := func(ix contract.Indexers) contract.Store { return mutexmap.New(ix) }
+	for _, c := range []struct{ got, want string }{
+		{Store("", mutexmap.New).Name, "mutexmap"},
+		{DelayHeap("", delay.NewBinaryHeap[string]).Name, "delay"},
+		{Store("", closure).Name, "catalog"},
+		{Store("mine", mutexmap.New).Name, "mine"},
+		{nameOf("example.com/mystore/v2"), "mystore"},
+		{nameOf("example.com/mystore_test"), "mystore"},
+		{nameOf("main"), "main"},
+	} {
+		if c.got != c.want {
+			t.Errorf("the name is %q, want %q", c.got, c.want)
+		}
+	}
+	if got := moduleOf("example.com/a/b"); got != "example.com/a/b" {
+		t.Errorf("a package of no module of this program is of module %q", got)
+	}
+}
+
 func TestExtendRefuses(t *testing.T) {
 	t.Parallel()
 	described := Description("as it is")
@@ -78,7 +100,7 @@ func TestExtendRefuses(t *testing.T) {
 		"our name":            {[]Entry{store("lockfree")}, []string{"store/lockfree", "taken", "a version of an object per write", "choose another"}},
 		"our name in capital": {[]Entry{store("LockFree")}, []string{"store/LockFree", "taken by store/lockfree"}},
 		"the same name twice": {[]Entry{store("mine"), DelayHeap("mine", delay.NewBinaryHeap[string], described), store("mine")}, []string{"store/mine", "taken by store/mine"}},
-		"no name":             {[]Entry{store("")}, []string{`"" is no name`, "letters, digits"}},
+		"no name":             {[]Entry{store("mine", func(e *Entry) { e.Name = " " })}, []string{`" " is no name`, "letters, digits"}},
 		"a path":              {[]Entry{store("a/b")}, []string{`"a/b" is no name`}},
 		"a glob":              {[]Entry{store("my*")}, []string{`"my*" is no name`}},
 		"two names":           {[]Entry{store("a,b")}, []string{`"a,b" is no name`}},

@@ -14,10 +14,6 @@ import (
 	"github.com/informerbench/informerbench/measure/record"
 )
 
-// quickEffort is the share of the random and stress cases that a run does before it
-// measures; benchrun verify does all.
-const quickEffort = 0.2
-
 // Verify runs the conformance suite of one entry and describes the entry with the outcome.
 // opts may set the seed and the effort.
 func Verify(e catalog.Entry, opts ...suite.Option) record.Implementation {
@@ -73,7 +69,7 @@ func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.W
 			continue
 		}
 		start := time.Now()
-		im := Verify(e, suite.WithEffort(quickEffort))
+		im := Verify(e, suite.WithEffort(catalog.BriefEffort))
 		impls = append(impls, im)
 		PrintVerified(out, im, time.Since(start))
 		if im.Verified == record.VerifyPassed {
