@@ -32,6 +32,9 @@ const asBenchrun = "BENCHRUN_TEST_AS_BENCHRUN"
 // TestMain lets the test binary stand in for benchrun where a run starts itself
 // again for each fork, and where a test signals a whole run.
 func TestMain(m *testing.M) {
+	if which := os.Getenv(asStranger); which != "" {
+		Main(strangers[which]...)
+	}
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case runner.ForkCommand, runner.TurnsCommand:
