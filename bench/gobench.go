@@ -28,50 +28,33 @@ import (
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
-// The functions below measure an implementation beside client-go's under go test -bench:
-//
-//	func BenchmarkStore(b *testing.B) { bench.Store(b, mystore.New) }
-//
-// First the conformance suites of both run, once in a process; b.Fatal names the clauses that
-// an implementation does not keep, and then nothing is measured. Each operation of the
-// component is measured alone, by one goroutine and by GOMAXPROCS where the component allows
-// that, on the objects of benchrun's default preset. ns/op is then the time of an operation
-// of each goroutine. After that come the loads of that preset under contention: an iteration
-// is one run of them, some 0.3 s, and the numbers that get verdicts in benchrun's reports are
-// the medians of the iterations.
-//
-//	BenchmarkStore/op=list/impl=mystore/objects=10000/goroutines=1
-//	BenchmarkStore/workload=store-contended/impl=mystore/objects=10000
-//
-// benchstat -col /impl shows implementations side by side. The implementation has the name of
-// its constructor's package, or Entry.Name if an option sets that; the options are those of
-// package catalog.
-
-// Store measures a store.
+// Store measures a store beside client-go's, as the package comment says. b fails, and nothing
+// is measured, if the store breaks a clause or newStore panics or returns nil; the message
+// names the clauses. All of it takes some minutes; -bench selects parts.
 func Store[S contract.Store](b *testing.B, newStore func(contract.Indexers) S, opts ...catalog.Option) {
 	b.Helper()
 	besideReference(b, catalog.Store("", newStore, opts...))
 }
 
-// FIFO measures a FIFO. Its class is contract.Coalescing, unless catalog.Class says otherwise.
+// FIFO measures a FIFO beside client-go's DeltaFIFO, as Store does a store. Its class is contract.Coalescing, unless catalog.Class says otherwise.
 func FIFO[F contract.FIFO](b *testing.B, newFIFO func(contract.FIFOConfig) F, opts ...catalog.Option) {
 	b.Helper()
 	besideReference(b, catalog.FIFO("", newFIFO, opts...))
 }
 
-// DelayHeap measures a delay heap.
+// DelayHeap measures a delay heap beside the one in client-go's queue, as Store does a store.
 func DelayHeap[H contract.DelayHeap[string]](b *testing.B, newHeap func() H, opts ...catalog.Option) {
 	b.Helper()
 	besideReference(b, catalog.DelayHeap("", newHeap, opts...))
 }
 
-// Queue measures a workqueue.
+// Queue measures a workqueue beside client-go's, as Store does a store.
 func Queue[Q contract.DelayingQueue[string]](b *testing.B, newQueue func(clock.WithTicker) Q, opts ...catalog.Option) {
 	b.Helper()
 	besideReference(b, catalog.Queue("", newQueue, opts...))
 }
 
-// Informer measures an informer.
+// Informer measures an informer beside client-go's, as Store does a store.
 func Informer[I cache.SharedIndexInformer](b *testing.B, newInformer func(cache.ListerWatcher, apiruntime.Object, time.Duration, contract.Indexers) I, opts ...catalog.Option) {
 	b.Helper()
 	besideReference(b, catalog.Informer("", newInformer, opts...))

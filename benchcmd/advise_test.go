@@ -15,7 +15,7 @@ import (
 // The examples of the help run, and say for each component what to use or to measure.
 func TestAdvise(t *testing.T) {
 	t.Parallel()
-	kept := filepath.Join("..", "..", "results", "20261123-stores-pair-head")
+	kept := filepath.Join("..", "results", "20261123-stores-pair-head")
 	trace := write(t, "whole.trace", aTrace(t))
 	for _, c := range []struct {
 		args []string
@@ -131,7 +131,7 @@ func TestAdviseBadInput(t *testing.T) {
 func TestAdviseIsExplained(t *testing.T) {
 	t.Parallel()
 	_, help, _ := benchrun(t, "advise", "--help")
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,13 +40,11 @@ func Waive(clause, reason string) Option {
 // Class is the class of a FIFO. The default is contract.Coalescing.
 func Class(class contract.FIFOClass) Option { return func(e *Entry) { e.FIFOClass = class } }
 
-// The functions below make an entry for Extend. They check nothing: Extend does, and
-// Entry.Try calls the constructor. A constructor may return any type that implements the
-// contract, so that mystore.New of a *mystore.Store fits as it is. It may be called by many
-// goroutines at once, and each call must return a new, empty component. The name "" stands
-// for that of the constructor's package.
-
-// Store makes the entry of a store.
+// Store makes the entry of a store, for Extend. It checks nothing: Extend does, and Entry.Try
+// calls the constructor. newStore may return any type that implements the contract, so that
+// mystore.New of a *mystore.Store fits as it is. Many goroutines may call it at once, and each
+// call must return a new, empty store. The name "" stands for that of the constructor's
+// package. All this holds for FIFO, DelayHeap, Queue, Limiter and Informer too.
 func Store[S contract.Store](name string, newStore func(contract.Indexers) S, opts ...Option) Entry {
 	e := Entry{Component: contract.ComponentStore, Name: name}
 	if newStore != nil {

@@ -98,7 +98,7 @@ func (e Entry) Check() error {
 	}
 	var errs []error
 	wrong := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf(e.ID()+": "+format, args...))
+		errs = append(errs, fmt.Errorf("%s: %w", e.ID(), fmt.Errorf(format, args...)))
 	}
 	if !nameForm.MatchString(e.Name) {
 		wrong("%q is no name: want up to 64 letters, digits, and . _ + -, with a letter or digit first", e.Name)

@@ -171,8 +171,8 @@ func TestTry(t *testing.T) {
 		want  []string
 	}{
 		"panics": {Store("mine", func(contract.Indexers) *mutexmap.Store { panic("out of cheese") }), []string{"store/mine", "panics at ", "extend_test.go:", "out of cheese"}},
-		"panics in the runtime": {DelayHeap("mine", func() contract.DelayHeap[string] { var m map[string]int; m["a"] = 1; return nil }),
-			[]string{"delay/mine", "panics at ", "extend_test.go:", "nil map"}},
+		"panics in the runtime": {DelayHeap("mine", func() contract.DelayHeap[string] { none := []contract.DelayHeap[string]{}; return none[len(none)] }),
+			[]string{"delay/mine", "panics at ", "extend_test.go:", "index out of range"}},
 		"returns nil":         {FIFO("mine", func(contract.FIFOConfig) contract.FIFO { return nil }), []string{"fifo/mine", "returns nil", "a new fifo"}},
 		"returns a typed nil": {Store("mine", func(contract.Indexers) *mutexmap.Store { return nil }), []string{"store/mine", "returns nil"}},
 	} {
