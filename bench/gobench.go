@@ -36,7 +36,8 @@ func Store[S contract.Store](b *testing.B, newStore func(contract.Indexers) S, o
 	besideReference(b, catalog.Store("", newStore, opts...))
 }
 
-// FIFO measures a FIFO beside client-go's DeltaFIFO, as Store does a store. Its class is contract.Coalescing, unless catalog.Class says otherwise.
+// FIFO measures a FIFO beside client-go's DeltaFIFO, as Store does a store. Its class is
+// contract.Coalescing, unless catalog.Class says otherwise.
 func FIFO[F contract.FIFO](b *testing.B, newFIFO func(contract.FIFOConfig) F, opts ...catalog.Option) {
 	b.Helper()
 	besideReference(b, catalog.FIFO("", newFIFO, opts...))
