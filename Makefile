@@ -17,7 +17,7 @@ HISTORIES ?= 10000
 # not: a race in them is theirs, and the suites that catch them race over the sound ones.
 CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./indexer ./informer/... ./load/... ./queue/...))
 
-.PHONY: help build test race degraded explore e2e lint page-types fuzz bench verify mutants mechanical healthy faults report selfcheck
+.PHONY: help build test race degraded explore e2e your-store lint page-types fuzz bench verify mutants mechanical healthy faults report selfcheck
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,13 +50,18 @@ explore: ## Find what the explorer must find, then explore interleavings for EXP
 e2e: ## Run every test against a real API server, under the race detector (module e2e)
 	cd e2e && $(GO) test -race -count=1 -v -timeout=60m .
 
+your-store: ## Build and run an implementation from outside: its suite, go test -bench, its benchrun (module examples/your-store)
+	cd examples/your-store && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) test -count=1 -timeout=10m ./...
+
 lint: ## Run gofmt, go vet, staticcheck and golangci-lint
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these"; exit 1; }
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(GOLANGCI_LINT) run ./...
-	cd e2e && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) run $(STATICCHECK) ./... && $(GO) run $(GOLANGCI_LINT) run ./...
+	for module in e2e examples/your-store; do \
+		(cd $$module && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) run $(STATICCHECK) ./... && $(GO) run $(GOLANGCI_LINT) run ./...) || exit 1; \
+	done
 
 page-types: ## Check the types of the scripts in report.html (needs Node.js and npm's registry)
 	npx --yes --package $(TYPESCRIPT) tsc --noEmit --allowJs --checkJs --strict --target es2023 --lib es2023,dom,dom.iterable report/*.js

@@ -1,25 +1,17 @@
-package bench_test
+package bench
 
 import (
-	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
-	"github.com/informerbench/informerbench/measure/stats"
 )
-
-// told is a number of a whole run, with its unit in go test -bench. series "" is the
-// process.
-type told struct{ series, metric, unit string }
 
 // percentiles are a distribution's p50 to p99.99 and its maximum.
 func percentiles(series, distribution, name string) []told {
@@ -64,68 +56,18 @@ func BenchmarkInformerRun(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	var brief []catalog.Entry
+	for _, e := range entries(b, contract.ComponentInformer) {
+		if !e.Study {
+			brief = append(brief, e)
+		}
+	}
 	for _, r := range informerRuns {
 		i := slices.IndexFunc(preset.Workloads, func(w load.Workload) bool { return w.Name == r.workload })
 		if i < 0 {
 			b.Fatalf("the preset informer has no %s", r.workload)
 		}
-		for _, v := range preset.Workloads[i].Variants() {
-			for _, e := range entries(b, contract.ComponentInformer) {
-				if e.Study {
-					continue
-				}
-				name := fmt.Sprintf("workload=%s/impl=%s/objects=%d", strings.TrimSuffix(v.Workload.Name, "-brief"), e.Name, v.Workload.Objects.Count)
-				if v.Key != "" && v.Key != "objects" {
-					name += fmt.Sprintf("/%s=%d", v.Key, v.Value)
-				}
-				b.Run(name, func(b *testing.B) { wholeRun(b, e, v.Workload, r.tells) })
-			}
-		}
-	}
-}
-
-// wholeRun does b.N runs and reports the median of each number.
-func wholeRun(b *testing.B, e catalog.Entry, w load.Workload, tells []told) {
-	var text strings.Builder
-	if err := load.WriteWorkload(&text, w); err != nil {
-		b.Fatal(err)
-	}
-	values := make([][]float64, len(tells))
-	for range b.N {
-		f, err := bench.Run(b.Context(), bench.Request{
-			Cell:     record.Cell{Component: e.Component, Impl: e.Name, Workload: w.Name, Procs: runtime.GOMAXPROCS(0)},
-			Workload: text.String(),
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, c := range f.Checks {
-			if !c.Passed {
-				b.Errorf("%s: %s", c.Name, c.Detail)
-			}
-		}
-		for i, t := range tells {
-			of := f.Process
-			if t.series != "" {
-				j := slices.IndexFunc(f.Series, func(s record.Series) bool { return s.Name() == t.series })
-				if j < 0 {
-					b.Fatalf("the run has no series %s", t.series)
-				}
-				of = f.Series[j].Values
-			}
-			value, ok := of[t.metric]
-			if !ok {
-				b.Fatalf("%s has no %s", t.series, t.metric)
-			}
-			values[i] = append(values[i], value)
-		}
-	}
-	b.ReportMetric(0, "ns/op") // of a run, which says nothing; 0 leaves it out
-	for i, t := range tells {
-		b.ReportMetric(stats.MedianOf(values[i]), t.unit)
-		if t.unit == metrics.AllocsPerOp {
-			b.ReportAllocs() // or it would not be printed
-		}
+		loads(b, brief, preset.Workloads[i], func(record.Fork) []told { return r.tells })
 	}
 }
 
@@ -153,7 +95,7 @@ func TestBenchmarkInformerRun(t *testing.T) {
 		if strings.Contains(w.Name, "relist") {
 			w.Duration = 4 * time.Second // a reflector waits for up to 1.6 s before it lists again, which takes a second under the race detector
 		}
-		result := testing.Benchmark(func(b *testing.B) { wholeRun(b, e, w, r.tells) })
+		result := testing.Benchmark(func(b *testing.B) { runs(b, e, w, func(record.Fork) []told { return r.tells }) })
 		for _, tell := range r.tells {
 			if got, ok := result.Extra[tell.unit]; !ok || got <= 0 && tell.unit != metrics.Unseen && tell.unit != "late-p99-ns" {
 				t.Errorf("%s: %s of %s is %g: %v", r.workload, tell.unit, tell.series, got, result)

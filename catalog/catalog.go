@@ -1,6 +1,7 @@
 // Package catalog is the one table of everything that can be compared: name, component,
 // constructor, description, guarantees, waivers. Nothing registers itself. To add an
-// implementation, add a line to tables.go.
+// implementation to this project, add a line to tables.go. A program adds its own by one call
+// of Extend, before anything reads the catalog; benchcmd.Main does so.
 package catalog
 
 import (
@@ -86,22 +87,31 @@ type Entry struct {
 // ID returns "component/name".
 func (e Entry) ID() string { return string(e.Component) + "/" + e.Name }
 
-// All returns every entry, component by component, references first. The slice
-// belongs to the caller.
+// All returns every entry, component by component: references first, entries of Extend last.
+// The slice belongs to the caller. The first call seals the catalog.
 func All() []Entry {
+	all := slices.Concat(builtIn(), extra.read())
+	slices.SortStableFunc(all, func(a, b Entry) int { return order(a.Component) - order(b.Component) })
+	return all
+}
+
+// builtIn returns this project's own table.
+func builtIn() []Entry {
 	return slices.Concat(stores(), fifos(), delays(), queues(), limiters(), informers())
 }
 
-// Components lists the components that have entries.
-func Components() []contract.Component {
-	var out []contract.Component
-	for _, e := range All() {
-		if !slices.Contains(out, e.Component) {
-			out = append(out, e.Component)
-		}
-	}
-	return out
+// components are all components, in the order of lists and reports.
+var components = []contract.Component{
+	contract.ComponentStore, contract.ComponentFIFO, contract.ComponentDelay,
+	contract.ComponentQueue, contract.ComponentLimiter, contract.ComponentInformer,
 }
+
+// order is the place of a component among all; -1 if there is none of that name.
+func order(c contract.Component) int { return slices.Index(components, c) }
+
+// Components lists the components, each of which has entries, in the order of lists and
+// reports.
+func Components() []contract.Component { return slices.Clone(components) }
 
 // Lookup finds one entry. The error lists the names that the component has.
 func Lookup(c contract.Component, name string) (Entry, error) {

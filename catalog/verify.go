@@ -13,6 +13,10 @@ import (
 	"github.com/informerbench/informerbench/contract"
 )
 
+// BriefEffort is the effort (suite.WithEffort) of verifying before measuring: every case runs,
+// the random ones on fewer histories. benchrun verify does all.
+const BriefEffort = 0.2
+
 // Verify runs the conformance suite of e's component over it, with e's waivers,
 // and returns what suite.Check returns: nil, or an error that joins a
 // *suite.Failure per failed case. Use suite.WithObserver to see each result.

@@ -18,10 +18,6 @@ import (
 	"github.com/informerbench/informerbench/measure/record"
 )
 
-// quickEffort is the share of the random and stress cases that a run does before it
-// measures; benchrun verify does all.
-const quickEffort = 0.2
-
 // Verify runs the conformance suite of one entry and describes the entry with the outcome.
 // opts may set the seed and the effort.
 func Verify(e catalog.Entry, opts ...suite.Option) record.Implementation {
@@ -91,7 +87,7 @@ func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.W
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(entries)) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				start := time.Now()
-				im := Verify(entries[i], suite.WithEffort(quickEffort), seed)
+				im := Verify(entries[i], suite.WithEffort(catalog.BriefEffort), seed)
 				outcomes[i] <- outcome{im, time.Since(start)}
 			}
 		})

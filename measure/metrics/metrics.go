@@ -235,7 +235,8 @@ func Number(distribution string) string { return distribution + "-n" }
 func All() []Metric { return slices.Clone(all) }
 
 // Of returns the row of a name. A name that the table lacks, such as one from a benchmark
-// file, gets what its ending says; Help is then empty.
+// file, gets what its ending says: "writer-achieved-%" is a percentage of which more is
+// better, as achieved-% is. Help is then empty.
 func Of(name string) Metric {
 	if i, ok := rows[name]; ok {
 		return all[i]
@@ -254,7 +255,16 @@ func Distribution(name string) string {
 }
 
 func unknown(name string) Metric {
-	m := Metric{Name: name}
+	m, like := Metric{Name: name}, Metric{}
+	for _, row := range all {
+		if strings.HasSuffix(name, "-"+row.Name) && len(row.Name) > len(like.Name) {
+			like = row
+		}
+	}
+	if like.Name != "" {
+		m.Unit, m.Better, m.SameWithin = like.Unit, like.Better, like.SameWithin
+		return m
+	}
 	switch {
 	case strings.HasSuffix(name, "/s"): // MB/s
 		m.Unit, m.Better = PerSecond, HigherIsBetter

@@ -47,9 +47,11 @@ func TestUnknownNames(t *testing.T) {
 	for name, want := range map[string]Metric{
 		"MB/s": {Name: "MB/s", Unit: PerSecond, Better: HigherIsBetter}, "x-ns": {Name: "x-ns", Unit: Nanoseconds},
 		"x-B": {Name: "x-B", Unit: Bytes}, "x-%": {Name: "x-%", Unit: Percent}, "events": {Name: "events"},
+		"writer-achieved-%": {Name: "writer-achieved-%", Unit: Percent, Better: HigherIsBetter}, "listers-ops/s": {Name: "listers-ops/s", Unit: PerSecond, Better: HigherIsBetter},
+		"writer-delay-usual-p99-ns": {Name: "writer-delay-usual-p99-ns", Unit: Nanoseconds, SameWithin: tailsAlike}, "x10-ns/op": {Name: "x10-ns/op", Unit: Nanoseconds},
 	} {
 		got := Of(name)
-		if got.Name != want.Name || got.Unit != want.Unit || got.Better != want.Better || got.Judged || got.Help != "" {
+		if got.Name != want.Name || got.Unit != want.Unit || got.Better != want.Better || got.SameWithin != want.SameWithin || got.Judged || got.Help != "" {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}

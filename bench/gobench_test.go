@@ -1,0 +1,126 @@
+package bench
+
+import (
+	"flag"
+	"strings"
+	"testing"
+
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/mutexmap"
+	"github.com/informerbench/informerbench/informer"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/queue/delay"
+	"github.com/informerbench/informerbench/queue/deltafifo"
+	"github.com/informerbench/informerbench/queue/workqueue"
+)
+
+// onceEach makes testing.Benchmark do a single iteration for the rest of the test.
+func onceEach(t *testing.T) {
+	t.Helper()
+	benchtime := flag.Lookup("test.benchtime")
+	before := benchtime.Value.String()
+	if err := benchtime.Value.Set("1x"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := benchtime.Value.Set(before); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func newQueue(c clock.WithTicker) *workqueue.DelayingQueue[string] {
+	heap := func() contract.DelayHeap[string] { return delay.NewQuadHeap[string]() }
+	return workqueue.NewDelaying(heap, workqueue.Config[string]{Clock: c})
+}
+
+// One line measures an implementation of each component, by constructors that return types
+// of their own.
+func TestOneLineMeasures(t *testing.T) {
+	onceEach(t)
+	inOrder := func(cfg contract.FIFOConfig) *deltafifo.InOrder {
+		return deltafifo.NewInOrder(cfg, deltafifo.Options{})
+	}
+	for name, line := range map[string]func(b *testing.B){
+		"store":    func(b *testing.B) { Store(b, mutexmap.New) },
+		"fifo":     func(b *testing.B) { FIFO(b, inOrder, catalog.Class(contract.InOrder)) },
+		"delay":    func(b *testing.B) { DelayHeap(b, delay.NewQuadHeap[string]) },
+		"queue":    func(b *testing.B) { Queue(b, newQueue) },
+		"informer": func(b *testing.B) { Informer(b, informer.NewSharedIndexInformer) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			returned := false
+			result := testing.Benchmark(func(b *testing.B) {
+				line(b)
+				returned = true
+			})
+			if result.N != 1 || !returned {
+				t.Errorf("the benchmark failed: %+v", result)
+			}
+		})
+	}
+}
+
+// lossy is a store that forgets deletions.
+type lossy struct{ *mutexmap.Store }
+
+func (lossy) Delete(string) {}
+
+// What is broken is not measured.
+func TestOneLineRefuses(t *testing.T) {
+	onceEach(t)
+	broken := func(ix contract.Indexers) lossy { return lossy{mutexmap.New(ix)} }
+	for name, line := range map[string]func(b *testing.B){
+		"breaks clauses":           func(b *testing.B) { Store(b, broken) },
+		"panics":                   func(b *testing.B) { Store(b, func(contract.Indexers) *mutexmap.Store { panic("no") }) },
+		"is nil":                   func(b *testing.B) { Store(b, func(contract.Indexers) *mutexmap.Store { return nil }) },
+		"has the reference's name": func(b *testing.B) { Store(b, mutexmap.New, func(e *catalog.Entry) { e.Name = "clientgo" }) },
+		"has no name":              func(b *testing.B) { Store(b, mutexmap.New, func(e *catalog.Entry) { e.Name = "a/b" }) },
+		"waives what is no rule":   func(b *testing.B) { Store(b, mutexmap.New, catalog.Waive("STORE-999", "why not")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			returned := false
+			testing.Benchmark(func(b *testing.B) {
+				line(b)
+				returned = true
+			})
+			if returned {
+				t.Error("it was measured")
+			}
+		})
+	}
+	testing.Benchmark(func(b *testing.B) {
+		if err := verify(b, catalog.Store("lossy", broken)); err == nil || !strings.Contains(err.Error(), "STORE-") {
+			t.Errorf("the error names no clause: %v", err)
+		}
+	})
+}
+
+// The numbers of a group have its name before them, so that those of several groups fit into
+// one line.
+func TestJudged(t *testing.T) {
+	t.Parallel()
+	got := map[told]bool{}
+	for _, t := range judged(record.Fork{
+		Process: map[string]float64{metrics.HeapPerObject: 1, metrics.PeakRSS: 2},
+		Series: []record.Series{
+			{Group: "writer", Op: "update", Values: map[string]float64{metrics.AchievedPct: 1, metrics.Achieved: 2, metrics.Offered: 3}},
+			{Group: "listers", Op: "list", Values: map[string]float64{metrics.Achieved: 4}},
+		},
+	}) {
+		got[t] = true
+	}
+	want := []told{{"", metrics.HeapPerObject, metrics.HeapPerObject}, {"writer:update", metrics.AchievedPct, "writer-achieved-%"}, {"listers:list", metrics.Achieved, "listers-ops/s"}}
+	for _, w := range want {
+		if !got[w] {
+			t.Errorf("%v is missing from %v", w, got)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d numbers, want %d: %v", len(got), len(want), got)
+	}
+}

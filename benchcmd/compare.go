@@ -1,0 +1,205 @@
+package benchcmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
+	"github.com/informerbench/informerbench/report"
+)
+
+// versusFormats are the writers by the name given to --format.
+var versusFormats = map[string]func(io.Writer, *compare.Result, report.Terminal) error{
+	"text":     report.WriteVersusText,
+	"markdown": func(w io.Writer, r *compare.Result, _ report.Terminal) error { return report.WriteVersusMarkdown(w, r) },
+	"json":     func(w io.Writer, r *compare.Result, _ report.Terminal) error { return report.WriteVersusJSON(w, r) },
+}
+
+func newCompare() *cobra.Command {
+	var v verdictFlags
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "compare BASE HEAD",
+		Short: "Hold one run against another, for a person or as a gate in CI",
+		Long: `compare holds HEAD against BASE: two folders of runs, or two files in the Go
+benchmark format (go test -bench prints it). Every verdict is corrected for how many
+there are; what the data cannot tell is called inconclusive.
+
+` + gateHelp,
+		Example: `  benchrun compare results/20261121T101500Z-quick results/20261121T142000Z-quick
+  benchrun compare base head --gate 'store/*/p99 <= +5%' --gate 'store/*/allocs/op <= +0%'
+  benchrun compare base head --gates gates.txt --format markdown >> "$GITHUB_STEP_SUMMARY"
+  benchrun compare base head --html versus.html
+  benchrun compare old.txt new.txt --format json`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			gates, err := v.check()
+			if err != nil {
+				return err
+			}
+			r, err := versus(args[0], args[1], force)
+			if err != nil {
+				return err
+			}
+			return v.judge(cmd, r, gates)
+		},
+	}
+	v.add(cmd)
+	cmd.Flags().BoolVar(&force, "force", false, "compare runs of different machines, schemas or workloads all the same; the output says so")
+	return cmd
+}
+
+const gateHelp = `A gate bounds what may happen: 'PATTERN <= +5%', where the pattern is matched against
+component/workload/series/implementation/metric and * stands for anything. A change has a
+sign and %; without them the bound is a value of HEAD ('<= 50ms', '>= 95'). A gate that
+matches nothing is an error. Without gates nothing may be worse.
+
+Exit codes: 0 pass; 1 regression; 3 inconclusive (see --inconclusive); 2 the input is wrong.`
+
+// verdictFlags are the flags for a comparison's gates and output.
+type verdictFlags struct {
+	gates                                []string
+	gateFile, format, inconclusive, html string
+	wide                                 bool
+}
+
+func (v *verdictFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&v.gates, "gate", nil, "a `GATE` such as 'store/*/p99 <= +5%'; may be given again")
+	f.StringVar(&v.gateFile, "gates", "", "a `FILE` of gates, one a line, # begins a comment")
+	f.StringVar(&v.format, "format", "text", "text, markdown or json")
+	f.StringVar(&v.html, "html", "", "write the comparison as one page to a `FILE`: base and head side by side, what changed first; it opens offline")
+	addWide(cmd, &v.wide)
+	f.StringVar(&v.inconclusive, "inconclusive", "fail", "`WORD` for data too weak to tell: pass exits with 0, fail with 3")
+}
+
+// check reads the gates and finds every mistake in the flags.
+func (v *verdictFlags) check() ([]compare.Gate, error) {
+	if versusFormats[v.format] == nil {
+		return nil, fmt.Errorf("--format %q: want text, markdown or json", v.format)
+	}
+	if v.inconclusive != "pass" && v.inconclusive != "fail" {
+		return nil, fmt.Errorf("--inconclusive %q: want pass or fail", v.inconclusive)
+	}
+	if v.html != "" {
+		if err := writable(v.html); err != nil {
+			return nil, fmt.Errorf("--html: %w", err)
+		}
+	}
+	var out []compare.Gate
+	if v.gateFile != "" {
+		read, err := compare.ReadGates(v.gateFile)
+		if err != nil {
+			return nil, err
+		}
+		out = read
+	}
+	for _, text := range v.gates {
+		g, err := compare.ParseGate(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
+
+// writable finds out before a measurement whether a file can be written after it.
+func writable(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder; name a file in it, such as %s", path, filepath.Join(path, report.VersusFile))
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".benchrun-*")
+	if err != nil {
+		if at := (*fs.PathError)(nil); errors.As(err, &at) {
+			err = at.Err // without the name of the temporary file
+		}
+		return fmt.Errorf("%s cannot be written: %w; make its folder, or name another file", path, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// judge prints the comparison and writes its page, if one was asked for. Its error carries the
+// exit code. The page is no reason to lose the outcome: an error of it is joined.
+func (v *verdictFlags) judge(cmd *cobra.Command, r *compare.Result, gates []compare.Gate) error {
+	if err := r.Judge(gates); err != nil {
+		return err
+	}
+	out, to := shown(cmd, v.wide)
+	if err := versusFormats[v.format](out, r, to); err != nil {
+		return err
+	}
+	return errors.Join(v.outcome(r), v.page(cmd, r))
+}
+
+// outcome is the error of a regression, or of too little evidence.
+func (v *verdictFlags) outcome(r *compare.Result) error {
+	switch outcome := r.Outcome(); {
+	case outcome == compare.Regression:
+		return broken(errors.New(report.Summary(r)))
+	case outcome == compare.Undetermined && v.inconclusive == "fail":
+		return fmt.Errorf("%w: %s", errInconclusive, strings.TrimPrefix(report.Summary(r), "inconclusive: "))
+	}
+	return nil
+}
+
+// page writes the page, and says where it is in the last line: of the text, or beside the
+// other formats, which programs read.
+func (v *verdictFlags) page(cmd *cobra.Command, r *compare.Result) error {
+	if v.html == "" {
+		return nil
+	}
+	var page bytes.Buffer
+	if err := report.WriteVersusPage(&page, r); err != nil {
+		return err
+	}
+	if err := record.WriteFile(v.html, page.Bytes()); err != nil {
+		return broken(fmt.Errorf("--html %s: %w", v.html, err))
+	}
+	to := cmd.OutOrStdout()
+	if v.format != "text" {
+		to = cmd.ErrOrStderr()
+	}
+	_, err := fmt.Fprintf(to, "\n%s\n", v.html)
+	return err
+}
+
+// errInconclusive is wrapped by the error of a comparison with too little evidence.
+var errInconclusive = errors.New("inconclusive")
+
+// versus reads and compares two folders or two files.
+func versus(base, head string, force bool) (*compare.Result, error) {
+	var folder [2]bool
+	for i, path := range []string{base, head} {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		folder[i] = info.IsDir()
+	}
+	switch {
+	case folder[0] != folder[1]:
+		return nil, fmt.Errorf("%s and %s: give two folders of runs, or two files", base, head)
+	case !folder[0]:
+		return compare.Files(base, head, stats.DefaultRule)
+	}
+	b, err := record.ReadRun(base)
+	if err != nil {
+		return nil, err
+	}
+	h, err := record.ReadRun(head)
+	if err != nil {
+		return nil, err
+	}
+	return compare.Runs(b, h, force)
+}

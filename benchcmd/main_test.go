@@ -1,0 +1,502 @@
+package benchcmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/pprof/profile"
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/report"
+)
+
+// asBenchrun, set in the environment, turns the test binary into benchrun.
+const asBenchrun = "BENCHRUN_TEST_AS_BENCHRUN"
+
+// TestMain lets the test binary stand in for benchrun where a run starts itself
+// again for each fork, and where a test signals a whole run.
+func TestMain(m *testing.M) {
+	if which := os.Getenv(asStranger); which != "" {
+		Main(strangers[which]...)
+	}
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case runner.ForkCommand, runner.TurnsCommand:
+			dieOnPurpose()
+			Main()
+		case runner.AwakeCommand:
+			Main()
+		}
+	}
+	if os.Getenv(asBenchrun) != "" {
+		Main()
+	}
+	// A process built with -race sleeps a second before it ends; there are hundreds here.
+	if _, set := os.LookupEnv("GORACE"); !set {
+		if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// benchrun runs a command line and returns what it printed.
+func benchrun(t *testing.T, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = execute(t.Context(), args, strings.NewReader(""), &o, &e)
+	return code, o.String(), e.String()
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Bad input: a clear error, exit code 2 and nothing written.
+func TestBadInput(t *testing.T) {
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "mine.txt"), []byte("keep"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	newer := t.TempDir()
+	if err := os.WriteFile(filepath.Join(newer, record.RunFile), []byte(`{"schema": 99}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	unknownField := write(t, "w.yaml", "name: mine\ncomponent: store\nobjects:\n  count: 10\nops: [get]\nspeed: 3\n")
+	negative := write(t, "n.yaml", "name: mine\ncomponent: store\nobjects:\n  count: 10\ngroups:\n- name: writer\n  op: update\n  goroutines: 1\n  rate: -5\n")
+	noTrace := write(t, "plain.trace", "not a trace")
+	empty, zipped := write(t, "empty", ""), write(t, "a.zip", "PK\x03\x04\x00\x00")
+	podHeader := write(t, "pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n")
+	nodeHeader := write(t, "nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\n")
+	trace := aTrace(t)
+	whole, cut := write(t, "whole.trace", trace), write(t, "cut.trace", trace[:len(trace)/2])
+	recording := aRecording(t)
+	whole2, cut2 := write(t, "whole2.trace", string(recording)), write(t, "cut2.trace", string(recording[:len(recording)/2]))
+	recording[len(recording)/2] ^= 1
+	bad2 := write(t, "bad2.trace", string(recording))
+	kubeconfig := write(t, "kubeconfig", "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n")
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"unknown command", []string{"measure"}, []string{`unknown command "measure"`, "run"}},
+		{"unknown flag", []string{"run", "--presets", "quick"}, []string{"--presets", "--help"}},
+		{"unknown preset", []string{"run", "--preset", "fast"}, []string{`"fast"`, "quick", "lock-starvation"}},
+		{"unknown preset among several", []string{"run", "--preset", "quick,fast"}, []string{`"fast"`, "lock-starvation"}},
+		{"preset twice", []string{"run", "--preset", "quick,scaling,quick"}, []string{"--preset", "quick", "twice"}},
+		{"unknown implementation", []string{"run", "--impl", "nosuch*"}, []string{`"nosuch*"`, "clientgo", "mutexmap"}},
+		{"unknown component", []string{"run", "--component", "cache"}, []string{`"cache"`, "store", "fifo"}},
+		{"bad pattern", []string{"run", "--impl", "[a"}, []string{"[a"}},
+		{"nothing left to measure", []string{"run", "--preset", "lock-starvation", "--component", "queue"}, []string{"lock-starvation", "store"}},
+		{"no forks", []string{"run", "--forks", "-1"}, []string{"--forks", "1 or more"}},
+		{"0 forks", []string{"run", "--forks", "0"}, []string{"--forks", "1 or more"}},
+		{"forks without end", []string{"run", "--forks", "99999999"}, []string{"--forks", "1 to"}},
+		{"forks in words", []string{"run", "--forks", "six"}, []string{"--forks", "1 or more"}},
+		{"0 processors", []string{"run", "--procs", "0"}, []string{"--procs", "1 or more"}},
+		{"more processors than there are", []string{"run", "--procs", "4096"}, []string{"--procs 4096", fmt.Sprintf("1 to %d", goruntime.NumCPU())}},
+		{"sweep of more processors than there are", []string{"run", "--sweep", "procs=1,4096"}, []string{"--sweep", "4096", fmt.Sprintf("1 to %d", goruntime.NumCPU())}},
+		{"no duration", []string{"run", "--duration", "0"}, []string{"--duration", "more than 0"}},
+		{"compress by 0", []string{"run", "--trace", whole, "--compress", "0"}, []string{"--compress", "above 0"}},
+		{"compress by NaN", []string{"run", "--trace", whole, "--compress", "NaN"}, []string{"--compress", "above 0"}},
+		{"base that is a folder", []string{"pair", "--base", full}, []string{"--base", full, "go build"}},
+		{"base that is a text", []string{"pair", "--base", noTrace}, []string{"--base", "plain.trace", "go build"}},
+		{"base that is another program", []string{"pair", "--base", "/bin/ls"}, []string{"--base", "/bin/ls", "not a benchrun", "go build"}},
+		{"base that does not end", []string{"pair", "--base", "/usr/bin/yes"}, []string{"--base", "/usr/bin/yes", "not a benchrun"}},
+		{"base that is not there", []string{"pair", "--base", "nowhere"}, []string{"--base", "nowhere"}},
+		{"base without a name", []string{"pair", "--base", ""}, []string{"--base"}},
+		{"trace that is a folder", []string{"run", "--trace", full}, []string{full}},
+		{"trace that is empty", []string{"trace", "info", empty}, []string{"empty", "end is missing"}},
+		{"trace that is a zip archive", []string{"run", "--trace", zipped}, []string{"a.zip", "zip archive", "unpack"}},
+		{"workload that is a folder", []string{"run", "-f", full}, []string{full}},
+		{"workload that is gzip", []string{"run", "-f", whole}, []string{"whole.trace"}},
+		{"import of headers alone", []string{"trace", "import", "--pods", podHeader, "--nodes", nodeHeader, "-o", "x.trace"}, []string{"pods.csv", "nodes.csv", "0 rows"}},
+		{"import of a zip archive", []string{"trace", "import", "--pods", zipped, "--nodes", zipped, "-o", "x.trace"}, []string{"a.zip", "zip archive"}},
+		{"import of a folder", []string{"trace", "import", "--pods", full, "--nodes", full, "-o", "x.trace"}, []string{full}},
+		{"gates that are binary", []string{"compare", "a", "b", "--gates", whole}, []string{"whole.trace"}},
+		{"compare of a binary", []string{"compare", whole, whole}, []string{"whole.trace"}},
+		{"negative duration", []string{"run", "--duration", "-1s"}, []string{"--duration"}},
+		{"two sources", []string{"run", "--preset", "quick", "-f", "x.yaml"}, []string{"--preset", "-f", "exclude"}},
+		{"workload file missing", []string{"run", "-f", "nowhere.yaml"}, []string{"nowhere.yaml"}},
+		{"unknown field", []string{"run", "-f", unknownField}, []string{"w.yaml", "6", "speed", "objects"}},
+		{"negative rate", []string{"run", "-f", negative}, []string{"n.yaml", "9", "rate"}},
+		{"trace missing", []string{"run", "--trace", "nowhere.trace"}, []string{"nowhere.trace"}},
+		{"no trace at all", []string{"run", "--trace", noTrace}, []string{"plain.trace", "not a trace file"}},
+		{"truncated trace", []string{"run", "--trace", cut}, []string{"cut.trace", "end is missing"}},
+		{"info of a truncated trace", []string{"trace", "info", cut}, []string{"cut.trace", "end is missing"}},
+		{"trace with a duration", []string{"run", "--trace", whole, "--duration", "1s"}, []string{"--duration", "--compress"}},
+		{"malformed sweep", []string{"run", "--sweep", "objects"}, []string{"--sweep", "WHAT=N,N,..."}},
+		{"sweep in words", []string{"run", "--sweep", "objects=1k"}, []string{"--sweep", `"1k"`}},
+		{"sweep of nothing there", []string{"run", "--preset", "lock-starvation", "--sweep", "readers.goroutines=1,2"}, []string{`"readers.goroutines"`, "listers.goroutines", "objects", "procs"}},
+		{"sweep out of range", []string{"run", "--sweep", "objects=0,10"}, []string{"--sweep", "sweep.values[0]", "1 to"}},
+		{"sweep to an empty heap", []string{"run", "--component", "delay", "--sweep", "waiting=10,0"}, []string{"delay-ops", "waiting=0", "waiting of 1 or more"}},
+		{"two sweeps", []string{"run", "--sweep", "objects=1,2", "--sweep", "procs=1,2"}, []string{"--sweep", "once"}},
+		{"procs beside a sweep of procs", []string{"run", "--sweep", "procs=1,2", "--procs", "2"}, []string{"--procs", "store-ops", "leave out"}},
+		{"sweep of a trace's objects", []string{"run", "--trace", whole, "--sweep", "objects=1,2"}, []string{"--sweep", "procs", "lister.goroutines"}},
+		{"folder not empty", []string{"run", "-o", full}, []string{full, "not empty", "--resume"}},
+		{"resume of nothing", []string{"run", "--resume", t.TempDir()}, []string{"no run.json"}},
+		{"resume with other settings", []string{"run", "--resume", full, "--forks", "3"}, []string{"--forks"}},
+		{"resume of a newer schema", []string{"run", "--resume", newer}, []string{"99", "newer"}},
+		{"report of a newer schema", []string{"report", newer}, []string{"99", "newer"}},
+		{"report of nothing", []string{"report", t.TempDir()}, []string{"no run.json"}},
+		{"report without folder", []string{"report"}, []string{"arg"}},
+		{"verify of an unknown clause", []string{"verify", "--clause", "STORE-999"}, []string{"STORE-999"}},
+		{"verify without effort", []string{"verify", "--effort", "0"}, []string{"--effort"}},
+		{"mutants of an implementation", []string{"verify", "--mutants", "--impl", "mutexmap"}, []string{"mutants", "impl", "none of the others"}},
+		{"mutants of an unknown component", []string{"verify", "--mutants", "--component", "cache"}, []string{`"cache"`, "store"}},
+		{"recording cut short", []string{"run", "--trace", cut2}, []string{"cut2.trace", "block 2", "at byte", "end is missing", "events before it"}},
+		{"recording damaged", []string{"run", "--trace", bad2}, []string{"bad2.trace", "block 2", "at byte", "damaged", "checksum"}},
+		{"compress without a trace", []string{"run", "--compress", "2"}, []string{"--compress", "--trace"}},
+		{"compress by nothing", []string{"run", "--trace", whole2, "--compress", "-1"}, []string{"--compress", "above 0"}},
+		{"trace stretched to years", []string{"run", "--trace", whole2, "--compress", "1e-9"}, []string{"--compress", "24h"}},
+		{"trace beside what reads nothing", []string{"run", "--trace", whole2, "--preset", "requeue-storm"}, []string{"--trace", "reads"}},
+		{"trace of a queue", []string{"run", "--trace", whole2, "--component", "queue"}, []string{"store", "fifo"}},
+		{"record without file", []string{"record", "--resource", "pods", "--for", "1s"}, []string{"-o is missing"}},
+		{"record of nothing", []string{"record", "--for", "1s", "-o", "x"}, []string{"--resource"}},
+		{"record for no time", []string{"record", "--resource", "pods", "-o", "x"}, []string{"--for"}},
+		{"record without kubeconfig", []string{"record", "--kubeconfig", "nowhere", "--resource", "pods", "--for", "1s", "-o", "x"}, []string{"nowhere", "--kubeconfig"}},
+		{"record in an unknown context", []string{"record", "--kubeconfig", kubeconfig, "--context", "prod", "--resource", "pods", "--for", "1s", "-o", "x"}, []string{"prod", "--context"}},
+		{"record of nobody there", []string{"record", "--kubeconfig", kubeconfig, "--resource", "pods", "--for", "1s", "-o", "x"}, []string{"127.0.0.1:1", "cannot be reached"}},
+		{"salvage without file", []string{"trace", "salvage", cut2}, []string{"-o is missing"}},
+		{"salvage of what is not a trace", []string{"trace", "salvage", noTrace, "-o", "x"}, []string{"not a trace file"}},
+		{"cat of nothing", []string{"trace", "cat", "nowhere.trace"}, []string{"nowhere.trace"}},
+		{"import without files", []string{"trace", "import"}, []string{"pods"}},
+		{"info of nothing", []string{"trace", "info", "nowhere.trace"}, []string{"nowhere.trace"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			code, out, errOut := benchrun(t, c.args...)
+			if code != exitBadInput {
+				t.Errorf("exit code %d, want %d", code, exitBadInput)
+			}
+			for _, w := range c.want {
+				if !strings.Contains(errOut, w) {
+					t.Errorf("the error does not say %q:\n%s%s", w, errOut, out)
+				}
+			}
+			if entries, _ := os.ReadDir("."); len(entries) > 0 {
+				t.Errorf("something was written: %v", entries)
+			}
+		})
+	}
+	if entries, _ := os.ReadDir(full); len(entries) != 1 {
+		t.Errorf("the full folder was touched: %v", entries)
+	}
+}
+
+// aTrace is the file of a small trace.
+func aTrace(t *testing.T) string {
+	t.Helper()
+	trace := &load.PodTrace{Source: "a test", Seed: 1, Compress: 1}
+	for i := range 500 {
+		trace.Pods = append(trace.Pods, load.TracePod{Namespace: "a", Name: fmt.Sprint("pod-", i), QOS: "LS"})
+		trace.Events = append(trace.Events, load.PodEvent{At: time.Duration(i), Type: load.TraceCreated, Pod: i})
+	}
+	var b bytes.Buffer
+	if err := load.WritePodTrace(&b, trace); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// One small run through everything: verification, forks in processes of their
+// own, profiles, the reports.
+func TestRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	workload := write(t, "small.yaml", `name: small
+component: store
+objects:
+  count: 200
+ops: [get, list, update, replace]
+groups:
+- name: writer
+  op: update
+  goroutines: 1
+  rate: 2000
+- name: listers
+  op: list
+  goroutines: 2
+duration: 20ms
+`)
+	code, out, errOut := benchrun(t, "run", "-f", workload, "--impl", "clientgo,mutexmap", "--forks", "2", "-o", dir)
+	if code != 0 {
+		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
+	}
+	for _, want := range []string{"clientgo", "mutexmap", "get", "ns/op", "achieved-%", "report.md"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the table lacks %q:\n%s", want, out)
+		}
+	}
+	run, err := record.ReadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !run.Complete || len(run.Cells) != 3 {
+		t.Errorf("complete %v, %d cells; want true and 3 (two stores, and the second copy of the first)", run.Complete, len(run.Cells))
+	}
+	for _, f := range run.Forks {
+		for _, s := range append(f.Series, record.Series{Values: f.Process}) {
+			for name := range s.Values {
+				if metrics.Of(name).Help == "" {
+					t.Errorf("%s: %s is not in the table of metrics", s.Name(), name)
+				}
+			}
+		}
+	}
+	for _, c := range run.Cells {
+		if n := len(run.Measured(c)); n != 2 {
+			t.Errorf("%s: %d forks, want 2", c.ID(), n)
+		}
+		for _, s := range []string{"get", "replace"} {
+			for _, v := range run.Values(c, s, metrics.NsPerOp) {
+				if v <= 0 {
+					t.Errorf("%s %s: %g ns/op", c.ID(), s, v)
+				}
+			}
+		}
+		if n := len(run.Values(c, "writer:update", metrics.Percentile("delay", 99.99))); n != 2 {
+			t.Errorf("%s: %d values of the writer's delay, want 2", c.ID(), n)
+		}
+	}
+	checkBenchText(t, filepath.Join(dir, report.BenchTextFile))
+	checkProfiles(t, dir)
+	md, err := os.ReadFile(filepath.Join(dir, report.MarkdownFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"delay-p99.99-ns", "offered/s", "is waived", "Where the time goes", "GOGC"} {
+		if !bytes.Contains(md, []byte(want)) {
+			t.Errorf("report.md lacks %q", want)
+		}
+	}
+
+	again := filepath.Join(dir, report.MarkdownFile)
+	if err := os.Remove(again); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errOut := benchrun(t, "report", dir); code != 0 || !strings.Contains(out, "mutexmap") {
+		t.Errorf("report: exit code %d\n%s%s", code, out, errOut)
+	}
+	if got, err := os.ReadFile(again); err != nil || !bytes.Equal(got, md) {
+		t.Errorf("the report made again differs: %v", err)
+	}
+}
+
+// checkBenchText lets benchfmt, benchstat's own reader, read every line.
+func checkBenchText(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	names := map[string]bool{}
+	for r := benchfmt.NewReader(f, path); r.Scan(); {
+		switch rec := r.Result().(type) {
+		case *benchfmt.Result:
+			names[string(rec.Name.Full())] = true
+		case *benchfmt.SyntaxError:
+			t.Errorf("benchfmt: %v", rec)
+		}
+	}
+	if want := "Store/workload=small/objects=200/group=writer/op=update/impl=mutexmap-2"; !names[want] && !names[strings.TrimSuffix(want, "-2")] {
+		found := false
+		for n := range names {
+			found = found || strings.HasPrefix(n, strings.TrimSuffix(want, "-2"))
+		}
+		if !found {
+			t.Errorf("no line for %s among %d", want, len(names))
+		}
+	}
+	out, err := exec.Command("go", "tool", "benchstat", "-col", "/impl", path).CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("mutexmap")) {
+		t.Errorf("benchstat: %v\n%s", err, out)
+	}
+}
+
+// checkProfiles lets pprof's own reader read every profile, and go tool pprof one.
+func checkProfiles(t *testing.T, dir string) {
+	t.Helper()
+	var kinds []string
+	err := filepath.WalkDir(filepath.Join(dir, "profiles"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if _, err := profile.Parse(f); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		if out, err := exec.Command("go", "tool", "pprof", "-top", path).CombinedOutput(); err != nil {
+			t.Errorf("go tool pprof -top %s: %v\n%s", path, err, out)
+		}
+		kinds = append(kinds, filepath.Base(path))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(kinds)
+	if got := slices.Compact(kinds); !slices.Equal(got, []string{"allocs.pb.gz", "block.pb.gz", "cpu.pb.gz", "heap.pb.gz", "mutex.pb.gz"}) {
+		t.Errorf("profiles %v", got)
+	}
+}
+
+func TestListNamesEverything(t *testing.T) {
+	code, out, _ := benchrun(t, "list")
+	if code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	for _, want := range []string{"clientgo", "mutexmap", "deltafifo", "clientgo-realfifo", "binaryheap", "controllerruntime-priority", "lock-starvation", "stores", "requeue-storm", "130767", "waives", "keeps: "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the list lacks %q", want)
+		}
+	}
+}
+
+// Operations measured alone carry the ratios of their turns; those of groups do not.
+func TestOperationsTakeTurns(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	workload := write(t, "small.yaml", `name: small
+component: store
+objects:
+  count: 200
+ops: [get, update]
+groups:
+- name: writer
+  op: update
+  goroutines: 1
+  rate: 2000
+duration: 20ms
+`)
+	code, out, errOut := benchrun(t, "run", "-f", workload, "--impl", "clientgo,mutexmap", "--forks", "4", "--profile=false", "--skip-verify", "--wide", "-o", dir)
+	if code != 0 || !strings.Contains(out, "took turns") {
+		t.Fatalf("exit code %d\n%s%s", code, out, errOut)
+	}
+	run, err := record.ReadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range run.Forks {
+		for _, s := range f.Series {
+			if (s.Duet == nil) != (s.Group != "") {
+				t.Errorf("%s %s: a duet: %v", f.Cell.ID(), s.Name(), s.Duet != nil)
+			}
+		}
+	}
+}
+
+func TestListMetrics(t *testing.T) {
+	code, out, errOut := benchrun(t, "list", "--metrics")
+	for _, m := range metrics.All() {
+		if !strings.Contains(out, m.Name) {
+			t.Errorf("%s is missing", m.Name)
+		}
+	}
+	if code != 0 || strings.Contains(out, "mutexmap") {
+		t.Errorf("exit %d: %s\n%s", code, errOut, out)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, out, _ := benchrun(t, "version")
+	if code != 0 || !strings.Contains(out, fmt.Sprintf("schema %d", record.Schema)) {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+func TestForkRefusesNonsense(t *testing.T) {
+	for _, in := range []string{"", "{", `{"cell":{"component":"store","impl":"nosuch","procs":1},"workload":"name: x\ncomponent: store\nobjects:\n  count: 1\nops: [get]\n"}`} {
+		var out, errOut bytes.Buffer
+		if code := execute(t.Context(), []string{runner.ForkCommand}, strings.NewReader(in), &out, &errOut); code == 0 {
+			t.Errorf("request %q was taken", in)
+		}
+		if json.Valid(out.Bytes()) && out.Len() > 0 {
+			t.Errorf("request %q gave a fork: %s", in, out.String())
+		}
+	}
+	if errors.Is(broken(nil), errBroken) {
+		t.Error("no error is broken")
+	}
+}
+
+// Every line of the lists fits a usual terminal, but for what cannot be broken.
+func TestListsFitTheTerminal(t *testing.T) {
+	for _, args := range [][]string{{"list"}, {"list", "--metrics"}} {
+		_, out, _ := benchrun(t, args...)
+		for line := range strings.SplitSeq(out, "\n") {
+			if n := utf8.RuneCountInString(line); n > listWidth {
+				t.Errorf("%q: a line has %d columns: %s", args, n, line)
+			}
+		}
+	}
+}
+
+// The shell is offered values for flags, also after a comma.
+func TestCompletion(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want []string
+		not  string
+	}{
+		{[]string{"run", "--preset", ""}, []string{"quick", "lock-starvation"}, "clientgo"},
+		{[]string{"run", "--preset", "stores,lock"}, []string{"stores,lock-starvation"}, ""},
+		{[]string{"run", "--component", ""}, []string{"store", "informer"}, "quick"},
+		{[]string{"pair", "--component", "delay", "--impl", ""}, []string{"quadheap"}, "lockfree"},
+		{[]string{"verify", "--impl", "clientgo,"}, []string{"clientgo,lockfree", "clientgo,quadheap"}, ""},
+		{[]string{"verify", "--clause", "STORE-4"}, []string{"STORE-4\t", "STORE-49\t"}, ""},
+		{[]string{"list", "--component", "f"}, []string{"fifo"}, ""},
+	} {
+		code, out, errOut := benchrun(t, append([]string{"__complete"}, c.args...)...)
+		for _, want := range c.want {
+			if code != 0 || !strings.Contains("\n"+out, "\n"+want) {
+				t.Errorf("%q lacks %q: exit code %d\n%s%s", c.args, want, code, out, errOut)
+			}
+		}
+		if c.not != "" && strings.Contains("\n"+out, "\n"+c.not) {
+			t.Errorf("%q offers %s", c.args, c.not)
+		}
+	}
+}
+
+// A name that is nearly right is answered with the right one.
+func TestDidYouMean(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"run", "--preset", "lock-starvaton"}, "did you mean lock-starvation?"},
+		{[]string{"run", "--impl", "lokfree"}, "did you mean lockfree?"},
+		{[]string{"run", "--component", "stores"}, "did you mean store?"},
+		{[]string{"verify", "--impl", "quad"}, "did you mean quadheap?"},
+		{[]string{"compar"}, "did you mean compare?"},
+	} {
+		if code, _, errOut := benchrun(t, c.args...); code != exitBadInput || !strings.Contains(errOut, c.want) {
+			t.Errorf("%q: exit code %d, %s, want %q", c.args, code, errOut, c.want)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package benchcmd
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/report"
+)
+
+func newPair() *cobra.Command {
+	var o runner.Options
+	var v verdictFlags
+	var base string
+	cmd := &cobra.Command{
+		Use:   "pair",
+		Short: "Measure two builds of benchrun in turns, and hold one against the other",
+		Long: `pair measures everything twice, by the benchrun given as --base and by this one, in
+processes that take turns: what drifts in the machine hits both alike, which two runs
+one after the other cannot promise. Operations that are measured alone take turns every
+fraction of a millisecond; all else is measured by processes that alternate. pair leaves
+two runs, base and head, in the folder of the results and compares them as benchrun
+compare does. versus.html beside the two is the comparison as a page.
+
+Without --base both are this program: the same code under two names, which shows what
+your machine's noise does to your gates. With --plant head is slower on purpose.
+
+` + gateHelp,
+		Example: `  git stash && go build -o /tmp/benchrun.base ./cmd/benchrun && git stash pop
+  go run ./cmd/benchrun pair --base /tmp/benchrun.base --component store --budget 10m
+  benchrun pair --component store --plant mutexmap=10% --gate 'store/*/mutexmap/ns/op <= +3%'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			gates, err := v.check()
+			if err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("base") {
+				if base, err = runner.Benchrun(cmd.Context(), base); err != nil {
+					return fmt.Errorf("--base: %w", err)
+				}
+			}
+			o.Command, o.WorkTree = commandLine(), workTree()
+			p, err := runner.NewPlan(o)
+			if err != nil {
+				return err
+			}
+			results, err := runner.Pair(cmd.Context(), p, base, cmd.ErrOrStderr())
+			if err != nil && results[1].Run == nil {
+				return err // no run was begun
+			}
+			if err != nil {
+				return broken(err)
+			}
+			r, err := compare.Runs(results[0].Run, results[1].Run, false)
+			if err != nil {
+				return err
+			}
+			cmd.PrintErrf("base %s\nhead %s\n", results[0].Dir, results[1].Dir)
+			if v.html == "" {
+				v.html = filepath.Join(filepath.Dir(results[1].Dir), report.VersusFile)
+			}
+			return v.judge(cmd, r, gates)
+		},
+	}
+	addRunFlags(cmd, &o)
+	v.add(cmd)
+	cmd.Flags().Lookup("html").Usage += " (default: " + report.VersusFile + " beside the two runs)"
+	cmd.Flags().StringVar(&base, "base", "", "the benchrun of the base, a `PROGRAM` built from the code to compare with (default: this one)")
+	return cmd
+}

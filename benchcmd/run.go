@@ -1,0 +1,242 @@
+package benchcmd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/mod/modfile"
+
+	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/report"
+)
+
+func newRun() *cobra.Command {
+	var o runner.Options
+	var resume string
+	var wide bool
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Verify, measure, profile and report",
+		Long: `run verifies the chosen implementations, measures each in processes of its own,
+interleaved in shuffled blocks, and writes a folder under results/ with run.json
+(every sample), bench.txt (for benchstat), report.md, report.html (one page, opens
+offline) and profiles/ (for go tool pprof).
+
+Without flags it runs the preset ` + load.DefaultPreset + ` over everything but the
+designs, baselines and variants that are there for study (--impl '*' takes these too),
+in about 3 minutes on 2 cores: 6 processes for each, and more in another minute where
+6 leave a comparison inconclusive (--forks 6 does without).
+Ctrl-C keeps what was measured and writes the reports, a second one ends at once;
+--resume goes on.`,
+		Example: `  benchrun run
+  benchrun run --preset lock-starvation --impl 'clientgo*,mutexmap'
+  benchrun run --preset lock-starvation --sweep listers.goroutines=0,1,10,80
+  benchrun run --preset lock-starvation,stores,stores-scaling  # what stores are held against, in one run
+  benchrun run --preset scaling --component store      # how cost grows with the objects
+  benchrun run --preset quick --sweep procs=1,2            # with 1 and with 2 of the machine's processors
+  benchrun run --component store,queue --forks 10 --duration 1s
+  benchrun run --component store --preset stores --duration 1s  # differences of a few percent
+  benchrun run --component store --budget 10m      # more processes where 6 do not settle it
+  benchrun run -f workload.yaml -o results/mine
+  benchrun run --trace openb.trace --component store
+  benchrun run --trace pods.trace --component informer    # an informer for each resource
+  benchrun run --trace pods.trace --compress 20 --preset lock-starvation  # with the preset's readers
+  benchrun run --resume results/20261121T101500Z-quick`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Command, o.WorkTree = commandLine(), workTree()
+			var result runner.Result
+			var err error
+			if resume != "" {
+				if extra := changedBeside(cmd, "resume", "wide"); extra != "" {
+					return fmt.Errorf("--resume goes on with the settings that the run was begun with: leave out --%s", extra)
+				}
+				result, err = runner.Resume(cmd.Context(), resume, o.Command, o.WorkTree, cmd.ErrOrStderr())
+			} else {
+				var p *runner.Plan
+				if p, err = runner.NewPlan(o); err != nil {
+					return err
+				}
+				result, err = runner.Execute(cmd.Context(), p, cmd.ErrOrStderr())
+			}
+			if result.Run == nil {
+				return err
+			}
+			err = broken(err) // the input was accepted: later errors are not mistakes of the caller
+			out := cmd.OutOrStdout()
+			if len(result.Run.Forks) > 0 {
+				text, to := shown(cmd, wide)
+				err = errors.Join(err, report.WriteText(text, result.Run, to))
+			}
+			fmt.Fprintf(out, "\n%d forks in %s: %s (%s, %s, profiles beside it)\n", len(result.Run.Forks), result.Run.Finished.Sub(result.Run.Started).Round(time.Second),
+				filepath.Join(result.Dir, report.HTMLFile), report.MarkdownFile, report.BenchTextFile)
+			return err
+		},
+	}
+	addRunFlags(cmd, &o)
+	addWide(cmd, &wide)
+	cmd.Flags().BoolVar(&o.Profile, "profile", true, "measure one more process per cell to take CPU, heap, allocs, mutex and block profiles")
+	cmd.Flags().StringVar(&resume, "resume", "", "`FOLDER` of an interrupted run to go on with")
+	return cmd
+}
+
+// addRunFlags adds the flags that all measuring commands share.
+func addRunFlags(cmd *cobra.Command, o *runner.Options) {
+	f := cmd.Flags()
+	f.StringVar(&o.Preset, "preset", "", "`NAME` of a preset, or of several: NAME,NAME (default "+load.DefaultPreset+"); benchrun list shows them")
+	f.StringVarP(&o.File, "file", "f", "", "workload `FILE` (YAML) instead of a preset")
+	f.StringVar(&o.Trace, "trace", "", "trace `FILE` to replay through stores, FIFOs and informers (see benchrun record and benchrun trace); a preset or a workload file beside it says who reads meanwhile")
+	f.Var(aboveZero{&o.Compress}, "compress", "divide the times of a trace by this, above 0 (default 1, its own speed)")
+	f.StringSliceVar(&o.Components, "component", nil, "only these components: store, fifo, delay, queue, informer")
+	f.StringSliceVar(&o.Impls, "impl", nil, "only these implementations: names or globs such as 'clientgo*'")
+	f.Var(atLeastOne{&o.Forks}, "forks", fmt.Sprintf("processes per cell, 1 or more (default %d)", runner.DefaultForks))
+	f.DurationVar(&o.Budget, "budget", 0, fmt.Sprintf("`TIME` to spend on more processes for what is still inconclusive after these, such as 10m (default: the preset's, %s of %s, or none with --forks)", quickBudget(), load.DefaultPreset))
+	f.Var(longerThanZero{&o.Duration}, "duration", "how long one process measures each operation or all groups (default: the workload's)")
+	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-<preset>)")
+	f.Uint64Var(&o.Seed, "seed", 1, "of objects, order and schedule")
+	f.Var(atLeastOne{&o.Procs}, "procs", fmt.Sprintf("GOMAXPROCS of each process, 1 to %d here (default: all cores)", runtime.NumCPU()))
+	f.StringArrayVar(&o.Sweep, "sweep", nil, "repeat each workload for several values: `WHAT=N,N,...`, WHAT being objects, waiting, procs, or GROUP.goroutines, GROUP.rate, GROUP.batch of a workload's group; what lacks it is left out")
+	f.BoolVar(&o.SkipVerify, "skip-verify", false, "measure without running the conformance suites; every report says so")
+	complete(cmd, "preset", presetNames)
+	complete(cmd, "component", componentNames)
+	complete(cmd, "impl", implementationNames)
+	f.Var(plantFlag{&o.Plant}, "plant", "slow one store down on purpose, `STORE=10%`, to see whether your gates find it")
+}
+
+// quickBudget is the budget of the default preset.
+func quickBudget() time.Duration {
+	p, err := load.LookupPreset(load.DefaultPreset)
+	if err != nil {
+		panic(err) // it is in the table
+	}
+	return p.Budget
+}
+
+// plantFlag parses "mutexmap=10%".
+type plantFlag struct{ into **record.Plant }
+
+func (plantFlag) Type() string { return "plant" }
+
+func (f plantFlag) String() string {
+	if f.into == nil || *f.into == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s=%g%%", (*f.into).Impl, 100*(*f.into).Share)
+}
+
+func (f plantFlag) Set(text string) error {
+	impl, share, ok := strings.Cut(text, "=")
+	number, percent := strings.CutSuffix(share, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if !ok || !percent || err != nil || impl == "" || !(v >= 0 && v <= 1000) {
+		return errors.New("want STORE=PERCENT%, such as mutexmap=10%, from 0 to 1000")
+	}
+	*f.into = &record.Plant{Impl: impl, Share: v / 100}
+	return nil
+}
+
+// changedBeside returns a flag that was given in addition to the named ones, or "".
+func changedBeside(cmd *cobra.Command, names ...string) string {
+	other := ""
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(names, f.Name) {
+			other = f.Name
+		}
+	})
+	return other
+}
+
+// commandLine is the command line as typed, for the record.
+func commandLine() []string { return append([]string{program}, os.Args[1:]...) }
+
+// workTree is the folder of the git work tree: the working directory or its nearest parent
+// with the go.mod of this program's module; "" where it runs elsewhere.
+func workTree() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && modfile.ModulePath(mod) == mainModule().Path {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+const modulePath = "github.com/informerbench/informerbench"
+
+// mainModule is the module of this program's main package: ours, or a stranger's.
+func mainModule() debug.Module {
+	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Path != "" {
+		return build.Main
+	}
+	return debug.Module{Path: modulePath}
+}
+
+// newFork is the hidden command that measures one fork in a process of its own.
+func newFork() *cobra.Command {
+	return &cobra.Command{
+		Use:    runner.ForkCommand,
+		Short:  "Measure one fork: a request as JSON on standard input, the fork as JSON on standard output",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var req bench.Request
+			if err := json.NewDecoder(cmd.InOrStdin()).Decode(&req); err != nil {
+				return fmt.Errorf("reading the request: %w", err)
+			}
+			f, err := bench.Run(cmd.Context(), req)
+			if err != nil {
+				return broken(err)
+			}
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(f)
+		},
+	}
+}
+
+// newTurns is the hidden command of a process that measures a fork in turns with another.
+func newTurns() *cobra.Command {
+	return &cobra.Command{
+		Use:    runner.TurnsCommand,
+		Short:  "Measure one fork in turns with another process, as a conductor asks by gob through the pipes",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// The command's own output makes control characters visible; this one is read by
+			// a program.
+			return broken(bench.Play(cmd.Context(), cmd.InOrStdin(), os.Stdout))
+		},
+	}
+}
+
+// newRecordProcess is the hidden command by which a pair asks the base's benchrun for its
+// record.
+func newRecordProcess() *cobra.Command {
+	return &cobra.Command{
+		Use:    runner.RecordCommand,
+		Short:  "Say what a run would measure: options as JSON on standard input, a record as JSON on standard output",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runner.WriteRecord(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+}

@@ -1,0 +1,68 @@
+package benchcmd
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/informerbench/informerbench/report"
+)
+
+// visibleWriter writes control characters as escapes. Names and texts of traces, runs and
+// servers reach the terminal through it, and must not move its cursor or change its
+// colours. In JSON the escapes are the same value.
+type visibleWriter struct {
+	out io.Writer
+	cut []byte // the beginning of a character that the next write completes
+}
+
+func (w *visibleWriter) Write(p []byte) (int, error) {
+	text := slices.Concat(w.cut, p)
+	whole := len(text)
+	for i := max(0, len(text)-utf8.UTFMax+1); i < len(text); i++ {
+		if utf8.RuneStart(text[i]) && !utf8.FullRune(text[i:]) {
+			whole = i
+			break
+		}
+	}
+	w.cut = append([]byte(nil), text[whole:]...)
+	if _, err := io.WriteString(w.out, report.Visible(string(text[:whole]))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// end writes the rest of a text that ends within a character.
+func (w *visibleWriter) end() error {
+	_, err := io.WriteString(w.out, report.Visible(string(w.cut)))
+	w.cut = nil
+	return err
+}
+
+// shown is where a command writes texts of package report, which shows control characters
+// of foreign names as escapes itself: its own colours pass. It says how wide that is.
+func shown(cmd *cobra.Command, wide bool) (io.Writer, report.Terminal) {
+	out := cmd.OutOrStdout()
+	if w, ok := out.(*visibleWriter); ok {
+		out = w.out
+	}
+	to := report.Terminal{Wide: wide}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		to.Width, _, _ = term.GetSize(int(f.Fd())) // 0 if it fails
+		to.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	}
+	columns, _ := strconv.Atoi(os.Getenv("COLUMNS")) // 0 if there is none
+	to.Width = cmp.Or(to.Width, max(0, columns))
+	return out, to
+}
+
+// addWide adds the flag for all columns.
+func addWide(cmd *cobra.Command, wide *bool) {
+	cmd.Flags().BoolVar(wide, "wide", false, "print every column of the tables, wider than a terminal of 120 columns")
+}

@@ -1,0 +1,16 @@
+// Command your-store is benchrun with mystore beside the implementations that it knows:
+//
+//	go run . run --component store --impl 'clientgo,lockfree,mystore'
+package main
+
+import (
+	"example.com/your-store/mystore"
+
+	"github.com/informerbench/informerbench/benchcmd"
+	"github.com/informerbench/informerbench/catalog"
+)
+
+func main() {
+	benchcmd.Main(catalog.Store("mystore", mystore.New,
+		catalog.Description("one RWMutex and one map, the index values beside each object: cheap writes; ByIndex looks at every object")))
+}
