@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/utils/clock"
 
@@ -166,13 +167,16 @@ func TestExtendSeals(t *testing.T) {
 
 func TestTry(t *testing.T) {
 	t.Parallel()
+	var none []int
 	for name, c := range map[string]struct {
 		entry Entry
 		want  []string
 	}{
 		"panics": {Store("mine", func(contract.Indexers) *mutexmap.Store { panic("out of cheese") }), []string{"store/mine", "panics at ", "extend_test.go:", "out of cheese"}},
-		"panics in the runtime": {DelayHeap("mine", func() contract.DelayHeap[string] { none := []contract.DelayHeap[string]{}; return none[len(none)] }),
-			[]string{"delay/mine", "panics at ", "extend_test.go:", "index out of range"}},
+		"panics in the runtime": {DelayHeap("mine", func() contract.DelayHeap[string] {
+			return delay.NewWheel[string](time.Second / time.Duration(len(none)))
+		}),
+			[]string{"delay/mine", "panics at ", "extend_test.go:", "divide by zero"}},
 		"returns nil":         {FIFO("mine", func(contract.FIFOConfig) contract.FIFO { return nil }), []string{"fifo/mine", "returns nil", "a new fifo"}},
 		"returns a typed nil": {Store("mine", func(contract.Indexers) *mutexmap.Store { return nil }), []string{"store/mine", "returns nil"}},
 	} {
