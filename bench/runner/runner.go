@@ -246,7 +246,7 @@ func (t task) warn(text string) error {
 func schedule(sides []*side) ([]task, error) {
 	run := sides[0].Run()
 	var plan []task
-	for i, p := range record.Schedule(run.Cells, run.ForksOf, run.Settings.Profile, run.Settings.Seed) {
+	for i, p := range run.Schedule() {
 		w, err := workloadOf(run, p.Cell)
 		if err != nil {
 			return nil, err

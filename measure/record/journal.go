@@ -91,8 +91,7 @@ func (j *Journal) unfinished() bool {
 	if _, err := os.Stat(filepath.Join(j.dir, forksDir)); err == nil {
 		return true
 	}
-	s := j.run.Settings
-	return slices.ContainsFunc(Schedule(j.run.Cells, j.run.ForksOf, s.Profile, s.Seed), func(p Planned) bool { return !j.Done(p) })
+	return slices.ContainsFunc(j.run.Schedule(), func(p Planned) bool { return !j.Done(p) })
 }
 
 func removeTemporary(dir string) error {

@@ -143,6 +143,26 @@ func (e *Environment) Finish(conditions []map[string]float64) {
 	e.OthersMedian, e.OthersMax = over(conditions, metrics.OthersCPU)
 }
 
+// Worst describes machines of one class (SameMachine) whose runs were joined: what they have
+// in common, and the worst conditions of any. The Host is "", unless all have the same.
+// conditions are those of all child processes, as in Finish.
+func Worst(machines []Environment, conditions []map[string]float64) Environment {
+	out := machines[0]
+	for _, e := range machines[1:] {
+		if e.Host != out.Host {
+			out.Host = ""
+		}
+		out.LoadBefore, out.LoadAfter = max(out.LoadBefore, e.LoadBefore), max(out.LoadAfter, e.LoadAfter)
+		out.StealPercent = max(out.StealPercent, e.StealPercent)
+		if int64(e.SwapMBAfter)-int64(e.SwapMBBefore) > int64(out.SwapMBAfter)-int64(out.SwapMBBefore) {
+			out.SwapMBBefore, out.SwapMBAfter = e.SwapMBBefore, e.SwapMBAfter
+		}
+	}
+	out.LoadMedian, out.LoadMax = over(conditions, metrics.MachineLoad)
+	out.OthersMedian, out.OthersMax = over(conditions, metrics.OthersCPU)
+	return out
+}
+
 // over returns the median and the maximum of one of the values over the conditions that
 // have it, 0 if none has.
 func over(conditions []map[string]float64, name string) (median, most float64) {
