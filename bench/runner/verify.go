@@ -62,28 +62,28 @@ func describe(e catalog.Entry) record.Implementation {
 	return im
 }
 
-// verifyAll verifies each entry and returns those that may be measured.
-func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.Writer) (impls []record.Implementation, sound []catalog.Entry, err error) {
+// verifyAll verifies each entry and returns those that failed, which may not be measured.
+func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.Writer) (impls []record.Implementation, failed []catalog.Entry, err error) {
 	for _, e := range entries {
 		if ctx.Err() != nil {
 			return nil, nil, fmt.Errorf("%w while verifying; nothing was measured or written", ErrInterrupted)
 		}
 		if skip {
-			impls, sound = append(impls, describe(e)), append(sound, e)
+			impls = append(impls, describe(e))
 			continue
 		}
 		start := time.Now()
 		im := Verify(e, suite.WithEffort(quickEffort))
 		impls = append(impls, im)
 		PrintVerified(out, im, time.Since(start))
-		if im.Verified == record.VerifyPassed {
-			sound = append(sound, e)
+		if im.Verified == record.VerifyFailed {
+			failed = append(failed, e)
 		}
 	}
-	if len(sound) == 0 {
+	if len(failed) == len(entries) {
 		return nil, nil, errors.Join(ErrFailed, errors.New("no chosen implementation passed its conformance suite: there is nothing to measure"))
 	}
-	return impls, sound, nil
+	return impls, failed, nil
 }
 
 // PrintVerified writes the outcome of one verification, with every waived clause and the

@@ -19,6 +19,10 @@ type ShardDir struct {
 	Run *Run
 }
 
+// ErrIncomplete is wrapped by Join's error if all that is wrong are shards that are missing or
+// not finished.
+var ErrIncomplete = errors.New("the run is not whole")
+
 // Join makes one run of the shards of a run: every fork once, in the order of the whole
 // schedule. The implementations that failed their suite on any machine are left out, as in a
 // run. It alters no argument.
@@ -27,6 +31,9 @@ type ShardDir struct {
 // that are missing or there twice; shards of another run, revision, workload or class of
 // machine than the first.
 func Join(shards []ShardDir) (*Run, error) {
+	if len(shards) == 0 {
+		return nil, fmt.Errorf("%w: no shards there", ErrIncomplete)
+	}
 	if err := areShards(shards); err != nil {
 		return nil, err
 	}
@@ -37,7 +44,15 @@ func Join(shards []ShardDir) (*Run, error) {
 	for _, s := range shards[1:] {
 		problems = append(problems, sameRun(shards[0], s)...)
 	}
-	if err := errors.Join(append(problems, wholeSet(shards))...); err != nil {
+	problems = append(problems, twice(shards)...)
+	missing := incomplete(shards)
+	if len(problems) == 0 && len(missing) > 0 {
+		return nil, fmt.Errorf("%w: %w", ErrIncomplete, errors.Join(missing...))
+	}
+	if err := errors.Join(append(problems, missing...)...); err != nil {
+		return nil, err
+	}
+	if err := dividedAlike(shards); err != nil {
 		return nil, err
 	}
 	first := shards[0].Run
@@ -70,51 +85,55 @@ func Join(shards []ShardDir) (*Run, error) {
 	return &out, out.validate()
 }
 
-// areShards returns an error that names the folders that are not finished shards.
+// areShards returns an error that names the folders that are no shards.
 func areShards(shards []ShardDir) error {
-	if len(shards) == 0 {
-		return errors.New("no shards: give their folders")
-	}
 	var problems []error
 	for _, s := range shards {
-		shard := s.Run.Settings.Shard
 		switch {
-		case shard == nil && len(s.Run.Shards) > 0:
+		case s.Run.Settings.Shard != nil:
+		case len(s.Run.Shards) > 0:
 			problems = append(problems, fmt.Errorf("%s was joined from shards already", s.Dir))
-		case shard == nil:
+		default:
 			problems = append(problems, fmt.Errorf("%s is a whole run, not a shard, which benchrun run --shard 1/%d measures", s.Dir, max(2, len(shards))))
-		case !s.Run.Complete:
-			problems = append(problems, fmt.Errorf("%s: shard %s is not finished, it has %d of %d forks; go on with: benchrun run --resume %s", s.Dir, shard, len(s.Run.Forks), len(s.Run.Schedule()), s.Dir))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// wholeSet returns an error that names the shards that are missing or there twice.
-func wholeSet(shards []ShardDir) error {
-	of := map[int][]string{}
+// twice names the shards that are there more than once.
+func twice(shards []ShardDir) (problems []error) {
+	first := map[int]string{}
 	for _, s := range shards {
-		index := s.Run.Settings.Shard.Index
-		of[index] = append(of[index], s.Dir)
+		shard := s.Run.Settings.Shard
+		if dir, ok := first[shard.Index]; ok {
+			problems = append(problems, fmt.Errorf("shard %s is there twice: %s and %s", shard, dir, s.Dir))
+		} else {
+			first[shard.Index] = s.Dir
+		}
+	}
+	return problems
+}
+
+// incomplete names the shards that are missing or not finished.
+func incomplete(shards []ShardDir) (problems []error) {
+	there := map[int]bool{}
+	for _, s := range shards {
+		there[s.Run.Settings.Shard.Index] = true
+		if !s.Run.Complete {
+			problems = append(problems, fmt.Errorf("%s: shard %s is not finished, it has %d of %d forks; go on with: benchrun run --resume %s", s.Dir, s.Run.Settings.Shard, len(s.Run.Forks), len(s.Run.Schedule()), s.Dir))
+		}
 	}
 	total := shards[0].Run.Settings.Shard.Of
 	var missing []string
-	var problems []error
 	for i := 1; i <= total; i++ {
-		switch dirs := of[i]; {
-		case len(dirs) == 0:
+		if !there[i] {
 			missing = append(missing, strconv.Itoa(i))
-		case len(dirs) > 1:
-			problems = append(problems, fmt.Errorf("shard %d/%d is there twice: %s", i, total, strings.Join(dirs, " and ")))
 		}
 	}
 	if len(missing) > 0 {
 		problems = append(problems, fmt.Errorf("%d of %d shards are missing: %s; measure each with the command of the others and --shard %s/%d", len(missing), total, strings.Join(missing, ", "), missing[0], total))
 	}
-	if len(problems) == 0 {
-		problems = append(problems, dividedAlike(shards))
-	}
-	return errors.Join(problems...)
+	return problems
 }
 
 // dividedAlike returns an error unless each fork of the run belongs to one shard. Two versions
@@ -158,12 +177,24 @@ func sameRun(first, other ShardDir) (problems []error) {
 		differ("the version of "+module, a.Environment.Modules[module], b.Environment.Modules[module])
 	}
 	differ("CPUs of the container", a.Environment.CgroupCPUs, b.Environment.CgroupCPUs)
+	return append(problems, SamePlan(first, other)...)
+}
+
+// SamePlan says in what two records differ of what is to be measured, beside the shard.
+func SamePlan(first, other ShardDir) (problems []error) {
+	a, b := first.Run, other.Run
+	differ := func(what string, x, y any) {
+		if !reflect.DeepEqual(x, y) {
+			problems = append(problems, fmt.Errorf("%s and %s differ in %s: %v against %v", first.Dir, other.Dir, what, x, y))
+		}
+	}
 	differ("preset", a.Preset, b.Preset)
 	differ("forks", a.Settings.Forks, b.Settings.Forks)
 	differ("seed", a.Settings.Seed, b.Settings.Seed)
 	differ("profile", a.Settings.Profile, b.Settings.Profile)
 	differ("skipVerify", a.Settings.SkipVerify, b.Settings.SkipVerify)
 	differ("trace", a.Settings.Trace, b.Settings.Trace)
+	differ("budget", a.Settings.Budget, b.Settings.Budget)
 	differ("rule", a.Settings.Rule, b.Settings.Rule)
 	differ("plant", plantText(a.Settings.Plant), plantText(b.Settings.Plant))
 	problems = append(problems, sameWorkloads(first, other)...)

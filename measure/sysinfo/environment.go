@@ -57,8 +57,10 @@ type Environment struct {
 	GOMEMLIMIT string            `json:"gomemlimit,omitempty"`
 	GODEBUG    string            `json:"godebug,omitempty"`
 	Race       bool              `json:"race,omitempty"`
-	Modules    map[string]string `json:"modules,omitempty"`  // versions of the measured modules
-	Revision   string            `json:"revision,omitempty"` // git commit; "+dirty-" and a hash follow where the tree differs from it
+	Modules    map[string]string `json:"modules,omitempty"` // versions of the measured modules
+	// Revision is the git commit of the work tree, or else the one that the program was built
+	// from. Where the tree differs from it "+dirty" follows, and a hash if there is a tree.
+	Revision string `json:"revision,omitempty"`
 
 	// LoadBefore and LoadAfter are the one-minute load averages at start and end.
 	// LoadMedian and LoadMax are over the forks and include the forks' own load.
@@ -236,7 +238,7 @@ func (e *Environment) SameMachine(other *Environment) error {
 
 func revision(dir string) string {
 	if dir == "" {
-		return ""
+		return builtFrom()
 	}
 	git := func(args ...string) (string, error) {
 		for {
@@ -254,6 +256,24 @@ func revision(dir string) string {
 	// The hash distinguishes two edited trees of the same commit.
 	if diff, err := git("diff", "HEAD"); err != nil || diff != "" {
 		rev += fmt.Sprintf("+dirty-%.6x", sha256.Sum256([]byte(diff)))
+	}
+	return rev
+}
+
+// builtFrom is the commit that this program was built from, as the go command has stamped it:
+// the only one that is known away from the work tree, such as in a container.
+func builtFrom() string {
+	bi, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	settings := map[string]string{}
+	for _, s := range bi.Settings {
+		settings[s.Key] = s.Value
+	}
+	rev := settings["vcs.revision"]
+	if rev != "" && settings["vcs.modified"] == "true" {
+		rev += "+dirty"
 	}
 	return rev
 }
