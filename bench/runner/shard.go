@@ -37,15 +37,31 @@ func (p *Plan) divide() (*record.Shard, error) {
 	if !s.isSet() {
 		return nil, nil
 	}
-	cost := map[string]time.Duration{}
-	for _, v := range p.variants {
-		cost[p.cell(catalog.Entry{Component: v.Workload.Component}, v).WorkloadKey()] = expected(v.Workload)
-	}
-	shards, err := record.Divide(p.cells(p.entries), p.options.Forks, p.options.Profile, func(c record.Cell) time.Duration { return cost[c.WorkloadKey()] }, s.Of)
+	shards, err := record.Divide(p.cells(p.entries), p.options.Forks, p.options.Profile, p.cost(), s.Of)
 	if err != nil {
 		return nil, fmt.Errorf("--shard %d/%d: %w", s.Index, s.Of, err)
 	}
 	return &shards[s.Index-1], nil
+}
+
+// cost returns the expected time of a fork of a cell.
+func (p *Plan) cost() func(record.Cell) time.Duration {
+	of := map[string]time.Duration{}
+	for _, v := range p.variants {
+		of[p.cell(catalog.Entry{Component: v.Workload.Component}, v).WorkloadKey()] = expected(v.Workload)
+	}
+	return func(c record.Cell) time.Duration { return of[c.WorkloadKey()] }
+}
+
+// Load is the expected time of all forks of the plan, or of its shard. It has no part of the
+// verification.
+func (p *Plan) Load() (load time.Duration) {
+	cost := p.cost()
+	run := record.Run{Cells: p.cells(p.entries), Settings: record.Settings{Forks: p.options.Forks, Profile: p.options.Profile, Seed: p.options.Seed, Shard: p.shard}}
+	for _, planned := range run.Schedule() {
+		load += cost(planned.Cell)
+	}
+	return load
 }
 
 // own are the entries that the run, or its shard, measures.

@@ -130,7 +130,7 @@ without its interval.`,
 			return nil
 		},
 	}
-	root.AddCommand(newRun(), newCompare(), newPair(), newMerge(), newSelfCheck(), newList(), newVerify(), newRecord(), newTrace(), newServe(), newServeAPI(), newAdvise(), newReport(), newHistory(), newVersion(), newFork(), newTurns(), newRecordProcess(), newBusyProcess(), newAwakeProcess())
+	root.AddCommand(newRun(), newCompare(), newPair(), newMerge(), newJob(), newSelfCheck(), newList(), newVerify(), newRecord(), newTrace(), newServe(), newServeAPI(), newAdvise(), newReport(), newHistory(), newVersion(), newFork(), newTurns(), newRecordProcess(), newBusyProcess(), newAwakeProcess())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
