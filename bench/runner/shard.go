@@ -48,7 +48,7 @@ func (p *Plan) divide() (*record.Shard, error) {
 func (p *Plan) cost() func(record.Cell) time.Duration {
 	of := map[string]time.Duration{}
 	for _, v := range p.variants {
-		of[p.cell(catalog.Entry{Component: v.Workload.Component}, v).WorkloadKey()] = expected(v.Workload)
+		of[p.cell(catalog.Entry{Component: v.Workload.Component}, v).WorkloadKey()] = Expected(v.Workload)
 	}
 	return func(c record.Cell) time.Duration { return of[c.WorkloadKey()] }
 }

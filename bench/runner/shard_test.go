@@ -52,8 +52,8 @@ func TestShardsOfAPlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			loads[i] += expected(w)
-			units[fmt.Sprint(planned.Cell.WorkloadKey(), planned.Index)] += expected(w)
+			loads[i] += Expected(w)
+			units[fmt.Sprint(planned.Cell.WorkloadKey(), planned.Index)] += Expected(w)
 		}
 		for _, cost := range units {
 			largest = max(largest, cost)

@@ -45,6 +45,7 @@ var layers = []layer{
 	{[]string{"bench/internal/replay"}, false},
 	{[]string{"bench"}, false},
 	{[]string{"bench/runner"}, false},
+	{[]string{"internal/scale/..."}, true},
 	{[]string{"cmd/...", "examples/..."}, false},
 	{[]string{"internal/architecture"}, false},
 	{[]string{"internal/mechanical/..."}, true},
