@@ -58,7 +58,7 @@ func TestKilledForksAreMeasuredAgain(t *testing.T) {
 			if len(run.Warnings) != c.warnings {
 				t.Errorf("warnings %q, want %d", run.Warnings, c.warnings)
 			}
-			first := record.Schedule(run.Cells, run.ForksOf, false, run.Settings.Seed)[0].Cell.ID()
+			first := run.Schedule()[0].Cell.ID()
 			for _, w := range run.Warnings {
 				if !strings.Contains(w, first) || !strings.Contains(w, "killed") {
 					t.Errorf("the warning does not name the cell %s and what befell it: %s", first, w)

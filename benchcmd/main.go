@@ -160,7 +160,7 @@ without its interval.`,
 			return nil
 		},
 	}
-	root.AddCommand(newRun(), newCompare(), newPair(), newSelfCheck(), newList(), newVerify(), newRecord(), newTrace(), newServe(), newServeAPI(), newAdvise(), newReport(), newHistory(), newVersion(), newFork(), newTurns(), newRecordProcess(), newBusyProcess(), newAwakeProcess())
+	root.AddCommand(newRun(), newCompare(), newPair(), newMerge(), newJob(), newSelfCheck(), newList(), newVerify(), newRecord(), newTrace(), newServe(), newServeAPI(), newAdvise(), newReport(), newHistory(), newVersion(), newFork(), newTurns(), newRecordProcess(), newBusyProcess(), newAwakeProcess())
 	for _, c := range append(root.Commands(), root) {
 		c.Example = strings.ReplaceAll("\n"+c.Example, "\n  benchrun ", "\n  "+program+" ")[1:]
 	}

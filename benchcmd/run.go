@@ -55,17 +55,18 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
   benchrun run --trace openb.trace --component store
   benchrun run --trace pods.trace --component informer    # an informer for each resource
   benchrun run --trace pods.trace --compress 20 --preset lock-starvation  # with the preset's readers
-  benchrun run --resume results/20261121T101500Z-quick`,
+  benchrun run --resume results/20261121T101500Z-quick
+  benchrun run --preset stores --forks 20 --shard 3/16  # a part, for one of 16 machines; benchrun merge joins them`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Command, o.WorkTree = commandLine(), workTree()
 			var result runner.Result
 			var err error
 			if resume != "" {
-				if extra := changedBeside(cmd, "resume", "wide"); extra != "" {
+				if extra := changedBeside(cmd, "resume", "wide", "machine"); extra != "" {
 					return fmt.Errorf("--resume goes on with the settings that the run was begun with: leave out --%s", extra)
 				}
-				result, err = runner.Resume(cmd.Context(), resume, o.Command, o.WorkTree, cmd.ErrOrStderr())
+				result, err = runner.Resume(cmd.Context(), resume, o, cmd.ErrOrStderr())
 			} else {
 				var p *runner.Plan
 				if p, err = runner.NewPlan(o); err != nil {
@@ -90,6 +91,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 	addRunFlags(cmd, &o)
 	addWide(cmd, &wide)
 	cmd.Flags().BoolVar(&o.Profile, "profile", true, "measure one more process per cell to take CPU, heap, allocs, mutex and block profiles")
+	addShardFlags(cmd, &o)
 	cmd.Flags().StringVar(&resume, "resume", "", "`FOLDER` of an interrupted run to go on with")
 	return cmd
 }

@@ -87,7 +87,7 @@ func newComparison(name Name, base, head sample, floor float64, look int) *Compa
 		Name: name, Base: base.estimate(), Head: head.estimate(), Floor: floor, Verdict: stats.NotComparable,
 		direction: metrics.Of(name.Metric).Better, look: look,
 	}
-	if r, err := stats.RatioOf(base.values, head.values); err == nil {
+	if r, err := ratioOf(base, head); err == nil {
 		c.Ratio = &r
 	}
 	return c
@@ -96,7 +96,34 @@ func newComparison(name Name, base, head sample, floor float64, look int) *Compa
 // sample is the values of one metric, a value per fork, and the warnings that taint them.
 type sample struct {
 	values   []float64
+	machines []string // that measured each value; nil if all are of one machine
 	warnings []string
+}
+
+// ratioOf compares the values of each machine among themselves, where base and head have
+// machines in common. Of two runs on different machines the values are compared as they are.
+func ratioOf(base, head sample) (stats.Ratio, error) {
+	var within [2][][]float64
+	for _, machine := range slices.Compact(slices.Sorted(slices.Values(base.machines))) {
+		if slices.Contains(head.machines, machine) {
+			within[0] = append(within[0], base.of(machine))
+			within[1] = append(within[1], head.of(machine))
+		}
+	}
+	if len(within[0]) == 0 {
+		return stats.RatioOf(base.values, head.values)
+	}
+	return stats.RatioWithin(within[0], within[1])
+}
+
+// of are the values of one machine.
+func (s sample) of(machine string) (values []float64) {
+	for i, v := range s.values {
+		if s.machines[i] == machine {
+			values = append(values, v)
+		}
+	}
+	return values
 }
 
 func (s sample) estimate() stats.Estimate {

@@ -2,6 +2,9 @@ package compare
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
@@ -28,6 +31,28 @@ func duetsOf(r *record.Run, c record.Cell, series string) []*record.Duet {
 		}
 	}
 	return out
+}
+
+// disagreement is a warning if the machines of a run disagree on a cell's ratio to the
+// reference; none if they agree, or there is one machine. Every row makes this test, so it uses a
+// tenth of alpha.
+func disagreement(r *record.Run, c record.Cell, series, metric string) []string {
+	of := map[string][]float64{}
+	var blocks [][]float64
+	for _, f := range r.Measured(c) {
+		for _, s := range f.Series {
+			if s.Name() == series && s.Duet != nil {
+				of[f.Machine] = append(of[f.Machine], s.Duet.Ratios[metric].Log)
+			}
+		}
+	}
+	for _, machine := range slices.Sorted(maps.Keys(of)) {
+		blocks = append(blocks, of[machine])
+	}
+	if stats.SameInBlocks(blocks) > r.Settings.Rule.Alpha/10 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the %d machines disagree beyond chance: the ratio is a mean of these machines", len(blocks))}
 }
 
 // logRatios are the logarithms of a cell's value to the reference's, one for each fork. It is
@@ -100,6 +125,7 @@ func (c *Comparison) pair(r *record.Run, cell, reference record.Cell, series, me
 		return
 	}
 	c.Ratio = &ratio
+	c.Warnings = append(c.Warnings, disagreement(r, cell, series, metric)...)
 	if twice {
 		c.Floor = twiceFloor(c.Floor)
 		c.look = max(c.look, r.LookAt(reference))

@@ -65,6 +65,9 @@ func Runs(base, head *record.Run, force bool) (*Result, error) {
 			out.Warnings = append(out.Warnings, side.name+": "+w)
 		}
 	}
+	if a, b := base.Machines(), head.Machines(); !slices.Equal(a, b) && len(a)+len(b) > 2 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("base was measured on %d machines, head on %d, and not on the same ones: where operations took no turns, the difference between the machines is in the numbers", len(a), len(b)))
+	}
 	control := sameReference(base, head)
 	if control != nil {
 		out.Warnings = append(out.Warnings, control.Error())
@@ -195,7 +198,7 @@ func runsCell(base, head *record.Run, c record.Cell, control bool) (out, missing
 					widen(aaFloor(head, reference, *aa, series, metric))
 				}
 				if control && c.ID() != reference.ID() && (n.Ratio == nil || !n.Ratio.Paired) {
-					widen(floorOf(base.Settings.Rule, of(base, reference).values, of(head, reference).values))
+					widen(floorOf(base.Settings.Rule, of(base, reference), of(head, reference)))
 				}
 			}
 			n.Floor = floor

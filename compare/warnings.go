@@ -15,6 +15,9 @@ func RunWarnings(r *record.Run) []string {
 	if !r.Complete {
 		out = append(out, fmt.Sprintf("interrupted: %d forks were measured; benchrun run --resume with its folder goes on", len(r.Forks)))
 	}
+	if s := r.Settings.Shard; s != nil {
+		out = append(out, fmt.Sprintf("shard %s of a run: it has a part of the forks; benchrun merge joins the shards", s))
+	}
 	if r.Settings.SkipVerify {
 		out = append(out, "not verified (--skip-verify): a number may be that of a broken implementation")
 	}

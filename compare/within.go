@@ -164,14 +164,14 @@ func aaFloor(r *record.Run, reference, again record.Cell, series, metric string)
 	if aa, err := pairedRatio(r, again, series, metric); err == nil {
 		return floorOfRatio(r.Settings.Rule, aa)
 	}
-	return floorOf(r.Settings.Rule, sampleOf(r, reference, series, metric).values, sampleOf(r, again, series, metric).values)
+	return floorOf(r.Settings.Rule, sampleOf(r, reference, series, metric), sampleOf(r, again, series, metric))
 }
 
 // floorOf is the noise floor of two samples of the same code, -1 without samples. The rule
 // should find no difference between them. If it does, the machine drifts, and the warning
 // says so. Every row makes this test, some several times, so it uses a tenth of alpha.
-func floorOf(rule stats.Rule, base, again []float64) (floor float64, warnings []string) {
-	aa, err := stats.RatioOf(base, again)
+func floorOf(rule stats.Rule, base, again sample) (floor float64, warnings []string) {
+	aa, err := ratioOf(base, again)
 	if err != nil {
 		return -1, nil
 	}
@@ -199,20 +199,24 @@ func sampleFrom(forks []record.Fork, series, metric string) sample {
 	for _, f := range forks {
 		if series == "" {
 			if v, ok := f.Process[metric]; ok {
-				s.values = append(s.values, v)
+				s.add(v, f.Machine)
 				all = append(all, f.Warnings)
 			}
 			continue
 		}
 		for _, own := range f.Series {
 			if v, ok := own.Values[metric]; ok && own.Name() == series {
-				s.values = append(s.values, v)
+				s.add(v, f.Machine)
 				all = append(all, slices.Concat(f.Warnings, own.Warnings))
 			}
 		}
 	}
 	s.warnings = counted(all)
 	return s
+}
+
+func (s *sample) add(value float64, machine string) {
+	s.values, s.machines = append(s.values, value), append(s.machines, machine)
 }
 
 // EstimateOf is the median of a metric over the forks of a cell, with the warnings that

@@ -204,6 +204,9 @@ func writeEnvironment(w *writer, r *record.Run) {
 	} {
 		t.AppendRow(table.Row{kv[0], kv[1]})
 	}
+	if n := len(r.Shards); n > 0 {
+		t.AppendRow(table.Row{"joined from", fmt.Sprintf("%d shards on %d machines of this class; load and what others took are the worst of any", n, len(r.Machines()))})
+	}
 	for _, m := range slices.Sorted(maps.Keys(e.Modules)) {
 		t.AppendRow(table.Row{m, e.Modules[m]})
 	}

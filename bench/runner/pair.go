@@ -70,7 +70,7 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]
 		if err != nil {
 			return results, err
 		}
-		sides = append(sides, &side{Journal: j, exe: s.exe})
+		sides = append(sides, &side{Journal: j, exe: s.exe, machine: headRun.Environment.Host})
 	}
 	measured := measureAll(ctx, sides, out)
 	for i, s := range sides {

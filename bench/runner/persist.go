@@ -56,6 +56,7 @@ func measure(ctx context.Context, next task, limit time.Duration) ([]record.Fork
 	}
 	for i := range forks {
 		forks[i].Add(conditions)
+		forks[i].Machine = next.sides[i].machine
 		if err := forks[i].Validate(); err != nil {
 			return nil, err
 		}

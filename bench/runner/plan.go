@@ -45,6 +45,12 @@ type Options struct {
 	Plant      *record.Plant // a deliberate slowdown
 	Command    []string      // as typed, for the record
 	WorkTree   string        // a folder in the git work tree of this program, for the record
+	// Shard is the part to measure; the zero value is the whole run. The budget is then 0.
+	Shard Shard
+	// Machine names this machine in the record; "" means the host's name.
+	Machine string
+	// Continue goes on with the run in Out if one was begun there with the same options.
+	Continue bool
 }
 
 // DefaultForks is how many processes measure each cell.
@@ -62,6 +68,8 @@ type Plan struct {
 	variants []load.Variant
 	entries  []catalog.Entry
 	notes    []string // printed when the run begins
+	shard    *record.Shard
+	begun    bool // in the folder: go on with it
 }
 
 // NewPlan checks names, files and folders: everything that can be checked before anything
@@ -77,7 +85,7 @@ func NewPlan(o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !settled && o.Budget == 0 {
+	if !settled && o.Budget == 0 && !o.Shard.isSet() {
 		p.options.Budget = p.budget
 	}
 	if p.entries, err = catalog.Select(o.Components, o.Impls); err != nil {
@@ -121,8 +129,14 @@ func NewPlan(o Options) (*Plan, error) {
 	p.entries = slices.DeleteFunc(p.entries, func(e catalog.Entry) bool {
 		return !slices.ContainsFunc(p.variants, func(v load.Variant) bool { return v.Workload.Component == e.Component })
 	})
+	if p.shard, err = p.divide(); err != nil {
+		return nil, err
+	}
 	if p.options.Out == "" {
-		p.options.Out = filepath.Join("results", record.Stamp(time.Now())+"-"+p.preset)
+		p.options.Out = filepath.Join("results", record.Stamp(time.Now())+"-"+p.preset+p.options.Shard.suffix())
+	}
+	if p.begun = o.Continue && begunIn(p.options.Out); p.begun {
+		return p, nil
 	}
 	return p, record.EmptyDir(p.options.Out)
 }
@@ -152,6 +166,8 @@ func (p *Plan) checkRanges() error {
 		return errors.New("--duration: a trace has a duration of its own; use --compress")
 	case o.Compress != 0 && o.Trace == "":
 		return errors.New("--compress: it is for traces: give one with --trace FILE")
+	case o.Budget > 0 && o.Shard.isSet():
+		return errors.New("--budget: a shard cannot see what is inconclusive in the whole run: ask for more --forks instead")
 	case o.Budget < 0:
 		return fmt.Errorf("--budget %s: want 0 or more", o.Budget)
 	case o.Procs < 0 || o.Procs > runtime.NumCPU():
@@ -286,15 +302,35 @@ func params(v load.Variant) []record.Param {
 	return ps
 }
 
-// record verifies the implementations and makes the record of a run that has not begun. It
-// writes no file.
+// record verifies the implementations that the run, or its shard, measures, and makes the
+// record of a run that has not begun. It writes no file.
 func (p *Plan) record(ctx context.Context, out io.Writer) (*record.Run, error) {
+	run, err := p.draft()
+	if err != nil {
+		return nil, err
+	}
+	var failed []catalog.Entry
+	if run.Impls, failed, err = verifyAll(ctx, p.own(run), p.options.SkipVerify, out); err != nil {
+		return nil, err
+	}
+	run.Cells = p.cells(slices.DeleteFunc(slices.Clone(p.entries), func(e catalog.Entry) bool {
+		return slices.ContainsFunc(failed, func(f catalog.Entry) bool { return f.ID() == e.ID() })
+	}))
+	run.Warnings = overcommitted(run.Cells, run.Environment.Cores)
+	for _, note := range p.notes {
+		fmt.Fprintln(out, note)
+	}
+	return run, nil
+}
+
+// draft is the record of the plan, as if every implementation passed its suite.
+func (p *Plan) draft() (*record.Run, error) {
 	o := p.options
 	run := &record.Run{
 		Schema: record.Schema, Name: filepath.Base(o.Out), Preset: p.preset, Command: o.Command, Started: time.Now(),
 		Settings: record.Settings{
 			Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, Rule: stats.DefaultRule,
-			Budget: o.Budget, Plant: o.Plant,
+			Budget: o.Budget, Plant: o.Plant, Shard: p.shard,
 		},
 		Environment: sysinfo.ReadEnvironment(o.WorkTree),
 	}
@@ -305,16 +341,7 @@ func (p *Plan) record(ctx context.Context, out io.Writer) (*record.Run, error) {
 		}
 		run.Workloads = append(run.Workloads, text)
 	}
-	impls, sound, err := verifyAll(ctx, p.entries, o.SkipVerify, out)
-	if err != nil {
-		return nil, err
-	}
-	run.Impls = impls
-	run.Cells = p.cells(sound)
-	run.Warnings = overcommitted(run.Cells, run.Environment.Cores)
-	for _, note := range p.notes {
-		fmt.Fprintln(out, note)
-	}
+	run.Cells = p.cells(p.entries)
 	return run, nil
 }
 

@@ -39,7 +39,7 @@ func newProgress(out io.Writer, left []task) (*progress, error) {
 			if err != nil {
 				return nil, err
 			}
-			p.expected[id] = expected(w)
+			p.expected[id] = Expected(w)
 		}
 		p.total += p.expected[id]
 	}
@@ -50,9 +50,9 @@ func newProgress(out io.Writer, left []task) (*progress, error) {
 	return p, nil
 }
 
-// expected estimates how long a fork takes: its measurements and the generation of the
+// Expected estimates how long a fork takes: its measurements and the generation of the
 // objects.
-func expected(w load.Workload) time.Duration {
+func Expected(w load.Workload) time.Duration {
 	d := 60*time.Millisecond + time.Duration(w.Objects.Count)*4*time.Microsecond
 	d += time.Duration(len(w.Ops)*max(1, len(w.Parallel))) * 2 * w.Duration
 	if len(w.Groups) > 0 {

@@ -9,6 +9,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,9 @@ func Execute(ctx context.Context, p *Plan, out io.Writer) (result Result, err er
 		return Result{}, err
 	}
 	defer release(lock, &err)
+	if p.begun {
+		return p.goOn(ctx, out)
+	}
 	run, err := p.record(ctx, out)
 	if err != nil {
 		return Result{}, err
@@ -67,7 +71,7 @@ func Execute(ctx context.Context, p *Plan, out io.Writer) (result Result, err er
 	if err != nil {
 		return Result{}, err
 	}
-	return drive(ctx, j, out)
+	return drive(ctx, j, p.options.Machine, out)
 }
 
 // hold takes the lock of the run's folder, so that a second run in it is refused.
@@ -96,12 +100,13 @@ func nothingMeasured(full error) error {
 }
 
 // Resume continues the interrupted run in dir. The machine and the code must be those that
-// the run was begun with. command and workTree are as in Options.
-func Resume(ctx context.Context, dir string, command []string, workTree string, out io.Writer) (result Result, err error) {
+// the run was begun with: of the same class, and the same commit. It takes the Command,
+// WorkTree and Machine of the options.
+func Resume(ctx context.Context, dir string, o Options, out io.Writer) (result Result, err error) {
 	if _, err := record.ReadRun(dir); err != nil {
 		return Result{}, err // before a lock file is created where there is no run
 	}
-	lock, err := record.LockDir(dir, command)
+	lock, err := record.LockDir(dir, o.Command)
 	if record.DiskFull(err) {
 		err = fmt.Errorf("%w: the disk is full: %w; what was measured is kept: make room and go on with: benchrun run --resume %s", ErrFailed, err, dir)
 	}
@@ -109,7 +114,12 @@ func Resume(ctx context.Context, dir string, command []string, workTree string, 
 		return Result{}, err
 	}
 	defer release(lock, &err)
-	here := sysinfo.ReadEnvironment(workTree)
+	return resume(ctx, dir, o, func(*record.Run) error { return nil }, out)
+}
+
+// resume is Resume in a locked folder. check may refuse the run.
+func resume(ctx context.Context, dir string, o Options, check func(*record.Run) error, out io.Writer) (Result, error) {
+	here := sysinfo.ReadEnvironment(o.WorkTree)
 	j, err := record.OpenJournal(dir, func(r *record.Run) error {
 		if err := r.Environment.SameMachine(&here); err != nil {
 			return err
@@ -123,25 +133,29 @@ func Resume(ctx context.Context, dir string, command []string, workTree string, 
 		if r.Settings.Pair {
 			return errors.New("it is one half of a pair, whose forks take turns with the other half's: measure the pair again")
 		}
-		return nil
+		if len(r.Shards) > 0 {
+			return errors.New("it was joined from shards: resume the shard that lacks something, and merge again")
+		}
+		return check(r)
 	})
 	if err != nil {
 		return Result{}, err
 	}
 	j.Run().Environment.Resume(&here)
-	return drive(ctx, j, out)
+	return drive(ctx, j, cmp.Or(o.Machine, here.Host), out)
 }
 
-// drive measures the missing forks of a run and writes the reports.
-func drive(ctx context.Context, j *record.Journal, out io.Writer) (Result, error) {
-	sides := []*side{{Journal: j}}
+// drive measures the missing forks of a run on the named machine and writes the reports.
+func drive(ctx context.Context, j *record.Journal, machine string, out io.Writer) (Result, error) {
+	sides := []*side{{Journal: j, machine: cmp.Or(machine, j.Run().Environment.Host)}}
 	return sides[0].finish(measureAll(ctx, sides, out))
 }
 
 // side is one of the runs whose forks take turns: a single run has one side, a pair two.
 type side struct {
 	*record.Journal
-	exe string // the program that measures it; "" is this one
+	exe     string // the program that measures it; "" is this one
+	machine string // as Fork.Machine
 }
 
 // goOn says, after the given words, how to resume a run that did not end.
@@ -246,7 +260,7 @@ func (t task) warn(text string) error {
 func schedule(sides []*side) ([]task, error) {
 	run := sides[0].Run()
 	var plan []task
-	for i, p := range record.Schedule(run.Cells, run.ForksOf, run.Settings.Profile, run.Settings.Seed) {
+	for i, p := range run.Schedule() {
 		w, err := workloadOf(run, p.Cell)
 		if err != nil {
 			return nil, err

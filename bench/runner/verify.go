@@ -63,14 +63,14 @@ func describe(e catalog.Entry) record.Implementation {
 }
 
 // verifyAll verifies the entries, as many at once as there are processors, and returns those
-// that may be measured. It prints the outcomes in the order of the entries. All suites have
-// one seed, because rapid is configured for the whole process.
-func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.Writer) (impls []record.Implementation, sound []catalog.Entry, err error) {
+// that failed, which may not be measured. It prints the outcomes in the order of the entries.
+// All suites have one seed, because rapid is configured for the whole process.
+func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.Writer) (impls []record.Implementation, failed []catalog.Entry, err error) {
 	if skip {
 		for _, e := range entries {
 			impls = append(impls, describe(e))
 		}
-		return impls, entries, nil
+		return impls, nil, nil
 	}
 	type outcome struct {
 		im   record.Implementation
@@ -100,15 +100,15 @@ func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.W
 		case o := <-outcomes[i]:
 			impls = append(impls, o.im)
 			PrintVerified(out, o.im, o.took)
-			if o.im.Verified == record.VerifyPassed {
-				sound = append(sound, e)
+			if o.im.Verified == record.VerifyFailed {
+				failed = append(failed, e)
 			}
 		}
 	}
-	if len(sound) == 0 {
+	if len(failed) == len(entries) {
 		return nil, nil, errors.Join(ErrFailed, errors.New("no chosen implementation passed its conformance suite: there is nothing to measure"))
 	}
-	return impls, sound, nil
+	return impls, failed, nil
 }
 
 // PrintVerified writes the outcome of one verification, with every waived clause and the

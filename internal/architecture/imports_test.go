@@ -23,7 +23,7 @@ type layer struct {
 // layers go from the bottom up. A package may import packages of lower layers,
 // and of its own layer only where the layer says so.
 var layers = []layer{
-	{[]string{"internal/explore", "internal/loopback", "internal/segqueue", "internal/spin", "internal/suggest"}, false},
+	{[]string{"internal/clusterjob", "internal/explore", "internal/loopback", "internal/segqueue", "internal/spin", "internal/suggest"}, false},
 	{[]string{"contract"}, false},
 	{[]string{"impl/internal/..."}, false},
 	{[]string{"impl/...", "queue/...", "indexer", "load/..."}, false},
@@ -45,6 +45,7 @@ var layers = []layer{
 	{[]string{"bench/internal/replay"}, false},
 	{[]string{"bench"}, false},
 	{[]string{"bench/runner"}, false},
+	{[]string{"internal/scale/..."}, true},
 	{[]string{"benchcmd"}, false},
 	{[]string{"cmd/...", "examples/..."}, false},
 	{[]string{"internal/architecture"}, false},

@@ -48,7 +48,7 @@ func decode(path string, b []byte, v any, schema int) error {
 }
 
 // mayBeNull are the lists and maps that are written as null when empty.
-var mayBeNull = []string{"command", "workloads", "implementations", "cells", "forks", "series", "process", "values"}
+var mayBeNull = []string{"command", "workloads", "implementations", "cells", "forks", "series", "process", "values", "parts", "machines"}
 
 // jsonError says what is wrong with the JSON text b of the file at path.
 func jsonError(path string, b []byte, err error) error {

@@ -16,6 +16,10 @@ type Fork struct {
 	Block   int       `json:"block"`
 	Seed    uint64    `json:"seed"`
 	Started time.Time `json:"started"`
+	// Machine names the machine that measured the fork: the host, or the node of a cluster.
+	// Forks of one machine share it. It is "" in files before schema 9, whose forks are all of
+	// one machine.
+	Machine string `json:"machine,omitempty"`
 	// Seconds is the process's duration, including its preparation; half of it for each of
 	// two processes that took turns.
 	Seconds float64  `json:"seconds"`

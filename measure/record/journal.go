@@ -67,6 +67,9 @@ func CreateJournal(dir string, run *Run) (*Journal, error) {
 	return &Journal{dir: dir, run: run}, nil
 }
 
+// ErrComplete is wrapped by the error of a run that has nothing left to measure.
+var ErrComplete = errors.New("is complete")
+
 // OpenJournal continues the run in dir: one that was interrupted, or that gave up a cell.
 // check says whether this machine and this code may continue it. The caller holds the lock
 // of dir (LockDir).
@@ -77,7 +80,7 @@ func OpenJournal(dir string, check func(*Run) error) (*Journal, error) {
 	}
 	j := &Journal{dir: dir, run: run}
 	if run.Complete && !j.unfinished() {
-		return nil, fmt.Errorf("%s is complete: there is nothing to resume; benchrun report %s makes its reports again", dir, dir)
+		return nil, fmt.Errorf("%s %w: there is nothing to resume; benchrun report %s makes its reports again", dir, ErrComplete, dir)
 	}
 	if err := check(run); err != nil {
 		return nil, fmt.Errorf("%s cannot be resumed here: %w", dir, err)
@@ -91,8 +94,7 @@ func (j *Journal) unfinished() bool {
 	if _, err := os.Stat(filepath.Join(j.dir, forksDir)); err == nil {
 		return true
 	}
-	s := j.run.Settings
-	return slices.ContainsFunc(Schedule(j.run.Cells, j.run.ForksOf, s.Profile, s.Seed), func(p Planned) bool { return !j.Done(p) })
+	return slices.ContainsFunc(j.run.Schedule(), func(p Planned) bool { return !j.Done(p) })
 }
 
 func removeTemporary(dir string) error {

@@ -29,11 +29,16 @@ import (
 //     collection in it.
 //   - 8: a series may have ratios to the pair's base, whose processes take turns with head's
 //     (bench.Play); the numbers are those of 7.
-const Schema = 8
+//   - 9: a fork names its machine, and a run may be one shard of several, or joined from
+//     shards; the numbers are those of 7.
+const Schema = 9
 
 // TurnsSchema is the first schema whose benchrun can take turns with another, process with
 // process.
 const TurnsSchema = 8
+
+// machinesSchema is the first schema whose forks name their machine.
+const machinesSchema = 9
 
 // sealedSchema is the first schema whose files have checksums.
 const sealedSchema = 4
@@ -41,10 +46,12 @@ const sealedSchema = 4
 // SameNumbers reports whether the numbers of two schemas have the same meaning, so that
 // runs of both may be compared.
 func SameNumbers(a, b int) bool {
-	// Neither the checksum nor the base's ratios changed a number.
+	// None of these schemas changed a number.
 	kind := func(schema int) int {
-		if schema == sealedSchema || schema == TurnsSchema {
-			return schema - 1
+		for _, same := range []int{machinesSchema, TurnsSchema, sealedSchema} {
+			if schema == same {
+				schema--
+			}
 		}
 		return schema
 	}
@@ -76,6 +83,8 @@ type Run struct {
 	Checks   []CheckResult `json:"checks,omitempty"`
 	Forks    []Fork        `json:"forks"`
 	Warnings []string      `json:"warnings,omitempty"`
+	// Shards are the shards that the run was joined from; none for a run of one machine.
+	Shards []ShardRun `json:"shards,omitempty"`
 }
 
 // Settings are the parameters of a run.
@@ -96,6 +105,9 @@ type Settings struct {
 	Turns bool `json:"turns,omitempty"`
 	// Plant is a deliberate slowdown of a store.
 	Plant *Plant `json:"plant,omitempty"`
+	// Shard is the part of the run that this record is of; nil for a whole run. Forks, the
+	// workloads and the cells are those of the whole run.
+	Shard *Shard `json:"shard,omitempty"`
 }
 
 // Plant slows one store down, to test whether gates find it.
@@ -172,6 +184,16 @@ func (r *Run) Workload(c Cell) (WorkloadText, error) {
 		}
 	}
 	return WorkloadText{}, fmt.Errorf("workloads: none has the key %q of cell %s", c.WorkloadKey(), c.ID())
+}
+
+// Schedule is the order of the run's forks; for a shard, of those that it measures.
+func (r *Run) Schedule() []Planned {
+	s := r.Settings
+	plan := Schedule(r.Cells, r.ForksOf, s.Profile, s.Seed)
+	if s.Shard == nil {
+		return plan
+	}
+	return slices.DeleteFunc(plan, func(p Planned) bool { return !s.Shard.has(p) })
 }
 
 // ForksOf is the requested number of forks of a cell.

@@ -51,6 +51,9 @@ func (r *Run) validate() error {
 			return fmt.Errorf("workloads[%d].key: %q is there twice", i, w.Key)
 		}
 	}
+	if err := r.Settings.Shard.validate(r); err != nil {
+		return fmt.Errorf("settings.shard.%w", err)
+	}
 	for i, im := range r.Impls {
 		if err := im.validate(); err != nil {
 			return fmt.Errorf("implementations[%d].%w", i, err)

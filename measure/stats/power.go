@@ -83,10 +83,14 @@ type precision struct {
 	se      float64
 	n       int
 	degrees float64 // of Student's t; 0 if the values are not paired
+	logP    float64 // logarithm of SmallestP/2 by value, if the values lie in blocks; else 0
 }
 
 func precisionOf(ratio Ratio) precision {
 	p := precision{n: ratio.N, degrees: ratio.Degrees}
+	if ratio.Blocks > 0 {
+		p.logP = math.Log(ratio.SmallestP/2) / float64(ratio.N)
+	}
 	half := max(math.Log(ratio.Hi/ratio.Estimate), math.Log(ratio.Estimate/ratio.Lo))
 	p.se = half / p.quantile(intervalP)
 	return p
@@ -95,7 +99,7 @@ func precisionOf(ratio Ratio) precision {
 // with is the precision of n values with the same noise.
 func (p precision) with(n int) precision {
 	more := float64(n-1) / float64(p.n-1)
-	return precision{se: p.se * math.Sqrt(float64(p.n)/float64(n)), n: n, degrees: p.degrees * more}
+	return precision{se: p.se * math.Sqrt(float64(p.n)/float64(n)), n: n, degrees: p.degrees * more, logP: p.logP}
 }
 
 // cautious allows for an interval whose width is uncertain. Student's t does so already.
@@ -119,6 +123,9 @@ func (p precision) quantile(of float64) float64 {
 func (p precision) smallestP() float64 {
 	if p.degrees > 0 {
 		return 0
+	}
+	if p.logP != 0 { // more blocks like these
+		return 2 * math.Exp(p.logP*float64(p.n))
 	}
 	return smallestP(p.n)
 }

@@ -29,6 +29,11 @@ type Ratio struct {
 	Paired bool `json:"paired,omitempty"`
 	// Degrees are the degrees of freedom of Student's t, if paired.
 	Degrees float64 `json:"degrees,omitempty"`
+	// Blocks is the number of machines within which values were compared (see RatioWithin); 0
+	// for values that are one sample. SmallestP is the smallest P that so many values in these
+	// blocks can give.
+	Blocks    int     `json:"blocks,omitempty"`
+	SmallestP float64 `json:"smallestP,omitempty"`
 }
 
 // FromZero stands for the ratio of a positive number to a base of zero, so that new

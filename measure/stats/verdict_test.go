@@ -16,23 +16,23 @@ func TestJudge(t *testing.T) {
 		floor  float64
 		want   Verdict
 	}{
-		{"slower", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, 6, false, 0}, 0, Worse},
-		{"faster", metrics.NsPerOp, Ratio{0.8, 0.7, 0.9, sure, sure, 6, false, 0}, 0, Better},
-		{"more done", metrics.Achieved, Ratio{1.2, 1.1, 1.3, sure, sure, 6, false, 0}, 0, Better},
-		{"less done", metrics.Achieved, Ratio{0.8, 0.7, 0.9, sure, sure, 6, false, 0}, 0, Worse},
-		{"within the threshold", metrics.NsPerOp, Ratio{1.01, 0.99, 1.02, unsure, unsure, 6, false, 0}, 0, Same},
-		{"significant and small", metrics.NsPerOp, Ratio{1.01, 1.005, 1.02, sure, sure, 6, false, 0}, 0, Same},
-		{"wide", metrics.NsPerOp, Ratio{1.2, 0.9, 1.5, unsure, unsure, 6, false, 0}, 0, Inconclusive},
-		{"beyond the threshold, not significant", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, unsure, unsure, 6, false, 0}, 0, Inconclusive},
-		{"within the floor", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, 6, false, 0}, 0.4, Inconclusive},
-		{"the same on a noisy machine", metrics.NsPerOp, Ratio{1.01, 0.97, 1.04, unsure, unsure, 6, false, 0}, 0.4, Same},
-		{"interval reaches into the floor", metrics.NsPerOp, Ratio{1.2, 1.05, 1.3, sure, sure, 6, false, 0}, 0.1, Inconclusive},
-		{"too few forks", metrics.NsPerOp, Ratio{1, 0.999, 1, sure, sure, 5, false, 0}, 0, Inconclusive},
-		{"a count that is equal in few forks", metrics.AllocsPerOp, Ratio{1, 1, 1, 1, 1, 2, false, 0}, 0.2, Same},
-		{"a count of one fork", metrics.AllocsPerOp, Ratio{1, 1, 1, 1, 1, 1, false, 0}, 0, Inconclusive},
-		{"few forks that took turns", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, FewestDuets, true, 3}, 0, Worse},
-		{"too few of them", metrics.NsPerOp, Ratio{1.2, 1.1, 1.3, sure, sure, FewestDuets - 1, true, 2}, 0, Inconclusive},
-		{"a condition", metrics.Offered, Ratio{2, 2, 2, sure, sure, 6, false, 0}, 0, NotComparable},
+		{"slower", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: 6}, 0, Worse},
+		{"faster", metrics.NsPerOp, Ratio{Estimate: 0.8, Lo: 0.7, Hi: 0.9, P: sure, Q: sure, N: 6}, 0, Better},
+		{"more done", metrics.Achieved, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: 6}, 0, Better},
+		{"less done", metrics.Achieved, Ratio{Estimate: 0.8, Lo: 0.7, Hi: 0.9, P: sure, Q: sure, N: 6}, 0, Worse},
+		{"within the threshold", metrics.NsPerOp, Ratio{Estimate: 1.01, Lo: 0.99, Hi: 1.02, P: unsure, Q: unsure, N: 6}, 0, Same},
+		{"significant and small", metrics.NsPerOp, Ratio{Estimate: 1.01, Lo: 1.005, Hi: 1.02, P: sure, Q: sure, N: 6}, 0, Same},
+		{"wide", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 0.9, Hi: 1.5, P: unsure, Q: unsure, N: 6}, 0, Inconclusive},
+		{"beyond the threshold, not significant", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: unsure, Q: unsure, N: 6}, 0, Inconclusive},
+		{"within the floor", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: 6}, 0.4, Inconclusive},
+		{"the same on a noisy machine", metrics.NsPerOp, Ratio{Estimate: 1.01, Lo: 0.97, Hi: 1.04, P: unsure, Q: unsure, N: 6}, 0.4, Same},
+		{"interval reaches into the floor", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 1.05, Hi: 1.3, P: sure, Q: sure, N: 6}, 0.1, Inconclusive},
+		{"too few forks", metrics.NsPerOp, Ratio{Estimate: 1, Lo: 0.999, Hi: 1, P: sure, Q: sure, N: 5}, 0, Inconclusive},
+		{"a count that is equal in few forks", metrics.AllocsPerOp, Ratio{Estimate: 1, Lo: 1, Hi: 1, P: 1, Q: 1, N: 2}, 0.2, Same},
+		{"a count of one fork", metrics.AllocsPerOp, Ratio{Estimate: 1, Lo: 1, Hi: 1, P: 1, Q: 1, N: 1}, 0, Inconclusive},
+		{"few forks that took turns", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: FewestDuets, Paired: true, Degrees: 3}, 0, Worse},
+		{"too few of them", metrics.NsPerOp, Ratio{Estimate: 1.2, Lo: 1.1, Hi: 1.3, P: sure, Q: sure, N: FewestDuets - 1, Paired: true, Degrees: 2}, 0, Inconclusive},
+		{"a condition", metrics.Offered, Ratio{Estimate: 2, Lo: 2, Hi: 2, P: sure, Q: sure, N: 6}, 0, NotComparable},
 	} {
 		if got := DefaultRule.Judge(metrics.Of(c.metric).Better, c.ratio, c.floor); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -43,7 +43,7 @@ func TestJudge(t *testing.T) {
 // The tails of the same code differ between processes by more than its times.
 func TestPercentilesAreTheSameWithinMore(t *testing.T) {
 	t.Parallel()
-	near := Ratio{1.1, 0.85, 1.2, 0.2, 0.2, 6, false, 0}
+	near := Ratio{Estimate: 1.1, Lo: 0.85, Hi: 1.2, P: 0.2, Q: 0.2, N: 6}
 	for metric, want := range map[string]Verdict{metrics.NsPerOp: Inconclusive, metrics.Usual(metrics.Delay): Same, metrics.Percentile(metrics.Stale, 99): Same} {
 		m := metrics.Of(metric)
 		if got := DefaultRule.For(m).Judge(m.Better, near, 0); got != want {
@@ -51,7 +51,7 @@ func TestPercentilesAreTheSameWithinMore(t *testing.T) {
 		}
 	}
 	// A difference that is proved is one, however small.
-	proved := Ratio{1.15, 1.1, 1.2, 0.001, 0.001, 6, false, 0}
+	proved := Ratio{Estimate: 1.15, Lo: 1.1, Hi: 1.2, P: 0.001, Q: 0.001, N: 6}
 	if got := DefaultRule.For(metrics.Of(metrics.Usual(metrics.Delay))).Judge(metrics.LowerIsBetter, proved, 0); got != Worse {
 		t.Errorf("%+v: %s, want worse", proved, got)
 	}

@@ -57,8 +57,10 @@ type Environment struct {
 	GOMEMLIMIT string            `json:"gomemlimit,omitempty"`
 	GODEBUG    string            `json:"godebug,omitempty"`
 	Race       bool              `json:"race,omitempty"`
-	Modules    map[string]string `json:"modules,omitempty"`  // versions of the measured modules
-	Revision   string            `json:"revision,omitempty"` // git commit; "+dirty-" and a hash follow where the tree differs from it
+	Modules    map[string]string `json:"modules,omitempty"` // versions of the measured modules
+	// Revision is the git commit of the work tree, or else the one that the program was built
+	// from. Where the tree differs from it "+dirty" follows, and a hash if there is a tree.
+	Revision string `json:"revision,omitempty"`
 
 	// LoadBefore and LoadAfter are the one-minute load averages at start and end.
 	// LoadMedian and LoadMax are over the forks and include the forks' own load.
@@ -143,6 +145,26 @@ func (e *Environment) Finish(conditions []map[string]float64) {
 	e.OthersMedian, e.OthersMax = over(conditions, metrics.OthersCPU)
 }
 
+// Worst describes machines of one class (SameMachine) whose runs were joined: what they have
+// in common, and the worst conditions of any. The Host is "", unless all have the same.
+// conditions are those of all child processes, as in Finish.
+func Worst(machines []Environment, conditions []map[string]float64) Environment {
+	out := machines[0]
+	for _, e := range machines[1:] {
+		if e.Host != out.Host {
+			out.Host = ""
+		}
+		out.LoadBefore, out.LoadAfter = max(out.LoadBefore, e.LoadBefore), max(out.LoadAfter, e.LoadAfter)
+		out.StealPercent = max(out.StealPercent, e.StealPercent)
+		if int64(e.SwapMBAfter)-int64(e.SwapMBBefore) > int64(out.SwapMBAfter)-int64(out.SwapMBBefore) {
+			out.SwapMBBefore, out.SwapMBAfter = e.SwapMBBefore, e.SwapMBAfter
+		}
+	}
+	out.LoadMedian, out.LoadMax = over(conditions, metrics.MachineLoad)
+	out.OthersMedian, out.OthersMax = over(conditions, metrics.OthersCPU)
+	return out
+}
+
 // over returns the median and the maximum of one of the values over the conditions that
 // have it, 0 if none has.
 func over(conditions []map[string]float64, name string) (median, most float64) {
@@ -216,7 +238,7 @@ func (e *Environment) SameMachine(other *Environment) error {
 
 func revision(dir string) string {
 	if dir == "" {
-		return ""
+		return builtFrom()
 	}
 	git := func(args ...string) (string, error) {
 		for {
@@ -234,6 +256,24 @@ func revision(dir string) string {
 	// The hash distinguishes two edited trees of the same commit.
 	if diff, err := git("diff", "HEAD"); err != nil || diff != "" {
 		rev += fmt.Sprintf("+dirty-%.6x", sha256.Sum256([]byte(diff)))
+	}
+	return rev
+}
+
+// builtFrom is the commit that this program was built from, as the go command has stamped it:
+// the only one that is known away from the work tree, such as in a container.
+func builtFrom() string {
+	bi, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	settings := map[string]string{}
+	for _, s := range bi.Settings {
+		settings[s.Key] = s.Value
+	}
+	rev := settings["vcs.revision"]
+	if rev != "" && settings["vcs.modified"] == "true" {
+		rev += "+dirty"
 	}
 	return rev
 }

@@ -3,6 +3,7 @@
 package recordtest
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -31,6 +32,9 @@ type Spec struct {
 	// Base makes the run the head of a pair whose base took turns with it in "get": its true
 	// ns/op of each implementation. A fork's ratio then has a tenth of Noise.
 	Base map[string]float64
+	// Machines are the speeds of the machines between which the forks are divided, in pieces that
+	// follow each other: 2 takes twice the time. None means one machine, without a name.
+	Machines []float64
 	// Draw returns the factor by which a fork's value differs from the truth; nil means a
 	// normal distribution with standard deviation Noise.
 	Draw func(*rand.Rand) float64
@@ -71,8 +75,12 @@ func Run(s Spec) *record.Run {
 	r.Cells = append(r.Cells, cell(s.Impls[0].Name, record.AARole))
 	r.Workloads = []record.WorkloadText{{Key: r.Cells[0].WorkloadKey(), Name: "store-ops", Source: "a test", YAML: "name: store-ops\n"}}
 	for i := range s.Forks {
+		machine, slower := "", 1.0
+		if n := len(s.Machines); n > 0 {
+			machine, slower = fmt.Sprintf("node-%d", i*n/s.Forks), s.Machines[i*n/s.Forks]
+		}
 		for _, c := range r.Cells {
-			ns := truth[c.Impl] * s.Draw(rng)
+			ns := truth[c.Impl] * s.Draw(rng) * slower
 			values := map[string]float64{metrics.NsPerOp: ns, metrics.AllocsPerOp: 0}
 			var duet *record.Duet
 			var base map[string]record.LogRatio
@@ -91,7 +99,7 @@ func Run(s Spec) *record.Run {
 				}
 			}
 			r.Forks = append(r.Forks, record.Fork{
-				Cell: c, Index: i, Block: i, Process: map[string]float64{metrics.HeapPerObject: 100, metrics.HarnessNs: 0.5},
+				Cell: c, Index: i, Block: i, Machine: machine, Process: map[string]float64{metrics.HeapPerObject: 100, metrics.HarnessNs: 0.5},
 				Series: []record.Series{
 					{Op: "get", Goroutines: 1, Values: values, Duet: duet, Base: base},
 					{Group: "writer", Op: "update", Goroutines: 1, Values: map[string]float64{metrics.Offered: 100, metrics.AchievedPct: min(100, 1e4/ns), metrics.Percentile("delay", 99): 10 * ns}},

@@ -1,0 +1,246 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/report"
+)
+
+// Shard says which part of a run to measure: Index of Of, from 1. The zero value is the whole.
+type Shard struct{ Index, Of int }
+
+func (s Shard) isSet() bool { return s.Of > 0 }
+
+// suffix is the end of a folder's name.
+func (s Shard) suffix() string {
+	if !s.isSet() {
+		return ""
+	}
+	return fmt.Sprintf("-shard-%d-of-%d", s.Index, s.Of)
+}
+
+// divide returns the shard that the options ask for, nil for the whole run. The division
+// depends on the plan alone: on the workloads, the implementations before they are verified,
+// and the forks.
+func (p *Plan) divide() (*record.Shard, error) {
+	s := p.options.Shard
+	if !s.isSet() {
+		return nil, nil
+	}
+	shards, err := record.Divide(p.cells(p.entries), p.options.Forks, p.options.Profile, p.cost(), s.Of)
+	if err != nil {
+		return nil, fmt.Errorf("--shard %d/%d: %w", s.Index, s.Of, err)
+	}
+	return &shards[s.Index-1], nil
+}
+
+// cost returns the expected time of a fork of a cell.
+func (p *Plan) cost() func(record.Cell) time.Duration {
+	of := map[string]time.Duration{}
+	for _, v := range p.variants {
+		of[p.cell(catalog.Entry{Component: v.Workload.Component}, v).WorkloadKey()] = Expected(v.Workload)
+	}
+	return func(c record.Cell) time.Duration { return of[c.WorkloadKey()] }
+}
+
+// Load is the expected time of all forks of the plan, or of its shard. It has no part of the
+// verification.
+func (p *Plan) Load() (load time.Duration) {
+	cost := p.cost()
+	run := record.Run{Cells: p.cells(p.entries), Settings: record.Settings{Forks: p.options.Forks, Profile: p.options.Profile, Seed: p.options.Seed, Shard: p.shard}}
+	for _, planned := range run.Schedule() {
+		load += cost(planned.Cell)
+	}
+	return load
+}
+
+// own are the entries that the run, or its shard, measures.
+func (p *Plan) own(run *record.Run) []catalog.Entry {
+	if p.shard == nil {
+		return p.entries
+	}
+	return slices.DeleteFunc(slices.Clone(p.entries), func(e catalog.Entry) bool {
+		return !slices.ContainsFunc(run.Cells, func(c record.Cell) bool { return c.Component == e.Component && p.shard.Measures(c.WorkloadKey()) })
+	})
+}
+
+// begunIn reports whether a run was begun in dir.
+func begunIn(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, record.RunFile))
+	return err == nil
+}
+
+// goOn continues the run in the plan's folder, if it is one of the same plan.
+func (p *Plan) goOn(ctx context.Context, out io.Writer) (Result, error) {
+	dir := p.options.Out
+	draft, err := p.draft()
+	if err != nil {
+		return Result{}, err
+	}
+	same := func(r *record.Run) error {
+		problems := record.SamePlan(record.ShardDir{Dir: "the run in the folder", Run: r}, record.ShardDir{Dir: "this command", Run: draft})
+		if a, b := shardText(r), shardText(draft); a != b {
+			problems = append(problems, fmt.Errorf("the folder has %s, this command is for %s", a, b))
+		}
+		if len(problems) > 0 {
+			return fmt.Errorf("%w; choose another folder with -o", errors.Join(problems...))
+		}
+		return nil
+	}
+	result, err := resume(ctx, dir, p.options, same, out)
+	if !errors.Is(err, record.ErrComplete) {
+		return result, err
+	}
+	run, err := record.ReadRun(dir)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := same(run); err != nil {
+		return Result{}, err
+	}
+	fmt.Fprintf(out, "%s is complete: nothing is left to measure\n", dir)
+	return Result{dir, run}, failures(run)
+}
+
+func shardText(r *record.Run) string {
+	if r.Settings.Shard == nil {
+		return "a whole run"
+	}
+	return "shard " + r.Settings.Shard.String()
+}
+
+// MergeOptions are the arguments of benchrun merge.
+type MergeOptions struct {
+	Out string // folder of the joined run
+	// From are folders of shards, and folders that hold such folders.
+	From []string
+	// Wait is how long to wait for shards that are missing or not finished; 0 does not wait.
+	Wait time.Duration
+	// Command is as typed, for the record and for the lock of the folder.
+	Command []string
+}
+
+// pollEvery is how often a merge that waits looks at the folders.
+const pollEvery = 10 * time.Second
+
+// Merge joins the shards of a run into one run and writes its record, reports and profiles.
+// Out must be empty, not exist, or hold a run that was joined before, which is then written
+// anew. Errors of record.Join name what is wrong with the shards; nothing is written then. While
+// it waits, each change of what is missing goes to out.
+func Merge(ctx context.Context, o MergeOptions, out io.Writer) (result Result, err error) {
+	if before, err := record.ReadRun(o.Out); err != nil || len(before.Shards) == 0 {
+		if err := record.EmptyDir(o.Out); err != nil {
+			return Result{}, err
+		}
+	}
+	run, shards, err := joinWhenWhole(ctx, o, out)
+	if err != nil {
+		return Result{}, err
+	}
+	lock, err := record.LockDir(o.Out, o.Command)
+	if err != nil {
+		return Result{}, err
+	}
+	defer release(lock, &err)
+	run.Name, run.Command = filepath.Base(o.Out), o.Command
+	run.Checks = checks(run)
+	if err := record.WriteRun(o.Out, run); err != nil {
+		return Result{}, err
+	}
+	if err := copyProfiles(o.Out, shards); err != nil {
+		return Result{}, err
+	}
+	return Result{o.Out, run}, errors.Join(report.Write(o.Out), failures(run))
+}
+
+// joinWhenWhole joins the shards, and waits for those that are missing as long as it may.
+func joinWhenWhole(ctx context.Context, o MergeOptions, out io.Writer) (*record.Run, []record.ShardDir, error) {
+	deadline := time.Now().Add(o.Wait)
+	said := ""
+	for {
+		shards, err := readShards(o.From, o.Wait > 0)
+		if err == nil {
+			var run *record.Run
+			if run, err = record.Join(shards); err == nil {
+				return run, shards, nil
+			}
+		}
+		if !errors.Is(err, record.ErrIncomplete) || !time.Now().Before(deadline) {
+			return nil, nil, err
+		}
+		if err.Error() != said {
+			said = err.Error()
+			fmt.Fprintf(out, "waiting until %s: %s\n", deadline.UTC().Format(time.DateTime), said)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, fmt.Errorf("%w while waiting for shards: %w", ErrInterrupted, err)
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// readShards reads the shards in the folders, and in the folders directly below a folder that
+// holds no run. incomplete allows for folders that do not exist yet.
+func readShards(folders []string, incomplete bool) (out []record.ShardDir, err error) {
+	var dirs []string
+	for _, dir := range folders {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !(incomplete && errors.Is(err, fs.ErrNotExist)) {
+			return nil, err
+		}
+		if begunIn(dir) {
+			dirs = append(dirs, dir)
+			continue
+		}
+		found := 0
+		for _, e := range entries {
+			if below := filepath.Join(dir, e.Name()); e.IsDir() && begunIn(below) {
+				dirs = append(dirs, below)
+				found++
+			}
+		}
+		if found == 0 && !incomplete {
+			return nil, fmt.Errorf("%s: neither a shard nor a folder of shards: there is no %s in it or one level below", dir, record.RunFile)
+		}
+	}
+	for _, dir := range dirs {
+		run, e := record.ReadRun(dir)
+		if e != nil {
+			err = errors.Join(err, e)
+			continue
+		}
+		out = append(out, record.ShardDir{Dir: dir, Run: run})
+	}
+	return out, err
+}
+
+// copyProfiles copies the profiles of shards into the folder of the joined run, in place of
+// those that are there.
+func copyProfiles(to string, shards []record.ShardDir) error {
+	const profiles = "profiles"
+	target := filepath.Join(to, profiles)
+	if err := os.RemoveAll(target); err != nil {
+		return err
+	}
+	for _, s := range shards {
+		source := filepath.Join(s.Dir, profiles)
+		if _, err := os.Stat(source); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := os.CopyFS(target, os.DirFS(source)); err != nil {
+			return fmt.Errorf("copying the profiles of %s: %w", s.Dir, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
+)
+
+// The shards of the default preset have each fork once and loads that differ by no more than
+// one process of every implementation of a workload. The division is the same each time, and a
+// shard verifies the components that it measures alone.
+func TestShardsOfAPlan(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const of = 16
+	plan := func(index int) *Plan {
+		p, err := NewPlan(Options{Forks: 12, Profile: true, Shard: Shard{index, of}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	loads, verified, forks := make([]time.Duration, of), map[contract.Component]bool{}, 0
+	var largest time.Duration
+	entries := 0
+	for i := range of {
+		p := plan(i + 1)
+		run, err := p.draft()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := plan(i + 1); !reflect.DeepEqual(again.shard, p.shard) || !strings.HasSuffix(p.options.Out, fmt.Sprintf("-quick-shard-%d-of-16", i+1)) {
+			t.Errorf("shard %d is %+v, then %+v, in %s", i+1, p.shard, again.shard, p.options.Out)
+		}
+		own := run.Schedule()
+		forks += len(own)
+		units := map[string]time.Duration{}
+		for _, planned := range own {
+			w, err := workloadOf(run, planned.Cell)
+			if err != nil {
+				t.Fatal(err)
+			}
+			loads[i] += Expected(w)
+			units[fmt.Sprint(planned.Cell.WorkloadKey(), planned.Index)] += Expected(w)
+		}
+		for _, cost := range units {
+			largest = max(largest, cost)
+		}
+		for _, e := range p.own(run) {
+			verified[e.Component] = true
+			if !slices.ContainsFunc(own, func(o record.Planned) bool { return o.Cell.Component == e.Component && o.Cell.Impl == e.Name }) {
+				t.Errorf("shard %d verifies %s and does not measure it", i+1, e.ID())
+			}
+		}
+		entries = max(entries, len(p.entries))
+		if i > 0 && len(p.own(run)) == len(p.entries) {
+			t.Errorf("shard %d verifies all %d entries", i+1, entries)
+		}
+		p.options.Shard, p.shard = Shard{}, nil
+		if whole, err := p.draft(); i == of-1 && (err != nil || len(whole.Schedule()) != forks) {
+			t.Errorf("%d forks in all shards, %d in the run, %v", forks, len(whole.Schedule()), err)
+		}
+	}
+	if most, least := slices.Max(loads), slices.Min(loads); most-least > largest {
+		t.Errorf("loads from %s to %s, the largest part is %s", least, most, largest)
+	}
+	if len(verified) < 4 {
+		t.Errorf("only %v are verified", verified)
+	}
+}
+
+// shardFiles writes the shards of a made-up run, all but the named ones, below a new folder.
+func shardFiles(t *testing.T, of int, without ...int) (folder string, write func(index int)) {
+	t.Helper()
+	folder = t.TempDir()
+	whole := recordtest.Run(recordtest.Spec{Forks: 12, Seed: 1, Duets: true, Machines: []float64{1, 3, 2}, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slow", NsPerOp: 140}}})
+	divided, err := record.Divide(whole.Cells, 12, false, func(record.Cell) time.Duration { return time.Second }, of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write = func(index int) {
+		part := *whole
+		part.Settings.Shard = &divided[index-1]
+		part.Forks = nil
+		for _, p := range part.Schedule() {
+			part.Forks = append(part.Forks, whole.Forks[slices.IndexFunc(whole.Forks, func(f record.Fork) bool { return f.Index == p.Index && f.Cell.ID() == p.Cell.ID() })])
+		}
+		dir := filepath.Join(folder, fmt.Sprint(index))
+		if err := errors.Join(os.MkdirAll(dir, 0o755), record.WriteRun(dir, &part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range of {
+		if !slices.Contains(without, i+1) {
+			write(i + 1)
+		}
+	}
+	return folder, write
+}
+
+// A merge waits for shards that are missing, says which, and joins when they are there.
+func TestMergeWaits(t *testing.T) {
+	folder, write := shardFiles(t, 3, 1, 2, 3)
+	to := filepath.Join(t.TempDir(), "merged")
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		for i := range 3 {
+			time.AfterFunc(time.Duration(i+1)*time.Minute, func() { write(i + 1) })
+		}
+		var said bytes.Buffer
+		result, err := Merge(t.Context(), MergeOptions{Out: to, From: []string{folder}, Wait: time.Hour, Command: []string{"benchrun", "merge"}}, &said)
+		if err != nil || len(result.Run.Shards) != 3 || len(result.Run.Forks) != 36 {
+			t.Fatalf("%+v, %v", result.Run, err)
+		}
+		if took := time.Since(begin); took < 3*time.Minute || took > 3*time.Minute+pollEvery {
+			t.Errorf("it took %s, and the last shard came after 3m", took)
+		}
+		if n := strings.Count(said.String(), "waiting until"); n != 3 || !strings.Contains(said.String(), "missing: 2, 3") || !strings.Contains(said.String(), "missing: 3;") {
+			t.Errorf("it says %d times what is missing:\n%s", n, said.String())
+		}
+	})
+}
+
+// A merge that waits ends with what is missing when the time is over or it is interrupted. It
+// does not wait for what waiting does not mend.
+func TestMergeGivesUp(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		edit    func(t *testing.T, folder string)
+		ctx     time.Duration
+		atMost  time.Duration
+		want    string
+		because error
+	}{
+		{"time is over", func(*testing.T, string) {}, time.Hour, 21 * time.Minute, "missing: 2", record.ErrIncomplete},
+		{"interrupted", func(*testing.T, string) {}, time.Minute, time.Minute, "missing: 2", ErrInterrupted},
+		{"damaged", func(t *testing.T, folder string) {
+			if err := os.WriteFile(filepath.Join(folder, "1", record.RunFile), []byte("{"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}, time.Hour, 0, "not whole JSON", nil},
+		{"of another revision", func(t *testing.T, folder string) {
+			dir := filepath.Join(folder, "3")
+			run, err := record.ReadRun(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run.Environment.Revision = "another"
+			if err := record.WriteRun(dir, run); err != nil {
+				t.Fatal(err)
+			}
+		}, time.Hour, 0, "revision", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			folder, _ := shardFiles(t, 3, 2)
+			c.edit(t, folder)
+			to := filepath.Join(t.TempDir(), "merged")
+			synctest.Test(t, func(t *testing.T) {
+				begin := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), c.ctx)
+				defer cancel()
+				_, err := Merge(ctx, MergeOptions{Out: to, From: []string{folder}, Wait: 20 * time.Minute}, &bytes.Buffer{})
+				if err == nil || !strings.Contains(err.Error(), c.want) || c.because != nil && !errors.Is(err, c.because) {
+					t.Errorf("got %v, want %q", err, c.want)
+				}
+				if took := time.Since(begin); took > c.atMost {
+					t.Errorf("it took %s, want at most %s", took, c.atMost)
+				}
+			})
+			if _, err := os.Stat(to); err == nil {
+				t.Error("something was written")
+			}
+		})
+	}
+}
+
+// A merge into a folder with anything but a joined run is refused.
+func TestMergeKeepsOtherFolders(t *testing.T) {
+	t.Parallel()
+	folder, _ := shardFiles(t, 3)
+	to := t.TempDir()
+	if err := os.WriteFile(filepath.Join(to, "mine.txt"), []byte("keep"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := MergeOptions{Out: to, From: []string{folder}}
+	if _, err := Merge(t.Context(), o, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("got %v", err)
+	}
+	o.Out = filepath.Join(folder, "1") // a shard is no joined run
+	if _, err := Merge(t.Context(), o, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("got %v", err)
+	}
+}

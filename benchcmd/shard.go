@@ -1,0 +1,98 @@
+package benchcmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/report"
+)
+
+// addShardFlags adds the flags of a run that is divided between machines.
+func addShardFlags(cmd *cobra.Command, o *runner.Options) {
+	f := cmd.Flags()
+	f.Var(shardFlag{&o.Shard}, "shard", "measure one part of the run, `3/16`: part 3 of 16; job/16 takes the part from the index of a Kubernetes Job's pod. benchrun merge joins the parts")
+	f.StringVar(&o.Machine, "machine", "", "`NAME` of this machine in the record, such as the node's: only forks of one machine are compared (default: the host's name)")
+	f.BoolVar(&o.Continue, "continue", false, "go on with the run in the folder -o if one was begun there with the same flags; begin one otherwise")
+}
+
+// indexVariable is the variable in which a pod of an Indexed Job finds its index, from 0.
+const indexVariable = "JOB_COMPLETION_INDEX"
+
+// shardFlag parses "3/16" and "job/16".
+type shardFlag struct{ into *runner.Shard }
+
+func (shardFlag) Type() string { return "shard" }
+
+func (f shardFlag) String() string {
+	if f.into == nil || f.into.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", f.into.Index, f.into.Of)
+}
+
+func (f shardFlag) Set(text string) error {
+	part, total, ok := strings.Cut(text, "/")
+	of, err := strconv.Atoi(total)
+	if !ok || err != nil || of < 1 {
+		return errors.New("want PART/PARTS, such as 3/16, or job/16 in a pod of an Indexed Job")
+	}
+	var index int
+	if part == "job" {
+		text := os.Getenv(indexVariable)
+		if index, err = strconv.Atoi(text); err != nil {
+			return fmt.Errorf("%s is %q, want the index of a pod of an Indexed Job, 0 to %d", indexVariable, text, of-1)
+		}
+		index++ // a Job's indexes begin with 0
+	} else if index, err = strconv.Atoi(part); err != nil {
+		return errors.New("want PART/PARTS, such as 3/16, or job/16 in a pod of an Indexed Job")
+	}
+	if index < 1 || index > of {
+		return fmt.Errorf("there is no part %d of %d: want 1 to %d", index, of, of)
+	}
+	*f.into = runner.Shard{Index: index, Of: of}
+	return nil
+}
+
+func newMerge() *cobra.Command {
+	var o runner.MergeOptions
+	var wide bool
+	cmd := &cobra.Command{
+		Use:   "merge OUT SHARD...",
+		Short: "Join the shards that several machines measured into one run",
+		Long: `merge joins the folders that benchrun run --shard has written, in any order, into one
+run in OUT: run.json, the reports and the profiles. SHARD is the folder of a shard, or a
+folder that holds such folders.
+
+Every ratio is taken within a machine, and machines are blocks of the test, so machines
+may differ in speed. They must be of one class all the same (CPU, cores, Go), and all
+shards of one revision and one plan. merge names the shards that are missing, unfinished,
+there twice, or of another run, and then writes nothing (exit code 2).`,
+		Example: `  benchrun merge results/stores results/*-shard-*-of-16
+  benchrun merge results/stores results/shards        # the folders below it
+  benchrun merge results/stores results/shards --wait 6h`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Out, o.From, o.Command = args[0], args[1:], commandLine()
+			result, err := runner.Merge(cmd.Context(), o, cmd.ErrOrStderr())
+			if result.Run == nil {
+				return err
+			}
+			err = broken(err)
+			out, to := shown(cmd, wide)
+			err = errors.Join(err, report.WriteText(out, result.Run, to))
+			fmt.Fprintf(cmd.OutOrStdout(), "\n%d forks of %d shards on %d machines: %s (%s, %s beside it)\n", len(result.Run.Forks), len(result.Run.Shards), len(result.Run.Machines()),
+				filepath.Join(result.Dir, report.HTMLFile), report.MarkdownFile, report.BenchTextFile)
+			return err
+		},
+	}
+	addWide(cmd, &wide)
+	cmd.Flags().Var(longerThanZero{&o.Wait}, "wait", "how long to wait for shards that are missing or not finished, such as 6h (default: not at all)")
+	return cmd
+}

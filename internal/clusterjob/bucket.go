@@ -1,0 +1,86 @@
+package clusterjob
+
+import (
+	"cmp"
+	"path"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// The results of a bucket's Job lie on the pod's own disk. rclone copies them from and to the
+// bucket, and deletes nothing there. run.json goes last: a run.json that says that a shard is
+// complete must not be there before the shard's other files. Temporary files, whose names begin
+// with a dot, stay.
+
+// remoteName is that of the bucket in rclone's configuration, which is in the environment.
+// remoteVariable begins the variables.
+const (
+	remoteName     = "results"
+	remoteVariable = "RCLONE_CONFIG_RESULTS_"
+)
+
+// copyScript defines keep, which copies folder $1 to $2.
+const copyScript = `keep() {
+  rclone copy --exclude '.*' --exclude run.json "$1" "$2" && rclone copy --include run.json "$1" "$2"
+}
+`
+
+// storeScript copies $1 to $2 every half minute, and once more at the end. A trap may run
+// within keep, whose arguments are others, so those of the script have names.
+const storeScript = copyScript + `from=$1 to=$2
+trap '[ ! -d "$from" ] || keep "$from" "$to"; exit 0' TERM
+while :; do
+  sleep 30 & wait $!
+  [ ! -d "$from" ] || keep "$from" "$to"
+done
+`
+
+// mergeScript copies $1, the shards, to $2 every half minute, and at the end $3, what was
+// merged, to $4.
+const mergeScript = copyScript + `from=$1 to=$2 merged=$3 store=$4
+trap '[ ! -d "$merged" ] || keep "$merged" "$store"; exit 0' TERM
+while :; do
+  keep "$from" "$to"
+  sleep 30 & wait $!
+done
+`
+
+// remote is the place of a folder of the results in the bucket.
+func (s *Spec) remote(dir string) string {
+	m := bucketURL.FindStringSubmatch(s.Bucket.URL)
+	return remoteName + ":" + path.Join(m[1], m[2], strings.TrimPrefix(dir, mounted))
+}
+
+// rclone is a container that carries out one rclone command and ends.
+func (s *Spec) rclone(name string, args ...string) corev1.Container {
+	c := corev1.Container{
+		Name: name, Image: cmp.Or(s.Bucket.Image, DefaultRclone), Args: args,
+		Env: []corev1.EnvVar{
+			{Name: "RCLONE_CONFIG", Value: "/dev/null"},
+			{Name: remoteVariable + "TYPE", Value: "s3"},
+			{Name: remoteVariable + "PROVIDER", Value: "AWS"},
+			{Name: remoteVariable + "ENV_AUTH", Value: "true"},
+			{Name: "RCLONE_S3_NO_CHECK_BUCKET", Value: "true"},
+		},
+		// Not a whole core: it leaves the cores of the container that measures alone.
+		Resources: guaranteed(corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("256Mi")}),
+	}
+	if e := s.Bucket.Endpoint; e != "" {
+		c.Env[2].Value = "Other"
+		c.Env = append(c.Env, corev1.EnvVar{Name: remoteVariable + "ENDPOINT", Value: e})
+	}
+	if s.Bucket.Secret != "" {
+		c.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: s.Bucket.Secret}}}}
+	}
+	return secured(c)
+}
+
+// sidecar is a container that runs a script beside the others, and is told to end after them.
+func (s *Spec) sidecar(name, script string, args ...string) corev1.Container {
+	c := s.rclone(name, args...)
+	c.Command = []string{"/bin/sh", "-c", script, name}
+	c.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
+	return c
+}

@@ -1,0 +1,338 @@
+package record
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/informerbench/informerbench/measure/sysinfo"
+)
+
+// ShardDir is a shard that was read from a folder.
+type ShardDir struct {
+	Dir string
+	Run *Run
+}
+
+// ErrIncomplete is wrapped by Join's error if all that is wrong are shards that are missing or
+// not finished.
+var ErrIncomplete = errors.New("the run is not whole")
+
+// Join makes one run of the shards of a run: every fork once, in the order of the whole
+// schedule. The implementations that failed their suite on any machine are left out, as in a
+// run. It alters no argument.
+//
+// The error names all that is wrong: folders that are no shard, or an unfinished one; shards
+// that are missing or there twice; shards of another run, revision, workload or class of
+// machine than the first.
+func Join(shards []ShardDir) (*Run, error) {
+	if len(shards) == 0 {
+		return nil, fmt.Errorf("%w: no shards there", ErrIncomplete)
+	}
+	if err := areShards(shards); err != nil {
+		return nil, err
+	}
+	shards = slices.SortedStableFunc(slices.Values(shards), func(a, b ShardDir) int {
+		return cmp.Compare(a.Run.Settings.Shard.Index, b.Run.Settings.Shard.Index)
+	})
+	var problems []error
+	for _, s := range shards[1:] {
+		problems = append(problems, sameRun(shards[0], s)...)
+	}
+	problems = append(problems, twice(shards)...)
+	missing := incomplete(shards)
+	if len(problems) == 0 && len(missing) > 0 {
+		return nil, fmt.Errorf("%w: %w", ErrIncomplete, errors.Join(missing...))
+	}
+	if err := errors.Join(append(problems, missing...)...); err != nil {
+		return nil, err
+	}
+	if err := dividedAlike(shards); err != nil {
+		return nil, err
+	}
+	first := shards[0].Run
+	out := *first
+	out.Settings.Shard = nil
+	out.Impls, out.Forks, out.Shards, out.Checks = nil, nil, nil, nil
+	failed := map[string]bool{}
+	for _, s := range shards {
+		r := s.Run
+		out.Complete = out.Complete && r.Complete
+		if r.Started.Before(out.Started) {
+			out.Started = r.Started
+		}
+		if r.Finished.After(out.Finished) {
+			out.Finished = r.Finished
+		}
+		for _, im := range r.Impls {
+			out.Impls = withImplementation(out.Impls, im)
+			failed[im.id()] = failed[im.id()] || im.Verified == VerifyFailed
+		}
+		if len(r.Cells) > len(out.Cells) {
+			out.Cells = r.Cells
+		}
+		out.Shards = append(out.Shards, ShardRun{r.Settings.Shard.Index, r.Machines(), r.Started, r.Finished, r.Environment})
+	}
+	out.Cells = slices.DeleteFunc(slices.Clone(out.Cells), func(c Cell) bool { return failed[implOf(c)] })
+	out.Forks = inOrder(&out, shards)
+	out.Warnings = joinWarnings(shards)
+	out.Environment = joinEnvironments(shards, &out)
+	return &out, out.validate()
+}
+
+// areShards returns an error that names the folders that are no shards.
+func areShards(shards []ShardDir) error {
+	var problems []error
+	for _, s := range shards {
+		switch {
+		case s.Run.Settings.Shard != nil:
+		case len(s.Run.Shards) > 0:
+			problems = append(problems, fmt.Errorf("%s was joined from shards already", s.Dir))
+		default:
+			problems = append(problems, fmt.Errorf("%s is a whole run, not a shard, which benchrun run --shard 1/%d measures", s.Dir, max(2, len(shards))))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// twice names the shards that are there more than once.
+func twice(shards []ShardDir) (problems []error) {
+	first := map[int]string{}
+	for _, s := range shards {
+		shard := s.Run.Settings.Shard
+		if dir, ok := first[shard.Index]; ok {
+			problems = append(problems, fmt.Errorf("shard %s is there twice: %s and %s", shard, dir, s.Dir))
+		} else {
+			first[shard.Index] = s.Dir
+		}
+	}
+	return problems
+}
+
+// incomplete names the shards that are missing or not finished.
+func incomplete(shards []ShardDir) (problems []error) {
+	there := map[int]bool{}
+	for _, s := range shards {
+		there[s.Run.Settings.Shard.Index] = true
+		if !s.Run.Complete {
+			problems = append(problems, fmt.Errorf("%s: shard %s is not finished, it has %d of %d forks; go on with: benchrun run --resume %s", s.Dir, s.Run.Settings.Shard, len(s.Run.Forks), len(s.Run.Schedule()), s.Dir))
+		}
+	}
+	total := shards[0].Run.Settings.Shard.Of
+	var missing []string
+	for i := 1; i <= total; i++ {
+		if !there[i] {
+			missing = append(missing, strconv.Itoa(i))
+		}
+	}
+	if len(missing) > 0 {
+		problems = append(problems, fmt.Errorf("%d of %d shards are missing: %s; measure each with the command of the others and --shard %s/%d", len(missing), total, strings.Join(missing, ", "), missing[0], total))
+	}
+	return problems
+}
+
+// dividedAlike returns an error unless each fork of the run belongs to one shard. Two versions
+// of benchrun may divide a run differently.
+func dividedAlike(shards []ShardDir) error {
+	first := shards[0].Run
+	for _, p := range Schedule(first.Cells, first.ForksOf, first.Settings.Profile, first.Settings.Seed) {
+		var in []string
+		for _, s := range shards {
+			if s.Run.Settings.Shard.has(p) {
+				in = append(in, s.Dir)
+			}
+		}
+		switch {
+		case len(in) == 0:
+			return fmt.Errorf("no shard measures fork %d of %s: the shards were divided by different versions of benchrun", p.Index, p.Cell.WorkloadKey())
+		case len(in) > 1:
+			return fmt.Errorf("%s measure fork %d of %s: they were divided by different versions of benchrun", strings.Join(in, " and "), p.Index, p.Cell.WorkloadKey())
+		}
+	}
+	return nil
+}
+
+// sameRun says in what a shard is of another run than the first.
+func sameRun(first, other ShardDir) (problems []error) {
+	a, b := first.Run, other.Run
+	differ := func(what string, x, y any) {
+		if !reflect.DeepEqual(x, y) {
+			problems = append(problems, fmt.Errorf("%s and %s differ in %s: %v against %v", first.Dir, other.Dir, what, x, y))
+		}
+	}
+	if x, y := a.Settings.Shard.Of, b.Settings.Shard.Of; x != y {
+		return []error{fmt.Errorf("%s is one of %d shards, %s of %d: they are of two runs", first.Dir, x, other.Dir, y)}
+	}
+	differ("schema", a.Schema, b.Schema)
+	differ("revision of the code", orUnknown(a.Environment.Revision), orUnknown(b.Environment.Revision))
+	if err := a.Environment.SameMachine(&b.Environment); err != nil {
+		problems = append(problems, fmt.Errorf("%s and %s are of two classes of machines: %w", first.Dir, other.Dir, err))
+	}
+	for _, module := range slices.Sorted(maps.Keys(a.Environment.Modules)) {
+		differ("the version of "+module, a.Environment.Modules[module], b.Environment.Modules[module])
+	}
+	differ("CPUs of the container", a.Environment.CgroupCPUs, b.Environment.CgroupCPUs)
+	return append(problems, SamePlan(first, other)...)
+}
+
+// SamePlan says in what two records differ of what is to be measured, beside the shard.
+func SamePlan(first, other ShardDir) (problems []error) {
+	a, b := first.Run, other.Run
+	differ := func(what string, x, y any) {
+		if !reflect.DeepEqual(x, y) {
+			problems = append(problems, fmt.Errorf("%s and %s differ in %s: %v against %v", first.Dir, other.Dir, what, x, y))
+		}
+	}
+	differ("preset", a.Preset, b.Preset)
+	differ("forks", a.Settings.Forks, b.Settings.Forks)
+	differ("seed", a.Settings.Seed, b.Settings.Seed)
+	differ("profile", a.Settings.Profile, b.Settings.Profile)
+	differ("skipVerify", a.Settings.SkipVerify, b.Settings.SkipVerify)
+	differ("trace", a.Settings.Trace, b.Settings.Trace)
+	differ("budget", a.Settings.Budget, b.Settings.Budget)
+	differ("rule", a.Settings.Rule, b.Settings.Rule)
+	differ("plant", plantText(a.Settings.Plant), plantText(b.Settings.Plant))
+	problems = append(problems, sameWorkloads(first, other)...)
+	return append(problems, sameCells(first, other)...)
+}
+
+func plantText(p *Plant) string {
+	if p == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%s=%g%%", p.Impl, 100*p.Share)
+}
+
+func orUnknown(s string) string { return cmp.Or(s, "unknown") }
+
+// sameWorkloads names the first workload that differs, with the first line that does.
+func sameWorkloads(first, other ShardDir) []error {
+	a, b := first.Run.Workloads, other.Run.Workloads
+	for i := range max(len(a), len(b)) {
+		switch {
+		case i >= len(a):
+			return []error{fmt.Errorf("workload %s is in %s and not in %s", b[i].Key, other.Dir, first.Dir)}
+		case i >= len(b):
+			return []error{fmt.Errorf("workload %s is in %s and not in %s", a[i].Key, first.Dir, other.Dir)}
+		case a[i].Key != b[i].Key:
+			return []error{fmt.Errorf("workload %d is %s in %s and %s in %s", i+1, a[i].Key, first.Dir, b[i].Key, other.Dir)}
+		case a[i].YAML != b[i].YAML:
+			x, y := differingLines(a[i].YAML, b[i].YAML)
+			return []error{fmt.Errorf("workload %s is another in %s than in %s: %q against %q", a[i].Key, first.Dir, other.Dir, x, y)}
+		}
+	}
+	return nil
+}
+
+// differingLines are the first lines in which two texts differ.
+func differingLines(a, b string) (x, y string) {
+	as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range max(len(as), len(bs)) {
+		x, y = "", ""
+		if i < len(as) {
+			x = as[i]
+		}
+		if i < len(bs) {
+			y = bs[i]
+		}
+		if x != y {
+			break
+		}
+	}
+	return strings.TrimSpace(x), strings.TrimSpace(y)
+}
+
+// sameCells names the first cell that only one shard plans. The cells of an implementation
+// that failed its suite there do not count.
+func sameCells(first, other ShardDir) []error {
+	for _, d := range []struct{ has, lacks ShardDir }{{first, other}, {other, first}} {
+		for _, c := range d.has.Run.Cells {
+			left := slices.ContainsFunc(d.lacks.Run.Impls, func(im Implementation) bool { return im.id() == implOf(c) && im.Verified == VerifyFailed })
+			if !left && !d.lacks.Run.hasCell(c) {
+				return []error{fmt.Errorf("cell %s is in %s and not in %s: they do not measure the same", c.ID(), d.has.Dir, d.lacks.Dir)}
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Run) hasCell(c Cell) bool {
+	return slices.ContainsFunc(r.Cells, func(o Cell) bool { return o.ID() == c.ID() })
+}
+
+func (im *Implementation) id() string { return im.Component + "/" + im.Name }
+
+func implOf(c Cell) string { return string(c.Component) + "/" + c.Impl }
+
+// withImplementation adds what a shard says of an implementation. A failure counts more than
+// what others say.
+func withImplementation(impls []Implementation, im Implementation) []Implementation {
+	i := slices.IndexFunc(impls, func(o Implementation) bool { return o.id() == im.id() })
+	switch {
+	case i < 0:
+		return append(impls, im)
+	case im.Verified == VerifyFailed && impls[i].Verified != VerifyFailed:
+		impls[i] = im
+	}
+	return impls
+}
+
+// inOrder are the forks of the shards in the order of the whole run's schedule.
+func inOrder(whole *Run, shards []ShardDir) (out []Fork) {
+	type key struct {
+		cell  string
+		index int
+	}
+	forks := map[key]Fork{}
+	for _, s := range shards {
+		for _, f := range s.Run.Forks {
+			forks[key{f.Cell.ID(), f.Index}] = f
+		}
+	}
+	for _, p := range whole.Schedule() {
+		if f, ok := forks[key{p.Cell.ID(), p.Index}]; ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// joinWarnings are the warnings of the shards. One that all have stands once; the others name
+// their shard.
+func joinWarnings(shards []ShardDir) (out []string) {
+	times := map[string]int{}
+	for _, s := range shards {
+		for _, w := range s.Run.Warnings {
+			times[w]++
+		}
+	}
+	for _, s := range shards {
+		for _, w := range s.Run.Warnings {
+			if times[w] != len(shards) {
+				w = fmt.Sprintf("shard %d: %s", s.Run.Settings.Shard.Index, w)
+			}
+			if !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// joinEnvironments describes the class of the machines, with the worst conditions of any.
+func joinEnvironments(shards []ShardDir, joined *Run) sysinfo.Environment {
+	var of []sysinfo.Environment
+	for _, s := range shards {
+		of = append(of, s.Run.Environment)
+	}
+	var conditions []map[string]float64
+	for _, f := range joined.Forks {
+		conditions = append(conditions, f.Process)
+	}
+	return sysinfo.Worst(of, conditions)
+}
