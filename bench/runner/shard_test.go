@@ -73,8 +73,13 @@ func TestShardsOfAPlan(t *testing.T) {
 			t.Errorf("%d forks in all shards, %d in the run, %v", forks, len(whole.Schedule()), err)
 		}
 	}
-	if most, least := slices.Max(loads), slices.Min(loads); most-least > largest {
-		t.Errorf("loads from %s to %s, the largest part is %s", least, most, largest)
+	var all time.Duration
+	for _, load := range loads {
+		all += load
+	}
+	// A line of parts can always be cut so.
+	if most := slices.Max(loads); most > all/of+largest {
+		t.Errorf("a load of %s, want at most the mean of %s and the largest part, %s", most, all/of, largest)
 	}
 	if len(verified) < 4 {
 		t.Errorf("only %v are verified", verified)
