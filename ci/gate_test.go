@@ -1,0 +1,398 @@
+// Package ci_test runs the gate's scripts: on a module with a stand-in for benchrun, and on a
+// clone of this repository with a planted regression and without.
+package ci_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// full is set by make gate-test.
+var full = flag.Bool("gate.full", false, "measure all of the clones' stores with a budget, also beside processes that keep every core busy: some 15 minutes")
+
+// absolute is a file of this folder.
+func absolute(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// run runs a program and returns its exit code and what it printed.
+func run(t *testing.T, dir string, env []string, name string, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	var o, e strings.Builder
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &o, &e
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b", "GITHUB_RUN_ID=")
+	cmd.Env = append(cmd.Env, env...)
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return cmd.ProcessState.ExitCode(), o.String(), e.String()
+}
+
+// must runs a program that has to succeed.
+func must(t *testing.T, dir, name string, args ...string) {
+	t.Helper()
+	if code, out, errOut := run(t, dir, nil, name, args...); code != 0 {
+		t.Fatalf("%s %v: exit code %d\n%s%s", name, args, code, out, errOut)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// needs skips where the scripts cannot run.
+func needs(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			t.Skipf("skipped: the scripts need %s: %v", p, err)
+		}
+	}
+}
+
+// standIn is a benchrun that answers "pair" with the exit code STAND_IN_CODE and the Markdown
+// of the file STAND_IN_SAYS.
+const standIn = `package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	fmt.Fprintln(os.Stderr, "args", strings.Join(os.Args[1:], " "), "of", version)
+	says, err := os.ReadFile(os.Getenv("STAND_IN_SAYS"))
+	if err != nil {
+		panic(err)
+	}
+	os.Stdout.Write(says)
+	code, err := strconv.Atoi(os.Getenv("STAND_IN_CODE"))
+	if err != nil {
+		panic(err)
+	}
+	os.Exit(code)
+}
+`
+
+// aModule is a repository whose module lies in a folder of it: a commit with a command, and a
+// change of it on a branch, beside which the main branch went on.
+func aModule(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	mod := filepath.Join(root, "mod")
+	must(t, root, "git", "init", "--quiet", "--initial-branch=main")
+	write(t, filepath.Join(root, "README"), "no module here\n")
+	must(t, root, "git", "add", ".")
+	must(t, root, "git", "commit", "--quiet", "-m", "before the module")
+	write(t, filepath.Join(mod, "go.mod"), "module example.org/mine\n\ngo 1.24\n")
+	write(t, filepath.Join(mod, "cmd", "mybench", "main.go"), standIn)
+	write(t, filepath.Join(mod, "cmd", "mybench", "version.go"), "package main\n\nconst version = \"base\"\n")
+	write(t, filepath.Join(mod, "gates.txt"), "store/*/ns/op <= +5%\n")
+	must(t, root, "git", "add", ".")
+	must(t, root, "git", "commit", "--quiet", "-m", "base")
+	must(t, root, "git", "checkout", "--quiet", "-b", "change")
+	write(t, filepath.Join(mod, "cmd", "mybench", "version.go"), "package main\n\nconst version = \"head\"\n")
+	must(t, root, "git", "commit", "--quiet", "-am", "head")
+	must(t, root, "git", "checkout", "--quiet", "main")
+	write(t, filepath.Join(mod, "cmd", "mybench", "version.go"), "package main\n\nthis does not compile\n")
+	must(t, root, "git", "commit", "--quiet", "-am", "main goes on")
+	must(t, root, "git", "checkout", "--quiet", "change")
+	return mod
+}
+
+// Every exit code of benchrun pair becomes the script's outcome, exit code and comment, in a
+// module that is not this one.
+func TestOutcomes(t *testing.T) {
+	needs(t, "bash", "git")
+	mod := aModule(t)
+	long := "### pass: all hold\n" + strings.Repeat("a line of the table, ä\n", 10_000)
+	for _, c := range []struct {
+		name, says     string
+		pairs, code    int
+		flags          []string
+		outcome        string
+		comment, notIn []string
+	}{
+		{"pass", "### pass: 3 of 3 hold\n", 0, 0, nil, "pass", []string{"### pass: 3 of 3 hold"}, []string{"do not fail", "artifact"}},
+		{"regression", "### regression: store/update\n", 1, 1, nil, "regression", []string{"### regression: store/update"}, nil},
+		{"inconclusive", "### inconclusive: 1 of 3\n", 3, 0, nil, "inconclusive", []string{"### inconclusive", "Inconclusive results do not fail this gate."}, nil},
+		{"inconclusive fails when told so", "### inconclusive: 1 of 3\n", 3, 3, []string{"--inconclusive", "fail"}, "inconclusive", []string{"### inconclusive"}, []string{"do not fail"}},
+		{"broken", "", 1, 1, nil, "failed", []string{"### failed: something measured is broken", "args pair"}, nil},
+		{"wrong input", "", 2, 2, nil, "failed", []string{"### failed: benchrun pair ended with exit code 2", "args pair"}, nil},
+		{"interrupted", "", 130, 130, nil, "failed", []string{"exit code 130"}, nil},
+		{"too long for a comment", long, 0, 0, nil, "pass", []string{"### pass", "cut here"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, says := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "says")
+			write(t, says, c.says)
+			args := append([]string{"--base", "main", "--package", "./cmd/mybench", "--gates", "gates.txt", "--budget", "7m", "--out", out, "--name", "mine"}, c.flags...)
+			args = append(args, "--", "--component", "store", "--impl", "clientgo*")
+			code, printed, errOut := run(t, mod, []string{fmt.Sprint("STAND_IN_CODE=", c.pairs), "STAND_IN_SAYS=" + says}, absolute(t, "gate.sh"), args...)
+			if code != c.code || read(t, filepath.Join(out, "outcome")) != c.outcome+"\n" {
+				t.Fatalf("exit code %d, want %d; outcome %swant %s\n%s%s", code, c.code, read(t, filepath.Join(out, "outcome")), c.outcome, printed, errOut)
+			}
+			comment := read(t, filepath.Join(out, "comment.md"))
+			if comment != printed || !strings.HasPrefix(comment, "<!-- informerbench-gate: mine -->\n###") || len(comment) > 65_536 {
+				t.Errorf("the comment has %d bytes, printed were %d:\n%.200s", len(comment), len(printed), comment)
+			}
+			for _, want := range c.comment {
+				if !strings.Contains(comment, want) {
+					t.Errorf("the comment lacks %q:\n%.500s", want, comment)
+				}
+			}
+			for _, wrong := range c.notIn {
+				if strings.Contains(comment, wrong) {
+					t.Errorf("the comment has %q:\n%.500s", wrong, comment)
+				}
+			}
+			log := read(t, filepath.Join(out, "log.txt"))
+			want := fmt.Sprintf("args pair --base %[1]s/bin/base --budget 7m --format markdown --inconclusive fail -o %[1]s/pair --profile --gates gates.txt --component store --impl clientgo* of head", out)
+			if !strings.Contains(log, want) || !strings.Contains(errOut, want) {
+				t.Errorf("benchrun was called otherwise than\n%s\nlog:\n%s", want, log)
+			}
+			if _, err := os.Stat(filepath.Join(out, "src")); err == nil {
+				t.Error("the base's work tree was left behind")
+			}
+		})
+	}
+	code, out, errOut := run(t, mod, []string{"STAND_IN_CODE=0", "STAND_IN_SAYS=" + filepath.Join(mod, "gates.txt"), "GITHUB_RUN_ID=7", "GITHUB_SERVER_URL=https://x", "GITHUB_REPOSITORY=a/b"},
+		absolute(t, "gate.sh"), "--base", "main", "--package", "./cmd/mybench", "--profile", "no", "--out", filepath.Join(t.TempDir(), "o"))
+	if code != 0 || !strings.Contains(out, "(https://x/a/b/actions/runs/7#artifacts)") || strings.Contains(errOut, "--profile") {
+		t.Errorf("on GitHub: exit code %d\n%s%s", code, out, errOut)
+	}
+}
+
+// Wrong input ends with 2 and a sentence that names the flag, before anything is built.
+func TestWrongInput(t *testing.T) {
+	needs(t, "bash", "git")
+	mod, full := aModule(t), t.TempDir()
+	write(t, filepath.Join(full, "mine"), "keep")
+	fresh := filepath.Join(t.TempDir(), "out")
+	for _, c := range []struct {
+		args []string
+		dir  string
+		want string
+	}{
+		{nil, mod, "--base is missing"},
+		{[]string{"--base"}, mod, "--base needs a value"},
+		{[]string{"--base", "nowhere"}, mod, "--base nowhere: no such revision here; fetch it"},
+		{[]string{"--base", "main", "--inconclusive", "maybe"}, mod, "--inconclusive maybe: want pass or fail"},
+		{[]string{"--base", "main", "--profile", "maybe"}, mod, "--profile maybe: want yes or no"},
+		{[]string{"--base", "main", "--gates", "nowhere.txt"}, mod, "--gates nowhere.txt"},
+		{[]string{"--base", "main", "--name", "a-->b"}, mod, "--name a-->b"},
+		{[]string{"--base", "main", "--speed", "1"}, mod, "unknown argument --speed"},
+		{[]string{"--base", "main", "--out", full}, mod, "not an empty folder"},
+		{[]string{"--base", "main", "--out", fresh}, filepath.Dir(mod), "no go.mod here"},
+	} {
+		code, out, errOut := run(t, c.dir, nil, absolute(t, "gate.sh"), c.args...)
+		if code != 2 || !strings.Contains(errOut, c.want) || out != "" {
+			t.Errorf("%v: exit code %d, want 2 and %q\n%s%s", c.args, code, c.want, out, errOut)
+		}
+	}
+	if _, err := os.Stat(fresh); err == nil {
+		t.Error("a folder was made for wrong input")
+	}
+	if read(t, filepath.Join(full, "mine")) != "keep" {
+		t.Error("a file of mine was changed")
+	}
+	// What does not build is said in the comment.
+	for base, want := range map[string]string{"change~1": "", "main": "", "change~2": "has no mod/go.mod"} {
+		out := filepath.Join(t.TempDir(), "out")
+		code, _, errOut := run(t, mod, nil, absolute(t, "gate.sh"), "--base", base, "--package", "./cmd/nowhere", "--out", out)
+		comment := read(t, filepath.Join(out, "comment.md"))
+		if want == "" {
+			want = "building ./cmd/nowhere of the base"
+		}
+		if code != 2 || !strings.Contains(comment, "### failed: ") || !strings.Contains(comment, want) || read(t, filepath.Join(out, "outcome")) != "failed\n" {
+			t.Errorf("base %s: exit code %d\n%s\n%s", base, code, comment, errOut)
+		}
+	}
+}
+
+// The comment replaces the same gate's last one, and no other.
+func TestComment(t *testing.T) {
+	needs(t, "bash")
+	bin, dir := t.TempDir(), t.TempDir()
+	// It answers the listing as gh with --jq would, and writes down what else it is asked.
+	write(t, filepath.Join(bin, "gh"), `#!/usr/bin/env bash
+case $* in
+*--paginate*) [ -n "$MARKER" ] && printf '%s' "$FOUND" ;;
+*) echo "$*" >>"$DID" ;;
+esac
+`)
+	write(t, filepath.Join(dir, "comment.md"), "<!-- informerbench-gate: mine -->\n### pass\n")
+	for found, want := range map[string]string{
+		"":         "api --silent --method POST repos/a/b/issues/12/comments -F body=@comment.md\n",
+		"31\n":     "api --silent --method PATCH repos/a/b/issues/comments/31 -F body=@comment.md\n",
+		"31\n32\n": "api --silent --method PATCH repos/a/b/issues/comments/31 -F body=@comment.md\n",
+	} {
+		did := filepath.Join(t.TempDir(), "did")
+		env := []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "GITHUB_REPOSITORY=a/b", "FOUND=" + found, "DID=" + did}
+		code, out, errOut := run(t, dir, env, absolute(t, "comment.sh"), "12", "comment.md")
+		if code != 0 || read(t, did) != want {
+			t.Errorf("found %q: exit code %d, did %swant %s%s%s", found, code, read(t, did), want, out, errOut)
+		}
+	}
+	if code, _, errOut := run(t, dir, nil, absolute(t, "comment.sh"), "12"); code != 2 || !strings.Contains(errOut, "usage") {
+		t.Errorf("without a file: exit code %d\n%s", code, errOut)
+	}
+}
+
+// aClone is a clone of this repository at HEAD.
+func aClone(t *testing.T) string {
+	t.Helper()
+	root := absolute(t, "..")
+	if code, _, errOut := run(t, root, nil, "git", "rev-parse", "HEAD"); code != 0 {
+		t.Skipf("skipped: this is no git checkout: %s", errOut)
+	}
+	clone := filepath.Join(t.TempDir(), "clone")
+	must(t, root, "git", "clone", "--quiet", root, clone)
+	return clone
+}
+
+// plant makes Update of impl/mutexmap slower, in a commit on top of HEAD.
+func plant(t *testing.T, clone string) {
+	t.Helper()
+	const head = "func (s *Store) Update(key string, obj any) {\n"
+	store := filepath.Join(clone, "impl", "mutexmap", "store.go")
+	text := read(t, store)
+	if strings.Count(text, head) != 1 {
+		t.Fatalf("impl/mutexmap/store.go has no %q: plant the regression elsewhere", head)
+	}
+	write(t, store, strings.Replace(text, head, head+"\tplanted()\n", 1))
+	write(t, filepath.Join(clone, "impl", "mutexmap", "planted.go"), `package mutexmap
+
+import "sync/atomic"
+
+var count atomic.Uint64
+
+// planted takes about as long as Update itself.
+func planted() {
+	for range 200 {
+		count.Add(1)
+	}
+}
+`)
+	must(t, clone, "git", "add", ".")
+	must(t, clone, "git", "commit", "--quiet", "-m", "slower")
+}
+
+// gate runs the script in a clone. The results are beside the clone, always in the same folder:
+// Go's build cache knows the base's work tree by its path.
+func gate(t *testing.T, clone, base string, flags ...string) (code int, outcome, comment, folder string) {
+	t.Helper()
+	folder = filepath.Join(filepath.Dir(clone), "out")
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	measured := []string{"-f", absolute(t, "testdata/small.yaml"), "--impl", "clientgo,mutexmap", "--skip-verify", "--forks", "6"}
+	args := []string{"--base", base, "--gates", absolute(t, "testdata/gates.txt"), "--budget", "0s", "--out", folder}
+	if *full {
+		measured = []string{"-f", absolute(t, "testdata/full.yaml"), "--impl", "clientgo,mutexmap"}
+		args[5] = "2m"
+	}
+	code, out, errOut := run(t, clone, nil, absolute(t, "gate.sh"), append(append(args, flags...), append([]string{"--"}, measured...)...)...)
+	outcome = strings.TrimSpace(read(t, filepath.Join(folder, "outcome")))
+	t.Logf("exit code %d, %s\n%s", code, outcome, out)
+	if outcome == "failed" {
+		t.Fatalf("nothing was compared:\n%s", errOut)
+	}
+	for _, file := range []string{"pair/versus.html", "pair/base/run.json", "pair/head/report.html", "log.txt"} {
+		if info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(file))); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	return code, outcome, read(t, filepath.Join(folder, "comment.md")), folder
+}
+
+// The script finds a planted regression and names the operation, and lets the same code pass.
+// Short, it measures two operations of one store; make gate-test measures more, for longer.
+func TestGate(t *testing.T) {
+	needs(t, "bash", "git")
+	clone := aClone(t)
+	t.Run("unchanged", func(t *testing.T) {
+		if code, outcome, _, _ := gate(t, clone, "HEAD"); code != 0 || outcome == "regression" {
+			t.Errorf("exit code %d, %s", code, outcome)
+		}
+	})
+	if *full {
+		t.Run("unchanged on a busy machine", func(t *testing.T) {
+			busy(t)
+			if code, outcome, _, _ := gate(t, clone, "HEAD"); code != 0 || outcome == "regression" {
+				t.Errorf("exit code %d, %s", code, outcome)
+			}
+			code, outcome, _, _ := gate(t, clone, "HEAD", "--inconclusive", "fail", "--profile", "no")
+			if want := map[string]int{"pass": 0, "inconclusive": 3}[outcome]; code != want || outcome == "regression" {
+				t.Errorf("where inconclusive fails: exit code %d, %s", code, outcome)
+			}
+		})
+	}
+	t.Run("slower", func(t *testing.T) {
+		plant(t, clone)
+		code, outcome, comment, folder := gate(t, clone, "HEAD~1")
+		title, _, _ := strings.Cut(strings.TrimPrefix(comment, "<!-- informerbench-gate: gate -->\n"), "\n")
+		if code != 1 || outcome != "regression" || !strings.HasPrefix(title, "### regression: ") || !strings.Contains(title, "/update/mutexmap/ns/op") || strings.Contains(title, "/get/") {
+			t.Errorf("exit code %d, %s: %s", code, outcome, title)
+		}
+		diffs, err := filepath.Glob(filepath.Join(folder, "profiles", "*mutexmap*", "cpu.diff.txt"))
+		if err != nil || len(diffs) == 0 {
+			t.Fatalf("no difference of a CPU profile: %v", err)
+		}
+		if text := read(t, diffs[0]); !strings.Contains(text, "mutexmap.planted") {
+			t.Errorf("the difference of the CPU profiles does not name what was planted:\n%s", text)
+		}
+		if _, err := os.Stat(strings.TrimSuffix(diffs[0], ".txt") + ".pb.gz"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// busy keeps every core busy until the test ends.
+func busy(t *testing.T) {
+	t.Helper()
+	stop := make(chan struct{})
+	var running sync.WaitGroup
+	for range runtime.NumCPU() {
+		running.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		})
+	}
+	t.Cleanup(func() { close(stop); running.Wait() })
+}
