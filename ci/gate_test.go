@@ -12,10 +12,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
-// full is set by make gate-test.
-var full = flag.Bool("gate.full", false, "measure all of the clones' stores with a budget, also beside processes that keep every core busy: some 15 minutes")
+// The flags of make gate-test.
+var (
+	full   = flag.Bool("gate.full", false, "verify and measure more of a store, also while every core is kept busy: some 20 minutes on 2 cores")
+	budget = flag.Duration("gate.budget", 2*time.Minute, "of each of the four gates of -gate.full")
+)
 
 // absolute is a file of this folder.
 func absolute(t *testing.T, name string) string {
@@ -320,7 +324,7 @@ func gate(t *testing.T, clone, base string, flags ...string) (code int, outcome,
 	args := []string{"--base", base, "--gates", absolute(t, "testdata/gates.txt"), "--budget", "0s", "--out", folder}
 	if *full {
 		measured = []string{"-f", absolute(t, "testdata/full.yaml"), "--impl", "clientgo,mutexmap"}
-		args[5] = "2m"
+		args[5] = budget.String()
 	}
 	code, out, errOut := run(t, clone, nil, absolute(t, "gate.sh"), append(append(args, flags...), append([]string{"--"}, measured...)...)...)
 	outcome = strings.TrimSpace(read(t, filepath.Join(folder, "outcome")))
