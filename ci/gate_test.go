@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // The flags of make gate-test.
@@ -399,4 +401,49 @@ func busy(t *testing.T) {
 		})
 	}
 	t.Cleanup(func() { close(stop); running.Wait() })
+}
+
+// The job that docs/ci.md tells to copy, and the repository's own, give the action inputs that
+// it has; the page lists each of them.
+func TestDocumentedInputs(t *testing.T) {
+	t.Parallel()
+	type step struct {
+		Uses string
+		With map[string]string
+	}
+	var action struct{ Inputs map[string]any }
+	if err := yaml.Unmarshal([]byte(read(t, "action.yml")), &action); err != nil || len(action.Inputs) == 0 {
+		t.Fatalf("action.yml: %v", err)
+	}
+	page := read(t, "../docs/ci.md")
+	for input := range action.Inputs {
+		if !strings.Contains(page, "`"+input+"`") {
+			t.Errorf("docs/ci.md does not explain the input %s", input)
+		}
+	}
+	_, job, _ := strings.Cut(page, "```yaml\n")
+	job, _, _ = strings.Cut(job, "```\n")
+	for name, text := range map[string]string{"docs/ci.md": job, "ci.yml": read(t, "../.github/workflows/ci.yml")} {
+		var workflow struct {
+			Jobs map[string]struct{ Steps []step }
+		}
+		if err := yaml.Unmarshal([]byte(text), &workflow); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		found := false
+		for _, s := range workflow.Jobs["gate"].Steps {
+			if s.Uses != "./ci" && !strings.HasPrefix(s.Uses, "informerbench/informerbench/ci@") {
+				continue
+			}
+			found = true
+			for input := range s.With {
+				if action.Inputs[input] == nil {
+					t.Errorf("%s gives the input %s, which the action does not have", name, input)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s does not use the action", name)
+		}
+	}
 }
