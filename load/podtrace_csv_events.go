@@ -117,7 +117,7 @@ func (im *importer) trace(of recording) (*PodTrace, error) {
 	if len(events) == 0 {
 		return nil, fmt.Errorf("all of its %d pods are there from the start to the end, and nothing happens to them: a replay needs events", len(im.pods))
 	}
-	t.Initial, t.Events = len(begun), append(begun, events...)
+	t.Initial, t.Events = len(begun), slices.Concat(begun, events)
 	if im.drawn {
 		im.drawNodes(t)
 	}
