@@ -17,6 +17,10 @@ const contendedWrites = 100_000 * 50
 // estimate is no better than that.
 const mayStarve = 0.1
 
+// lateCopies is how many more copies than objects wanted at once Trace.Times needs, since the
+// copies' peaks do not coincide.
+const lateCopies = 1.2
+
 // Contention estimates what a replay of a trace can show of the starvation of an informer
 // cache's writer.
 type Contention struct {
@@ -58,6 +62,6 @@ func (c Contention) String() string {
 	case c.Events == 0 || c.Objects == 0:
 		return said + ": the replay cannot show starvation; record for longer"
 	default:
-		return said + fmt.Sprintf(": the replay cannot show starvation, only what operations cost. A larger cluster can (--times %d), or a faster replay (--compress divides the times)", int(math.Ceil(math.Sqrt(1/share))))
+		return said + fmt.Sprintf(": the replay cannot show starvation, only what operations cost. A larger cluster can (--times %d), or a faster replay (--compress divides the times)", int(math.Ceil(lateCopies*math.Sqrt(1/share))))
 	}
 }
