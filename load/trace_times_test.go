@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -58,7 +59,7 @@ func TestTimes(t *testing.T) {
 	if same, err := one.Times(1); err != nil || same != one {
 		t.Errorf("once over it is another trace (%v)", err)
 	}
-	for _, n := range []int{0, -1, MostTimesEvents, 1 << 62} {
+	for _, n := range []int{0, -1, MostTimesEvents, math.MaxInt} {
 		if _, err := one.Times(n); err == nil || !strings.Contains(err.Error(), "use 1 to ") {
 			t.Errorf("%d times: %v", n, err)
 		}
