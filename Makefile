@@ -3,6 +3,7 @@ GO ?= go
 # Versions of the linters; go run fetches and builds them, so nothing is installed.
 GOLANGCI_LINT ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 # npx fetches the compiler; only page-types needs Node.js.
 TYPESCRIPT ?= typescript@7.0.2
 
@@ -13,11 +14,12 @@ FUZZMINIMIZE ?= 1s
 RUNS ?= 1000
 EXPLORETIME ?= 1h
 HISTORIES ?= 10000
+GATEBUDGET ?= 2m
 # The packages in which goroutines meet: they run under the race detector. The mutants do
 # not: a race in them is theirs, and the suites that catch them race over the sound ones.
 CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./indexer ./informer/... ./load/... ./queue/...))
 
-.PHONY: help build test race degraded explore e2e your-store lint page-types fuzz bench verify mutants mechanical healthy faults report selfcheck
+.PHONY: help build test race degraded explore e2e your-store lint ci-lint gate-test page-types fuzz bench verify mutants mechanical healthy faults report selfcheck
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +64,14 @@ lint: ## Run gofmt, go vet, staticcheck and golangci-lint
 	for module in e2e examples/your-store; do \
 		(cd $$module && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) run $(STATICCHECK) ./... && $(GO) run $(GOLANGCI_LINT) run ./...) || exit 1; \
 	done
+
+ci-lint: ## Check the workflows, the job in docs/ci.md and the scripts in ci (the last if shellcheck is installed)
+	$(GO) run $(ACTIONLINT)
+	awk '/^```yaml$$/ { job = 1; next } /^```$$/ { job = 0 } job' docs/ci.md | $(GO) run $(ACTIONLINT) -
+	@if command -v shellcheck >/dev/null; then shellcheck ci/*.sh; else echo "skipped: shellcheck is not installed"; fi
+
+gate-test: ## Run the gate on clones with a planted regression, without, and while every core is busy (some 20 minutes; GATEBUDGET=2m for each)
+	$(GO) test -count=1 -v -timeout=0 -run='^TestGate$$' ./ci -gate.full -gate.budget=$(GATEBUDGET)
 
 page-types: ## Check the types of the scripts in report.html (needs Node.js and npm's registry)
 	npx --yes --package $(TYPESCRIPT) tsc --noEmit --allowJs --checkJs --strict --target es2023 --lib es2023,dom,dom.iterable report/*.js

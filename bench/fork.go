@@ -26,6 +26,8 @@ type Request struct {
 	Workload string      `json:"workload"` // as YAML, its sweep resolved
 	// Trace is a file whose events replace the workload's writes.
 	Trace string `json:"trace,omitempty"`
+	// Times is how many copies of the trace are replayed; 0 means 1.
+	Times int `json:"times,omitempty"`
 	// ProfileDir is the folder for profiles; "" takes none.
 	ProfileDir string `json:"profileDir,omitempty"`
 	// Against is the implementation with which the cell's takes turns, if any.
@@ -57,7 +59,7 @@ func Run(ctx context.Context, req Request) (f record.Fork, err error) {
 	}
 	defer func() { err = errors.Join(err, profiler.End(&f)) }()
 	if req.Trace != "" {
-		err = replay.Run(ctx, candidate.Entry, w, req.Trace, &f, profiler)
+		err = replay.Run(ctx, candidate.Entry, w, req.Trace, max(1, req.Times), &f, profiler)
 	} else {
 		err = subject.Perform(ctx, *candidate, against, w, &f, profiler)
 	}

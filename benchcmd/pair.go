@@ -69,6 +69,7 @@ your machine's noise does to your gates. With --plant head is slower on purpose.
 	addRunFlags(cmd, &o)
 	v.add(cmd)
 	cmd.Flags().Lookup("html").Usage += " (default: " + report.VersusFile + " beside the two runs)"
+	cmd.Flags().BoolVar(&o.Profile, "profile", false, "measure one more process per cell and build to take profiles")
 	cmd.Flags().StringVar(&base, "base", "", "the benchrun of the base, a `PROGRAM` built from the code to compare with (default: this one)")
 	return cmd
 }

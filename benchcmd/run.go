@@ -53,6 +53,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
   benchrun run --component store --budget 10m      # more processes where 6 do not settle it
   benchrun run -f workload.yaml -o results/mine
   benchrun run --trace openb.trace --component store
+  benchrun run --trace openb.trace --times 20 --component store  # a cluster 20 times as large
   benchrun run --trace pods.trace --component informer    # an informer for each resource
   benchrun run --trace pods.trace --compress 20 --preset lock-starvation  # with the preset's readers
   benchrun run --resume results/20261121T101500Z-quick
@@ -102,6 +103,7 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.StringVar(&o.Preset, "preset", "", "`NAME` of a preset, or of several: NAME,NAME (default "+load.DefaultPreset+"); benchrun list shows them")
 	f.StringVarP(&o.File, "file", "f", "", "workload `FILE` (YAML) instead of a preset")
 	f.StringVar(&o.Trace, "trace", "", "trace `FILE` to replay through stores, FIFOs and informers (see benchrun record and benchrun trace); a preset or a workload file beside it says who reads meanwhile")
+	f.Var(atLeastOne{&o.Times}, "times", "replay a cluster `N` times as large as the trace's: copies side by side, each a little later (default 1)")
 	f.Var(aboveZero{&o.Compress}, "compress", "divide the times of a trace by this, above 0 (default 1, its own speed)")
 	f.StringSliceVar(&o.Components, "component", nil, "only these components: store, fifo, delay, queue, informer")
 	f.StringSliceVar(&o.Impls, "impl", nil, "only these implementations: names or globs such as 'clientgo*'")

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,75 +30,6 @@ func newTrace() *cobra.Command {
 		},
 	}
 	cmd.AddCommand(newTraceInfo(), newTraceCat(), newTraceSalvage(), newTraceImport())
-	return cmd
-}
-
-func newTraceImport() *cobra.Command {
-	var pods, nodes, output string
-	var o load.ImportOptions
-	cmd := &cobra.Command{
-		Use:   "import --pods FILE.csv --nodes FILE.csv -o FILE",
-		Short: "Turn a production cluster's pod lifecycles into a replayable trace",
-		Long: `import reads the pods and nodes of the Alibaba Cluster Trace Program's
-cluster-trace-gpu-v2023 (openb_pods.csv, openb_nodes.csv) and writes what happened to
-each pod, in the order of time: created, scheduled, phase, deleted. Times are divided
-by --compress. What the files do not tell (a pod's namespace and node) is derived by a
-seeded rule; see the documentation of package load.
-
-A broken row is an error that names file, line and column; --skip-bad-rows leaves
-such rows out and counts them.`,
-		Example: `  benchrun trace import --pods openb_pods.csv --nodes openb_nodes.csv -o openb.trace
-  benchrun run --trace openb.trace --component store`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, f := range []struct{ flag, value string }{{"--pods", pods}, {"--nodes", nodes}, {"-o", output}} {
-				if f.value == "" {
-					return fmt.Errorf("%s is missing: give --pods FILE.csv --nodes FILE.csv -o FILE", f.flag)
-				}
-			}
-			if err := mayBeMade(output); err != nil {
-				return err
-			}
-			podFile, err := os.Open(pods)
-			if err != nil {
-				return err
-			}
-			defer podFile.Close()
-			nodeFile, err := os.Open(nodes)
-			if err != nil {
-				return err
-			}
-			defer nodeFile.Close()
-			trace, report, err := load.ImportCSV(load.CSVFile{Name: pods, Reader: podFile}, load.CSVFile{Name: nodes, Reader: nodeFile}, o)
-			if err != nil {
-				var rows load.RowErrors
-				if errors.As(err, &rows) {
-					return fmt.Errorf("%w\nnothing was written; --skip-bad-rows leaves such rows out and counts them", err)
-				}
-				return err
-			}
-			if err := record.ReplaceFile(output, 0o644, func(w io.Writer) error { return load.WritePodTrace(w, trace) }); err != nil {
-				return notWritten(output, err)
-			}
-			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "%s: %d of %d pods, %d of %d nodes\n", output, report.Pods, report.PodRows, report.Nodes, report.NodeRows)
-			fmt.Fprintf(out, "  %d pods never scheduled, %d alive when the recording ended, %d deleted in the second of their creation\n", report.NeverScheduled, report.AliveAtEnd, report.Instant)
-			for _, problem := range slices.Sorted(maps.Keys(report.Skipped)) {
-				fmt.Fprintf(out, "  left out %d rows: %s\n", report.Skipped[problem], problem)
-			}
-			printTrace(out, trace.Trace())
-			return nil
-		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&pods, "pods", "", "`FILE` of the pods (CSV)")
-	f.StringVar(&nodes, "nodes", "", "`FILE` of the nodes (CSV)")
-	f.StringVarP(&output, "output", "o", "", "`FILE` to write; must not exist")
-	f.Float64Var(&o.Compress, "compress", 1_000_000, "divide all times by this: a million turns the 149 days of openb into 13 seconds")
-	f.Uint64Var(&o.Seed, "seed", load.DefaultSeed, "of what the files do not tell")
-	f.IntVar(&o.Namespaces, "namespaces", load.DefaultTraceNamespaces, "how many namespaces to spread pods over")
-	f.BoolVar(&o.SkipBadRows, "skip-bad-rows", false, "leave broken rows out, and count them")
-	f.BoolVar(&o.DeleteAtEnd, "delete-at-end", false, "take a deletion at the recording's last instant for one, not for its end")
 	return cmd
 }
 
@@ -245,7 +174,7 @@ func printTrace(out io.Writer, trace *load.Trace) {
 	for _, t := range []watch.EventType{watch.Added, watch.Modified, watch.Deleted} {
 		fmt.Fprintf(out, " %d %s", i.Events[t], strings.ToLower(string(t)))
 	}
-	fmt.Fprintln(out)
+	fmt.Fprintf(out, "\n  shows      %s\n", i.Contention(1))
 	if len(i.Resources) > 1 {
 		for _, r := range i.Resources {
 			fmt.Fprintf(out, "    %s: %d objects, %d at the start, %d at the end, %d events\n", r, r.Objects, r.Initial, r.FinalLive, r.Events)

@@ -144,10 +144,18 @@ func TestCSVBombsAreRefusedInTime(t *testing.T) {
 		"broken rows":            zip(header + strings.Repeat("x\n", 2<<20)),
 		"empty fields":           zip(header + strings.Repeat(strings.Repeat(",", 1000)+"\n", 8_000)),
 		"broken rows, plain":     []byte(header + strings.Repeat("x\n", 1<<18)),
+		"a header without end":   zip(strings.Repeat("x,", 20<<20)),
+		"columns, plain":         []byte(strings.Repeat("x,", 1<<19) + "\n" + strings.Repeat(",", 1<<19)),
+		"many fields, plain":     []byte(header + strings.Repeat("\"\n\",", 1<<18)),
+		"the same row":           zip("name,creation_time\n" + strings.Repeat("a,\n", 1<<20)),
+		"one row that is taken":  zip("name,creation_time\n" + strings.Repeat("a,\n", 11_000)),
 	} {
 		var err error
 		took := allocated(func() {
 			_, _, err = ImportCSV(CSVFile{"pods.csv.gz", bytes.NewReader(file)}, CSVFile{"nodes.csv", strings.NewReader(nodes)}, ImportOptions{})
+			if strings.Contains(name, "row ") || strings.HasSuffix(name, " row") {
+				_, _, err = ImportCSV(CSVFile{"pods.csv.gz", bytes.NewReader(file)}, CSVFile{}, ImportOptions{SkipBadRows: true})
+			}
 		})
 		limit := int64(TraceMemoryFloor + TraceMemoryMultiple*len(file))
 		t.Logf("%s: %d KB in the file, %d MB allocated, the limit is %d MB: %.200v", name, len(file)>>10, took>>20, limit>>20, err)

@@ -84,7 +84,8 @@ const (
 	eventB    = 512
 	cloneB    = 96   // for each field of a copied map
 	podEventB = 4096 // a whole pod, made for a line of a pod's life
-	rowB      = 1024 // a row of a CSV: a pod and its events
+	rowB      = 2048 // a row of a CSV: a pod and its events
+	fieldB    = 160  // a field of a CSV
 )
 
 // jsonCost bounds the bytes that decoding a JSON text allocates, without decoding it.

@@ -40,6 +40,9 @@ type PodTrace struct {
 	// Events are in the order of At; events of the same time are in the order in which they
 	// take effect.
 	Events []PodEvent
+	// Initial is the number of Events, from the first on, that led to what is there at the
+	// start. They are at 0, and none is a deletion.
+	Initial int
 }
 
 // TracePod is a pod as the trace describes it at its creation.
@@ -70,14 +73,15 @@ var tracePhases = []corev1.PodPhase{corev1.PodRunning, corev1.PodSucceeded, core
 
 // podChecker checks events one after the other against the rules of a PodTrace.
 type podChecker struct {
-	last time.Duration
-	next int                  // the number of the next pod to be created
-	live map[int]PodEventType // the last event of each live pod
-	keys map[string]int       // of live pods
+	initial int // the number of events that are still those of the start
+	last    time.Duration
+	next    int                  // the number of the next pod to be created
+	live    map[int]PodEventType // the last event of each live pod
+	keys    map[string]int       // of live pods
 }
 
-func newPodChecker() *podChecker {
-	return &podChecker{live: map[int]PodEventType{}, keys: map[string]int{}}
+func newPodChecker(initial int) *podChecker {
+	return &podChecker{initial: initial, live: map[int]PodEventType{}, keys: map[string]int{}}
 }
 
 // check reports a broken rule of the next event. pod returns the record of a pod.
@@ -88,6 +92,8 @@ func (c *podChecker) check(e PodEvent, pod func(int) TracePod) error {
 	switch {
 	case now < 0:
 		return fmt.Errorf("unknown type %q: use one of %s", e.Type, join(order, asString))
+	case c.initial > 0 && (e.At != 0 || e.Type == TraceDeleted):
+		return fmt.Errorf("%s at %v stands among the events that led to the start", e.Type, e.At)
 	case e.At < c.last:
 		return fmt.Errorf("it is at %v, before its predecessor at %v", e.At, c.last)
 	case (e.Node != "") != (e.Type == TraceScheduled):
@@ -121,6 +127,7 @@ func (c *podChecker) check(e PodEvent, pod func(int) TracePod) error {
 		c.live[e.Pod] = e.Type
 	}
 	c.last = e.At
+	c.initial = max(0, c.initial-1)
 	return nil
 }
 
@@ -129,7 +136,10 @@ func (t *PodTrace) Validate() error {
 	if !(t.Compress > 0) || math.IsInf(t.Compress, 0) {
 		return fmt.Errorf("the trace is compressed by %v: use a number above 0", t.Compress)
 	}
-	c := newPodChecker()
+	if t.Initial < 0 || t.Initial > len(t.Events) {
+		return fmt.Errorf("the first %d events are those of the start, of %d", t.Initial, len(t.Events))
+	}
+	c := newPodChecker(t.Initial)
 	for i, e := range t.Events {
 		if e.Pod < 0 || e.Pod >= len(t.Pods) {
 			return fmt.Errorf("event %d: there is no pod %d", i, e.Pod)

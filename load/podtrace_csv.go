@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -37,6 +36,9 @@ type ImportOptions struct {
 	// counts as alive at the end of the recording, because the recording gives every pod a
 	// deletion time.
 	DeleteAtEnd bool
+	// Columns says in which columns of the pods the fields of PodFields are; a field that
+	// it does not name is read from the column of its own name. See ParseColumns.
+	Columns map[string]Column
 }
 
 // DefaultTraceNamespaces is the number of namespaces of an imported trace.
@@ -49,7 +51,9 @@ type ImportReport struct {
 	// Skipped counts the rows left out, by file, column and problem:
 	// "pods.csv: qos: not one of the values". Empty without SkipBadRows.
 	Skipped map[string]int
-	// NeverScheduled counts the pods without a scheduled_time; they have no node.
+	// AliveAtStart counts the pods that were alive when the recording began.
+	AliveAtStart int
+	// NeverScheduled counts the pods that were never scheduled; they have no node.
 	NeverScheduled int
 	// AliveAtEnd counts the pods that were alive when the recording ended.
 	AliveAtEnd int
@@ -69,17 +73,27 @@ func (r ImportReport) SkippedRows() int {
 // maxRowErrors is how many broken rows an error names one by one.
 const maxRowErrors = 20
 
-// ImportCSV turns pod lifecycles in the columns of the Alibaba cluster trace
-// cluster-trace-gpu-v2023 (openb_pods.csv and openb_nodes.csv,
-// https://github.com/alibaba/clusterdata) into a trace. Each pod gets the events created
-// (at creation_time), scheduled (at scheduled_time, if there is one), phase (pod_phase,
-// unless it is Pending) and deleted (at deletion_time).
+// ImportCSV turns pod lifecycles, a row for each pod, into a trace. PodFields lists what is
+// read from a row: a name and a creation_time at least. The fields have the names of the
+// Alibaba cluster trace cluster-trace-gpu-v2023 (openb_pods.csv and openb_nodes.csv,
+// https://github.com/alibaba/clusterdata); options.Columns maps those of any other file. Each
+// pod gets the events created (at creation_time), scheduled (at scheduled_time, if there is
+// one), phase (pod_phase, unless it is Pending) and deleted (at deletion_time).
+//
+// Times are seconds from any moment, or dates such as 2026-01-31T15:04:05Z. The trace starts
+// at the first time that is not negative. The pods that are alive then, because their
+// creation_time is empty, negative or that first time, are there at the start. A pod whose
+// deletion_time is empty is alive at the end; see also ImportOptions.DeleteAtEnd.
 //
 // Values that the files do not have are derived by these rules:
-//   - Pods with the same requests (qos, CPU, memory, GPUs) count as one application. The
-//     namespace is a hash of the requests and the seed, modulo Namespaces.
+//   - Pods of the same application share a namespace, which is a hash of the application and
+//     the seed, modulo Namespaces. Without a column of it, pods with the same requests (qos,
+//     CPU, memory, GPUs) are one application; without any of these columns either, each pod
+//     is one.
 //   - The node is drawn, by the seed and the pod's name, among the nodes whose capacity
-//     fits the pod by itself; other pods on the node do not count.
+//     fits the pod by itself; other pods on the node do not count. Without a file of nodes
+//     (nodes.Reader is nil) there is a node for each DefaultPerNode of the pods that live at
+//     once.
 //   - Only the last phase is known, not its time. Running comes a second after
 //     scheduled. Succeeded and Failed come a second before deleted, or halfway between
 //     scheduled and deleted if they are closer than two seconds (for a pod that was
@@ -103,21 +117,35 @@ func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportRep
 	if !(options.Compress >= 1) || math.IsInf(options.Compress, 0) || options.Namespaces < 0 {
 		return nil, report, fmt.Errorf("import: compress %v, namespaces %d: use a factor of 1 or more, and 1 namespace or more", options.Compress, options.Namespaces)
 	}
-	im := &importer{options: options, report: &report, fits: map[string][]string{}}
-	if err := im.readNodes(nodes); err != nil {
-		return nil, report, err
+	im := &importer{options: options, report: &report, fits: map[string][]string{}, drawn: nodes.Reader == nil}
+	source := "imported from " + pods.Name
+	if !im.drawn {
+		source += " and " + nodes.Name
+		if err := im.readNodes(nodes); err != nil {
+			return nil, report, err
+		}
 	}
 	if err := im.readPods(pods); err != nil {
 		return nil, report, err
 	}
+	of := im.recording()
+	im.rejectOverlaps(pods.Name, of)
 	if len(im.bad) > 0 {
+		slices.SortStableFunc(im.bad, func(a, b *RowError) int { return cmp.Compare(a.Line, b.Line) })
 		return nil, report, im.bad
 	}
-	if report.Nodes == 0 || report.Pods == 0 {
-		return nil, report, fmt.Errorf("import: %d pods in the %d rows of %s, %d nodes in the %d rows of %s: a replay needs at least one of each; use files with rows below the header", report.Pods, report.PodRows, pods.Name, report.Nodes, report.NodeRows, nodes.Name)
+	if report.Pods == 0 || report.Nodes == 0 && !im.drawn {
+		nodesRead := ""
+		if !im.drawn {
+			nodesRead = fmt.Sprintf(", %d nodes in the %d rows of %s", report.Nodes, report.NodeRows, nodes.Name)
+		}
+		return nil, report, fmt.Errorf("import: %d pods in the %d rows of %s%s: a replay needs at least one of each; use files with rows below the header", report.Pods, report.PodRows, pods.Name, nodesRead)
 	}
-	t := im.trace()
-	t.Source = fmt.Sprintf("imported from %s and %s", pods.Name, nodes.Name)
+	t, err := im.trace(of)
+	if err != nil {
+		return nil, report, fmt.Errorf("%s: %w", pods.Name, err)
+	}
+	t.Source = source
 	if err := t.Validate(); err != nil {
 		return nil, report, fmt.Errorf("import %s: %w", pods.Name, err)
 	}
@@ -169,8 +197,8 @@ type importer struct {
 	bad     RowErrors
 	nodes   []csvNode
 	pods    []csvPod
-	names   map[string]int      // the line of each pod's name
 	fits    map[string][]string // nodes by the pod's requests
+	drawn   bool                // there is no file of nodes
 }
 
 type csvNode struct {
@@ -181,8 +209,9 @@ type csvNode struct {
 type csvPod struct {
 	TracePod
 	phase                       corev1.PodPhase
-	created, scheduled, deleted float64 // seconds; scheduled is negative if it never was
+	created, scheduled, deleted float64 // seconds, always or never
 	node                        string
+	line                        int
 }
 
 // reject records a broken row.
@@ -201,10 +230,22 @@ func (im *importer) reject(err error) error {
 
 // place derives namespace and node by the rules of ImportCSV. It returns false if the pod
 // fits on no node.
-func (im *importer) place(p *csvPod, models string) bool {
-	shape := p.shape()
-	p.Namespace = fmt.Sprintf("ns-%02d", im.hash(shape)%uint64(im.options.Namespaces))
-	if p.scheduled < 0 {
+func (im *importer) place(p *csvPod, r *row) bool {
+	models, shape := r.value(fieldGPUSpec), p.shape()
+	if p.Namespace == "" {
+		application := shape
+		switch {
+		case r.has(fieldApplication):
+			application = r.value(fieldApplication)
+		case !slices.ContainsFunc([]string{fieldQOS, fieldCPU, fieldMemory, fieldGPUs, fieldGPUMilli}, r.has):
+			application = p.Name
+		}
+		p.Namespace = fmt.Sprintf("ns-%02d", im.hash(application)%uint64(im.options.Namespaces))
+	}
+	if p.scheduled == never {
+		return true
+	}
+	if p.node = r.value(fieldNode); p.node != "" || im.drawn {
 		return true
 	}
 	wants := shape + "/" + models
@@ -221,57 +262,17 @@ func (im *importer) place(p *csvPod, models string) bool {
 	if len(candidates) == 0 {
 		return false
 	}
-	rng := rand.New(rand.NewPCG(im.options.Seed, im.hash(p.Name)))
-	p.node = candidates[rng.IntN(len(candidates))]
+	p.node = candidates[im.draw(p.Name, len(candidates))]
 	return true
+}
+
+// draw chooses one of n for a pod.
+func (im *importer) draw(pod string, n int) int {
+	return rand.New(rand.NewPCG(im.options.Seed, im.hash(pod))).IntN(n)
 }
 
 func (im *importer) hash(text string) uint64 {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%d/%s", im.options.Seed, text) // never fails
 	return h.Sum64()
-}
-
-// trace makes the events of the rows, ordered by time.
-func (im *importer) trace() *PodTrace {
-	end := 0.0
-	for _, p := range im.pods {
-		end = max(end, p.deleted)
-	}
-	slices.SortStableFunc(im.pods, func(a, b csvPod) int { return cmp.Compare(a.created, b.created) })
-	t := &PodTrace{Seed: im.options.Seed, Compress: im.options.Compress}
-	for n, p := range im.pods {
-		t.Pods = append(t.Pods, p.TracePod)
-		add := func(at float64, e PodEvent) {
-			e.At, e.Pod = time.Duration(at/im.options.Compress*float64(time.Second)), n
-			t.Events = append(t.Events, e)
-		}
-		add(p.created, PodEvent{Type: TraceCreated})
-		begun := p.created
-		if p.scheduled >= 0 {
-			begun = p.scheduled
-			add(p.scheduled, PodEvent{Type: TraceScheduled, Node: p.node})
-		} else {
-			im.report.NeverScheduled++
-		}
-		within := min(1, (p.deleted-begun)/2)
-		switch p.phase {
-		case corev1.PodRunning:
-			add(begun+within, PodEvent{Type: TracePhase, Phase: p.phase})
-		case corev1.PodSucceeded, corev1.PodFailed:
-			add(p.deleted-within, PodEvent{Type: TracePhase, Phase: p.phase})
-		}
-		if p.deleted == p.created {
-			im.report.Instant++
-		}
-		if p.deleted == end && !im.options.DeleteAtEnd {
-			im.report.AliveAtEnd++
-			continue
-		}
-		add(p.deleted, PodEvent{Type: TraceDeleted})
-	}
-	// Stable: the events of one pod stay in the order of its life, and pods
-	// created in the same instant in the order of their numbers.
-	slices.SortStableFunc(t.Events, func(a, b PodEvent) int { return cmp.Compare(a.At, b.At) })
-	return t
 }

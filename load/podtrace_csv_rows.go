@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -9,28 +10,34 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The columns that are read. The files may have others.
-var (
-	podColumns  = []string{"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "qos", "pod_phase", "creation_time", "deletion_time", "scheduled_time"}
-	nodeColumns = []string{"sn", "cpu_milli", "memory_mib", "gpu", "model"}
+// nodeFields are the columns of the nodes, which are all required.
+var nodeFields = []PodField{{"sn", true, ""}, {"cpu_milli", true, ""}, {"memory_mib", true, ""}, {"gpu", true, ""}, {"model", true, ""}}
 
-	qosValues   = []string{"LS", "BE", "Burstable", "Guaranteed"}
+var (
+	qosValues   = []string{"LS", "BE", "Burstable", "Guaranteed", "BestEffort"}
 	phaseValues = []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed}
+
+	// noTime are the spellings of a time that is not known.
+	noTime = []string{"", "nan", "null"}
+	// timeLayouts are those of times that are not numbers.
+	timeLayouts = []string{time.RFC3339, time.DateTime}
 )
 
 // The largest numbers that fit a replay: time.Duration ends at 292 years, an int64 of bytes
-// at 2^43 MiB.
+// at 2^43 MiB. Larger times than maxTime, the year 5138, are milliseconds or less.
 const (
 	maxSeconds = 1e9
+	maxTime    = 1e11
 	maxAmount  = 1 << 40
 )
 
 func (im *importer) readNodes(file CSVFile) error {
-	return im.readCSV(file, nodeColumns, &im.report.NodeRows, func(r *row) {
+	return im.readCSV(file, nodeFields, nil, &im.report.NodeRows, func(r *row) {
 		n := csvNode{name: r.text("sn"), cpu: r.amount("cpu_milli"), memory: r.amount("memory_mib"), gpus: r.amount("gpu"), model: r.value("model")}
 		if r.err == nil {
 			im.nodes = append(im.nodes, n)
@@ -40,35 +47,43 @@ func (im *importer) readNodes(file CSVFile) error {
 }
 
 func (im *importer) readPods(file CSVFile) error {
-	im.names = map[string]int{}
-	return im.readCSV(file, podColumns, &im.report.PodRows, func(r *row) {
+	return im.readCSV(file, PodFields(), im.options.Columns, &im.report.PodRows, func(r *row) {
 		p := csvPod{
 			TracePod: TracePod{
-				Name: r.text("name"), CPUMilli: r.amount("cpu_milli"), MemoryMiB: r.amount("memory_mib"),
-				GPUs: r.amount("num_gpu"), GPUMilli: r.amount("gpu_milli"), QOS: oneOf(r, "qos", qosValues),
+				Name: r.text(fieldName), CPUMilli: r.amount(fieldCPU), MemoryMiB: r.amount(fieldMemory),
+				GPUs: r.amount(fieldGPUs), GPUMilli: r.amount(fieldGPUMilli), QOS: oneOf(r, fieldQOS, qosValues),
 			},
-			phase:   oneOf(r, "pod_phase", phaseValues),
-			created: r.seconds("creation_time"), deleted: r.seconds("deletion_time"), scheduled: -1,
+			phase:   oneOf(r, fieldPhase, phaseValues),
+			created: r.time(fieldCreated, always), deleted: r.time(fieldDeleted, never), scheduled: r.time(fieldScheduled, never),
+			line: r.line,
 		}
-		if r.value("scheduled_time") != "" {
-			p.scheduled = r.seconds("scheduled_time")
+		if r.has(fieldNamespace) {
+			p.Namespace = r.text(fieldNamespace)
+		}
+		if unsaid := !r.has(fieldScheduled) || p.created == always && p.scheduled == never; unsaid && p.phase != corev1.PodPending {
+			p.scheduled = p.created
+		}
+		if !r.has(fieldPhase) {
+			p.phase = corev1.PodPending
+			if p.scheduled != never {
+				p.phase = corev1.PodRunning
+			}
 		}
 		ran := p.phase == corev1.PodRunning || p.phase == corev1.PodSucceeded
 		switch {
 		case r.err != nil:
 			return
-		case im.names[p.Name] != 0:
-			r.fail("name", "the name is not unique", fmt.Sprintf("another than on line %d", im.names[p.Name]))
 		case p.deleted < p.created:
-			r.fail("deletion_time", "before the creation", "a time from creation_time on")
-		case p.scheduled >= 0 && (p.scheduled < p.created || p.scheduled > p.deleted):
-			r.fail("scheduled_time", "outside of the pod's life", "a time from creation_time to deletion_time, or nothing")
-		case p.scheduled < 0 && ran:
-			r.fail("scheduled_time", "missing for a pod that ran", "a time, or the pod_phase Pending or Failed")
-		case !im.place(&p, r.value("gpu_spec")):
-			r.fail("name", "the pod fits on no node", "requests within the capacity of a node, or a nodes file that has one")
+			r.fail(fieldDeleted, "before the creation", "a time from creation_time on")
+		case p.deleted < 0:
+			r.fail(fieldDeleted, "before the trace's start", "a time from 0 on")
+		case p.scheduled != never && (p.scheduled < p.created || p.scheduled > p.deleted):
+			r.fail(fieldScheduled, "outside of the pod's life", "a time from creation_time to deletion_time, or nothing")
+		case p.scheduled == never && ran:
+			r.fail(fieldScheduled, "missing for a pod that ran", "a time, or the pod_phase Pending or Failed")
+		case !im.place(&p, r):
+			r.fail(fieldName, "the pod fits on no node", "requests within the capacity of a node, or a nodes file that has one")
 		default:
-			im.names[p.Name] = r.line
 			im.pods = append(im.pods, p)
 			im.report.Pods++
 		}
@@ -77,41 +92,39 @@ func (im *importer) readPods(file CSVFile) error {
 
 // readCSV calls add for each data row and counts the rows. It ends early only for errors
 // that make the rest unreadable.
-func (im *importer) readCSV(file CSVFile, columns []string, rows *int, add func(*row)) error {
+func (im *importer) readCSV(file CSVFile, fields []PodField, given map[string]Column, rows *int, add func(*row)) error {
 	memory := newBudget(file.Reader)
 	text, err := unzipped(file.Name, memory)
 	if err != nil {
 		return err
 	}
-	in := csv.NewReader(text)
+	in := csv.NewReader(&fieldCharger{text, memory})
 	in.FieldsPerRecord = -1 // checked below, where the error can name the row
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: the file is empty: use one that begins with the columns %s", file.Name, strings.Join(columns, ","))
+		return fmt.Errorf("%s: the file is empty: use one that begins with the names of its columns", file.Name)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", file.Name, err)
 	}
 	header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets mark UTF-8 with it
-	places := map[string]int{}
 	for i, name := range header {
-		places[strings.TrimSpace(name)] = i
+		header[i] = strings.TrimSpace(name)
 	}
-	for _, c := range columns {
-		if _, ok := places[c]; !ok {
-			return fmt.Errorf("%s:1: the column %s is missing: use the columns %s", file.Name, c, strings.Join(columns, ","))
-		}
+	at, err := places(file.Name, header, fields, given)
+	if err != nil {
+		return err
 	}
 	for {
-		fields, err := in.Read()
+		values, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		*rows++
 		if err == nil {
-			err = memory.charge(int64(len(fields))*elementB + rowB)
+			err = memory.charge(rowB)
 		}
-		r := &row{file: file.Name, fields: fields, places: places}
+		r := &row{file: file.Name, values: values, header: header, places: at}
 		var syntax *csv.ParseError
 		switch {
 		case errors.As(err, &syntax):
@@ -121,8 +134,8 @@ func (im *importer) readCSV(file CSVFile, columns []string, rows *int, add func(
 			return fmt.Errorf("%s: data row %d: %w", file.Name, *rows, err)
 		default:
 			r.line, _ = in.FieldPos(0)
-			if len(fields) != len(header) {
-				r.fail("row", fmt.Sprintf("%d fields", len(fields)), fmt.Sprintf("%d, as in the header", len(header)))
+			if len(values) != len(header) {
+				r.fail("row", fmt.Sprintf("%d fields", len(values)), fmt.Sprintf("%d, as in the header", len(header)))
 			} else {
 				add(r)
 			}
@@ -135,54 +148,112 @@ func (im *importer) readCSV(file CSVFile, columns []string, rows *int, add func(
 	}
 }
 
+// fieldCharger charges each field of a CSV before it is parsed: a row may have any number.
+type fieldCharger struct {
+	in     io.Reader
+	budget *budget
+}
+
+func (f *fieldCharger) Read(p []byte) (int, error) {
+	n, err := f.in.Read(p)
+	if e := f.budget.charge(int64(bytes.Count(p[:n], []byte(","))) * fieldB); e != nil {
+		return 0, e // the parser must not see what was not paid for
+	}
+	return n, err
+}
+
 // row parses the fields of a row and keeps the first mistake.
 type row struct {
-	file   string
-	line   int
-	fields []string
-	places map[string]int
-	err    *RowError
+	file           string
+	line           int
+	values, header []string
+	places         map[string]place
+	err            *RowError
 }
 
-func (r *row) fail(column, problem, allowed string) {
-	if r.err == nil {
-		value := strings.Join(r.fields, ",")
-		if _, ok := r.places[column]; ok {
-			value = r.value(column)
+// fail keeps a mistake in a field, under the name of its column.
+func (r *row) fail(field, problem, allowed string) {
+	if r.err != nil {
+		return
+	}
+	r.err = &RowError{File: r.file, Line: r.line, Column: field, Problem: problem, Allowed: allowed}
+	if at, ok := r.places[field]; !ok {
+		r.err.Value = strings.Join(r.values, ",")
+	} else if at.column >= 0 {
+		r.err.Column, r.err.Value = r.header[at.column], r.value(field)
+	}
+}
+
+// has reports whether the file has a column of the field.
+func (r *row) has(field string) bool { return r.places[field].column >= 0 }
+
+// value is the field's text, "" where the file has no such column.
+func (r *row) value(field string) string {
+	if !r.has(field) {
+		return ""
+	}
+	return strings.TrimSpace(r.values[r.places[field].column])
+}
+
+// text is a part of an object's key.
+func (r *row) text(field string) string {
+	if r.value(field) == "" {
+		r.fail(field, "missing", "a name")
+	}
+	if strings.Contains(r.value(field), "/") {
+		r.fail(field, "a name with a slash", "a name without /")
+	}
+	return r.value(field)
+}
+
+// amount is 0 where the file has no such column.
+func (r *row) amount(field string) int64 {
+	if !r.has(field) {
+		return 0
+	}
+	n, err := strconv.ParseFloat(r.value(field), 64)
+	n = math.Round(n * r.places[field].factor)
+	if err != nil || !(n >= 0 && n <= maxAmount) {
+		r.fail(field, "not a number in range", fmt.Sprintf("0 to %d", int64(maxAmount)))
+		return 0
+	}
+	return int64(n)
+}
+
+// Times that are not in the file.
+var (
+	always = math.Inf(-1) // before all others
+	never  = math.Inf(1)
+)
+
+// time is in seconds; unknown where the file has none.
+func (r *row) time(field string, unknown float64) float64 {
+	text := r.value(field)
+	if slices.Contains(noTime, strings.ToLower(text)) {
+		return unknown
+	}
+	s, err := strconv.ParseFloat(text, 64)
+	s *= r.places[field].factor
+	for _, layout := range timeLayouts {
+		if err == nil {
+			break
 		}
-		r.err = &RowError{File: r.file, Line: r.line, Column: column, Value: value, Problem: problem, Allowed: allowed}
+		var at time.Time
+		if at, err = time.Parse(layout, text); err == nil {
+			s = float64(at.Unix()) + float64(at.Nanosecond())/1e9
+		}
 	}
-}
-
-func (r *row) value(column string) string { return strings.TrimSpace(r.fields[r.places[column]]) }
-
-func (r *row) text(column string) string {
-	if r.value(column) == "" {
-		r.fail(column, "missing", "a name")
-	}
-	return r.value(column)
-}
-
-func (r *row) amount(column string) int64 {
-	n, err := strconv.ParseInt(r.value(column), 10, 64)
-	if err != nil || n < 0 || n > maxAmount {
-		r.fail(column, "not a whole number in range", fmt.Sprintf("0 to %d", int64(maxAmount)))
-	}
-	return n
-}
-
-func (r *row) seconds(column string) float64 {
-	s, err := strconv.ParseFloat(r.value(column), 64)
-	if err != nil || math.IsNaN(s) || s < 0 || s > maxSeconds {
-		r.fail(column, "not a time in range", fmt.Sprintf("seconds from the trace's start, 0 to %.0f", maxSeconds))
+	if err != nil || !(math.Abs(s) <= maxTime) {
+		r.fail(field, "not a time in range", fmt.Sprintf("seconds such as 86400 or 1700000000.5, to %.0e, a time such as 2026-01-31T15:04:05Z, or nothing; COLUMN*0.001 in --map reads milliseconds", maxTime))
 	}
 	return s
 }
 
-func oneOf[S ~string](r *row, column string, values []S) S {
-	v := S(r.value(column))
-	if !slices.Contains(values, v) {
-		r.fail(column, "not one of the values", "one of "+join(values, asString))
+// oneOf is "" where the file has no such column.
+func oneOf[S ~string](r *row, field string, values []S) S {
+	v := S(r.value(field))
+	if r.has(field) && !slices.Contains(values, v) {
+		r.fail(field, "not one of the values", "one of "+join(values, asString))
 	}
 	return v
 }

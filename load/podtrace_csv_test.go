@@ -13,6 +13,12 @@ import (
 	"time"
 )
 
+// The columns of the openb files.
+var (
+	podColumns  = []string{"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "qos", "pod_phase", "creation_time", "deletion_time", "scheduled_time"}
+	nodeColumns = []string{"sn", "cpu_milli", "memory_mib", "gpu", "model"}
+)
+
 // csvFiles opens a pods file and a nodes file.
 func csvFiles(t testing.TB, pods, nodes string) (p, n CSVFile) {
 	t.Helper()
@@ -69,7 +75,7 @@ func TestImport(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if want := (ImportReport{PodRows: 7, NodeRows: 3, Pods: 7, Nodes: 3, Skipped: map[string]int{}, NeverScheduled: 2, AliveAtEnd: 1, Instant: 1}); !reflect.DeepEqual(report, want) {
+	if want := (ImportReport{PodRows: 7, NodeRows: 3, Pods: 7, Nodes: 3, Skipped: map[string]int{}, AliveAtStart: 1, NeverScheduled: 2, AliveAtEnd: 1, Instant: 1}); !reflect.DeepEqual(report, want) {
 		t.Errorf("report %+v\nwant   %+v", report, want)
 	}
 	for _, e := range tr.Events {
@@ -120,11 +126,11 @@ var brokenRows = []struct {
 	{6, "qos", "one of LS, BE, Burstable, Guaranteed"},
 	{7, "qos", "one of LS, BE, Burstable, Guaranteed"},
 	{8, "pod_phase", "one of Pending, Running, Succeeded, Failed"},
-	{9, "creation_time", "seconds from the trace's start"},
+	{9, "creation_time", "seconds such as 86400"},
 	{10, "deletion_time", "a time from creation_time on"},
 	{11, "scheduled_time", "a time from creation_time to deletion_time"},
 	{12, "scheduled_time", "the pod_phase Pending or Failed"},
-	{13, "name", "another than on line 2"},
+	{13, "name", "another name than on line 2"},
 	{14, "name", "requests within the capacity of a node"},
 	{15, "name", "requests within the capacity of a node"},
 	{16, "row", "11, as in the header"},
@@ -171,10 +177,10 @@ func TestUnreadableCSV(t *testing.T) {
 	good := "sn,cpu_milli,memory_mib,gpu,model\nn,1,1,0,\n"
 	failing := errors.New("the disk is gone")
 	for _, c := range []struct{ name, pods, nodes, want string }{
-		{"empty", "", good, "p.csv: the file is empty: use one that begins with the columns name,cpu_milli,"},
-		{"no column", "name,qos\n", good, "p.csv:1: the column cpu_milli is missing: use the columns name,"},
+		{"empty", "", good, "p.csv: the file is empty: use one that begins with the names of its columns"},
+		{"no column", "name,qos\n", good, "p.csv:1: the column creation_time is missing: name the one that has it by --map creation_time=COLUMN, one of name, qos"},
 		{"wrong file", good, good, "p.csv:1: the column name is missing"},
-		{"broken node", strings.Join(podColumns, ",") + "\n", strings.Replace(good, "n,1", "n,x", 1), "n.csv:2: cpu_milli: \"x\": not a whole number in range"},
+		{"broken node", strings.Join(podColumns, ",") + "\n", strings.Replace(good, "n,1", "n,x", 1), "n.csv:2: cpu_milli: \"x\": not a number in range"},
 	} {
 		_, _, err := ImportCSV(CSVFile{"p.csv", strings.NewReader(c.pods)}, CSVFile{"n.csv", strings.NewReader(c.nodes)}, ImportOptions{})
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
@@ -203,7 +209,7 @@ func TestProductionTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := ImportReport{PodRows: 8152, NodeRows: 1523, Pods: 8152, Nodes: 1523, Skipped: map[string]int{}, NeverScheduled: 897, AliveAtEnd: 34, Instant: 1}
+	want := ImportReport{PodRows: 8152, NodeRows: 1523, Pods: 8152, Nodes: 1523, Skipped: map[string]int{}, AliveAtStart: 1, NeverScheduled: 897, AliveAtEnd: 34, Instant: 1}
 	if !reflect.DeepEqual(report, want) {
 		t.Errorf("report %+v\nwant   %+v", report, want)
 	}

@@ -36,6 +36,7 @@ type (
 		Source   string  `json:"source"`
 		Seed     uint64  `json:"seed"`
 		Compress float64 `json:"compress"`
+		Initial  int     `json:"initial,omitempty"` // older readers replay these events at 0
 	}
 	podTraceLine struct {
 		At     *int64          `json:"at,omitempty"` // nanoseconds
@@ -60,7 +61,7 @@ func WritePodTrace(w io.Writer, t *PodTrace) error {
 	zip := gzip.NewWriter(w)
 	sum := sha256.New()
 	enc := json.NewEncoder(io.MultiWriter(zip, sum))
-	err := enc.Encode(podTraceHeader{traceFormat, PodTraceVersion, t.Source, t.Seed, t.Compress})
+	err := enc.Encode(podTraceHeader{traceFormat, PodTraceVersion, t.Source, t.Seed, t.Compress, t.Initial})
 	for _, e := range t.Events {
 		if err != nil {
 			break
@@ -184,9 +185,10 @@ func (t *podTraceReader) header(line []byte) error {
 	if h.Version != PodTraceVersion {
 		return otherVersion(strconv.Itoa(h.Version))
 	}
-	if !(h.Compress > 0) {
-		return t.damaged(fmt.Errorf("compressed by %v", h.Compress))
+	if !(h.Compress > 0) || h.Initial < 0 {
+		return t.damaged(fmt.Errorf("compressed by %v, %d events of the start", h.Compress, h.Initial))
 	}
+	t.trace.Initial, t.check.initial = h.Initial, h.Initial
 	t.trace.Source, t.trace.Seed, t.trace.Compress = WithoutCredentials(h.Source), h.Seed, h.Compress
 	return nil
 }
@@ -226,6 +228,9 @@ func (t *podTraceReader) trailer(line, sum []byte) error {
 	}
 	if *end.Events != len(t.trace.Events) || end.SHA256 != hex.EncodeToString(sum) {
 		return fmt.Errorf("the checksum over %d events does not fit", *end.Events)
+	}
+	if t.check.initial > 0 {
+		return fmt.Errorf("%d events of the start are missing", t.check.initial)
 	}
 	t.done = true
 	return nil

@@ -22,19 +22,43 @@ func (t *PodTrace) Trace() *Trace {
 	out := &Trace{TraceHeader: TraceHeader{
 		Source: t.Source, Seed: t.Seed, Compress: t.Compress,
 		Resources: []TraceResource{{Version: "v1", Resource: "pods", Kind: "Pod", Namespaced: true}},
-	}, Events: make([]TraceEvent, 0, len(t.Events))}
-	out.Events = slices.AppendSeq(out.Events, t.Replay())
+	}, Events: make([]TraceEvent, 0, len(t.Events)-t.Initial)}
+	place := map[string]int{}
+	for i, e := range t.lives() {
+		if i >= t.Initial {
+			out.Events = append(out.Events, e)
+			continue
+		}
+		at, known := place[e.Key]
+		if !known {
+			at = len(out.Initial)
+			place[e.Key] = at
+			out.Initial = append(out.Initial, e)
+		}
+		out.Initial[at].Object = e.Object
+	}
 	out.Length = out.Span()
 	return out
 }
 
-// Replay yields the events in order, with whole pods, as large as generated ones. The pods
-// share parts with each other: do not change one. Each call yields equal pods, which are a
-// function of the trace alone. Event i has the resource version i+1. An event costs a few
-// microseconds; memory is held for the live pods. The trace must be valid; those of
-// ImportCSV and ReadTrace are.
+// Replay yields the events after those of the start, in order, with whole pods, as large as
+// generated ones. The pods share parts with each other: do not change one. Each call yields
+// equal pods, which are a function of the trace alone. Event i has the resource version i+1.
+// An event costs a few microseconds; memory is held for the live pods. The trace must be
+// valid; those of ImportCSV and ReadTrace are.
 func (t *PodTrace) Replay() iter.Seq[TraceEvent] {
 	return func(yield func(TraceEvent) bool) {
+		for i, e := range t.lives() {
+			if i >= t.Initial && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// lives yields all events by number, those of the start too.
+func (t *PodTrace) lives() iter.Seq2[int, TraceEvent] {
+	return func(yield func(int, TraceEvent) bool) {
 		templates := newPodTemplates(rand.New(rand.NewPCG(t.Seed, 0)))
 		live := map[int]*corev1.Pod{}
 		for i, e := range t.Events {
@@ -62,7 +86,7 @@ func (t *PodTrace) Replay() iter.Seq[TraceEvent] {
 				out.Type = watch.Deleted
 				delete(live, e.Pod)
 			}
-			if !yield(out) {
+			if !yield(i, out) {
 				return
 			}
 		}

@@ -3,7 +3,9 @@ package load
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -133,6 +135,11 @@ func TestCorrupt(t *testing.T) {
 	}
 }
 
+// summed adds a valid trailer to lines without events.
+func summed(lines string) string {
+	return fmt.Sprintf(`%s{"events":0,"sha256":"%x"}`+"\n", lines, sha256.Sum256([]byte(lines)))
+}
+
 func TestBadTraces(t *testing.T) {
 	t.Parallel()
 	tr, _ := importFixture(t, ImportOptions{})
@@ -153,6 +160,7 @@ func TestBadTraces(t *testing.T) {
 		{"a tail", zipped(t, text+"{}\n"), ErrTraceCorrupt, "something follows the trailer"},
 		{"a tail without an end", zipped(t, text+"{"), ErrTraceCorrupt, "something follows the trailer"},
 		{"a tail after the gzip", append(written(t, tr), "tail"...), nil, "trace x: "},
+		{"fewer events than those of the start", zipped(t, summed(strings.Replace(header, `"initial":1`, `"initial":1000`, 1)+"\n")), ErrTraceCorrupt, "1000 events of the start are missing"},
 		{"no events", zipped(t, header+"\n{\"pod\":1}\n"), ErrTraceCorrupt, "no event"},
 		{"no JSON", zipped(t, header+"\nhello\n"), ErrTraceCorrupt, "damaged after event 0"},
 		{"an endless line", zipped(t, header+"\n"+strings.Repeat("x", maxTraceLine+1)), ErrTraceCorrupt, "longer than"},
@@ -202,6 +210,15 @@ func TestTraceValidate(t *testing.T) {
 	if err := (&PodTrace{}).Validate(); err == nil {
 		t.Error("a compression of 0 was accepted")
 	}
+	for says, tr := range map[string]*PodTrace{
+		"stands among":       {Compress: 1, Initial: 2, Pods: []TracePod{one}, Events: []PodEvent{created, {At: 1, Type: TracePhase, Phase: corev1.PodRunning}}},
+		"deleted at 0s":      {Compress: 1, Initial: 2, Pods: []TracePod{one}, Events: []PodEvent{created, {Type: TraceDeleted}}},
+		"the first 2 events": {Compress: 1, Initial: 2, Pods: []TracePod{one}, Events: []PodEvent{created}},
+	} {
+		if err := tr.Validate(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%d of %d events at the start: got %v, want %q", tr.Initial, len(tr.Events), err, says)
+		}
+	}
 }
 
 func TestReplay(t *testing.T) {
@@ -211,6 +228,9 @@ func TestReplay(t *testing.T) {
 	whole := tr.Trace()
 	if err := whole.Validate(); err != nil {
 		t.Fatal(err)
+	}
+	for _, e := range whole.Initial {
+		ApplyEvent(store, e)
 	}
 	i := 0
 	var last time.Duration
@@ -239,7 +259,7 @@ func TestReplay(t *testing.T) {
 			t.Fatalf("after %d events the store has %d pods, the oracle %d, or they differ", i, len(got), len(want))
 		}
 	}
-	if i != len(tr.Events) {
+	if i != len(tr.Events)-tr.Initial || tr.Initial != 1 {
 		t.Errorf("%d events were replayed of %d", i, len(tr.Events))
 	}
 	final := whole.FinalState()[0]
@@ -257,7 +277,7 @@ func TestReplayedPods(t *testing.T) {
 		node  bool
 	}
 	got := map[string][]seen{}
-	for e := range tr.Replay() {
+	for _, e := range tr.lives() {
 		_, name, _ := strings.Cut(e.Key, "/")
 		pod := e.Object.(*corev1.Pod)
 		got[name] = append(got[name], seen{pod.Status.Phase, pod.Spec.NodeName != ""})
@@ -294,9 +314,9 @@ func TestInfo(t *testing.T) {
 	whole := tr.Trace()
 	info := whole.Info()
 	want := TraceInfo{
-		Span: 1000 * time.Second, Objects: 7, PeakLive: 5, FinalLive: 1, Total: 24,
-		Events: map[watch.EventType]int{watch.Added: 7, watch.Modified: 11, watch.Deleted: 6}, Namespaces: 1, Nodes: info.Nodes, MeanRate: 0.024, PeakRate: 4,
-		Resources: []TraceResourceInfo{{TraceResource: whole.Resources[0], Objects: 7, PeakLive: 5, FinalLive: 1, Events: 24}},
+		Span: 1000 * time.Second, Objects: 7, Initial: 1, PeakLive: 5, FinalLive: 1, Total: 23,
+		Events: map[watch.EventType]int{watch.Added: 6, watch.Modified: 11, watch.Deleted: 6}, Namespaces: 1, Nodes: info.Nodes, MeanRate: 0.023, PeakRate: 4,
+		Resources: []TraceResourceInfo{{TraceResource: whole.Resources[0], Objects: 7, Initial: 1, PeakLive: 5, FinalLive: 1, Events: 23}},
 	}
 	if !reflect.DeepEqual(info, want) || info.Nodes < 2 || info.Nodes > 3 {
 		t.Errorf("got  %+v\nwant %+v", info, want)
@@ -329,7 +349,7 @@ func FuzzReadPodTrace(f *testing.F) {
 // readPodTrace reads the format of WritePodTrace and no other.
 func readPodTrace(r io.Reader, text io.Writer) (*PodTrace, error) {
 	b := newBudget(r)
-	t := &podTraceReader{trace: &PodTrace{}, check: newPodChecker(), text: text, budget: b}
+	t := &podTraceReader{trace: &PodTrace{}, check: newPodChecker(0), text: text, budget: b}
 	lines, err := t.open(b.file)
 	if err != nil {
 		return nil, err

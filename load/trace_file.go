@@ -209,7 +209,7 @@ func readTrace(b *budget, text io.Writer) (*Trace, error) {
 	if what := packedBy(begin); what != "" {
 		return nil, fmt.Errorf("it is %s: unpack it first: %w", what, ErrNotTrace)
 	}
-	pods := &podTraceReader{trace: &PodTrace{}, check: newPodChecker(), text: text, budget: b}
+	pods := &podTraceReader{trace: &PodTrace{}, check: newPodChecker(0), text: text, budget: b}
 	lines, err := pods.open(r)
 	if err != nil {
 		return nil, err

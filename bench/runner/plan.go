@@ -29,6 +29,7 @@ type Options struct {
 	Preset     string  // or several, separated by commas; "" means load.DefaultPreset, unless File or Trace is given
 	File       string  // a workload file
 	Trace      string  // a trace file; Preset or File then define the readers during its replay
+	Times      int     // copies of the trace, side by side; 0 means 1
 	Compress   float64 // divides the times of the trace; 0 means 1
 	Components []string
 	Impls      []string // names or globs
@@ -168,6 +169,10 @@ func (p *Plan) checkRanges() error {
 		return errors.New("--compress: it is for traces: give one with --trace FILE")
 	case o.Budget > 0 && o.Shard.isSet():
 		return errors.New("--budget: a shard cannot see what is inconclusive in the whole run: ask for more --forks instead")
+	case o.Times < 0:
+		return fmt.Errorf("--times %d: want 1 or more", o.Times)
+	case o.Times != 0 && o.Trace == "":
+		return errors.New("--times: it is for traces: give one with --trace FILE")
 	case o.Budget < 0:
 		return fmt.Errorf("--budget %s: want 0 or more", o.Budget)
 	case o.Procs < 0 || o.Procs > runtime.NumCPU():
@@ -329,7 +334,7 @@ func (p *Plan) draft() (*record.Run, error) {
 	run := &record.Run{
 		Schema: record.Schema, Name: filepath.Base(o.Out), Preset: p.preset, Command: o.Command, Started: time.Now(),
 		Settings: record.Settings{
-			Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, Rule: stats.DefaultRule,
+			Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, Times: o.Times, Rule: stats.DefaultRule,
 			Budget: o.Budget, Plant: o.Plant, Shard: p.shard,
 		},
 		Environment: sysinfo.ReadEnvironment(o.WorkTree),

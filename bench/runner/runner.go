@@ -340,7 +340,7 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 func (t task) request(s *side) (bench.Request, error) {
 	settings := s.Run().Settings
 	w, err := s.Run().Workload(t.Cell)
-	r := bench.Request{Cell: t.Cell, Index: t.Index, Block: t.Block, Workload: w.YAML, Trace: settings.Trace}
+	r := bench.Request{Cell: t.Cell, Index: t.Index, Block: t.Block, Workload: w.YAML, Trace: settings.Trace, Times: settings.Times}
 	if settings.Trace == "" && !t.Profile && len(t.sides) == 1 {
 		r.Against = s.Run().Against(t.Cell)
 	}

@@ -29,7 +29,7 @@ const (
 // any, one goroutine lists all of a store, one consumes from a FIFO, and an informer has
 // one handler and one goroutine that lists. The trace defines the writes.
 func (p *Plan) traceWorkloads(path string, given []load.Workload) ([]load.Workload, error) {
-	trace, err := load.ReadTraceFile(path)
+	trace, err := load.ReadTraceTimes(path, max(1, p.options.Times))
 	if err != nil {
 		return nil, err
 	}
@@ -37,13 +37,18 @@ func (p *Plan) traceWorkloads(path string, given []load.Workload) ([]load.Worklo
 		return nil, fmt.Errorf("trace %s: there is nothing in it: record for longer", path)
 	}
 	info := trace.Info()
+	compress := cmp.Or(p.options.Compress, 1)
+	p.notes = append(p.notes, fmt.Sprintf("%s: %s", filepath.Base(path), info.Contention(compress)))
 	base := load.Workload{
 		Name:        "trace-" + nameOf(path),
 		Source:      trace.Source,
 		Description: fmt.Sprintf("%d events of %d objects in %s", info.Total, info.Objects, info.Span),
 		Objects:     load.ObjectSpec{Kind: load.KindPod, Count: max(1, info.PeakLive), Namespaces: max(1, info.Namespaces), Nodes: max(1, info.Nodes)},
 	}
-	if base.Duration, err = traceDuration(path, info.Span, p.options.Compress); err != nil {
+	if p.options.Times > 1 {
+		base.Name += fmt.Sprintf("-x%d", p.options.Times)
+	}
+	if base.Duration, err = traceDuration(path, info.Span, compress); err != nil {
 		return nil, err
 	}
 	var out []load.Workload
@@ -86,9 +91,6 @@ func (p *Plan) traceWorkloads(path string, given []load.Workload) ([]load.Worklo
 
 // traceDuration is how long a replay takes.
 func traceDuration(path string, span time.Duration, compress float64) (time.Duration, error) {
-	if compress == 0 {
-		compress = 1
-	}
 	if !(compress > 0) || math.IsInf(compress, 0) {
 		return 0, fmt.Errorf("--compress %v: use a number above 0, such as 10", compress)
 	}

@@ -48,7 +48,7 @@ var layers = []layer{
 	{[]string{"internal/scale/..."}, true},
 	{[]string{"benchcmd"}, false},
 	{[]string{"cmd/...", "examples/..."}, false},
-	{[]string{"internal/architecture"}, false},
+	{[]string{"ci", "internal/architecture"}, false},
 	{[]string{"internal/mechanical/..."}, true},
 }
 
@@ -71,7 +71,7 @@ var implementations = []string{"impl/...", "queue/...", "indexer", "informer/...
 
 func load(t *testing.T) map[string]*packages.Package {
 	t.Helper()
-	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps, Dir: "../.."}, module+"/...")
+	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps, Dir: "../.."}, module+"/...")
 	if err != nil {
 		t.Fatal(err)
 	}

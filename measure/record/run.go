@@ -89,12 +89,14 @@ type Run struct {
 
 // Settings are the parameters of a run.
 type Settings struct {
-	Forks      int        `json:"forks"`
-	Seed       uint64     `json:"seed"`
-	Profile    bool       `json:"profile"`
-	SkipVerify bool       `json:"skipVerify,omitempty"`
-	Trace      string     `json:"trace,omitempty"`
-	Rule       stats.Rule `json:"rule"`
+	Forks      int    `json:"forks"`
+	Seed       uint64 `json:"seed"`
+	Profile    bool   `json:"profile"`
+	SkipVerify bool   `json:"skipVerify,omitempty"`
+	Trace      string `json:"trace,omitempty"`
+	// Times is how many copies of the trace were replayed; 0 means 1.
+	Times int        `json:"times,omitempty"`
+	Rule  stats.Rule `json:"rule"`
 	// Budget is the time for additional forks of inconclusive workloads; 0 fixes the number
 	// of forks beforehand.
 	Budget time.Duration `json:"budget,omitempty"`

@@ -72,11 +72,12 @@ func TraceComponents() []contract.Component {
 }
 
 // Run feeds a trace to a component, each event when it is due, while the workload's
-// groups read. The workload's duration is the replay's time span, and so sets the
-// compression of the trace. At the end replay compares the component's contents object by
-// object with the trace's final state.
-func Run(ctx context.Context, entry catalog.Entry, w load.Workload, path string, f *record.Fork, p *profile.Profiler) error {
-	trace, err := load.ReadTraceFile(path)
+// groups read. It replays that many copies of the trace, see load.Trace.Times. The
+// workload's duration is the replay's time span, and so sets the compression of the trace.
+// At the end replay compares the component's contents object by object with the trace's
+// final state.
+func Run(ctx context.Context, entry catalog.Entry, w load.Workload, path string, times int, f *record.Fork, p *profile.Profiler) error {
+	trace, err := load.ReadTraceTimes(path, times)
 	if err != nil {
 		return err
 	}

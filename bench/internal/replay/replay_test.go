@@ -111,7 +111,7 @@ func TestReplay(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := record.Fork{Process: map[string]float64{}}
-			if err := Run(t.Context(), e, w, path, &f, nil); err != nil {
+			if err := Run(t.Context(), e, w, path, 1, &f, nil); err != nil {
 				t.Fatalf("%s: %v", e.ID(), err)
 			}
 			if len(f.Checks) != checks {
@@ -187,6 +187,45 @@ func (f stuck) Update(obj any) error {
 	return f.FIFO.Update(obj)
 }
 
+// A trace several times over leads the reference of each component to the state of all copies.
+func TestReplaySeveralTimesOver(t *testing.T) {
+	path := aRecording(t)
+	one, err := load.ReadTraceFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	three, err := one.Times(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := 0
+	for _, objects := range three.FinalState() {
+		all += len(objects)
+	}
+	for _, component := range TraceComponents() {
+		entries, err := catalog.Select([]string{string(component)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry := entries[slices.IndexFunc(entries, func(e catalog.Entry) bool { return e.Reference })]
+		groups := map[contract.Component][]load.Group{
+			contract.ComponentStore:    {{Name: "lister", Op: load.OpList, Goroutines: 1}},
+			contract.ComponentFIFO:     {{Name: "replay", Op: load.OpAdd, Goroutines: 1}, {Name: "consumer", Op: load.OpPop, Goroutines: 1}},
+			contract.ComponentInformer: {{Name: "replay", Op: load.OpUpdate, Goroutines: 1}, {Name: "handlers", Op: load.OpHandle, Goroutines: 1}},
+		}
+		w := load.Workload{Name: "w", Component: component, Objects: load.ObjectSpec{Count: 43}, Groups: groups[component], Duration: 30 * time.Millisecond}.WithDefaults()
+		f := record.Fork{Process: map[string]float64{}}
+		if err := Run(t.Context(), entry, w, path, 3, &f, nil); err != nil {
+			t.Fatalf("%s: %v", entry.ID(), err)
+		}
+		for _, c := range f.Checks {
+			if want := fmt.Sprintf("%d objects after %d events", all, 3*len(one.Events)); !c.Passed || !strings.Contains(c.Detail, want) {
+				t.Errorf("%s: %+v, want %s", entry.ID(), c, want)
+			}
+		}
+	}
+}
+
 // A merged state is seen with the newer one; a lost state is unseen.
 func TestReplayTellsMergedFromLost(t *testing.T) {
 	path := aRecording(t)
@@ -205,7 +244,7 @@ func TestReplayTellsMergedFromLost(t *testing.T) {
 		groups := []load.Group{{Name: "replay", Op: load.OpAdd, Goroutines: 1}, {Name: "consumer", Op: load.OpPop, Goroutines: 1, Work: time.Millisecond}}
 		w := load.Workload{Name: "w", Component: contract.ComponentFIFO, Objects: load.ObjectSpec{Count: 43}, Groups: groups, Duration: time.Millisecond}.WithDefaults()
 		f := record.Fork{Process: map[string]float64{}}
-		if err := Run(t.Context(), merging, w, path, &f, nil); err != nil {
+		if err := Run(t.Context(), merging, w, path, 1, &f, nil); err != nil {
 			t.Fatal(err)
 		}
 		return f.Series[len(f.Series)-1], f.Checks[0].Passed
@@ -258,7 +297,7 @@ func TestReplayFindsALoss(t *testing.T) {
 	e.NewFIFO = func(c contract.FIFOConfig) contract.FIFO { return &lossy{FIFO: honest(c)} }
 	w := load.Workload{Name: "w", Component: contract.ComponentFIFO, Objects: load.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
 	f := record.Fork{Process: map[string]float64{}}
-	if err := Run(t.Context(), e, w, path, &f, nil); err != nil {
+	if err := Run(t.Context(), e, w, path, 1, &f, nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Checks) != 1 || f.Checks[0].Passed {
@@ -300,7 +339,7 @@ func TestReplayFindsALossInAnInformer(t *testing.T) {
 		e := catalog.Entry{Component: contract.ComponentInformer, Name: c.loses, NewInformer: c.newInformer}
 		w := load.Workload{Name: "w", Component: contract.ComponentInformer, Objects: load.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
 		f := record.Fork{Process: map[string]float64{}}
-		if err := Run(t.Context(), e, w, path, &f, nil); err != nil {
+		if err := Run(t.Context(), e, w, path, 1, &f, nil); err != nil {
 			t.Fatal(err)
 		}
 		if len(f.Checks) != 2 || f.Checks[0].Passed != c.passes[0] || f.Checks[1].Passed != c.passes[1] {

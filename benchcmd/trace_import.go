@@ -1,0 +1,126 @@
+package benchcmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/record"
+)
+
+func newTraceImport() *cobra.Command {
+	var pods, nodes, output string
+	var columns []string
+	var o load.ImportOptions
+	cmd := &cobra.Command{
+		Use:   "import --pods FILE.csv -o FILE",
+		Short: "Turn a production cluster's pod lifecycles into a replayable trace",
+		Long: `import reads a CSV with a row for each pod, and writes what happened to each, in the
+order of time: created, scheduled, phase, deleted. Times are divided by --compress.
+Without --map the columns are those of the Alibaba Cluster Trace Program's
+cluster-trace-gpu-v2023 (openb_pods.csv); --map names those of any other file. Files
+may be compressed by gzip.
+
+What is alive at the first time of the file is there at the start. What the file does
+not tell (mostly a pod's namespace and node) is derived by a seeded rule; see the
+documentation of load.ImportCSV. --nodes names the cluster's nodes and their capacity.
+
+The fields of a pod, in --map FIELD=COLUMN:
+
+` + podFields() + `
+Times are seconds, or dates such as 2026-01-31T15:04:05Z. FIELD=COLUMN*FACTOR multiplies
+the numbers of a column: creation_time=created_ms*0.001. FIELD= reads no column.
+
+A broken row is an error that names file, line and column; --skip-bad-rows leaves
+such rows out and counts them.`,
+		Example: `  benchrun trace import --pods disaggregated_DLRM_trace.csv --map name=instance_sn,application=app_name \
+    --compress 200000 -o dlrm.trace
+  benchrun trace import --pods openb_pods.csv --nodes openb_nodes.csv -o openb.trace
+  benchrun run --trace dlrm.trace --preset lock-starvation --component store`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, f := range []struct{ flag, value string }{{"--pods", pods}, {"-o", output}} {
+				if f.value == "" {
+					return fmt.Errorf("%s is missing: give --pods FILE.csv -o FILE", f.flag)
+				}
+			}
+			var err error
+			if o.Columns, err = load.ParseColumns(columns); err != nil {
+				return fmt.Errorf("--map: %w", err)
+			}
+			if err := mayBeMade(output); err != nil {
+				return err
+			}
+			podFile, err := os.Open(pods)
+			if err != nil {
+				return err
+			}
+			defer podFile.Close()
+			table := load.CSVFile{}
+			if nodes != "" {
+				nodeFile, err := os.Open(nodes)
+				if err != nil {
+					return err
+				}
+				defer nodeFile.Close()
+				table = load.CSVFile{Name: nodes, Reader: nodeFile}
+			}
+			trace, report, err := load.ImportCSV(load.CSVFile{Name: pods, Reader: podFile}, table, o)
+			if err != nil {
+				var rows load.RowErrors
+				if errors.As(err, &rows) {
+					return fmt.Errorf("%w\nnothing was written; --skip-bad-rows leaves such rows out and counts them", err)
+				}
+				return err
+			}
+			if err := record.ReplaceFile(output, 0o644, func(w io.Writer) error { return load.WritePodTrace(w, trace) }); err != nil {
+				return notWritten(output, err)
+			}
+			out := cmd.OutOrStdout()
+			fmt.Fprintf(out, "%s: %d of %d pods", output, report.Pods, report.PodRows)
+			if nodes != "" {
+				fmt.Fprintf(out, ", %d of %d nodes", report.Nodes, report.NodeRows)
+			}
+			fmt.Fprintf(out, "\n  %d pods alive when the recording began, %d never scheduled, %d alive when it ended, %d deleted in the second of their creation\n", report.AliveAtStart, report.NeverScheduled, report.AliveAtEnd, report.Instant)
+			for _, problem := range slices.Sorted(maps.Keys(report.Skipped)) {
+				fmt.Fprintf(out, "  left out %d rows: %s\n", report.Skipped[problem], problem)
+			}
+			printTrace(out, trace.Trace())
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&pods, "pods", "", "`FILE` of the pods (CSV, may be compressed by gzip)")
+	f.StringVar(&nodes, "nodes", "", "`FILE` of the nodes (CSV): sn, cpu_milli, memory_mib, gpu, model (default: a node for each 30 pods)")
+	f.StringSliceVar(&columns, "map", nil, "`FIELD=COLUMN,...`: which columns of --pods to read, such as name=instance_sn,creation_time=created_ms*0.001")
+	f.StringVarP(&output, "output", "o", "", "`FILE` to write; must not exist")
+	f.Float64Var(&o.Compress, "compress", 1_000_000, "divide all times by this: a million turns the 149 days of openb into 13 seconds")
+	f.Uint64Var(&o.Seed, "seed", load.DefaultSeed, "of what the files do not tell")
+	f.IntVar(&o.Namespaces, "namespaces", load.DefaultTraceNamespaces, "how many namespaces to spread pods over")
+	f.BoolVar(&o.SkipBadRows, "skip-bad-rows", false, "leave broken rows out, and count them")
+	f.BoolVar(&o.DeleteAtEnd, "delete-at-end", false, "take a deletion at the recording's last instant for one, not for its end")
+	return cmd
+}
+
+// podFields lists the fields of an import for its help.
+func podFields() string {
+	var out strings.Builder
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	for _, f := range load.PodFields() {
+		required := ""
+		if f.Required {
+			required = "required; "
+		}
+		fmt.Fprintf(w, "  %s\t%s\n", f.Name, required+f.About)
+	}
+	_ = w.Flush() // into memory
+	return out.String()
+}

@@ -1,0 +1,134 @@
+package load
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// MostTimesEvents is the most objects and events that Trace.Times makes.
+const MostTimesEvents = 10_000_000
+
+// timesShift is the share of a trace's span by which the last copy is late, at most.
+const timesShift = 0.1
+
+// ReadTraceTimes reads a trace's file as ReadTraceFile does, and returns it n times over; see
+// [Trace.Times].
+func ReadTraceTimes(path string, n int) (*Trace, error) {
+	t, err := ReadTraceFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if t, err = t.Times(n); err != nil {
+		return nil, fmt.Errorf("trace %s: %w", path, err)
+	}
+	return t, nil
+}
+
+// Times returns the trace of a cluster n times as large: n copies of the trace side by side.
+// The first keeps its names; in copy k the namespaces, cluster-scoped objects and nodes have
+// the suffix -k, so that namespaces and nodes hold as many objects as before. Each copy
+// begins a tenth of the span, divided by n, after the one before it: their bursts do not
+// coincide, and nearly n times as many objects live at once. Resource versions are numbered
+// anew. Notes are those of the first copy. With n of 1 it returns the trace itself.
+//
+// Memory and time are n times those of the trace, about 1 KB for each event on a pod. More
+// than MostTimesEvents objects and events are an error, as is n below 1.
+func (t *Trace) Times(n int) (*Trace, error) {
+	each := len(t.Initial) + len(t.Events)
+	if n < 1 || each > 0 && n > MostTimesEvents/each {
+		return nil, fmt.Errorf("%d times its %d objects and events: use 1 to %d times", n, each, max(1, MostTimesEvents/max(1, each)))
+	}
+	if n == 1 {
+		return t, nil
+	}
+	out := &Trace{TraceHeader: t.TraceHeader, Notes: t.Notes, Ended: t.Ended}
+	out.Source = fmt.Sprintf("%s, %d times over", t.Source, n)
+	shift := time.Duration(float64(t.Span()) * timesShift / float64(n))
+	if last := shift * time.Duration(n-1); t.Length > math.MaxInt64-last {
+		shift = 0
+	}
+	out.Length = t.Length + shift*time.Duration(n-1)
+	for _, e := range t.Initial {
+		for k := range n {
+			out.Initial = append(out.Initial, e.copied(t.Resources[e.Resource], k))
+		}
+	}
+	for k := range n {
+		for _, e := range t.Events {
+			c := e.copied(t.Resources[e.Resource], k)
+			c.At += shift * time.Duration(k)
+			out.Events = append(out.Events, c)
+		}
+	}
+	// Stable: the events of one copy stay in their order.
+	slices.SortStableFunc(out.Events, func(a, b TraceEvent) int { return cmp.Compare(a.At, b.At) })
+	for i := range out.Initial {
+		accessor(out.Initial[i].Object).SetResourceVersion(strconv.Itoa(i + 1))
+	}
+	for i := range out.Events {
+		accessor(out.Events[i].Object).SetResourceVersion(strconv.Itoa(len(out.Initial) + i + 1))
+	}
+	return out, nil
+}
+
+// copied is the event of copy k, counted from 0, of an object of its own.
+func (e TraceEvent) copied(of TraceResource, k int) TraceEvent {
+	obj, meta := shallow(e.Object)
+	e.Object = obj
+	if k == 0 {
+		return e
+	}
+	suffix := "-" + strconv.Itoa(k+1)
+	if of.Namespaced {
+		meta.SetNamespace(meta.GetNamespace() + suffix)
+	} else {
+		meta.SetName(meta.GetName() + suffix)
+	}
+	if uid := meta.GetUID(); uid != "" {
+		meta.SetUID(uid + types.UID(suffix))
+	}
+	switch o := obj.(type) {
+	case *corev1.Pod:
+		if o.Spec.NodeName != "" {
+			o.Spec.NodeName += suffix
+		}
+	case *unstructured.Unstructured:
+		spec, _ := o.Object["spec"].(map[string]any)
+		if node, _ := spec["nodeName"].(string); node != "" {
+			spec = maps.Clone(spec)
+			spec["nodeName"] = node + suffix
+			o.Object["spec"] = spec
+		}
+	}
+	e.Key = Key(obj)
+	return e
+}
+
+// shallow copies an object so that its metadata and the fields at its top can be set.
+func shallow(obj runtime.Object) (runtime.Object, metav1.Object) {
+	switch o := obj.(type) {
+	case *corev1.Pod:
+		pod := *o
+		return &pod, &pod
+	case *unstructured.Unstructured:
+		fields := maps.Clone(o.Object)
+		if meta, ok := fields["metadata"].(map[string]any); ok {
+			fields["metadata"] = maps.Clone(meta)
+		}
+		u := &unstructured.Unstructured{Object: fields}
+		return u, u
+	}
+	obj = obj.DeepCopyObject()
+	return obj, accessor(obj)
+}

@@ -1,0 +1,157 @@
+package load
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	lives, _ := importFixture(t, ImportOptions{Namespaces: 2})
+	one := lives.Trace()
+	before := lives.Trace()
+	got, err := one.Times(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := got.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(one, before) {
+		t.Error("the trace itself was changed")
+	}
+	was, is := one.Info(), got.Info()
+	// The fourth copy is three quarters of a tenth of the span late.
+	if is.Objects != 4*was.Objects || is.Initial != 4*was.Initial || is.Total != 4*was.Total || is.FinalLive != 4*was.FinalLive ||
+		is.Namespaces != 4*was.Namespaces || is.Nodes != 4*was.Nodes || is.Span != was.Span*1075/1000 || got.Length != is.Span {
+		t.Errorf("got %+v\nof  %+v", is, was)
+	}
+	if is.PeakLive <= 2*was.PeakLive || is.PeakLive > 4*was.PeakLive {
+		t.Errorf("%d live at once, of one %d", is.PeakLive, was.PeakLive)
+	}
+	perCopy, uids := map[string]int{}, map[string]string{}
+	for _, e := range append(append([]TraceEvent{}, got.Initial...), got.Events...) {
+		pod := e.Object.(*corev1.Pod)
+		copied := pod.Namespace[len("ns-00"):]
+		perCopy[copied]++
+		if pod.Spec.NodeName != "" && !strings.HasSuffix(pod.Spec.NodeName, copied) {
+			t.Errorf("%s is on the node %s of another copy", e.Key, pod.Spec.NodeName)
+		}
+		if key, known := uids[string(pod.UID)]; known && key != e.Key {
+			t.Errorf("%s and %s have one UID", key, e.Key)
+		}
+		uids[string(pod.UID)] = e.Key
+	}
+	each := was.Initial + was.Total
+	if want := map[string]int{"": each, "-2": each, "-3": each, "-4": each}; !reflect.DeepEqual(perCopy, want) {
+		t.Errorf("objects and events by copy: %v, want %v", perCopy, want)
+	}
+	if same, err := one.Times(1); err != nil || same != one {
+		t.Errorf("once over it is another trace (%v)", err)
+	}
+	for _, n := range []int{0, -1, MostTimesEvents, math.MaxInt} {
+		if _, err := one.Times(n); err == nil || !strings.Contains(err.Error(), "use 1 to ") {
+			t.Errorf("%d times: %v", n, err)
+		}
+	}
+}
+
+// A recording's objects are maps that versions share: a copy must not write into them.
+func TestTimesOfARecording(t *testing.T) {
+	t.Parallel()
+	spec := map[string]any{"nodeName": "n", "x": "y"}
+	pod := func(version string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "spec": spec,
+			"metadata": map[string]any{"namespace": "a", "name": "p", "uid": "u", "resourceVersion": version}}}
+	}
+	node := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "n"}}}
+	one := &Trace{
+		TraceHeader: TraceHeader{Source: "a test", Compress: 1, Resources: []TraceResource{podsResource, {Version: "v1", Resource: "nodes", Kind: "Node"}}},
+		Initial:     []TraceEvent{{Type: watch.Added, Resource: 1, Key: "n", Object: node}, {Type: watch.Added, Key: "a/p", Object: pod("7")}},
+		Events:      []TraceEvent{{At: 20 * time.Second, Type: watch.Modified, Key: "a/p", Object: pod("9")}},
+		Length:      time.Minute,
+	}
+	got, err := one.Times(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := got.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, e := range append(got.Initial, got.Events...) {
+		keys = append(keys, e.Key+"@"+accessor(e.Object).GetResourceVersion())
+	}
+	if want := []string{"n@1", "n-2@2", "a/p@3", "a-2/p@4", "a/p@5", "a-2/p@6"}; !reflect.DeepEqual(keys, want) {
+		t.Errorf("got %v, want %v", keys, want)
+	}
+	if got.Events[1].At != 21*time.Second || got.Length != 61*time.Second || !reflect.DeepEqual(got.Nodes(), []string{"n", "n-2"}) {
+		t.Errorf("the second copy's event is at %v of %v, the nodes are %v", got.Events[1].At, got.Length, got.Nodes())
+	}
+	if spec["nodeName"] != "n" || node.GetName() != "n" || one.Events[0].Object.(*unstructured.Unstructured).GetResourceVersion() != "9" {
+		t.Error("the trace itself was changed")
+	}
+}
+
+func TestReadTraceTimes(t *testing.T) {
+	t.Parallel()
+	lives, _ := importFixture(t, ImportOptions{})
+	path := filepath.Join(t.TempDir(), "x.trace")
+	if err := os.WriteFile(path, written(t, lives), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadTraceTimes(path, 3); err != nil || got.Info().Objects != 21 {
+		t.Errorf("read three times over: %v", err)
+	}
+	if _, err := ReadTraceTimes(path, 0); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("no times over: %v", err)
+	}
+	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadTraceTimes(path, 2); err == nil {
+		t.Error("what is no trace was read")
+	}
+}
+
+// The two cases that are known: the openb trace starves nobody, 8,830 pods at once do.
+func TestContention(t *testing.T) {
+	t.Parallel()
+	info := func(live, events int, span time.Duration) TraceInfo {
+		return TraceInfo{Span: span, Resources: []TraceResourceInfo{{PeakLive: 3, Events: 1e9}, {PeakLive: live, Events: events}}}
+	}
+	for _, c := range []struct {
+		name     string
+		of       TraceInfo
+		compress float64
+		shown    bool
+		says     string
+	}{
+		{"openb", info(56, 30_780, 13*time.Second), 1, false, "at most 56 objects at once and 2,367 events/s on average; beside 10 goroutines that list, client-go's store gets some 89,285 events/s done with as many objects (estimate): the replay cannot show starvation, only what operations cost. A larger cluster can (--times 8)"},
+		{"openb, ten times as fast", info(56, 30_780, 13*time.Second), 10, false, "the replay may show starvation"},
+		{"8,830 at once", info(8_830, 60_000, 27*time.Second), 1, true, "at most 8,830 objects at once and 2,222 events/s on average; beside 10 goroutines that list, client-go's store gets some 566 events/s done with as many objects (estimate): the replay can show starvation"},
+		{"8,830 at once, slowly", info(8_830, 60_000, 2700*time.Second), 1, false, "cannot show starvation"},
+		{"no events", info(8_830, 0, 0), 1, false, "record for longer"},
+		{"no objects", TraceInfo{}, 1, false, "record for longer"},
+	} {
+		got := c.of.Contention(c.compress)
+		if got.Shown() != c.shown || !strings.Contains(got.String(), c.says) {
+			t.Errorf("%s: %v: %s\nwant %v: %s", c.name, got.Shown(), got, c.shown, c.says)
+		}
+	}
+	// The advice leads there, though the copies' peaks do not coincide.
+	openb := info(56, 30_780, 13*time.Second)
+	if got := info(311*8/7, 30_780*8, 14*time.Second).Contention(1); !got.Shown() || openb.Contention(1).Shown() {
+		t.Errorf("8 times over: %s", got)
+	}
+}
