@@ -27,6 +27,14 @@ const copyScript = `keep() {
 }
 `
 
+// fetchScript copies $1 to $2. Exit code 3 of rclone says that $1 is not there: nothing was
+// stored yet.
+const fetchScript = `rclone copy "$1" "$2"
+code=$?
+[ $code -ne 3 ] || exit 0
+exit $code
+`
+
 // storeScript copies $1 to $2 every half minute, and once more at the end. A trap may run
 // within keep, whose arguments are others, so those of the script have names.
 const storeScript = copyScript + `from=$1 to=$2
@@ -53,10 +61,10 @@ func (s *Spec) remote(dir string) string {
 	return remoteName + ":" + path.Join(m[1], m[2], strings.TrimPrefix(dir, mounted))
 }
 
-// rclone is a container that carries out one rclone command and ends.
-func (s *Spec) rclone(name string, args ...string) corev1.Container {
+// rclone is a container that runs a script and ends.
+func (s *Spec) rclone(name, script string, args ...string) corev1.Container {
 	c := corev1.Container{
-		Name: name, Image: cmp.Or(s.Bucket.Image, DefaultRclone), Args: args,
+		Name: name, Image: cmp.Or(s.Bucket.Image, DefaultRclone), Command: []string{"/bin/sh", "-c", script, name}, Args: args,
 		Env: []corev1.EnvVar{
 			{Name: "RCLONE_CONFIG", Value: "/dev/null"},
 			{Name: remoteVariable + "TYPE", Value: "s3"},
@@ -79,8 +87,7 @@ func (s *Spec) rclone(name string, args ...string) corev1.Container {
 
 // sidecar is a container that runs a script beside the others, and is told to end after them.
 func (s *Spec) sidecar(name, script string, args ...string) corev1.Container {
-	c := s.rclone(name, args...)
-	c.Command = []string{"/bin/sh", "-c", script, name}
+	c := s.rclone(name, script, args...)
 	c.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
 	return c
 }

@@ -161,7 +161,7 @@ func (s *Spec) Jobs() (shards, merge *batchv1.Job) {
 	if s.Bucket.URL != "" {
 		// What an evicted pod has stored comes first; the sidecar stores what is measured.
 		pod.InitContainers = []corev1.Container{
-			s.rclone("fetch", "copy", s.remote(out), out),
+			s.rclone("fetch", fetchScript, s.remote(out), out),
 			s.sidecar("store", storeScript, out, s.remote(out)),
 		}
 	}

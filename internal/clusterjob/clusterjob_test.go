@@ -152,7 +152,7 @@ func TestBucket(t *testing.T) {
 		t.Fatalf("%+v", before)
 	}
 	const own = "/results/nightly/shards/$(JOB_COMPLETION_INDEX)"
-	if got := before[0].Args; !slices.Equal(got, []string{"copy", "results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)", own}) {
+	if got := before[0].Args; !slices.Equal(got, []string{"results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)", own}) {
 		t.Errorf("fetch %q", got)
 	}
 	if got := before[1].Args; !slices.Equal(got, []string{own, "results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)"}) {
@@ -172,7 +172,7 @@ func TestBucket(t *testing.T) {
 	s.Bucket = Bucket{URL: "s3://results", Image: "mirror.example/rclone"}
 	shards, _ = decoded(t, s)
 	fetch := shards.Spec.Template.Spec.InitContainers[0]
-	if fetch.Image != "mirror.example/rclone" || fetch.Args[1] != "results:results/nightly/shards/$(JOB_COMPLETION_INDEX)" || len(fetch.EnvFrom) != 0 || slices.ContainsFunc(fetch.Env, func(e corev1.EnvVar) bool { return strings.HasSuffix(e.Name, "_ENDPOINT") }) {
+	if fetch.Image != "mirror.example/rclone" || fetch.Args[0] != "results:results/nightly/shards/$(JOB_COMPLETION_INDEX)" || len(fetch.EnvFrom) != 0 || slices.ContainsFunc(fetch.Env, func(e corev1.EnvVar) bool { return strings.HasSuffix(e.Name, "_ENDPOINT") }) {
 		t.Errorf("%+v", fetch)
 	}
 }

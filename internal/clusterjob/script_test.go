@@ -4,6 +4,7 @@ package clusterjob
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,5 +76,23 @@ func TestScripts(t *testing.T) {
 				t.Errorf("what is not there was stored:\n%s", said)
 			}
 		})
+	}
+}
+
+// A shard that has nothing in the bucket begins; any other failure to read the bucket ends the
+// pod.
+func TestFetchScript(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[int]int{0: 0, 3: 0, 1: 1, 5: 5} {
+		bin := t.TempDir()
+		if err := os.WriteFile(filepath.Join(bin, "rclone"), fmt.Appendf(nil, "#!/bin/sh\n[ \"$*\" = 'copy from to' ] || exit 99\nexit %d\n", code), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", fetchScript, "fetch", "from", "to")
+		cmd.Env = append(os.Environ(), "PATH="+bin)
+		_ = cmd.Run() // the code is looked at below
+		if got := cmd.ProcessState.ExitCode(); got != want {
+			t.Errorf("rclone ends with %d: %d, want %d", code, got, want)
+		}
 	}
 }
