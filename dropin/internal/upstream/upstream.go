@@ -6,11 +6,11 @@ package upstream
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/format"
 	"go/parser"
 	"go/token"
 	"os"
@@ -31,8 +31,16 @@ type Suite struct {
 	// LeftOut are the functions, types and variables that do not compile against Ours, such as
 	// tests of unexported fields, each with the reason.
 	LeftOut map[string]string
-	// Bodies replace the bodies of helper functions that reach into Theirs.
+	// Bodies replace the bodies of helper functions that reach into Theirs. A method's name has
+	// its receiver's type: "Queue.len".
 	Bodies map[string]string
+	// Renames replace identifiers, such as a constructor of Theirs by one that Bridge has. A key
+	// "file_test.go:Name" is for one file.
+	Renames map[string]string
+	// Bridge is a file of ours that is compiled with the tests, in their package; "" means none.
+	// It stands in for unexported names of Theirs. It lies in a folder testdata, so that nothing
+	// else compiles it.
+	Bridge string
 	// Differs are the tests that Ours answers in another way on purpose, each with the page
 	// that says so. They must fail, or they are no longer different.
 	Differs map[string]string
@@ -41,14 +49,19 @@ type Suite struct {
 // Run runs the suite in a process of its own, and reports each of its tests as a subtest. A
 // test that is left out is skipped with its reason.
 func (s Suite) Run(t *testing.T) {
-	overlay, tests, err := s.overlay(t.TempDir())
+	tmp := t.TempDir()
+	overlay, tests, err := s.overlay(tmp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := s.modules(tmp)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(tests) == 0 {
 		t.Fatalf("%s has no tests", s.Theirs)
 	}
-	results, output, err := s.goTest(overlay, tests)
+	results, output, err := s.goTest(overlay, modules, tests)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,12 +87,43 @@ func (s Suite) Run(t *testing.T) {
 	}
 }
 
-func (s Suite) dirOf(path string) (string, error) {
-	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", path).Output() //nolint:gosec // a constant of a test
+func (s Suite) dirOf(path string) (string, error) { return list(path, "{{.Dir}}") }
+
+// list runs go list on a package.
+func list(path, format string) (string, error) {
+	out, err := exec.Command("go", "list", "-f", format, path).Output() //nolint:gosec // constants of a test
 	if err != nil {
 		return "", fmt.Errorf("finding %s: %w", path, err)
 	}
 	return strings.TrimSpace(string(out)), nil
+}
+
+// modules writes a copy of our go.mod to tmp, and beside it the sums of both modules. The go
+// command adds to the copy what the tests import and we do not, such as testify, in the
+// version that Theirs requires.
+func (s Suite) modules(tmp string) (file string, err error) {
+	theirs, err := list(s.Theirs, "{{.Module.Dir}}")
+	if err != nil {
+		return "", err
+	}
+	ours, err := list(s.Ours, "{{.Module.Dir}}")
+	if err != nil {
+		return "", err
+	}
+	var sums []byte
+	for _, dir := range []string{ours, theirs} {
+		text, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+		if err != nil {
+			return "", err
+		}
+		sums = append(sums, text...)
+	}
+	text, err := os.ReadFile(filepath.Join(ours, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	file = filepath.Join(tmp, "go.mod")
+	return file, errors.Join(os.WriteFile(file, text, 0o644), os.WriteFile(filepath.Join(tmp, "go.sum"), sums, 0o644)) //nolint:gosec // no secrets
 }
 
 // overlay writes the rewritten test files to tmp, and the file that lays them over ours. Our
@@ -121,12 +165,22 @@ func (s Suite) overlay(tmp string) (file string, tests []string, err error) {
 		if err != nil {
 			return "", nil, err
 		}
+		if text == nil {
+			continue
+		}
 		tests = append(tests, found...)
 		written := filepath.Join(tmp, name)
 		if err := os.WriteFile(written, text, 0o644); err != nil {
 			return "", nil, err
 		}
 		replace[filepath.Join(ours, "upstream_"+name)] = written
+	}
+	if s.Bridge != "" {
+		written, err := filepath.Abs(s.Bridge)
+		if err != nil {
+			return "", nil, err
+		}
+		replace[filepath.Join(ours, "upstream_bridge_test.go")] = written
 	}
 	for name := range unused {
 		err = errors.Join(err, fmt.Errorf("%s declares no %s any more", s.Theirs, name))
@@ -142,15 +196,23 @@ func (s Suite) overlay(tmp string) (file string, tests []string, err error) {
 	return file, tests, os.WriteFile(file, text, 0o644)
 }
 
-// rewrite makes a test file one of Ours: its imports, and what Bodies and LeftOut say. It
-// takes the names that it finds there out of unused.
+// rewrite makes a test file one of Ours: its imports, and what Bodies, LeftOut and Renames say.
+// Every line stays where it is, and a line directive names the file, so that failures and
+// logs show client-go's own lines. It takes the names that it finds out of unused. The text is nil
+// if nothing is left of the file.
 func (s Suite) rewrite(path string, unused map[string]bool) (text []byte, tests []string, err error) {
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+	source, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	var kept []ast.Decl
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, path, source, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := edits{text: source, at: func(p token.Pos) int { return fset.Position(p).Offset }}
+	used := map[string]bool{} // qualifiers
+	empty := true
 	for _, d := range f.Decls {
 		name := declared(d)
 		body, replaced := s.Bodies[name]
@@ -159,62 +221,107 @@ func (s Suite) rewrite(path string, unused map[string]bool) (text []byte, tests 
 			delete(unused, name)
 		}
 		if leftOut {
+			e.replace(d, "")
 			continue
 		}
-		if fn, ok := d.(*ast.FuncDecl); ok && replaced {
-			if fn.Body, err = block(body); err != nil {
-				return nil, nil, fmt.Errorf("the body of %s: %w", name, err)
+		empty = empty && name == ""
+		var scope ast.Node = d
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			if replaced {
+				if _, err := parser.ParseExpr("func() {" + body + "\n}"); err != nil {
+					return nil, nil, fmt.Errorf("the body of %s: %w", name, err)
+				}
+				e.replace(fn.Body, "{ "+body+" }")
+				scope = fn.Type
+			}
+			if fn.Recv == nil && strings.HasPrefix(name, "Test") && name != "TestMain" {
+				tests = append(tests, name)
 			}
 		}
-		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(name, "Test") && name != "TestMain" {
-			tests = append(tests, name)
-		}
-		kept = append(kept, d)
-	}
-	f.Decls = kept
-	f.Comments = nil // their places are no longer right
-	s.imports(f)
-	var out bytes.Buffer
-	if err := format.Node(&out, token.NewFileSet(), f); err != nil {
-		return nil, nil, err
-	}
-	return out.Bytes(), tests, nil
-}
-
-// imports points imports of Theirs at Ours, and drops those that nothing uses any more.
-func (s Suite) imports(f *ast.File) {
-	used := map[string]bool{}
-	ast.Inspect(f, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok {
-			if id, ok := sel.X.(*ast.Ident); ok {
-				used[id.Name] = true
-			}
-		}
-		return true
-	})
-	for _, d := range f.Decls {
-		g, ok := d.(*ast.GenDecl)
-		if !ok || g.Tok != token.IMPORT {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
 			continue
 		}
-		g.Specs = slices.DeleteFunc(g.Specs, func(spec ast.Spec) bool {
-			im := spec.(*ast.ImportSpec)
-			path, _ := strconv.Unquote(im.Path.Value)
-			name := path[strings.LastIndex(path, "/")+1:]
-			if im.Name != nil {
-				name = im.Name.Name
+		ast.Inspect(scope, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if id, ok := n.X.(*ast.Ident); ok {
+					used[id.Name] = true
+				}
+			case *ast.Ident:
+				if to := cmp.Or(s.Renames[filepath.Base(path)+":"+n.Name], s.Renames[n.Name]); to != "" {
+					e.replace(n, to)
+				}
 			}
-			if path == s.Theirs {
-				im.Path.Value = strconv.Quote(s.Ours)
-			}
-			return name != "_" && name != "." && !used[name] && !versioned(name)
+			return true
 		})
 	}
-	f.Imports = nil
+	if empty {
+		return nil, nil, nil
+	}
+	for _, im := range f.Imports {
+		s.pointImport(im, used, &e)
+	}
+	return append(fmt.Appendf(nil, "//line %s:1\n", path), e.apply()...), tests, nil
 }
 
-// versioned reports whether a path's last element may not be the package's name, such as v2.
-func versioned(name string) bool { return strings.HasPrefix(name, "v") && len(name) <= 3 }
+// pointImport points an import of Theirs at Ours, and drops one that nothing uses any more.
+func (s Suite) pointImport(im *ast.ImportSpec, used map[string]bool, e *edits) {
+	path, _ := strconv.Unquote(im.Path.Value)
+	names := namesOf(path)
+	if im.Name != nil {
+		names = []string{im.Name.Name}
+	}
+	switch {
+	case !slices.ContainsFunc(names, func(name string) bool { return name == "_" || name == "." || used[name] }):
+		e.replace(im, "")
+	case path == s.Theirs:
+		e.replace(im.Path, strconv.Quote(s.Ours))
+	}
+}
+
+// edits are changes of a file's text that keep its lines where they are.
+type edits struct {
+	text []byte
+	at   func(token.Pos) int // offsets
+	all  []edit
+}
+
+type edit struct {
+	from, to int
+	text     string
+}
+
+func (e *edits) replace(n ast.Node, text string) {
+	e.all = append(e.all, edit{e.at(n.Pos()), e.at(n.End()), text})
+}
+
+// apply returns the text with the changes. Where one lies within another, the outer counts.
+func (e *edits) apply() []byte {
+	slices.SortFunc(e.all, func(a, b edit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	var out []byte
+	done := 0
+	for _, c := range e.all {
+		if c.from < done {
+			continue
+		}
+		out = append(append(out, e.text[done:c.from]...), c.text...)
+		lines := bytes.Count(e.text[c.from:c.to], []byte("\n")) - strings.Count(c.text, "\n")
+		out = append(out, strings.Repeat("\n", max(0, lines))...)
+		done = c.to
+	}
+	return append(out, e.text[done:]...)
+}
+
+// namesOf are the names that a package with this path may have: the last element or, if that
+// is a version, the one before.
+func namesOf(path string) []string {
+	elements := strings.Split(path, "/")
+	names := elements[len(elements)-1:]
+	if last := names[0]; len(elements) > 1 && strings.HasPrefix(last, "v") && len(last) <= 3 {
+		names = elements[len(elements)-2:]
+	}
+	return names
+}
 
 // declared is the name of a declaration, of its first name if there are several.
 func declared(d ast.Decl) string {
@@ -243,23 +350,17 @@ func declared(d ast.Decl) string {
 	return ""
 }
 
-func block(body string) (*ast.BlockStmt, error) {
-	e, err := parser.ParseExpr("func() {" + body + "\n}")
-	if err != nil {
-		return nil, err
-	}
-	return e.(*ast.FuncLit).Body, nil
-}
-
 // goTest runs the tests, and returns the result and the output of each.
-func (s Suite) goTest(overlay string, tests []string) (results, output map[string]string, err error) {
-	cmd := exec.Command("go", "test", "-json", "-count=1", "-timeout=5m", "-overlay", overlay, "-run", "^("+strings.Join(tests, "|")+")$", s.Ours) //nolint:gosec // constants of a test
+func (s Suite) goTest(overlay, modules string, tests []string) (results, output map[string]string, err error) {
+	cmd := exec.Command("go", "test", "-json", "-count=1", "-timeout=5m", "-mod=mod", "-modfile", modules, "-overlay", overlay, "-run", "^("+strings.Join(tests, "|")+")$", s.Ours) //nolint:gosec // constants of a test
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, failed := cmd.Output()
 	results, output = map[string]string{}, map[string]string{}
 	all := ""
-	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
 		var e struct{ Action, Test, Output string }
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			return nil, nil, fmt.Errorf("reading what go test says: %w: %s", err, lines.Text())
