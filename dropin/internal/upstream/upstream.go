@@ -6,23 +6,19 @@ package upstream
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
 
-// Suite is a package of tests, and what stands in for the package that they test.
+// Suite is a package of tests, and what stands in for the package that they test. A name in
+// LeftOut, Bodies or Renames is for one file if it is written "file_test.go:Name".
 type Suite struct {
 	Theirs string // the import path of the package whose tests are run
 	Ours   string // the import path of the package that is tested
@@ -34,15 +30,17 @@ type Suite struct {
 	// Bodies replace the bodies of helper functions that reach into Theirs. A method's name has
 	// its receiver's type: "Queue.len".
 	Bodies map[string]string
-	// Renames replace identifiers, such as a constructor of Theirs by one that Bridge has. A key
-	// "file_test.go:Name" is for one file.
+	// Renames replace identifiers, such as a constructor of Theirs by one that Bridge has.
 	Renames map[string]string
 	// Bridge is a file of ours that is compiled with the tests, in their package; "" means none.
 	// It stands in for unexported names of Theirs. It lies in a folder testdata, so that nothing
 	// else compiles it.
 	Bridge string
-	// Differs are the tests that Ours answers in another way on purpose, each with the page
-	// that says so. They must fail, or they are no longer different.
+	// Specs is the test that runs the suite's specs, if it has any (Ginkgo). Each spec is reported
+	// by itself, by its texts; "" means none.
+	Specs string
+	// Differs are the tests and specs that Ours answers in another way on purpose, each with the
+	// page that says so. They must fail, or they are no longer different.
 	Differs map[string]string
 }
 
@@ -64,6 +62,14 @@ func (s Suite) Run(t *testing.T) {
 	results, output, err := s.goTest(overlay, modules, tests)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if s.Specs != "" {
+		tests = slices.DeleteFunc(tests, func(name string) bool { return name == s.Specs })
+		specs, err := readSpecs(filepath.Join(tmp, specsFile), results, output)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", s.Specs, err, output[s.Specs])
+		}
+		tests = append(tests, specs...)
 	}
 	for _, name := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -156,6 +162,9 @@ func (s Suite) overlay(tmp string) (file string, tests []string, err error) {
 	for name := range s.Bodies {
 		unused[name] = true
 	}
+	for name := range s.Renames {
+		unused[name] = true
+	}
 	for _, path := range files {
 		name := filepath.Base(path)
 		if s.Files != nil && !slices.Contains(s.Files, name) {
@@ -183,7 +192,7 @@ func (s Suite) overlay(tmp string) (file string, tests []string, err error) {
 		replace[filepath.Join(ours, "upstream_bridge_test.go")] = written
 	}
 	for name := range unused {
-		err = errors.Join(err, fmt.Errorf("%s declares no %s any more", s.Theirs, name))
+		err = errors.Join(err, fmt.Errorf("%s has no %s any more", s.Theirs, name))
 	}
 	if err != nil {
 		return "", nil, err
@@ -196,163 +205,13 @@ func (s Suite) overlay(tmp string) (file string, tests []string, err error) {
 	return file, tests, os.WriteFile(file, text, 0o644)
 }
 
-// rewrite makes a test file one of Ours: its imports, and what Bodies, LeftOut and Renames say.
-// Every line stays where it is, and a line directive names the file, so that failures and
-// logs show client-go's own lines. It takes the names that it finds out of unused. The text is nil
-// if nothing is left of the file.
-func (s Suite) rewrite(path string, unused map[string]bool) (text []byte, tests []string, err error) {
-	source, err := os.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, path, source, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, nil, err
-	}
-	e := edits{text: source, at: func(p token.Pos) int { return fset.Position(p).Offset }}
-	used := map[string]bool{} // qualifiers
-	empty := true
-	for _, d := range f.Decls {
-		name := declared(d)
-		body, replaced := s.Bodies[name]
-		_, leftOut := s.LeftOut[name]
-		if replaced || leftOut {
-			delete(unused, name)
-		}
-		if leftOut {
-			e.replace(d, "")
-			continue
-		}
-		empty = empty && name == ""
-		var scope ast.Node = d
-		if fn, ok := d.(*ast.FuncDecl); ok {
-			if replaced {
-				if _, err := parser.ParseExpr("func() {" + body + "\n}"); err != nil {
-					return nil, nil, fmt.Errorf("the body of %s: %w", name, err)
-				}
-				e.replace(fn.Body, "{ "+body+" }")
-				scope = fn.Type
-			}
-			if fn.Recv == nil && strings.HasPrefix(name, "Test") && name != "TestMain" {
-				tests = append(tests, name)
-			}
-		}
-		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
-			continue
-		}
-		ast.Inspect(scope, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.SelectorExpr:
-				if id, ok := n.X.(*ast.Ident); ok {
-					used[id.Name] = true
-				}
-			case *ast.Ident:
-				if to := cmp.Or(s.Renames[filepath.Base(path)+":"+n.Name], s.Renames[n.Name]); to != "" {
-					e.replace(n, to)
-				}
-			}
-			return true
-		})
-	}
-	if empty {
-		return nil, nil, nil
-	}
-	for _, im := range f.Imports {
-		s.pointImport(im, used, &e)
-	}
-	return append(fmt.Appendf(nil, "//line %s:1\n", path), e.apply()...), tests, nil
-}
-
-// pointImport points an import of Theirs at Ours, and drops one that nothing uses any more.
-func (s Suite) pointImport(im *ast.ImportSpec, used map[string]bool, e *edits) {
-	path, _ := strconv.Unquote(im.Path.Value)
-	names := namesOf(path)
-	if im.Name != nil {
-		names = []string{im.Name.Name}
-	}
-	switch {
-	case !slices.ContainsFunc(names, func(name string) bool { return name == "_" || name == "." || used[name] }):
-		e.replace(im, "")
-	case path == s.Theirs:
-		e.replace(im.Path, strconv.Quote(s.Ours))
-	}
-}
-
-// edits are changes of a file's text that keep its lines where they are.
-type edits struct {
-	text []byte
-	at   func(token.Pos) int // offsets
-	all  []edit
-}
-
-type edit struct {
-	from, to int
-	text     string
-}
-
-func (e *edits) replace(n ast.Node, text string) {
-	e.all = append(e.all, edit{e.at(n.Pos()), e.at(n.End()), text})
-}
-
-// apply returns the text with the changes. Where one lies within another, the outer counts.
-func (e *edits) apply() []byte {
-	slices.SortFunc(e.all, func(a, b edit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
-	var out []byte
-	done := 0
-	for _, c := range e.all {
-		if c.from < done {
-			continue
-		}
-		out = append(append(out, e.text[done:c.from]...), c.text...)
-		lines := bytes.Count(e.text[c.from:c.to], []byte("\n")) - strings.Count(c.text, "\n")
-		out = append(out, strings.Repeat("\n", max(0, lines))...)
-		done = c.to
-	}
-	return append(out, e.text[done:]...)
-}
-
-// namesOf are the names that a package with this path may have: the last element or, if that
-// is a version, the one before.
-func namesOf(path string) []string {
-	elements := strings.Split(path, "/")
-	names := elements[len(elements)-1:]
-	if last := names[0]; len(elements) > 1 && strings.HasPrefix(last, "v") && len(last) <= 3 {
-		names = elements[len(elements)-2:]
-	}
-	return names
-}
-
-// declared is the name of a declaration, of its first name if there are several.
-func declared(d ast.Decl) string {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		if d.Recv != nil && len(d.Recv.List) == 1 {
-			t := d.Recv.List[0].Type
-			if star, ok := t.(*ast.StarExpr); ok {
-				t = star.X
-			}
-			if id, ok := t.(*ast.Ident); ok {
-				return id.Name + "." + d.Name.Name
-			}
-		}
-		return d.Name.Name
-	case *ast.GenDecl:
-		for _, spec := range d.Specs {
-			switch spec := spec.(type) {
-			case *ast.TypeSpec:
-				return spec.Name.Name
-			case *ast.ValueSpec:
-				return spec.Names[0].Name
-			}
-		}
-	}
-	return ""
-}
-
 // goTest runs the tests, and returns the result and the output of each.
 func (s Suite) goTest(overlay, modules string, tests []string) (results, output map[string]string, err error) {
-	cmd := exec.Command("go", "test", "-json", "-count=1", "-timeout=5m", "-mod=mod", "-modfile", modules, "-overlay", overlay, "-run", "^("+strings.Join(tests, "|")+")$", s.Ours) //nolint:gosec // constants of a test
+	args := []string{"test", "-json", "-count=1", "-timeout=5m", "-mod=mod", "-modfile", modules, "-overlay", overlay, "-run", "^(" + strings.Join(tests, "|") + ")$", s.Ours}
+	if s.Specs != "" {
+		args = append(args, "-ginkgo.json-report="+filepath.Join(filepath.Dir(overlay), specsFile))
+	}
+	cmd := exec.Command("go", args...) //nolint:gosec // constants of a test
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, failed := cmd.Output()

@@ -33,7 +33,7 @@ func TestFailuresAreSeen(t *testing.T) {
 		t.Errorf("a test that did not run: %q", results["TestOfNothing"])
 	}
 	s.LeftOut = map[string]string{"TestGoneLongAgo": "gone"}
-	if _, _, err := s.overlay(t.TempDir()); err == nil || !strings.Contains(err.Error(), "declares no TestGoneLongAgo") {
+	if _, _, err := s.overlay(t.TempDir()); err == nil || !strings.Contains(err.Error(), "has no TestGoneLongAgo") {
 		t.Errorf("a name that is gone: %v", err)
 	}
 	s.LeftOut, s.Bodies = nil, map[string]string{"TestLen": "no Go at all ("}
