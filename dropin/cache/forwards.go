@@ -2,492 +2,492 @@
 
 package cache
 
-import clientgo "k8s.io/client-go/tools/cache"
+import theirs "k8s.io/client-go/tools/cache"
 
-// Added is client-go's.
-const Added = clientgo.Added
+// Added is that of k8s.io/client-go/tools/cache.
+const Added = theirs.Added
 
-// AppendFunc is client-go's.
-type AppendFunc = clientgo.AppendFunc
+// AppendFunc is that of k8s.io/client-go/tools/cache.
+type AppendFunc = theirs.AppendFunc
 
-// Bookmark is client-go's.
-const Bookmark = clientgo.Bookmark
+// Bookmark is that of k8s.io/client-go/tools/cache.
+const Bookmark = theirs.Bookmark
 
-// BookmarkInfo is client-go's.
-type BookmarkInfo = clientgo.BookmarkInfo
+// BookmarkInfo is that of k8s.io/client-go/tools/cache.
+type BookmarkInfo = theirs.BookmarkInfo
 
-// Config is client-go's.
-type Config = clientgo.Config
+// Config is that of k8s.io/client-go/tools/cache.
+type Config = theirs.Config
 
-// Controller is client-go's.
-type Controller = clientgo.Controller
+// Controller is that of k8s.io/client-go/tools/cache.
+type Controller = theirs.Controller
 
-// CounterMetric is client-go's.
-type CounterMetric = clientgo.CounterMetric
+// CounterMetric is that of k8s.io/client-go/tools/cache.
+type CounterMetric = theirs.CounterMetric
 
-// DefaultWatchErrorHandler is client-go's.
-var DefaultWatchErrorHandler = clientgo.DefaultWatchErrorHandler
+// DefaultWatchErrorHandler is that of k8s.io/client-go/tools/cache.
+var DefaultWatchErrorHandler = theirs.DefaultWatchErrorHandler
 
-// Deleted is client-go's.
-const Deleted = clientgo.Deleted
+// Deleted is that of k8s.io/client-go/tools/cache.
+const Deleted = theirs.Deleted
 
-// DeletedFinalStateUnknown is client-go's.
-type DeletedFinalStateUnknown = clientgo.DeletedFinalStateUnknown
+// DeletedFinalStateUnknown is that of k8s.io/client-go/tools/cache.
+type DeletedFinalStateUnknown = theirs.DeletedFinalStateUnknown
 
-// DeletedObject is client-go's.
-type DeletedObject[T Object] = clientgo.DeletedObject[T]
+// DeletedObject is that of k8s.io/client-go/tools/cache.
+type DeletedObject[T Object] = theirs.DeletedObject[T]
 
-// DeletionHandlingMetaNamespaceKeyFunc is client-go's.
-var DeletionHandlingMetaNamespaceKeyFunc = clientgo.DeletionHandlingMetaNamespaceKeyFunc
+// DeletionHandlingMetaNamespaceKeyFunc is that of k8s.io/client-go/tools/cache.
+var DeletionHandlingMetaNamespaceKeyFunc = theirs.DeletionHandlingMetaNamespaceKeyFunc
 
-// DeletionHandlingObjectToName is client-go's.
-var DeletionHandlingObjectToName = clientgo.DeletionHandlingObjectToName
+// DeletionHandlingObjectToName is that of k8s.io/client-go/tools/cache.
+var DeletionHandlingObjectToName = theirs.DeletionHandlingObjectToName
 
-// Delta is client-go's.
-type Delta = clientgo.Delta
+// Delta is that of k8s.io/client-go/tools/cache.
+type Delta = theirs.Delta
 
-// DeltaFIFOOptions is client-go's.
-type DeltaFIFOOptions = clientgo.DeltaFIFOOptions
+// DeltaFIFOOptions is that of k8s.io/client-go/tools/cache.
+type DeltaFIFOOptions = theirs.DeltaFIFOOptions
 
-// DeltaType is client-go's.
-type DeltaType = clientgo.DeltaType
+// DeltaType is that of k8s.io/client-go/tools/cache.
+type DeltaType = theirs.DeltaType
 
-// Deltas is client-go's.
-type Deltas = clientgo.Deltas
+// Deltas is that of k8s.io/client-go/tools/cache.
+type Deltas = theirs.Deltas
 
-// DoneChecker is client-go's.
-type DoneChecker = clientgo.DoneChecker
+// DoneChecker is that of k8s.io/client-go/tools/cache.
+type DoneChecker = theirs.DoneChecker
 
-// ErrFIFOClosed is client-go's.
-var ErrFIFOClosed = clientgo.ErrFIFOClosed
+// ErrFIFOClosed is that of k8s.io/client-go/tools/cache.
+var ErrFIFOClosed = theirs.ErrFIFOClosed
 
-// ErrZeroLengthDeltasObject is client-go's.
-var ErrZeroLengthDeltasObject = clientgo.ErrZeroLengthDeltasObject
+// ErrZeroLengthDeltasObject is that of k8s.io/client-go/tools/cache.
+var ErrZeroLengthDeltasObject = theirs.ErrZeroLengthDeltasObject
 
-// ExpirationCache is client-go's.
-type ExpirationCache = clientgo.ExpirationCache
+// ExpirationCache is that of k8s.io/client-go/tools/cache.
+type ExpirationCache = theirs.ExpirationCache
 
-// ExpirationPolicy is client-go's.
-type ExpirationPolicy = clientgo.ExpirationPolicy
+// ExpirationPolicy is that of k8s.io/client-go/tools/cache.
+type ExpirationPolicy = theirs.ExpirationPolicy
 
-// ExplicitKey is client-go's.
-type ExplicitKey = clientgo.ExplicitKey
+// ExplicitKey is that of k8s.io/client-go/tools/cache.
+type ExplicitKey = theirs.ExplicitKey
 
-// FIFO is client-go's.
-type FIFO = clientgo.FIFO
+// FIFO is that of k8s.io/client-go/tools/cache.
+type FIFO = theirs.FIFO
 
-// FakeCustomStore is client-go's.
-type FakeCustomStore = clientgo.FakeCustomStore
+// FakeCustomStore is that of k8s.io/client-go/tools/cache.
+type FakeCustomStore = theirs.FakeCustomStore
 
-// FakeExpirationPolicy is client-go's.
-type FakeExpirationPolicy = clientgo.FakeExpirationPolicy
+// FakeExpirationPolicy is that of k8s.io/client-go/tools/cache.
+type FakeExpirationPolicy = theirs.FakeExpirationPolicy
 
-// FilteringResourceEventHandler is client-go's.
-type FilteringResourceEventHandler = clientgo.FilteringResourceEventHandler
+// FilteringResourceEventHandler is that of k8s.io/client-go/tools/cache.
+type FilteringResourceEventHandler = theirs.FilteringResourceEventHandler
 
-// GaugeMetric is client-go's.
-type GaugeMetric = clientgo.GaugeMetric
+// GaugeMetric is that of k8s.io/client-go/tools/cache.
+type GaugeMetric = theirs.GaugeMetric
 
-// GenericLister is client-go's.
-type GenericLister = clientgo.GenericLister
+// GenericLister is that of k8s.io/client-go/tools/cache.
+type GenericLister = theirs.GenericLister
 
-// GenericNamespaceLister is client-go's.
-type GenericNamespaceLister = clientgo.GenericNamespaceLister
+// GenericNamespaceLister is that of k8s.io/client-go/tools/cache.
+type GenericNamespaceLister = theirs.GenericNamespaceLister
 
-// Getter is client-go's.
-type Getter = clientgo.Getter
+// Getter is that of k8s.io/client-go/tools/cache.
+type Getter = theirs.Getter
 
-// HandlerOptions is client-go's.
-type HandlerOptions = clientgo.HandlerOptions
+// HandlerOptions is that of k8s.io/client-go/tools/cache.
+type HandlerOptions = theirs.HandlerOptions
 
-// Heap is client-go's.
-type Heap = clientgo.Heap
+// Heap is that of k8s.io/client-go/tools/cache.
+type Heap = theirs.Heap
 
-// HistogramMetric is client-go's.
-type HistogramMetric = clientgo.HistogramMetric
+// HistogramMetric is that of k8s.io/client-go/tools/cache.
+type HistogramMetric = theirs.HistogramMetric
 
-// IndexFunc is client-go's.
-type IndexFunc = clientgo.IndexFunc
+// IndexFunc is that of k8s.io/client-go/tools/cache.
+type IndexFunc = theirs.IndexFunc
 
-// IndexFuncToKeyFuncAdapter is client-go's.
-var IndexFuncToKeyFuncAdapter = clientgo.IndexFuncToKeyFuncAdapter
+// IndexFuncToKeyFuncAdapter is that of k8s.io/client-go/tools/cache.
+var IndexFuncToKeyFuncAdapter = theirs.IndexFuncToKeyFuncAdapter
 
-// Indexer is client-go's.
-type Indexer = clientgo.Indexer
+// Indexer is that of k8s.io/client-go/tools/cache.
+type Indexer = theirs.Indexer
 
-// Indexers is client-go's.
-type Indexers = clientgo.Indexers
+// Indexers is that of k8s.io/client-go/tools/cache.
+type Indexers = theirs.Indexers
 
-// Indices is client-go's.
-type Indices = clientgo.Indices
+// Indices is that of k8s.io/client-go/tools/cache.
+type Indices = theirs.Indices
 
-// InformerMetricsProvider is client-go's.
-type InformerMetricsProvider = clientgo.InformerMetricsProvider
+// InformerMetricsProvider is that of k8s.io/client-go/tools/cache.
+type InformerMetricsProvider = theirs.InformerMetricsProvider
 
-// InformerName is client-go's.
-type InformerName = clientgo.InformerName
+// InformerName is that of k8s.io/client-go/tools/cache.
+type InformerName = theirs.InformerName
 
-// InformerNameAndResource is client-go's.
-type InformerNameAndResource = clientgo.InformerNameAndResource
+// InformerNameAndResource is that of k8s.io/client-go/tools/cache.
+type InformerNameAndResource = theirs.InformerNameAndResource
 
-// InformerOptions is client-go's.
-type InformerOptions = clientgo.InformerOptions
+// InformerOptions is that of k8s.io/client-go/tools/cache.
+type InformerOptions = theirs.InformerOptions
 
-// InformerSynced is client-go's.
-type InformerSynced = clientgo.InformerSynced
+// InformerSynced is that of k8s.io/client-go/tools/cache.
+type InformerSynced = theirs.InformerSynced
 
-// IsDone is client-go's.
-var IsDone = clientgo.IsDone
+// IsDone is that of k8s.io/client-go/tools/cache.
+var IsDone = theirs.IsDone
 
-// KeyError is client-go's.
-type KeyError = clientgo.KeyError
+// KeyError is that of k8s.io/client-go/tools/cache.
+type KeyError = theirs.KeyError
 
-// KeyFunc is client-go's.
-type KeyFunc = clientgo.KeyFunc
+// KeyFunc is that of k8s.io/client-go/tools/cache.
+type KeyFunc = theirs.KeyFunc
 
-// KeyGetter is client-go's.
-type KeyGetter = clientgo.KeyGetter
+// KeyGetter is that of k8s.io/client-go/tools/cache.
+type KeyGetter = theirs.KeyGetter
 
-// KeyLister is client-go's.
-type KeyLister = clientgo.KeyLister
+// KeyLister is that of k8s.io/client-go/tools/cache.
+type KeyLister = theirs.KeyLister
 
-// KeyListerGetter is client-go's.
-type KeyListerGetter = clientgo.KeyListerGetter
+// KeyListerGetter is that of k8s.io/client-go/tools/cache.
+type KeyListerGetter = theirs.KeyListerGetter
 
-// LessFunc is client-go's.
-type LessFunc = clientgo.LessFunc
+// LessFunc is that of k8s.io/client-go/tools/cache.
+type LessFunc = theirs.LessFunc
 
-// ListAll is client-go's.
-var ListAll = clientgo.ListAll
+// ListAll is that of k8s.io/client-go/tools/cache.
+var ListAll = theirs.ListAll
 
-// ListAllByNamespace is client-go's.
-var ListAllByNamespace = clientgo.ListAllByNamespace
+// ListAllByNamespace is that of k8s.io/client-go/tools/cache.
+var ListAllByNamespace = theirs.ListAllByNamespace
 
-// ListFunc is client-go's.
+// ListFunc is that of k8s.io/client-go/tools/cache.
 //
-// Deprecated: client-go deprecates it, and its comment names what to use.
-//
-//lint:ignore SA1019 programs that still use the name are to find it
-type ListFunc = clientgo.ListFunc
-
-// ListWatch is client-go's.
-type ListWatch = clientgo.ListWatch
-
-// ListWithContextFunc is client-go's.
-type ListWithContextFunc = clientgo.ListWithContextFunc
-
-// Lister is client-go's.
-type Lister = clientgo.Lister
-
-// ListerWatcher is client-go's.
-type ListerWatcher = clientgo.ListerWatcher
-
-// ListerWatcherWithContext is client-go's.
-type ListerWatcherWithContext = clientgo.ListerWatcherWithContext
-
-// ListerWithContext is client-go's.
-type ListerWithContext = clientgo.ListerWithContext
-
-// MetaNamespaceIndexFunc is client-go's.
-var MetaNamespaceIndexFunc = clientgo.MetaNamespaceIndexFunc
-
-// MetaNamespaceKeyFunc is client-go's.
-var MetaNamespaceKeyFunc = clientgo.MetaNamespaceKeyFunc
-
-// MetaObjectToName is client-go's.
-var MetaObjectToName = clientgo.MetaObjectToName
-
-// MetricsProvider is client-go's.
-type MetricsProvider = clientgo.MetricsProvider
-
-// MutationCache is client-go's.
-type MutationCache = clientgo.MutationCache
-
-// MutationCacheOptions is client-go's.
-type MutationCacheOptions = clientgo.MutationCacheOptions
-
-// MutationDetector is client-go's.
-type MutationDetector = clientgo.MutationDetector
-
-// NamespaceIndex is client-go's.
-const NamespaceIndex = clientgo.NamespaceIndex
-
-// NamespacedNameAsObjectName is client-go's.
-var NamespacedNameAsObjectName = clientgo.NamespacedNameAsObjectName
-
-// NewCacheMutationDetector is client-go's.
-var NewCacheMutationDetector = clientgo.NewCacheMutationDetector
-
-// NewExpirationStore is client-go's.
-var NewExpirationStore = clientgo.NewExpirationStore
-
-// NewFIFO is client-go's.
-var NewFIFO = clientgo.NewFIFO
-
-// NewFakeExpirationStore is client-go's.
-var NewFakeExpirationStore = clientgo.NewFakeExpirationStore
-
-// NewFilteredListWatchFromClient is client-go's.
-var NewFilteredListWatchFromClient = clientgo.NewFilteredListWatchFromClient
-
-// NewGenericLister is client-go's.
-var NewGenericLister = clientgo.NewGenericLister
-
-// NewHeap is client-go's.
-var NewHeap = clientgo.NewHeap
-
-// NewInformerName is client-go's.
-var NewInformerName = clientgo.NewInformerName
-
-// NewIntegerResourceVersionMutationCache is client-go's.
-var NewIntegerResourceVersionMutationCache = clientgo.NewIntegerResourceVersionMutationCache
-
-// NewIntegerResourceVersionMutationCacheWithOptions is client-go's.
-var NewIntegerResourceVersionMutationCacheWithOptions = clientgo.NewIntegerResourceVersionMutationCacheWithOptions
-
-// NewListWatchFromClient is client-go's.
-var NewListWatchFromClient = clientgo.NewListWatchFromClient
-
-// NewObjectName is client-go's.
-var NewObjectName = clientgo.NewObjectName
-
-// NewRetryWithDeadline is client-go's.
-var NewRetryWithDeadline = clientgo.NewRetryWithDeadline
-
-// NewTTLStore is client-go's.
-var NewTTLStore = clientgo.NewTTLStore
-
-// Object is client-go's.
-type Object = clientgo.Object
-
-// ObjectName is client-go's.
-type ObjectName = clientgo.ObjectName
-
-// ObjectToName is client-go's.
-var ObjectToName = clientgo.ObjectToName
-
-// ParseObjectName is client-go's.
-var ParseObjectName = clientgo.ParseObjectName
-
-// PopProcessFunc is client-go's.
-type PopProcessFunc = clientgo.PopProcessFunc
-
-// ProcessBatchFunc is client-go's.
-type ProcessBatchFunc = clientgo.ProcessBatchFunc
-
-// ProcessFunc is client-go's.
-type ProcessFunc = clientgo.ProcessFunc
-
-// Queue is client-go's.
-type Queue = clientgo.Queue
-
-// QueueWithBatch is client-go's.
-type QueueWithBatch = clientgo.QueueWithBatch
-
-// RealFIFOOptions is client-go's.
-type RealFIFOOptions = clientgo.RealFIFOOptions
-
-// Reflector is client-go's.
-type Reflector = clientgo.Reflector
-
-// ReflectorBookmarkStore is client-go's.
-type ReflectorBookmarkStore = clientgo.ReflectorBookmarkStore
-
-// ReflectorOptions is client-go's.
-type ReflectorOptions = clientgo.ReflectorOptions
-
-// ReflectorStore is client-go's.
-type ReflectorStore = clientgo.ReflectorStore
-
-// Replaced is client-go's.
-const Replaced = clientgo.Replaced
-
-// ReplacedAll is client-go's.
-const ReplacedAll = clientgo.ReplacedAll
-
-// ReplacedAllInfo is client-go's.
-type ReplacedAllInfo = clientgo.ReplacedAllInfo
-
-// ResetInformerNamesForTesting is client-go's.
-var ResetInformerNamesForTesting = clientgo.ResetInformerNamesForTesting
-
-// ResourceEventHandler is client-go's.
-type ResourceEventHandler = clientgo.ResourceEventHandler
-
-// ResourceEventHandlerDetailedFuncs is client-go's.
-type ResourceEventHandlerDetailedFuncs = clientgo.ResourceEventHandlerDetailedFuncs
-
-// ResourceEventHandlerFuncs is client-go's.
-type ResourceEventHandlerFuncs = clientgo.ResourceEventHandlerFuncs
-
-// ResourceEventHandlerRegistration is client-go's.
-type ResourceEventHandlerRegistration = clientgo.ResourceEventHandlerRegistration
-
-// ResourceVersionComparator is client-go's.
-type ResourceVersionComparator = clientgo.ResourceVersionComparator
-
-// ResourceVersionUpdater is client-go's.
-type ResourceVersionUpdater = clientgo.ResourceVersionUpdater
-
-// RetryWithDeadline is client-go's.
-type RetryWithDeadline = clientgo.RetryWithDeadline
-
-// SetReflectorMetricsProvider is client-go's.
-var SetReflectorMetricsProvider = clientgo.SetReflectorMetricsProvider
-
-// SharedIndexInformer is client-go's.
-type SharedIndexInformer = clientgo.SharedIndexInformer
-
-// SharedIndexInformerOptions is client-go's.
-type SharedIndexInformerOptions = clientgo.SharedIndexInformerOptions
-
-// SharedInformer is client-go's.
-type SharedInformer = clientgo.SharedInformer
-
-// ShouldResyncFunc is client-go's.
-type ShouldResyncFunc = clientgo.ShouldResyncFunc
-
-// ShutDownEventHandler is client-go's.
-var ShutDownEventHandler = clientgo.ShutDownEventHandler
-
-// SplitMetaNamespaceKey is client-go's.
-var SplitMetaNamespaceKey = clientgo.SplitMetaNamespaceKey
-
-// Store is client-go's.
-type Store = clientgo.Store
-
-// SummaryMetric is client-go's.
-type SummaryMetric = clientgo.SummaryMetric
-
-// Sync is client-go's.
-const Sync = clientgo.Sync
-
-// SyncAll is client-go's.
-const SyncAll = clientgo.SyncAll
-
-// SyncAllInfo is client-go's.
-type SyncAllInfo = clientgo.SyncAllInfo
-
-// SyncResult is client-go's.
-type SyncResult = clientgo.SyncResult
-
-// TTLPolicy is client-go's.
-type TTLPolicy = clientgo.TTLPolicy
-
-// ThreadSafeStore is client-go's.
-type ThreadSafeStore = clientgo.ThreadSafeStore
-
-// ThreadSafeStoreTransaction is client-go's.
-type ThreadSafeStoreTransaction = clientgo.ThreadSafeStoreTransaction
-
-// ThreadSafeStoreWithTransaction is client-go's.
-type ThreadSafeStoreWithTransaction = clientgo.ThreadSafeStoreWithTransaction
-
-// TimestampedEntry is client-go's.
-type TimestampedEntry = clientgo.TimestampedEntry
-
-// ToListWatcherWithWatchListSemantics is client-go's.
-var ToListWatcherWithWatchListSemantics = clientgo.ToListWatcherWithWatchListSemantics
-
-// ToListerWatcherWithContext is client-go's.
-var ToListerWatcherWithContext = clientgo.ToListerWatcherWithContext
-
-// ToListerWithContext is client-go's.
-var ToListerWithContext = clientgo.ToListerWithContext
-
-// ToWatcherWithContext is client-go's.
-var ToWatcherWithContext = clientgo.ToWatcherWithContext
-
-// Transaction is client-go's.
-type Transaction = clientgo.Transaction
-
-// TransactionError is client-go's.
-type TransactionError = clientgo.TransactionError
-
-// TransactionStore is client-go's.
-type TransactionStore = clientgo.TransactionStore
-
-// TransactionType is client-go's.
-type TransactionType = clientgo.TransactionType
-
-// TransactionTypeAdd is client-go's.
-const TransactionTypeAdd = clientgo.TransactionTypeAdd
-
-// TransactionTypeDelete is client-go's.
-const TransactionTypeDelete = clientgo.TransactionTypeDelete
-
-// TransactionTypeUpdate is client-go's.
-const TransactionTypeUpdate = clientgo.TransactionTypeUpdate
-
-// TransformFunc is client-go's.
-type TransformFunc = clientgo.TransformFunc
-
-// TransformingStore is client-go's.
-type TransformingStore = clientgo.TransformingStore
-
-// TypedFilteringResourceEventHandler is client-go's.
-type TypedFilteringResourceEventHandler[T Object] = clientgo.TypedFilteringResourceEventHandler[T]
-
-// TypedIndexFunc is client-go's.
-type TypedIndexFunc[T any] = clientgo.TypedIndexFunc[T]
-
-// TypedIndexer is client-go's.
-type TypedIndexer[T any] = clientgo.TypedIndexer[T]
-
-// TypedIndexers is client-go's.
-type TypedIndexers[T any] = clientgo.TypedIndexers[T]
-
-// TypedResourceEventHandler is client-go's.
-type TypedResourceEventHandler[T Object] = clientgo.TypedResourceEventHandler[T]
-
-// TypedResourceEventHandlerDetailedFuncs is client-go's.
-type TypedResourceEventHandlerDetailedFuncs[T Object] = clientgo.TypedResourceEventHandlerDetailedFuncs[T]
-
-// TypedResourceEventHandlerFuncs is client-go's.
-type TypedResourceEventHandlerFuncs[T Object] = clientgo.TypedResourceEventHandlerFuncs[T]
-
-// TypedSharedIndexInformer is client-go's.
-type TypedSharedIndexInformer[T Object] = clientgo.TypedSharedIndexInformer[T]
-
-// UndeltaStore is client-go's.
-type UndeltaStore = clientgo.UndeltaStore
-
-// Updated is client-go's.
-const Updated = clientgo.Updated
-
-// VeryShortWatchError is client-go's.
-type VeryShortWatchError = clientgo.VeryShortWatchError
-
-// WaitFor is client-go's.
-var WaitFor = clientgo.WaitFor
-
-// WaitForCacheSync is client-go's.
-var WaitForCacheSync = clientgo.WaitForCacheSync
-
-// WaitForNamedCacheSync is client-go's.
-var WaitForNamedCacheSync = clientgo.WaitForNamedCacheSync
-
-// WaitForNamedCacheSyncWithContext is client-go's.
-var WaitForNamedCacheSyncWithContext = clientgo.WaitForNamedCacheSyncWithContext
-
-// WatchErrorHandler is client-go's.
-type WatchErrorHandler = clientgo.WatchErrorHandler
-
-// WatchErrorHandlerWithContext is client-go's.
-type WatchErrorHandlerWithContext = clientgo.WatchErrorHandlerWithContext
-
-// WatchFunc is client-go's.
-//
-// Deprecated: client-go deprecates it, and its comment names what to use.
+// Deprecated: it is deprecated there, and its comment names what to use.
 //
 //lint:ignore SA1019 programs that still use the name are to find it
-type WatchFunc = clientgo.WatchFunc
+type ListFunc = theirs.ListFunc
 
-// WatchFuncWithContext is client-go's.
-type WatchFuncWithContext = clientgo.WatchFuncWithContext
+// ListWatch is that of k8s.io/client-go/tools/cache.
+type ListWatch = theirs.ListWatch
 
-// Watcher is client-go's.
-type Watcher = clientgo.Watcher
+// ListWithContextFunc is that of k8s.io/client-go/tools/cache.
+type ListWithContextFunc = theirs.ListWithContextFunc
 
-// WatcherWithContext is client-go's.
-type WatcherWithContext = clientgo.WatcherWithContext
+// Lister is that of k8s.io/client-go/tools/cache.
+type Lister = theirs.Lister
+
+// ListerWatcher is that of k8s.io/client-go/tools/cache.
+type ListerWatcher = theirs.ListerWatcher
+
+// ListerWatcherWithContext is that of k8s.io/client-go/tools/cache.
+type ListerWatcherWithContext = theirs.ListerWatcherWithContext
+
+// ListerWithContext is that of k8s.io/client-go/tools/cache.
+type ListerWithContext = theirs.ListerWithContext
+
+// MetaNamespaceIndexFunc is that of k8s.io/client-go/tools/cache.
+var MetaNamespaceIndexFunc = theirs.MetaNamespaceIndexFunc
+
+// MetaNamespaceKeyFunc is that of k8s.io/client-go/tools/cache.
+var MetaNamespaceKeyFunc = theirs.MetaNamespaceKeyFunc
+
+// MetaObjectToName is that of k8s.io/client-go/tools/cache.
+var MetaObjectToName = theirs.MetaObjectToName
+
+// MetricsProvider is that of k8s.io/client-go/tools/cache.
+type MetricsProvider = theirs.MetricsProvider
+
+// MutationCache is that of k8s.io/client-go/tools/cache.
+type MutationCache = theirs.MutationCache
+
+// MutationCacheOptions is that of k8s.io/client-go/tools/cache.
+type MutationCacheOptions = theirs.MutationCacheOptions
+
+// MutationDetector is that of k8s.io/client-go/tools/cache.
+type MutationDetector = theirs.MutationDetector
+
+// NamespaceIndex is that of k8s.io/client-go/tools/cache.
+const NamespaceIndex = theirs.NamespaceIndex
+
+// NamespacedNameAsObjectName is that of k8s.io/client-go/tools/cache.
+var NamespacedNameAsObjectName = theirs.NamespacedNameAsObjectName
+
+// NewCacheMutationDetector is that of k8s.io/client-go/tools/cache.
+var NewCacheMutationDetector = theirs.NewCacheMutationDetector
+
+// NewExpirationStore is that of k8s.io/client-go/tools/cache.
+var NewExpirationStore = theirs.NewExpirationStore
+
+// NewFIFO is that of k8s.io/client-go/tools/cache.
+var NewFIFO = theirs.NewFIFO
+
+// NewFakeExpirationStore is that of k8s.io/client-go/tools/cache.
+var NewFakeExpirationStore = theirs.NewFakeExpirationStore
+
+// NewFilteredListWatchFromClient is that of k8s.io/client-go/tools/cache.
+var NewFilteredListWatchFromClient = theirs.NewFilteredListWatchFromClient
+
+// NewGenericLister is that of k8s.io/client-go/tools/cache.
+var NewGenericLister = theirs.NewGenericLister
+
+// NewHeap is that of k8s.io/client-go/tools/cache.
+var NewHeap = theirs.NewHeap
+
+// NewInformerName is that of k8s.io/client-go/tools/cache.
+var NewInformerName = theirs.NewInformerName
+
+// NewIntegerResourceVersionMutationCache is that of k8s.io/client-go/tools/cache.
+var NewIntegerResourceVersionMutationCache = theirs.NewIntegerResourceVersionMutationCache
+
+// NewIntegerResourceVersionMutationCacheWithOptions is that of k8s.io/client-go/tools/cache.
+var NewIntegerResourceVersionMutationCacheWithOptions = theirs.NewIntegerResourceVersionMutationCacheWithOptions
+
+// NewListWatchFromClient is that of k8s.io/client-go/tools/cache.
+var NewListWatchFromClient = theirs.NewListWatchFromClient
+
+// NewObjectName is that of k8s.io/client-go/tools/cache.
+var NewObjectName = theirs.NewObjectName
+
+// NewRetryWithDeadline is that of k8s.io/client-go/tools/cache.
+var NewRetryWithDeadline = theirs.NewRetryWithDeadline
+
+// NewTTLStore is that of k8s.io/client-go/tools/cache.
+var NewTTLStore = theirs.NewTTLStore
+
+// Object is that of k8s.io/client-go/tools/cache.
+type Object = theirs.Object
+
+// ObjectName is that of k8s.io/client-go/tools/cache.
+type ObjectName = theirs.ObjectName
+
+// ObjectToName is that of k8s.io/client-go/tools/cache.
+var ObjectToName = theirs.ObjectToName
+
+// ParseObjectName is that of k8s.io/client-go/tools/cache.
+var ParseObjectName = theirs.ParseObjectName
+
+// PopProcessFunc is that of k8s.io/client-go/tools/cache.
+type PopProcessFunc = theirs.PopProcessFunc
+
+// ProcessBatchFunc is that of k8s.io/client-go/tools/cache.
+type ProcessBatchFunc = theirs.ProcessBatchFunc
+
+// ProcessFunc is that of k8s.io/client-go/tools/cache.
+type ProcessFunc = theirs.ProcessFunc
+
+// Queue is that of k8s.io/client-go/tools/cache.
+type Queue = theirs.Queue
+
+// QueueWithBatch is that of k8s.io/client-go/tools/cache.
+type QueueWithBatch = theirs.QueueWithBatch
+
+// RealFIFOOptions is that of k8s.io/client-go/tools/cache.
+type RealFIFOOptions = theirs.RealFIFOOptions
+
+// Reflector is that of k8s.io/client-go/tools/cache.
+type Reflector = theirs.Reflector
+
+// ReflectorBookmarkStore is that of k8s.io/client-go/tools/cache.
+type ReflectorBookmarkStore = theirs.ReflectorBookmarkStore
+
+// ReflectorOptions is that of k8s.io/client-go/tools/cache.
+type ReflectorOptions = theirs.ReflectorOptions
+
+// ReflectorStore is that of k8s.io/client-go/tools/cache.
+type ReflectorStore = theirs.ReflectorStore
+
+// Replaced is that of k8s.io/client-go/tools/cache.
+const Replaced = theirs.Replaced
+
+// ReplacedAll is that of k8s.io/client-go/tools/cache.
+const ReplacedAll = theirs.ReplacedAll
+
+// ReplacedAllInfo is that of k8s.io/client-go/tools/cache.
+type ReplacedAllInfo = theirs.ReplacedAllInfo
+
+// ResetInformerNamesForTesting is that of k8s.io/client-go/tools/cache.
+var ResetInformerNamesForTesting = theirs.ResetInformerNamesForTesting
+
+// ResourceEventHandler is that of k8s.io/client-go/tools/cache.
+type ResourceEventHandler = theirs.ResourceEventHandler
+
+// ResourceEventHandlerDetailedFuncs is that of k8s.io/client-go/tools/cache.
+type ResourceEventHandlerDetailedFuncs = theirs.ResourceEventHandlerDetailedFuncs
+
+// ResourceEventHandlerFuncs is that of k8s.io/client-go/tools/cache.
+type ResourceEventHandlerFuncs = theirs.ResourceEventHandlerFuncs
+
+// ResourceEventHandlerRegistration is that of k8s.io/client-go/tools/cache.
+type ResourceEventHandlerRegistration = theirs.ResourceEventHandlerRegistration
+
+// ResourceVersionComparator is that of k8s.io/client-go/tools/cache.
+type ResourceVersionComparator = theirs.ResourceVersionComparator
+
+// ResourceVersionUpdater is that of k8s.io/client-go/tools/cache.
+type ResourceVersionUpdater = theirs.ResourceVersionUpdater
+
+// RetryWithDeadline is that of k8s.io/client-go/tools/cache.
+type RetryWithDeadline = theirs.RetryWithDeadline
+
+// SetReflectorMetricsProvider is that of k8s.io/client-go/tools/cache.
+var SetReflectorMetricsProvider = theirs.SetReflectorMetricsProvider
+
+// SharedIndexInformer is that of k8s.io/client-go/tools/cache.
+type SharedIndexInformer = theirs.SharedIndexInformer
+
+// SharedIndexInformerOptions is that of k8s.io/client-go/tools/cache.
+type SharedIndexInformerOptions = theirs.SharedIndexInformerOptions
+
+// SharedInformer is that of k8s.io/client-go/tools/cache.
+type SharedInformer = theirs.SharedInformer
+
+// ShouldResyncFunc is that of k8s.io/client-go/tools/cache.
+type ShouldResyncFunc = theirs.ShouldResyncFunc
+
+// ShutDownEventHandler is that of k8s.io/client-go/tools/cache.
+var ShutDownEventHandler = theirs.ShutDownEventHandler
+
+// SplitMetaNamespaceKey is that of k8s.io/client-go/tools/cache.
+var SplitMetaNamespaceKey = theirs.SplitMetaNamespaceKey
+
+// Store is that of k8s.io/client-go/tools/cache.
+type Store = theirs.Store
+
+// SummaryMetric is that of k8s.io/client-go/tools/cache.
+type SummaryMetric = theirs.SummaryMetric
+
+// Sync is that of k8s.io/client-go/tools/cache.
+const Sync = theirs.Sync
+
+// SyncAll is that of k8s.io/client-go/tools/cache.
+const SyncAll = theirs.SyncAll
+
+// SyncAllInfo is that of k8s.io/client-go/tools/cache.
+type SyncAllInfo = theirs.SyncAllInfo
+
+// SyncResult is that of k8s.io/client-go/tools/cache.
+type SyncResult = theirs.SyncResult
+
+// TTLPolicy is that of k8s.io/client-go/tools/cache.
+type TTLPolicy = theirs.TTLPolicy
+
+// ThreadSafeStore is that of k8s.io/client-go/tools/cache.
+type ThreadSafeStore = theirs.ThreadSafeStore
+
+// ThreadSafeStoreTransaction is that of k8s.io/client-go/tools/cache.
+type ThreadSafeStoreTransaction = theirs.ThreadSafeStoreTransaction
+
+// ThreadSafeStoreWithTransaction is that of k8s.io/client-go/tools/cache.
+type ThreadSafeStoreWithTransaction = theirs.ThreadSafeStoreWithTransaction
+
+// TimestampedEntry is that of k8s.io/client-go/tools/cache.
+type TimestampedEntry = theirs.TimestampedEntry
+
+// ToListWatcherWithWatchListSemantics is that of k8s.io/client-go/tools/cache.
+var ToListWatcherWithWatchListSemantics = theirs.ToListWatcherWithWatchListSemantics
+
+// ToListerWatcherWithContext is that of k8s.io/client-go/tools/cache.
+var ToListerWatcherWithContext = theirs.ToListerWatcherWithContext
+
+// ToListerWithContext is that of k8s.io/client-go/tools/cache.
+var ToListerWithContext = theirs.ToListerWithContext
+
+// ToWatcherWithContext is that of k8s.io/client-go/tools/cache.
+var ToWatcherWithContext = theirs.ToWatcherWithContext
+
+// Transaction is that of k8s.io/client-go/tools/cache.
+type Transaction = theirs.Transaction
+
+// TransactionError is that of k8s.io/client-go/tools/cache.
+type TransactionError = theirs.TransactionError
+
+// TransactionStore is that of k8s.io/client-go/tools/cache.
+type TransactionStore = theirs.TransactionStore
+
+// TransactionType is that of k8s.io/client-go/tools/cache.
+type TransactionType = theirs.TransactionType
+
+// TransactionTypeAdd is that of k8s.io/client-go/tools/cache.
+const TransactionTypeAdd = theirs.TransactionTypeAdd
+
+// TransactionTypeDelete is that of k8s.io/client-go/tools/cache.
+const TransactionTypeDelete = theirs.TransactionTypeDelete
+
+// TransactionTypeUpdate is that of k8s.io/client-go/tools/cache.
+const TransactionTypeUpdate = theirs.TransactionTypeUpdate
+
+// TransformFunc is that of k8s.io/client-go/tools/cache.
+type TransformFunc = theirs.TransformFunc
+
+// TransformingStore is that of k8s.io/client-go/tools/cache.
+type TransformingStore = theirs.TransformingStore
+
+// TypedFilteringResourceEventHandler is that of k8s.io/client-go/tools/cache.
+type TypedFilteringResourceEventHandler[T Object] = theirs.TypedFilteringResourceEventHandler[T]
+
+// TypedIndexFunc is that of k8s.io/client-go/tools/cache.
+type TypedIndexFunc[T any] = theirs.TypedIndexFunc[T]
+
+// TypedIndexer is that of k8s.io/client-go/tools/cache.
+type TypedIndexer[T any] = theirs.TypedIndexer[T]
+
+// TypedIndexers is that of k8s.io/client-go/tools/cache.
+type TypedIndexers[T any] = theirs.TypedIndexers[T]
+
+// TypedResourceEventHandler is that of k8s.io/client-go/tools/cache.
+type TypedResourceEventHandler[T Object] = theirs.TypedResourceEventHandler[T]
+
+// TypedResourceEventHandlerDetailedFuncs is that of k8s.io/client-go/tools/cache.
+type TypedResourceEventHandlerDetailedFuncs[T Object] = theirs.TypedResourceEventHandlerDetailedFuncs[T]
+
+// TypedResourceEventHandlerFuncs is that of k8s.io/client-go/tools/cache.
+type TypedResourceEventHandlerFuncs[T Object] = theirs.TypedResourceEventHandlerFuncs[T]
+
+// TypedSharedIndexInformer is that of k8s.io/client-go/tools/cache.
+type TypedSharedIndexInformer[T Object] = theirs.TypedSharedIndexInformer[T]
+
+// UndeltaStore is that of k8s.io/client-go/tools/cache.
+type UndeltaStore = theirs.UndeltaStore
+
+// Updated is that of k8s.io/client-go/tools/cache.
+const Updated = theirs.Updated
+
+// VeryShortWatchError is that of k8s.io/client-go/tools/cache.
+type VeryShortWatchError = theirs.VeryShortWatchError
+
+// WaitFor is that of k8s.io/client-go/tools/cache.
+var WaitFor = theirs.WaitFor
+
+// WaitForCacheSync is that of k8s.io/client-go/tools/cache.
+var WaitForCacheSync = theirs.WaitForCacheSync
+
+// WaitForNamedCacheSync is that of k8s.io/client-go/tools/cache.
+var WaitForNamedCacheSync = theirs.WaitForNamedCacheSync
+
+// WaitForNamedCacheSyncWithContext is that of k8s.io/client-go/tools/cache.
+var WaitForNamedCacheSyncWithContext = theirs.WaitForNamedCacheSyncWithContext
+
+// WatchErrorHandler is that of k8s.io/client-go/tools/cache.
+type WatchErrorHandler = theirs.WatchErrorHandler
+
+// WatchErrorHandlerWithContext is that of k8s.io/client-go/tools/cache.
+type WatchErrorHandlerWithContext = theirs.WatchErrorHandlerWithContext
+
+// WatchFunc is that of k8s.io/client-go/tools/cache.
+//
+// Deprecated: it is deprecated there, and its comment names what to use.
+//
+//lint:ignore SA1019 programs that still use the name are to find it
+type WatchFunc = theirs.WatchFunc
+
+// WatchFuncWithContext is that of k8s.io/client-go/tools/cache.
+type WatchFuncWithContext = theirs.WatchFuncWithContext
+
+// Watcher is that of k8s.io/client-go/tools/cache.
+type Watcher = theirs.Watcher
+
+// WatcherWithContext is that of k8s.io/client-go/tools/cache.
+type WatcherWithContext = theirs.WatcherWithContext

@@ -29,7 +29,7 @@ func TestGenerate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"package ring\n", "\ntype Ring = clientgo.Ring\n", "\nvar New = clientgo.New\n"} {
+	for _, want := range []string{"package ring\n", "\ntype Ring = theirs.Ring\n", "\nvar New = theirs.New\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
