@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/callsite"
 )
 
 // Config is what a Controller is made of. FIFO, ListerWatcher and Process are needed.
@@ -92,7 +93,7 @@ func NewController(config Config) *Controller {
 	}
 	if config.Name == "" {
 		// Here and not in Run: the stack of Run's goroutine may not have the caller's code.
-		config.Name = callsite()
+		config.Name = callsite.Name()
 	}
 	m := newMeter(&config)
 	return &Controller{config: config, intake: newIntake(config.FIFO, config.Transform, m), meter: m}

@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/util/watchlist"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/internal/callsite"
 )
 
 // ReflectorOptions configures a Reflector. The zero value works.
@@ -154,7 +156,7 @@ func NewReflector(lw cache.ListerWatcher, expectedType any, store cache.Reflecto
 		}
 	}
 	if r.name == "" {
-		r.name = callsite()
+		r.name = callsite.Name()
 	}
 	if r.typeDescription == "" {
 		r.typeDescription = r.describeType()

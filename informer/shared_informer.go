@@ -17,6 +17,7 @@ import (
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/indexer"
+	"github.com/informerbench/informerbench/internal/callsite"
 )
 
 // minimumResyncPeriod is the shortest period that a handler can have, as in client-go.
@@ -66,7 +67,7 @@ var _ cache.SharedIndexInformer = (*SharedIndexInformer)(nil)
 // a kind it also drops watch events of another kind.
 func New(lw cache.ListerWatcher, exampleObject runtime.Object, options Options) *SharedIndexInformer {
 	options = options.withDefaults(exampleObject)
-	s := &SharedIndexInformer{lw: lw, objectType: exampleObject, name: callsite(), options: options, synced: make(chan struct{})}
+	s := &SharedIndexInformer{lw: lw, objectType: exampleObject, name: callsite.Name(), options: options, synced: make(chan struct{})}
 	store := indexer.Complete(options.NewStore(options.Indexers))
 	s.indexer = indexer.New(options.KeyFunc, store, indexer.Options{WrapIndexers: options.failures.around})
 	s.processor.clock = options.Clock
@@ -138,7 +139,7 @@ func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 		MinWatchTimeout:   s.options.MinWatchTimeout,
 		PageSize:          s.options.PageSize,
 		UseWatchList:      s.options.UseWatchList,
-		WatchErrorHandler: watchErrorHandlerOf(s.mu.watchErrorHandler, s.lw, s.objectType, s.options.ObjectDescription),
+		WatchErrorHandler: WatchErrorHandlerOf(s.mu.watchErrorHandler, s.lw, s.objectType, s.options.ObjectDescription),
 		Clock:             s.options.Clock,
 
 		Identifier:              s.options.Identifier,
@@ -153,10 +154,12 @@ func (s *SharedIndexInformer) start(ctx context.Context) *Controller {
 	return c
 }
 
-// watchErrorHandlerOf adapts a handler that is written for client-go's Reflector. The
-// handler gets an idle one with this Reflector's name and type, which its methods return.
-// No client-go Reflector can stand for a Reflector of this package.
-func watchErrorHandlerOf(handler cache.WatchErrorHandlerWithContext, lw cache.ListerWatcher, objectType runtime.Object, description string) func(context.Context, *Reflector, error) {
+// WatchErrorHandlerOf adapts a handler that is written for client-go's Reflector to
+// Config.WatchErrorHandler; nil gives nil. The handler gets an idle Reflector of client-go's
+// with the name and type of the one that failed, which its methods return. No client-go
+// Reflector can stand for a Reflector of this package. The other arguments are those of the
+// Config.
+func WatchErrorHandlerOf(handler cache.WatchErrorHandlerWithContext, lw cache.ListerWatcher, objectType runtime.Object, description string) func(context.Context, *Reflector, error) {
 	if handler == nil {
 		return nil
 	}

@@ -57,7 +57,7 @@ func newUnshared(lw cache.ListerWatcher, exampleObject runtime.Object, handler c
 		MinWatchTimeout:   options.MinWatchTimeout,
 		PageSize:          options.PageSize,
 		UseWatchList:      options.UseWatchList,
-		WatchErrorHandler: watchErrorHandlerOf(options.WatchErrorHandler, lw, exampleObject, options.ObjectDescription),
+		WatchErrorHandler: WatchErrorHandlerOf(options.WatchErrorHandler, lw, exampleObject, options.ObjectDescription),
 		Clock:             options.Clock,
 
 		Identifier:              options.Identifier,

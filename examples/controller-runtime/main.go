@@ -1,6 +1,7 @@
-// The program controller-runtime runs a manager of sigs.k8s.io/controller-runtime
-// on our informer and our queue: two lines of it, marked (1) and (2), are all that
-// an existing program needs.
+// The program controller-runtime runs a manager of sigs.k8s.io/controller-runtime on our
+// informer and our queue. Two import paths, marked (1) and (2), put them under it; nothing else
+// differs from the program as it was written for controller-runtime and client-go, and a test
+// runs its tests on their packages too.
 //
 //	go run ./examples/controller-runtime
 //	go run ./examples/controller-runtime --kubeconfig ~/.kube/config
@@ -30,6 +31,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -40,8 +42,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/informerbench/informerbench/ctrlqueue"
-	"github.com/informerbench/informerbench/informer"
+	toolscache "github.com/informerbench/informerbench/dropin/cache" // (1) was k8s.io/client-go/tools/cache
+	"github.com/informerbench/informerbench/dropin/priorityqueue"    // (2) was sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue
 )
 
 func main() {
@@ -124,7 +126,7 @@ func newManager(config *rest.Config, pods *podReconciler) (manager.Manager, erro
 		Logger:                 logr.Discard(),
 		Metrics:                metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress: "0",
-		Cache:                  cache.Options{NewInformer: informer.NewSharedIndexInformer}, // (1) our informer
+		Cache:                  cache.Options{NewInformer: toolscache.NewSharedIndexInformer},
 	})
 	if err != nil {
 		return nil, err
@@ -133,11 +135,16 @@ func newManager(config *rest.Config, pods *podReconciler) (manager.Manager, erro
 	return mgr, builder.ControllerManagedBy(mgr).
 		For(&corev1.Pod{}).
 		WithOptions(controller.Options{
-			NewQueue:                ctrlqueue.New[reconcile.Request], // (2) our queue, with controller-runtime's metrics
+			NewQueue:                newQueue,
 			MaxConcurrentReconciles: 2,
 			SkipNameValidation:      new(true), // tests run this twice in one process
 		}).
 		Complete(pods)
+}
+
+// newQueue returns the queue of a controller.
+func newQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	return priorityqueue.New(name, func(o *priorityqueue.Opts[reconcile.Request]) { o.RateLimiter = limiter })
 }
 
 // podReconciler reads the pod that it is called for and counts.

@@ -26,6 +26,8 @@ var callers = []struct {
 		"informer/dynamicinformer": "Controllers, in place of k8s.io/client-go/dynamic/dynamicinformer.",
 		"indexer":                  "Who needs a cache.Indexer over one of the stores.",
 		"ctrlqueue":                "Controllers of controller-runtime, as controller.Options.NewQueue.",
+		"dropin/cache":             "Controllers, in place of k8s.io/client-go/tools/cache.",
+		"dropin/priorityqueue":     "Controllers of controller-runtime, in place of its pkg/controller/priorityqueue.",
 		"dropin/workqueue":         "Controllers, in place of k8s.io/client-go/util/workqueue.",
 		"queue/workqueue":          "Controllers that choose the parts of their queue, such as its heap or its order.",
 		"queue/ratelimit":          "Controllers, to make the limiter of their queue.",

@@ -23,7 +23,7 @@ type layer struct {
 // layers go from the bottom up. A package may import packages of lower layers,
 // and of its own layer only where the layer says so.
 var layers = []layer{
-	{[]string{"internal/clusterjob", "internal/explore", "internal/loopback", "internal/segqueue", "internal/spin", "internal/suggest"}, false},
+	{[]string{"internal/callsite", "internal/clusterjob", "internal/explore", "internal/loopback", "internal/segqueue", "internal/spin", "internal/suggest"}, false},
 	{[]string{"contract"}, false},
 	{[]string{"impl/internal/..."}, false},
 	{[]string{"impl/...", "queue/...", "indexer", "load/..."}, false},
@@ -53,7 +53,7 @@ var layers = []layer{
 }
 
 // core is what must stand on client-go and what it brings alone.
-var core = []string{"contract", "impl/...", "queue/...", "indexer", "informer/...", "dropin/workqueue"}
+var core = []string{"contract", "impl/...", "queue/...", "indexer", "informer/...", "dropin/workqueue", "dropin/cache"}
 
 // coreExceptions are the packages of core that may need one module more, which is
 // what they are there to show.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/contract"
 )
@@ -34,7 +35,7 @@ var (
 
 // NewCoalescing returns an empty FIFO. It starts no goroutine.
 func NewCoalescing(cfg contract.FIFOConfig, opts Options) *Coalescing {
-	f := &Coalescing{waiting: coalescingBacklog{known: cfg.KnownObjects, replaced: contract.Replaced}}
+	f := &Coalescing{waiting: coalescingBacklog{known: cfg.KnownObjects, logger: opts.logger(), replaced: contract.Replaced}}
 	if opts.SyncOnReplace {
 		f.waiting.replaced = contract.Sync
 	}
@@ -49,6 +50,7 @@ type coalescingBacklog struct {
 	entries
 	out      boxPool
 	known    contract.KeyListerGetter
+	logger   klog.Logger
 	replaced contract.DeltaType // what a Replace emits
 	relists  uint32             // number of Replaces so far
 }
@@ -161,7 +163,7 @@ func (l *coalescingBacklog) eachKnownIdle(f func(key objectKey, hash uint32, nam
 		}
 		obj, found, err := l.known.GetByKey(name)
 		if err != nil || !found {
-			reportLookup(name, err)
+			reportLookup(l.logger, name, err)
 			obj, found = nil, false
 		}
 		f(key, hash, name, obj, found)

@@ -30,24 +30,12 @@ func (f *Coalescing) AddIfNotPresent(obj any) error {
 	return nil
 }
 
-// read folds all events that have arrived and calls do. If one of them depends on a running
-// process, such as a Replace, it waits for the process. It wakes no Pop, for the reason that
-// settle gives.
-func (f *Coalescing) read(do func(waiting *entries)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for f.foldLocked() {
-		f.quiet.Wait()
-	}
-	do(&f.waiting.entries)
-}
-
 // List returns the newest object, or tombstone, of each waiting key, in the order
 // in which the keys wait.
 func (f *Coalescing) List() (list []any) {
-	f.read(func(waiting *entries) {
-		list = make([]any, 0, waiting.len())
-		for e := range waiting.all() {
+	f.read(func() {
+		list = make([]any, 0, f.waiting.len())
+		for e := range f.waiting.all() {
 			list = append(list, e.newest().Object)
 		}
 	})
@@ -56,9 +44,9 @@ func (f *Coalescing) List() (list []any) {
 
 // ListKeys returns the waiting keys in the order in which they wait.
 func (f *Coalescing) ListKeys() (keys []string) {
-	f.read(func(waiting *entries) {
-		keys = make([]string, 0, waiting.len())
-		for e := range waiting.all() {
+	f.read(func() {
+		keys = make([]string, 0, f.waiting.len())
+		for e := range f.waiting.all() {
 			keys = append(keys, e.key.String())
 		}
 	})
@@ -82,8 +70,8 @@ func (f *Coalescing) GetByKey(key string) (item any, exists bool, err error) {
 }
 
 func (f *Coalescing) get(key objectKey) (item any, exists bool, err error) {
-	f.read(func(waiting *entries) {
-		if e := waiting.find(key, 0); e != nil {
+	f.read(func() {
+		if e := f.waiting.find(key, 0); e != nil {
 			item, exists = e.clone(), true
 		}
 	})

@@ -5,6 +5,7 @@ package deltafifo
 
 import (
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/internal/explore"
@@ -34,6 +35,15 @@ type Options struct {
 	// MaxBatch is the most deltas that a PopBatch hands out; 0 means DefaultMaxBatch.
 	// DeltaFIFO has no PopBatch.
 	MaxBatch int
+	// Logger is told of known objects whose look-up fails; nil means klog.Background().
+	Logger *klog.Logger
+}
+
+func (o Options) logger() klog.Logger {
+	if o.Logger == nil {
+		return klog.Background()
+	}
+	return *o.Logger
 }
 
 // DefaultMaxBatch is what client-go's RealFIFO hands out at once.
@@ -49,6 +59,7 @@ type DeltaFIFO struct {
 	name        string
 	keyFunc     contract.KeyFunc
 	known       contract.KeyListerGetter // nil: nothing is known
+	logger      klog.Logger
 	transformer contract.TransformFunc
 	replaced    contract.DeltaType // what a Replace emits
 	synced      <-chan struct{}    // mu.initial closes it
@@ -79,6 +90,7 @@ func New(cfg contract.FIFOConfig, opts Options) *DeltaFIFO {
 		name:        opts.Name,
 		keyFunc:     cfg.KeyFunc,
 		known:       cfg.KnownObjects,
+		logger:      opts.logger(),
 		transformer: opts.Transformer,
 		replaced:    contract.Replaced,
 	}

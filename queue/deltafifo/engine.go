@@ -257,6 +257,18 @@ func (e *engine) Len() int {
 	return e.mu.backlog.len() + e.mu.pending.Len() + e.in.mu.waiting.Len()
 }
 
+// read folds all events that have arrived and calls do, which reads the backlog. If one of the
+// events depends on a running process, such as a Replace, it waits for the process. It wakes no
+// Pop, for the reason that settle gives.
+func (e *engine) read(do func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for e.foldLocked() {
+		e.quiet.Wait()
+	}
+	do()
+}
+
 // Pop waits until something is queued, takes out the Deltas that waited longest, and calls
 // process with them. No lock is held meanwhile, so that process may call the FIFO, except
 // Pop, PopBatch and the methods that read what waits. It returns the Deltas, which belong to

@@ -4,6 +4,7 @@ package deltafifo
 
 import (
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/contract"
 )
@@ -38,7 +39,7 @@ func NewInOrder(cfg contract.FIFOConfig, opts Options) *InOrder {
 	if opts.Atomic {
 		cfg.KnownObjects = nil
 	}
-	f := &InOrder{waiting: inOrderBacklog{known: cfg.KnownObjects}, bookmarks: opts.Bookmarks}
+	f := &InOrder{waiting: inOrderBacklog{known: cfg.KnownObjects, logger: opts.logger()}, bookmarks: opts.Bookmarks}
 	f.waiting.emptied = &f.mu.emptied
 	f.atomicLists = opts.Atomic
 	f.init(cfg, opts, "InOrderFIFO", &f.waiting)
@@ -55,6 +56,18 @@ func (f *InOrder) Bookmark(resourceVersion string) error {
 	return nil
 }
 
+// Waiting returns a copy of what waits, for tests and for people who debug. It takes O(n) in
+// that. process must not call it without Options.Atomic: it may wait for process.
+func (f *InOrder) Waiting() (deltas []contract.Delta) {
+	f.read(func() {
+		deltas = make([]contract.Delta, 0, f.waiting.Len())
+		for ev := range f.waiting.All() {
+			deltas = append(deltas, ev.delta())
+		}
+	})
+	return deltas
+}
+
 // inOrderBacklog is the backlog of an InOrder: the events as they came, where possible in the
 // segments in which they came.
 type inOrderBacklog struct {
@@ -62,6 +75,7 @@ type inOrderBacklog struct {
 	out     boxPool
 	emptied *spares // the engine's
 	known   contract.KeyListerGetter
+	logger  klog.Logger
 	batch   keySet
 }
 
@@ -130,7 +144,7 @@ func (l *inOrderBacklog) replace(list *relist) {
 			obj, exists, err := l.known.GetByKey(name)
 			if err != nil || !exists {
 				obj = nil
-				reportLookup(name, err)
+				reportLookup(l.logger, name, err)
 			}
 			l.Push(event{key: key, obj: deletion(name, obj).Object, kind: deleted}, l.emptied)
 		}
@@ -149,7 +163,7 @@ func (l *inOrderBacklog) resync() {
 		}
 		obj, exists, err := l.known.GetByKey(name)
 		if err != nil || !exists {
-			reportLookup(name, err)
+			reportLookup(l.logger, name, err)
 			continue
 		}
 		l.Push(event{key: key, obj: obj, kind: synced}, l.emptied)

@@ -3,10 +3,10 @@ package deltafifo
 // Replace and Resync of a DeltaFIFO.
 
 import (
-	"context"
 	"fmt"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
 
 	"github.com/informerbench/informerbench/contract"
 )
@@ -82,7 +82,7 @@ func (f *DeltaFIFO) deleteKnownLocked() {
 		obj, exists, err := f.known.GetByKey(key)
 		if err != nil || !exists {
 			obj = nil
-			reportLookup(key, err)
+			reportLookup(f.logger, key, err)
 		}
 		f.enqueueLocked(key, deletion(key, obj))
 	}
@@ -111,7 +111,7 @@ func (f *DeltaFIFO) Resync() error {
 		}
 		obj, exists, err := f.known.GetByKey(key)
 		if err != nil || !exists {
-			reportLookup(key, err)
+			reportLookup(f.logger, key, err)
 			continue
 		}
 		f.enqueueLocked(key, contract.Delta{Type: contract.Sync, Object: obj})
@@ -122,8 +122,8 @@ func (f *DeltaFIFO) Resync() error {
 // reportLookup hands a failed look-up to apimachinery's handlers, because a
 // Reflector could do nothing with the error. A key that is merely gone is no error:
 // the store may have been changed from elsewhere.
-func reportLookup(key string, err error) {
+func reportLookup(logger klog.Logger, key string, err error) {
 	if err != nil {
-		utilruntime.HandleErrorWithContext(context.Background(), err, "Looking up a known object", "key", key)
+		utilruntime.HandleErrorWithLogger(logger, err, "Looking up a known object", "key", key)
 	}
 }

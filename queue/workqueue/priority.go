@@ -243,6 +243,30 @@ func (q *PriorityQueue[T]) Len() int {
 	return q.mu.ready
 }
 
+// QueuedItem is an item that waits in a PriorityQueue.
+type QueuedItem[T comparable] struct {
+	Item     T         `json:"key"`
+	Priority int       `json:"priority"`
+	ReadyAt  time.Time `json:"readyAt,omitzero"` // when its delay is over; zero: it is ready, or is so at Done
+}
+
+// Queued returns what waits to be handed out, in no order, for logs and for people who debug.
+// It takes O(n) in the items of the queue, under the lock.
+func (q *PriorityQueue[T]) Queued() []QueuedItem[T] {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	items := make([]QueuedItem[T], 0, q.mu.items.len)
+	for n := range q.mu.items.all() {
+		switch {
+		case n.state&dirty != 0:
+			items = append(items, QueuedItem[T]{Item: n.item, Priority: n.more.priority})
+		case n.state&waiting != 0 && q.mu.times != nil:
+			items = append(items, QueuedItem[T]{Item: n.item, Priority: n.more.priority, ReadyAt: n.more.readyAt})
+		}
+	}
+	return items
+}
+
 // Get is GetWithPriority without the priority.
 func (q *PriorityQueue[T]) Get() (item T, shutdown bool) {
 	item, _, shutdown = q.GetWithPriority()

@@ -1,6 +1,9 @@
 package workqueue
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"iter"
+)
 
 // table finds the node of an item. It is a hash table by linear hashing (Litwin,
 // "Linear hashing: a new tool for file and table addressing", VLDB 1980): chains of
@@ -125,6 +128,19 @@ func (t *table[T, X]) bucketOf(hash uint64) uint64 {
 		return b
 	}
 	return hash & t.mask
+}
+
+// all yields every node, in no order. The caller must not change the table meanwhile.
+func (t *table[T, X]) all() iter.Seq[*node[T, X]] {
+	return func(yield func(*node[T, X]) bool) {
+		for b := range t.buckets {
+			for n := *t.head(b); n != nil; n = n.chain {
+				if !yield(n) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func (t *table[T, X]) head(b uint64) **node[T, X] {

@@ -118,20 +118,23 @@ func (d differ) text(t types.Type) string {
 		}
 		return p.Path()
 	}
+	write := func(t types.Type) string {
+		return strings.ReplaceAll(types.TypeString(t, qualifier), "interface{}", "any")
+	}
 	s, ok := t.(*types.Signature)
 	if !ok {
-		return types.TypeString(t, qualifier)
+		return write(t)
 	}
 	tuple := func(of *types.Tuple) string {
 		var out []string
 		for v := range of.Variables() {
-			out = append(out, types.TypeString(v.Type(), qualifier))
+			out = append(out, write(v.Type()))
 		}
 		return "(" + strings.Join(out, ", ") + ")"
 	}
 	text := tuple(s.Params()) + " " + tuple(s.Results())
 	for p := range s.TypeParams().TypeParams() {
-		text += " " + p.Obj().Name() + " " + types.TypeString(p.Constraint(), qualifier)
+		text += " " + p.Obj().Name() + " " + write(p.Constraint())
 	}
 	if s.Variadic() {
 		text += " variadic"

@@ -9,20 +9,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/format"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
 
-// Suite is a package of tests, and what stands in for the package that they test.
+// Suite is a package of tests, and what stands in for the package that they test. A name in
+// LeftOut, Bodies or Renames is for one file if it is written "file_test.go:Name".
 type Suite struct {
 	Theirs string // the import path of the package whose tests are run
 	Ours   string // the import path of the package that is tested
@@ -31,26 +27,49 @@ type Suite struct {
 	// LeftOut are the functions, types and variables that do not compile against Ours, such as
 	// tests of unexported fields, each with the reason.
 	LeftOut map[string]string
-	// Bodies replace the bodies of helper functions that reach into Theirs.
+	// Bodies replace the bodies of helper functions that reach into Theirs. A method's name has
+	// its receiver's type: "Queue.len".
 	Bodies map[string]string
-	// Differs are the tests that Ours answers in another way on purpose, each with the page
-	// that says so. They must fail, or they are no longer different.
+	// Renames replace identifiers, such as a constructor of Theirs by one that Bridge has.
+	Renames map[string]string
+	// Bridge is a file of ours that is compiled with the tests, in their package; "" means none.
+	// It stands in for unexported names of Theirs. It lies in a folder testdata, so that nothing
+	// else compiles it.
+	Bridge string
+	// Specs is the test that runs the suite's specs, if it has any (Ginkgo). Each spec is reported
+	// by itself, by its texts; "" means none.
+	Specs string
+	// Differs are the tests and specs that Ours answers in another way on purpose, each with the
+	// page that says so. They must fail, or they are no longer different.
 	Differs map[string]string
 }
 
 // Run runs the suite in a process of its own, and reports each of its tests as a subtest. A
 // test that is left out is skipped with its reason.
 func (s Suite) Run(t *testing.T) {
-	overlay, tests, err := s.overlay(t.TempDir())
+	tmp := t.TempDir()
+	overlay, tests, err := s.overlay(tmp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := s.modules(tmp)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(tests) == 0 {
 		t.Fatalf("%s has no tests", s.Theirs)
 	}
-	results, output, err := s.goTest(overlay, tests)
+	results, output, err := s.goTest(overlay, modules, tests)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if s.Specs != "" {
+		tests = slices.DeleteFunc(tests, func(name string) bool { return name == s.Specs })
+		specs, err := readSpecs(filepath.Join(tmp, specsFile), results, output)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", s.Specs, err, output[s.Specs])
+		}
+		tests = append(tests, specs...)
 	}
 	for _, name := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -74,12 +93,43 @@ func (s Suite) Run(t *testing.T) {
 	}
 }
 
-func (s Suite) dirOf(path string) (string, error) {
-	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", path).Output() //nolint:gosec // a constant of a test
+func (s Suite) dirOf(path string) (string, error) { return list(path, "{{.Dir}}") }
+
+// list runs go list on a package.
+func list(path, format string) (string, error) {
+	out, err := exec.Command("go", "list", "-f", format, path).Output() //nolint:gosec // constants of a test
 	if err != nil {
 		return "", fmt.Errorf("finding %s: %w", path, err)
 	}
 	return strings.TrimSpace(string(out)), nil
+}
+
+// modules writes a copy of our go.mod to tmp, and beside it the sums of both modules. The go
+// command adds to the copy what the tests import and we do not, such as testify, in the
+// version that Theirs requires.
+func (s Suite) modules(tmp string) (file string, err error) {
+	theirs, err := list(s.Theirs, "{{.Module.Dir}}")
+	if err != nil {
+		return "", err
+	}
+	ours, err := list(s.Ours, "{{.Module.Dir}}")
+	if err != nil {
+		return "", err
+	}
+	var sums []byte
+	for _, dir := range []string{ours, theirs} {
+		text, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+		if err != nil {
+			return "", err
+		}
+		sums = append(sums, text...)
+	}
+	text, err := os.ReadFile(filepath.Join(ours, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	file = filepath.Join(tmp, "go.mod")
+	return file, errors.Join(os.WriteFile(file, text, 0o644), os.WriteFile(filepath.Join(tmp, "go.sum"), sums, 0o644)) //nolint:gosec // no secrets
 }
 
 // overlay writes the rewritten test files to tmp, and the file that lays them over ours. Our
@@ -112,6 +162,9 @@ func (s Suite) overlay(tmp string) (file string, tests []string, err error) {
 	for name := range s.Bodies {
 		unused[name] = true
 	}
+	for name := range s.Renames {
+		unused[name] = true
+	}
 	for _, path := range files {
 		name := filepath.Base(path)
 		if s.Files != nil && !slices.Contains(s.Files, name) {
@@ -121,6 +174,9 @@ func (s Suite) overlay(tmp string) (file string, tests []string, err error) {
 		if err != nil {
 			return "", nil, err
 		}
+		if text == nil {
+			continue
+		}
 		tests = append(tests, found...)
 		written := filepath.Join(tmp, name)
 		if err := os.WriteFile(written, text, 0o644); err != nil {
@@ -128,8 +184,15 @@ func (s Suite) overlay(tmp string) (file string, tests []string, err error) {
 		}
 		replace[filepath.Join(ours, "upstream_"+name)] = written
 	}
+	if s.Bridge != "" {
+		written, err := filepath.Abs(s.Bridge)
+		if err != nil {
+			return "", nil, err
+		}
+		replace[filepath.Join(ours, "upstream_bridge_test.go")] = written
+	}
 	for name := range unused {
-		err = errors.Join(err, fmt.Errorf("%s declares no %s any more", s.Theirs, name))
+		err = errors.Join(err, fmt.Errorf("%s has no %s any more", s.Theirs, name))
 	}
 	if err != nil {
 		return "", nil, err
@@ -142,124 +205,21 @@ func (s Suite) overlay(tmp string) (file string, tests []string, err error) {
 	return file, tests, os.WriteFile(file, text, 0o644)
 }
 
-// rewrite makes a test file one of Ours: its imports, and what Bodies and LeftOut say. It
-// takes the names that it finds there out of unused.
-func (s Suite) rewrite(path string, unused map[string]bool) (text []byte, tests []string, err error) {
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
-	if err != nil {
-		return nil, nil, err
-	}
-	var kept []ast.Decl
-	for _, d := range f.Decls {
-		name := declared(d)
-		body, replaced := s.Bodies[name]
-		_, leftOut := s.LeftOut[name]
-		if replaced || leftOut {
-			delete(unused, name)
-		}
-		if leftOut {
-			continue
-		}
-		if fn, ok := d.(*ast.FuncDecl); ok && replaced {
-			if fn.Body, err = block(body); err != nil {
-				return nil, nil, fmt.Errorf("the body of %s: %w", name, err)
-			}
-		}
-		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(name, "Test") && name != "TestMain" {
-			tests = append(tests, name)
-		}
-		kept = append(kept, d)
-	}
-	f.Decls = kept
-	f.Comments = nil // their places are no longer right
-	s.imports(f)
-	var out bytes.Buffer
-	if err := format.Node(&out, token.NewFileSet(), f); err != nil {
-		return nil, nil, err
-	}
-	return out.Bytes(), tests, nil
-}
-
-// imports points imports of Theirs at Ours, and drops those that nothing uses any more.
-func (s Suite) imports(f *ast.File) {
-	used := map[string]bool{}
-	ast.Inspect(f, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok {
-			if id, ok := sel.X.(*ast.Ident); ok {
-				used[id.Name] = true
-			}
-		}
-		return true
-	})
-	for _, d := range f.Decls {
-		g, ok := d.(*ast.GenDecl)
-		if !ok || g.Tok != token.IMPORT {
-			continue
-		}
-		g.Specs = slices.DeleteFunc(g.Specs, func(spec ast.Spec) bool {
-			im := spec.(*ast.ImportSpec)
-			path, _ := strconv.Unquote(im.Path.Value)
-			name := path[strings.LastIndex(path, "/")+1:]
-			if im.Name != nil {
-				name = im.Name.Name
-			}
-			if path == s.Theirs {
-				im.Path.Value = strconv.Quote(s.Ours)
-			}
-			return name != "_" && name != "." && !used[name] && !versioned(name)
-		})
-	}
-	f.Imports = nil
-}
-
-// versioned reports whether a path's last element may not be the package's name, such as v2.
-func versioned(name string) bool { return strings.HasPrefix(name, "v") && len(name) <= 3 }
-
-// declared is the name of a declaration, of its first name if there are several.
-func declared(d ast.Decl) string {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		if d.Recv != nil && len(d.Recv.List) == 1 {
-			t := d.Recv.List[0].Type
-			if star, ok := t.(*ast.StarExpr); ok {
-				t = star.X
-			}
-			if id, ok := t.(*ast.Ident); ok {
-				return id.Name + "." + d.Name.Name
-			}
-		}
-		return d.Name.Name
-	case *ast.GenDecl:
-		for _, spec := range d.Specs {
-			switch spec := spec.(type) {
-			case *ast.TypeSpec:
-				return spec.Name.Name
-			case *ast.ValueSpec:
-				return spec.Names[0].Name
-			}
-		}
-	}
-	return ""
-}
-
-func block(body string) (*ast.BlockStmt, error) {
-	e, err := parser.ParseExpr("func() {" + body + "\n}")
-	if err != nil {
-		return nil, err
-	}
-	return e.(*ast.FuncLit).Body, nil
-}
-
 // goTest runs the tests, and returns the result and the output of each.
-func (s Suite) goTest(overlay string, tests []string) (results, output map[string]string, err error) {
-	cmd := exec.Command("go", "test", "-json", "-count=1", "-timeout=5m", "-overlay", overlay, "-run", "^("+strings.Join(tests, "|")+")$", s.Ours) //nolint:gosec // constants of a test
+func (s Suite) goTest(overlay, modules string, tests []string) (results, output map[string]string, err error) {
+	args := []string{"test", "-json", "-count=1", "-timeout=5m", "-mod=mod", "-modfile", modules, "-overlay", overlay, "-run", "^(" + strings.Join(tests, "|") + ")$", s.Ours}
+	if s.Specs != "" {
+		args = append(args, "-ginkgo.json-report="+filepath.Join(filepath.Dir(overlay), specsFile))
+	}
+	cmd := exec.Command("go", args...) //nolint:gosec // constants of a test
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, failed := cmd.Output()
 	results, output = map[string]string{}, map[string]string{}
 	all := ""
-	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
 		var e struct{ Action, Test, Output string }
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			return nil, nil, fmt.Errorf("reading what go test says: %w: %s", err, lines.Text())

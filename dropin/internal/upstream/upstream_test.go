@@ -13,11 +13,16 @@ func TestFailuresAreSeen(t *testing.T) {
 		Files:  []string{"queue_test.go"},
 		Bodies: map[string]string{"TestLen": `t.Error("broken on purpose")`},
 	}
-	overlay, tests, err := s.overlay(t.TempDir())
+	tmp := t.TempDir()
+	overlay, tests, err := s.overlay(tmp)
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, output, err := s.goTest(overlay, append(tests, "TestOfNothing"))
+	modules, err := s.modules(tmp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, output, err := s.goTest(overlay, modules, append(tests, "TestOfNothing"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +33,7 @@ func TestFailuresAreSeen(t *testing.T) {
 		t.Errorf("a test that did not run: %q", results["TestOfNothing"])
 	}
 	s.LeftOut = map[string]string{"TestGoneLongAgo": "gone"}
-	if _, _, err := s.overlay(t.TempDir()); err == nil || !strings.Contains(err.Error(), "declares no TestGoneLongAgo") {
+	if _, _, err := s.overlay(t.TempDir()); err == nil || !strings.Contains(err.Error(), "has no TestGoneLongAgo") {
 		t.Errorf("a name that is gone: %v", err)
 	}
 	s.LeftOut, s.Bodies = nil, map[string]string{"TestLen": "no Go at all ("}
@@ -39,7 +44,7 @@ func TestFailuresAreSeen(t *testing.T) {
 	if overlay, tests, err = s.overlay(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.goTest(overlay, tests); err == nil || !strings.Contains(err.Error(), "undefined: undefined") {
+	if _, _, err := s.goTest(overlay, modules, tests); err == nil || !strings.Contains(err.Error(), "undefined: undefined") {
 		t.Errorf("a test that does not compile: %v", err)
 	}
 }

@@ -1,18 +1,20 @@
-package informer
+// Package callsite names the code that makes an informer, for logs and errors.
+package callsite
 
 import (
 	"fmt"
 	"path"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 )
 
-// maxFrames bounds how far callsite looks. The program's code is some ten frames above a
+// maxFrames bounds how far Name looks. The program's code is some ten frames above a
 // generated factory.
 const maxFrames = 32
 
-// callsite returns package, file and line of the innermost caller outside of the packages
+// Name returns package, file and line of the innermost caller outside of the packages
 // that make up informers.
 //
 // Call it where an informer is made. The goroutine that runs an informer begins in a
@@ -21,7 +23,7 @@ const maxFrames = 32
 // apimachinery's naming.GetNameFromCallsite does not do: it looks at nine frames only. It
 // also compares file names, and those of the module cache have a version in them, so it
 // does not recognise client-go's packages there.
-func callsite() string {
+func Name() string {
 	pcs := make([]uintptr, maxFrames)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	for {
@@ -42,19 +44,23 @@ func packageOf(function string) string {
 	return function[:slash] + name
 }
 
-// own is the import path of this package.
-var own = reflect.TypeFor[Reflector]().PkgPath()
+// here is a type of this package, which finds the module's path.
+type here struct{}
 
-// isPartOfInformers reports whether a package is on the stack of every informer that is
-// made, so that its name tells nothing. External tests of such a package are not.
+var module = strings.TrimSuffix(reflect.TypeFor[here]().PkgPath(), "internal/callsite")
+
+// parts are the packages, with those below them, that are on the stack of every informer
+// that is made.
+var parts = []string{
+	module + "informer", module + "dropin/cache",
+	"k8s.io/client-go/tools/cache", "k8s.io/client-go/informers", "k8s.io/client-go/dynamic/dynamicinformer", "k8s.io/client-go/metadata/metadatainformer",
+	"runtime", "sync", "reflect",
+}
+
+// isPartOfInformers reports whether a package's name tells nothing, being one of parts. An
+// external test of such a package is none.
 func isPartOfInformers(pkg string) bool {
-	if strings.HasSuffix(pkg, "_test") {
-		return false
-	}
-	for _, part := range []string{own, "k8s.io/client-go/tools/cache", "k8s.io/client-go/informers", "k8s.io/client-go/dynamic/dynamicinformer", "k8s.io/client-go/metadata/metadatainformer", "runtime", "sync", "reflect"} {
-		if pkg == part || strings.HasPrefix(pkg, part+"/") {
-			return true
-		}
-	}
-	return false
+	return !strings.HasSuffix(pkg, "_test") && slices.ContainsFunc(parts, func(part string) bool {
+		return pkg == part || strings.HasPrefix(pkg, part+"/")
+	})
 }

@@ -1,0 +1,58 @@
+package priorityqueue_test
+
+import (
+	"testing"
+
+	"github.com/informerbench/informerbench/dropin/internal/api"
+	"github.com/informerbench/informerbench/dropin/internal/upstream"
+)
+
+const (
+	ours   = "github.com/informerbench/informerbench/dropin/priorityqueue"
+	theirs = "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+)
+
+// Whatever a program takes from controller-runtime's package is here.
+func TestNothingIsMissing(t *testing.T) {
+	t.Parallel()
+	missing, err := api.Missing(ours, theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range missing {
+		t.Error(m)
+	}
+}
+
+// controller-runtime's own tests of the package, run against this one.
+func TestUpstream(t *testing.T) {
+	t.Parallel()
+	const trees = "is about the trees inside of controller-runtime's queue"
+	upstream.Suite{
+		Theirs: theirs,
+		Ours:   ours,
+		Bridge: "testdata/bridge.go",
+		Specs:  "TestControllerWorkqueue",
+		LeftOut: map[string]string{
+			"btreeInteractionValidator":                                          trees,
+			"btreeInteractionValidator.ReplaceOrInsert":                          trees,
+			"btreeInteractionValidator.Delete":                                   trees,
+			"TestItemCloneCopiesAllFields":                                       "is about the copies that controller-runtime's queue makes for its log",
+			"TestItemCloneDoesNotShareMemoryWithOriginal":                        "is about the copies that controller-runtime's queue makes for its log",
+			"newItemFiller":                                                      "is not needed",
+			"metrics_test.go:_":                                                  "is a check against an internal interface",
+			"fakeMetricsProvider.NewDepthMetricWithPriority":                     "its result has a type of an internal package; the bridge has the method",
+			"TestHighPriorityItemThatBecameReadyIsReturnedBeforeLowPriorityItem": "waits for a call of the unexported function that starts controller-runtime's timer",
+		},
+		Bodies: map[string]string{
+			"newQueue":                  "metrics := newFakeMetricsProvider(); return bridged(metrics, opts), metrics",
+			"newQueueWithTimeForwarder": "q, metrics := newQueue(); return q, metrics, time.Sleep",
+		},
+		Differs: map[string]string{
+			"TestHighPriorityItemsAreReturnedBeforeLowPriorityItemMultipleTimes":                               "no item starves: docs/queues.md",
+			"Controllerworkqueue returns an item as soon as its unlocked":                                      "an item that was added while a worker had it goes to the end of its priority: docs/queues.md",
+			"Controllerworkqueue enqueues a locked item":                                                       "Len is what Get would return now: docs/queues.md",
+			"Controllerworkqueue Get from priority queue might get stuck when the priority queue is shut down": "what is ready is handed out after ShutDown: docs/queues.md",
+		},
+	}.Run(t)
+}
