@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"sync"
 
 	"k8s.io/klog/v2"
@@ -96,7 +97,12 @@ func (f *DeltaFIFO) Resync() error { return f.fifo.Resync() }
 func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	f.popping.Lock()
 	defer f.popping.Unlock()
-	return f.fifo.Pop(process)
+	var failed error // kept from the queue below, which has a meaning for contract.ErrRequeue
+	item, err := f.fifo.Pop(func(obj any, isInInitialList bool) error {
+		failed = process(obj, isInInitialList)
+		return nil
+	})
+	return item, cmp.Or(err, failed)
 }
 
 // KeyOf returns the key of an object, of a tombstone (its Key) or of Deltas (that of the

@@ -16,8 +16,8 @@ import (
 // NewRealFIFOWithOptions.
 type RealFIFO struct {
 	fifo    *deltafifo.InOrder
-	meter   *meter     // nil: no metrics
-	popping sync.Mutex // held by Pop and PopBatch, so that process runs one call at a time
+	meter   *meter      // nil: no metrics
+	popping sync.Locker // held by Pop and PopBatch
 }
 
 var (
@@ -41,8 +41,8 @@ func NewRealFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter, transformer Tran
 //   - KeyFunction: nil means MetaNamespaceKeyFunc.
 //   - AtomicEvents: Replace is one ReplacedAll delta, and Resync one SyncAll delta.
 //   - KnownObjects: needed without AtomicEvents, and must be nil with it.
-//   - UnlockWhileProcessing: needs AtomicEvents. It changes nothing: no producer ever waits for
-//     process, nor sees a half of what process does.
+//   - UnlockWhileProcessing: needs AtomicEvents. Several Pops may call process at once; without
+//     it, one at a time does. No producer waits for process, with it or without.
 //   - EmitDeltaTypeBookmark: needs AtomicEvents. Bookmark queues a Bookmark delta, and does
 //     nothing without it.
 //   - Transformer: changes each object before anything else sees it, one call at a time. It
@@ -69,9 +69,19 @@ func NewRealFIFOWithOptions(opts RealFIFOOptions) *RealFIFO {
 		Name: name, Transformer: opts.Transformer, Logger: named(opts.Logger, name),
 		Atomic: opts.AtomicEvents, Bookmarks: opts.EmitDeltaTypeBookmark,
 	})}
+	f.popping = &sync.Mutex{}
+	if opts.UnlockWhileProcessing {
+		f.popping = unlocked{}
+	}
 	f.meter = newMeter(opts.Identifier, providerOr(opts.MetricsProvider), f.fifo.Len)
 	return f
 }
+
+// unlocked is no lock.
+type unlocked struct{}
+
+func (unlocked) Lock()   {}
+func (unlocked) Unlock() {}
 
 // Add queues an Added delta. The error is a KeyError or the transformer's, and then nothing is
 // queued.
@@ -117,8 +127,8 @@ func (f *RealFIFO) Bookmark(resourceVersion string) error {
 // as Deltas of one. It returns these, and the error of process. The error is ErrFIFOClosed
 // once the FIFO is closed and empty.
 //
-// One Pop or PopBatch at a time runs: process must not call them, but may call every other
-// method.
+// One Pop or PopBatch at a time runs, unless UnlockWhileProcessing is set. process must not call
+// them, but may call every other method.
 func (f *RealFIFO) Pop(process PopProcessFunc) (any, error) {
 	f.popping.Lock()
 	defer f.popping.Unlock()

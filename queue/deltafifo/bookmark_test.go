@@ -1,6 +1,8 @@
 package deltafifo_test
 
 import (
+	"errors"
+	"slices"
 	"testing"
 
 	"k8s.io/client-go/tools/cache"
@@ -78,5 +80,25 @@ func TestBookmarks(t *testing.T) {
 	silent.Close()
 	if _, err := silent.Pop(func(any, bool) error { return nil }); err != contract.ErrFIFOClosed { //nolint:errorlint // it is this very error
 		t.Errorf("without Bookmarks a bookmark was queued: %v", err)
+	}
+}
+
+// Waiting shows what waits, in order, and takes nothing out.
+func TestWaiting(t *testing.T) {
+	t.Parallel()
+	f := deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{Atomic: true, Bookmarks: true})
+	a := contract.ExplicitKey("a")
+	if err := errors.Join(f.Replace([]any{a}, "1"), f.Add(a), f.Bookmark("2"), f.Delete(a)); err != nil {
+		t.Fatal(err)
+	}
+	want := []contract.DeltaType{contract.ReplacedAll, contract.Added, contract.Bookmark, contract.Deleted}
+	for range 2 {
+		var got []contract.DeltaType
+		for _, d := range f.Waiting() {
+			got = append(got, d.Type)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v wait, want %v", got, want)
+		}
 	}
 }

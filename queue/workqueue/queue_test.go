@@ -242,3 +242,38 @@ func TestPriorityQueueForgetsATimeThatIsOver(t *testing.T) {
 		}
 	})
 }
+
+// Queued shows what is ready, what waits for its time, and what is added again while a worker
+// has it, but not what only a worker has.
+func TestQueued(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := workqueue.NewPriority(nil, func() contract.DelayHeap[string] { return delay.NewQuadHeap[string]() }, workqueue.Config[string]{})
+		low, begun := -1, time.Now()
+		for _, item := range []string{"worked on", "added again"} {
+			q.Add(item)
+			q.Get()
+		}
+		q.Add("added again")
+		q.AddWithOpts(contract.AddOptions{Priority: &low}, "ready")
+		q.AddAfter("waiting", time.Hour)
+		want := map[string]workqueue.QueuedItem[string]{
+			"added again": {Item: "added again"},
+			"ready":       {Item: "ready", Priority: -1},
+			"waiting":     {Item: "waiting", ReadyAt: begun.Add(time.Hour)},
+		}
+		got := q.Queued()
+		for _, item := range got {
+			if item != want[item.Item] {
+				t.Errorf("%+v is queued, want %+v", item, want[item.Item])
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%d items are queued, want %d", len(got), len(want))
+		}
+		q.ShutDown()
+		if n := len(q.Queued()); n != 2 {
+			t.Errorf("%d items are queued after ShutDown, want the 2 that are not delayed", n)
+		}
+	})
+}
