@@ -64,7 +64,7 @@ func TestUpstream(t *testing.T) {
 		Bridge:  "testdata/bridge.go",
 		LeftOut: leftOut,
 		Renames: map[string]string{
-			"NewReflector": "newReflector", "NewNamedReflector": "newNamedReflector", "NewReflectorWithOptions": "newReflectorWithOptions",
+			"NewReflector": "newReflector", "NewReflectorWithOptions": "newReflectorWithOptions",
 			"reflector_watchlist_test.go:Reflector": "ourReflector", "NewFIFO": "newFIFO",
 		},
 		Bodies: map[string]string{

@@ -88,6 +88,7 @@ func TestLog(t *testing.T) {
 			q.ShutDown()
 			q.ShutDownWithDrain() // again
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			const zero = `"readyAt"="0001-01-01 00:00:00 +0000 UTC"` // funcr does not know omitzero
 			const want = `"level"=5 "msg"="workqueue_items" "items"=[{"key"="now" "priority"=0 ` + zero + `} {"key"="low" "priority"=-3 ` + zero + `} ` +
 				`{"key"="later" "priority"=0 "readyAt"="2000-01-01 01:00:00 +0000 UTC"}]`

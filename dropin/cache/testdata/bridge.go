@@ -38,10 +38,6 @@ func newReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resy
 	return newReflectorWithOptions(lw, expectedType, store, ReflectorOptions{ResyncPeriod: resyncPeriod})
 }
 
-func newNamedReflector(name string, lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration) *ourReflector {
-	return newReflectorWithOptions(lw, expectedType, store, ReflectorOptions{Name: name, ResyncPeriod: resyncPeriod})
-}
-
 func newReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, options ReflectorOptions) *ourReflector {
 	r := &ourReflector{lw: lw, expectedType: expectedType, store: store, options: options}
 	r.made = sync.OnceValue(func() *informer.Reflector {
