@@ -196,7 +196,7 @@ func readShards(folders []string, incomplete bool) (out []record.ShardDir, err e
 	var dirs []string
 	for _, dir := range folders {
 		entries, err := os.ReadDir(dir)
-		if err != nil && (!incomplete || !errors.Is(err, fs.ErrNotExist)) {
+		if mayCome := incomplete && errors.Is(err, fs.ErrNotExist); err != nil && !mayCome {
 			return nil, err
 		}
 		if begunIn(dir) {
