@@ -46,7 +46,11 @@ func look(sides []*side, out io.Writer) ([]record.Look, error) {
 		if cost > left && a.have == run.Settings.Forks {
 			a.Forks = 2 * a.have
 		}
-		a.settles = len(slices.DeleteFunc(slices.Clone(open), func(c *compare.Comparison) bool { return c.MoreForks > a.Forks-a.have }))
+		for _, c := range open {
+			if c.MoreForks <= a.Forks-a.have {
+				a.settles++
+			}
+		}
 		wanted = append(wanted, a)
 	}
 	for len(wanted) > 0 {
