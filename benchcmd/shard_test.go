@@ -63,8 +63,8 @@ func verdictsOf(t *testing.T, r *record.Run) (out []string) {
 	return out
 }
 
-// Sixteen shards as processes, of which five are killed (kill -9) while they measure and begun
-// again with the same command, merge to one run with every fork once. Its verdicts are those of
+// Sixteen shards run as processes. Five are killed (kill -9) while they measure and are begun
+// again with the same command. They merge to one run with every fork once. Its verdicts are those of
 // one run of the same forks.
 func TestSixteenShardsAreMerged(t *testing.T) {
 	workload, root := write(t, "tiny.yaml", shardedWorkload), t.TempDir()

@@ -109,8 +109,7 @@ var components = []contract.Component{
 // order is the place of a component among all; -1 if there is none of that name.
 func order(c contract.Component) int { return slices.Index(components, c) }
 
-// Components lists the components, each of which has entries, in the order of lists and
-// reports.
+// Components lists the components in the order of lists and reports. Each has entries.
 func Components() []contract.Component { return slices.Clone(components) }
 
 // Lookup finds one entry. The error lists the names that the component has.
