@@ -35,8 +35,8 @@ const (
 
 // Main is the main function of benchrun. entries, of catalog.Store and its like, are added to
 // the catalog: every list, table, report, gate, completion and page has them. Processes that
-// measure are this program started again, so that they have them too. Entries of which
-// catalog.Extend or catalog.Entry.Try complain end the program before anything is measured.
+// measure are this program started again, so they know the entries too. If catalog.Extend or
+// catalog.Entry.Try refuses an entry, the program ends before anything is measured.
 //
 // Main runs the command line of the process and exits with its code:
 //   - 0: done.
