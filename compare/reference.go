@@ -163,5 +163,5 @@ func twiceFloor(floor float64) float64 {
 	if floor < 0 {
 		return floor
 	}
-	return (1+floor)*(1+floor) - 1
+	return min(stats.FromZero, (1+floor)*(1+floor)-1)
 }

@@ -148,6 +148,9 @@ func TestFloorOfAThirdIsWider(t *testing.T) {
 	if direct <= 0 || inverse != direct || math.Abs((1+third)/(1+direct)-(1+direct)) > 1e-12 {
 		t.Errorf("floors: direct %g, inverse %g, by way of a third %g", direct, inverse, third)
 	}
+	if twice := twiceFloor(stats.FromZero); twice != stats.FromZero {
+		t.Errorf("twice the widest floor is %g, want %g: JSON has no infinite numbers", twice, stats.FromZero)
+	}
 }
 
 func TestAgainstReferenceOfNothing(t *testing.T) {

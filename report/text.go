@@ -121,8 +121,11 @@ func comparison(r *record.Run, g compare.Group, notes *footnotes) table.Writer {
 
 // percent formats a relative difference; "" if it is not known.
 func percent(relative float64) string {
-	if relative <= 0 {
+	switch {
+	case relative <= 0:
 		return ""
+	case relative == stats.FromZero:
+		return "from 0"
 	}
 	return fmt.Sprintf("±%.3g%%", 100*relative)
 }

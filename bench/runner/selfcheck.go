@@ -38,8 +38,8 @@ const plantedStore = "mutexmap"
 // SelfCheck tests on this machine whether verdicts hold, and writes its findings as
 // Markdown to out. The error wraps ErrFailed if one does not.
 func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer) (failed error) {
-	if o.Rounds < 0 || o.Builds < 0 || o.Cells < 1 {
-		return fmt.Errorf("--rounds %d, --builds %d, --cells %d: want 0 or more, 0 or more, and 1 or more", o.Rounds, o.Builds, o.Cells)
+	if o.Rounds < 0 || o.Builds < 0 || o.Cells < 0 {
+		return fmt.Errorf("--rounds %d, --builds %d, --cells %d: want 0 or more of each", o.Rounds, o.Builds, o.Cells)
 	}
 	if i := slices.IndexFunc(o.Plants, func(p float64) bool { return !(p >= 0 && p <= 1000) }); i >= 0 {
 		return fmt.Errorf("--plant %g: want percent, from 0 to 1000", o.Plants[i])
@@ -69,8 +69,10 @@ func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer)
 	if o.Rounds > 0 {
 		errs = append(errs, c.sameCode(ctx))
 	}
-	for _, percent := range o.Plants {
-		errs = append(errs, c.sharpness(ctx, percent))
+	if o.Cells > 0 {
+		for _, percent := range o.Plants {
+			errs = append(errs, c.sharpness(ctx, percent))
+		}
 	}
 	if o.Builds > 0 {
 		errs = append(errs, c.builds(ctx))
@@ -111,7 +113,7 @@ func (c *selfCheck) pair(ctx context.Context, name string, o Options) (*compare.
 // sameCode compares the same code under two names, Rounds times.
 func (c *selfCheck) sameCode(ctx context.Context) error {
 	fmt.Fprintf(c.out, "## The same code under two names\n\nThe default preset over %s, %d forks of each cell as base and as head, in turns: a false verdict would be any better or worse.\n\n", strings.Join(selfCheckImpls, ", "), DefaultForks)
-	fmt.Fprintf(c.out, "| comparison | verdicts | same | inconclusive | better | worse | noise, median over the rows |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(c.out, "| comparison | verdicts | same | inconclusive | better | worse | interval, half its width, median over the rows |\n|---|---|---|---|---|---|---|\n")
 	var wrong []string
 	total := 0
 	for round := range c.o.Rounds {
@@ -123,16 +125,18 @@ func (c *selfCheck) sameCode(ctx context.Context) error {
 			return err
 		}
 		count := map[stats.Verdict]int{}
-		var floors []float64
+		var widths []float64
 		for _, v := range r.Judged() {
 			count[v.Verdict]++
-			floors = append(floors, max(0, v.Floor))
+			if v.Ratio != nil {
+				widths = append(widths, (v.Ratio.Hi-v.Ratio.Lo)/2)
+			}
 			if v.Verdict == stats.Better || v.Verdict == stats.Worse {
 				wrong = append(wrong, fmt.Sprintf("comparison %d: %s is called %s (%.3gx, q=%.2g)", round+1, v.Name, v.Verdict, v.Ratio.Estimate, v.Ratio.Q))
 			}
 		}
 		total += len(r.Judged())
-		fmt.Fprintf(c.out, "| %d | %d | %d | %d | %d | %d | ±%.1f%% |\n", round+1, len(r.Judged()), count[stats.Same], count[stats.Inconclusive], count[stats.Better], count[stats.Worse], 100*stats.MedianOf(floors))
+		fmt.Fprintf(c.out, "| %d | %d | %d | %d | %d | %d | ±%.1f%% |\n", round+1, len(r.Judged()), count[stats.Same], count[stats.Inconclusive], count[stats.Better], count[stats.Worse], 100*stats.MedianOf(widths))
 	}
 	return c.conclude(fmt.Sprintf("%d false verdicts among %d, in %d comparisons.", len(wrong), total, c.o.Rounds), wrong)
 }

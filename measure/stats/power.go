@@ -45,7 +45,7 @@ func (r Rule) Prospect(ratio Ratio, floor, critical float64) Prospect {
 		// Their noise is not known yet.
 		return Prospect{MoreForks: ratio.fewest() - ratio.N}
 	}
-	if ratio.Estimate <= 0 || ratio.Lo <= 0 || ratio.Hi >= FromZero {
+	if ratio.Estimate <= 0 || ratio.Lo <= 0 || ratio.Hi >= FromZero || floor >= FromZero {
 		return p
 	}
 	effect := math.Abs(math.Log(ratio.Estimate))

@@ -95,10 +95,14 @@ func pick(better bool) Verdict {
 }
 
 // FloorOf is the noise floor of an A/A pair: the distance of the ratio of their medians
-// from 1, as a relative difference in either direction.
+// from 1, as a relative difference in either direction. If only one of the medians is 0, it is
+// FromZero: next to that no difference proves anything.
 func FloorOf(aa Ratio) float64 {
-	if aa.Estimate <= 0 || math.IsNaN(aa.Estimate) {
+	switch {
+	case math.IsNaN(aa.Estimate):
 		return 0
+	case aa.Estimate <= 0:
+		return FromZero
 	}
-	return math.Exp(math.Abs(math.Log(aa.Estimate))) - 1
+	return min(FromZero, math.Exp(math.Abs(math.Log(aa.Estimate)))-1)
 }

@@ -71,3 +71,34 @@ func TestLooksShareAlpha(t *testing.T) {
 		t.Errorf("a thousand looks spend %g of %g", spent, DefaultRule.Alpha)
 	}
 }
+
+// The same code may measure 0 once and not the other time, as for waits for a lock. JSON has no
+// infinite numbers, so what is made of such a floor has none either.
+func TestFloorFromZero(t *testing.T) {
+	t.Parallel()
+	zeros, some := []float64{0, 0, 0, 0, 0, 2e7}, []float64{0, 24e3, 24e3, 24e3, 24e3, 8e5}
+	for _, aa := range [][2][]float64{{zeros, some}, {some, zeros}} {
+		ratio, err := RatioOf(aa[0], aa[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		floor := FloorOf(ratio)
+		if floor != FromZero {
+			t.Errorf("the medians of %v and %v: floor %g, want FromZero", aa[0], aa[1], floor)
+		}
+		doubled, err := RatioOf([]float64{1, 1.01, 1.02, 1.03, 1.04, 1.05}, []float64{2, 2.01, 2.02, 2.03, 2.04, 2.05})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := DefaultRule.Judge(metrics.LowerIsBetter, doubled, floor); v != Inconclusive {
+			t.Errorf("twice as much is called %s beside such a floor", v)
+		}
+		if p := DefaultRule.Prospect(doubled, floor, DefaultRule.Alpha); p != (Prospect{}) {
+			t.Errorf("%+v: no difference can be found beside such a floor", p)
+		}
+	}
+	ratio, err := RatioOf(zeros, zeros)
+	if floor := FloorOf(ratio); err != nil || floor != 0 {
+		t.Errorf("zeros: floor %g, %v; want none", floor, err)
+	}
+}
