@@ -15,11 +15,12 @@ RUNS ?= 1000
 EXPLORETIME ?= 1h
 HISTORIES ?= 10000
 GATEBUDGET ?= 2m
+EVIDENCETIME ?= 0
 # The packages in which goroutines meet: they run under the race detector. The mutants do
 # not: a race in them is theirs, and the suites that catch them race over the sound ones.
 CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./indexer ./informer/... ./load/... ./queue/...))
 
-.PHONY: help build test race degraded explore e2e your-store lint ci-lint gate-test page-types fuzz bench verify mutants mechanical healthy faults report selfcheck
+.PHONY: help build test race degraded explore e2e your-store lint ci-lint gate-test page-types fuzz bench verify mutants mechanical healthy faults report selfcheck evidence
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,3 +109,6 @@ report: ## Run the default preset and write a report under results/
 selfcheck: ## Show on this machine that verdicts hold, into docs/selfcheck.md (some three hours)
 	$(GO) build -o benchrun ./cmd/benchrun
 	./benchrun selfcheck > selfcheck.out && mv selfcheck.out docs/selfcheck.md
+
+evidence: ## Measure every preset at this commit into results/, with an index (some five hours; EVIDENCETIME=2h stops after two, and the same command goes on)
+	$(GO) run ./internal/evidence/run -for $(EVIDENCETIME)

@@ -46,6 +46,7 @@ var layers = []layer{
 	{[]string{"bench"}, false},
 	{[]string{"bench/runner"}, false},
 	{[]string{"internal/scale/..."}, true},
+	{[]string{"internal/evidence/..."}, true},
 	{[]string{"benchcmd"}, false},
 	{[]string{"cmd/...", "examples/..."}, false},
 	{[]string{"ci", "internal/architecture"}, false},

@@ -1,0 +1,100 @@
+package evidence
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/report"
+)
+
+// IndexFile is the index, in the folder of the results.
+const IndexFile = "README.md"
+
+// WriteIndex writes the index of the runs of these presets as Markdown: first what to use of
+// each component, then the runs. It is an error if one is missing, not whole, or of another
+// commit than the others.
+func WriteIndex(w io.Writer, results string, presets []string) error {
+	runs := make([]*record.Run, len(presets))
+	for i, preset := range presets {
+		r, err := record.ReadRun(filepath.Join(results, preset))
+		switch {
+		case err != nil:
+			return err
+		case !r.Complete:
+			return fmt.Errorf("%s: the run was interrupted", preset)
+		case r.Environment.Revision != cmp.Or(runs[0], r).Environment.Revision:
+			return fmt.Errorf("%s is of commit %s, %s of %s: want one commit", preset, r.Environment.Revision, presets[0], runs[0].Environment.Revision)
+		}
+		runs[i] = r
+	}
+	var out strings.Builder
+	writeHead(&out, runs)
+	writeUse(&out, presets, runs)
+	writeRuns(&out, presets, runs)
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func writeHead(out *strings.Builder, runs []*record.Run) {
+	var machines []string
+	first, last := runs[0].Started, runs[0].Finished
+	for _, r := range runs {
+		machines = append(machines, fmt.Sprintf("%s, %d cores, %s", r.Environment.CPU, r.Environment.Cores, r.Environment.GoVersion))
+		if r.Started.Before(first) {
+			first = r.Started
+		}
+		if r.Finished.After(last) {
+			last = r.Finished
+		}
+	}
+	slices.Sort(machines)
+	fmt.Fprintf(out, `# Runs
+One run of each preset, all of commit %s, measured from %s to %s on %s. %s made them and this page: do not edit it.
+The pages are files: open them from a clone, or see all with `+"`go run ./cmd/benchrun serve`"+`. `+"`run.json`"+` has a checksum over its bytes. A run of your own is ignored by git.
+
+`, runs[0].Environment.Revision, first.UTC().Format(time.DateOnly), last.UTC().Format(time.DateOnly), strings.Join(slices.Compact(machines), "; "), "`make evidence`")
+}
+
+func writeUse(out *strings.Builder, presets []string, runs []*record.Run) {
+	fmt.Fprint(out, "## What to use\nRatios to client-go's numbers, means over what was measured: 0.5x is half. One line for each component and preset.\n\n")
+	t := table.NewWriter()
+	t.AppendHeader(table.Row{"under", "use", "what changes most", "price", "inconclusive"})
+	for _, c := range load.Components() {
+		for i, r := range runs {
+			for _, b := range report.Briefs(r) {
+				if b.Component != string(c) {
+					continue
+				}
+				use := b.Use
+				if b.Use == b.Reference {
+					use = "nothing else: none is proved better than " + b.Reference
+				}
+				t.AppendRow(table.Row{string(c) + ", " + presets[i], use, strings.Join(b.Gains, ", "), b.Price, fmt.Sprintf("%d of %d", b.Inconclusive, b.Judged)})
+			}
+		}
+	}
+	fmt.Fprintf(out, "%s\n\n", t.RenderMarkdown())
+}
+
+func writeRuns(out *strings.Builder, presets []string, runs []*record.Run) {
+	fmt.Fprint(out, "## The runs\n\n")
+	t := table.NewWriter()
+	t.AppendHeader(table.Row{"preset", "what it asks", "processes", "took"})
+	for i, r := range runs {
+		p, err := load.LookupPreset(presets[i])
+		if err != nil {
+			p.Description = "(no longer a preset)"
+		}
+		t.AppendRow(table.Row{fmt.Sprintf("[%s](%s/report.html)", presets[i], presets[i]), p.Description, len(r.Forks), r.Finished.Sub(r.Started).Round(time.Minute)})
+	}
+	fmt.Fprintf(out, "%s\n", t.RenderMarkdown())
+}

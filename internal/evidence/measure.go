@@ -1,0 +1,158 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/record"
+)
+
+const (
+	// Next is the folder, within that of the results, of what is not finished.
+	Next = "next"
+	// revisionFile, in Next, holds the commit that is measured.
+	revisionFile = "revision"
+)
+
+// ErrUnfinished is the error of a Measure that has to be called again.
+var ErrUnfinished = errors.New("not finished")
+
+// Options say what Measure does.
+type Options struct {
+	// Results is the folder of the runs.
+	Results string
+	// Presets are measured in this order; AllPresets for evidence that docs/ may cite.
+	Presets []string
+	// Head returns the commit of the work tree, or an error if it has changes: a run of them
+	// could not be repeated. It is asked only where nothing was begun.
+	Head func(context.Context) (revision string, err error)
+	// Program makes the benchrun of a commit, which Run then starts in the folder that has
+	// that commit's files.
+	Program func(ctx context.Context, revision string) (dir, program string, err error)
+	// Run starts a program in a folder. It interrupts the program when the context ends.
+	Run func(ctx context.Context, dir, program string, args ...string) error
+	// Out takes the progress.
+	Out io.Writer
+}
+
+// AllPresets are the names of all presets.
+func AllPresets() (names []string) {
+	for _, p := range load.Presets() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Measure measures what is not there yet. When ctx ends it returns ErrUnfinished, and so it
+// does if a preset fails; what was measured is kept. Only one Measure may work in a folder.
+func Measure(ctx context.Context, o Options) error {
+	next := filepath.Join(o.Results, Next)
+	revision, err := o.revision(ctx, next)
+	if err != nil {
+		return err
+	}
+	open, err := o.open(next, revision)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(o.Out, "%d of %d presets are to be measured at commit %s: %s\n", len(open), len(o.Presets), revision, forecast(open))
+	if len(open) > 0 {
+		dir, program, err := o.Program(ctx, revision)
+		if err != nil {
+			return err
+		}
+		for i, preset := range open {
+			fmt.Fprintf(o.Out, "\n%s: %s; then %s\n", preset, forecast(open[i:i+1]), forecast(open[i+1:]))
+			out, err := filepath.Abs(filepath.Join(next, preset))
+			if err != nil {
+				return err
+			}
+			err = o.Run(ctx, dir, program, "run", "--continue", "-o", out, "--preset", preset)
+			if err == nil && !finished(out, revision) {
+				err = fmt.Errorf("%s has no whole run of %s", out, revision)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w: %w; what was measured is in %s: the same command goes on", preset, ErrUnfinished, err, next)
+			}
+		}
+	}
+	return o.publish(next)
+}
+
+// revision is the commit that was begun with, or else that of the work tree.
+func (o Options) revision(ctx context.Context, next string) (string, error) {
+	file := filepath.Join(next, revisionFile)
+	switch b, err := os.ReadFile(file); {
+	case err == nil:
+		return strings.TrimSpace(string(b)), nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	revision, err := o.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(next, 0o777); err != nil {
+		return "", err
+	}
+	return revision, record.WriteFile(file, []byte(revision+"\n"))
+}
+
+// open are the presets that have no whole run of the commit.
+func (o Options) open(next, revision string) (open []string, err error) {
+	for _, preset := range o.Presets {
+		if _, err := load.LookupPreset(preset); err != nil {
+			return nil, err
+		}
+		if !finished(filepath.Join(next, preset), revision) {
+			open = append(open, preset)
+		}
+	}
+	return open, nil
+}
+
+func finished(dir, revision string) bool {
+	r, err := record.ReadRun(dir)
+	return err == nil && r.Complete && r.Environment.Revision == revision
+}
+
+// publish puts the runs into the place of the former ones and writes the index.
+func (o Options) publish(next string) error {
+	for _, preset := range o.Presets {
+		place := filepath.Join(o.Results, preset)
+		if err := os.RemoveAll(place); err != nil {
+			return err
+		}
+		if err := os.Rename(filepath.Join(next, preset), place); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(next); err != nil {
+		return err
+	}
+	return record.ReplaceFile(filepath.Join(o.Results, IndexFile), 0o644, func(w io.Writer) error {
+		return WriteIndex(w, o.Results, o.Presets)
+	})
+}
+
+// forecast says how long presets take by their plans.
+func forecast(presets []string) string {
+	var sum time.Duration
+	for _, name := range presets {
+		p, err := runner.NewPlan(runner.Options{Preset: name, Out: filepath.Join(os.TempDir(), "informerbench-forecast")})
+		if err != nil {
+			return "for an unknown time: " + err.Error()
+		}
+		sum += p.Load()
+	}
+	return "some " + sum.Round(time.Minute).String()
+}

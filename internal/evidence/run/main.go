@@ -1,0 +1,120 @@
+// Command run measures what is missing of the evidence in results/, and goes on where it was
+// interrupted; see package evidence.
+//
+//	go run ./internal/evidence/run                  # all presets: hours, see the forecast
+//	go run ./internal/evidence/run -for 2h          # stop after two hours; the same command goes on
+//	go run ./internal/evidence/run -index           # write results/README.md again
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/informerbench/informerbench/internal/evidence"
+	"github.com/informerbench/informerbench/measure/record"
+)
+
+func main() {
+	results := flag.String("results", "results", "`folder` of the runs")
+	limit := flag.Duration("for", 0, "stop after this `time`, with what was measured kept; 0 for no limit")
+	index := flag.Bool("index", false, "only write the index of the runs again")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "evidence takes no arguments; see -help")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if *limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, *limit)
+		defer cancel()
+	}
+	if err := run(ctx, *results, *index); err != nil {
+		fmt.Fprintln(os.Stderr, "evidence:", err)
+		stop()
+		os.Exit(1) //nolint:gocritic // what is deferred has been done
+	}
+}
+
+func run(ctx context.Context, results string, index bool) (failed error) {
+	if index {
+		return record.ReplaceFile(filepath.Join(results, evidence.IndexFile), 0o644, func(w io.Writer) error {
+			return evidence.WriteIndex(w, results, evidence.AllPresets())
+		})
+	}
+	tree, err := os.MkdirTemp("", "informerbench-evidence-")
+	if err != nil {
+		return err
+	}
+	w := &workTree{dir: filepath.Join(tree, "tree")}
+	defer func() { failed = errors.Join(failed, w.remove(), os.RemoveAll(tree)) }()
+	return evidence.Measure(ctx, evidence.Options{
+		Results: results, Presets: evidence.AllPresets(), Head: head, Program: w.build, Run: start, Out: os.Stdout,
+	})
+}
+
+func head(ctx context.Context) (string, error) {
+	changes, err := git(ctx, "status", "--porcelain")
+	if err != nil {
+		return "", err
+	}
+	if changes != "" {
+		return "", fmt.Errorf("the work tree has changes, so nobody could repeat the runs: commit or stash them first\n%s", changes)
+	}
+	return git(ctx, "rev-parse", "HEAD")
+}
+
+// workTree is a second work tree of the repository, so that this one may change meanwhile.
+type workTree struct {
+	dir   string
+	added bool
+}
+
+func (w *workTree) build(ctx context.Context, revision string) (dir, program string, err error) {
+	if _, err := git(ctx, "worktree", "add", "--detach", w.dir, revision); err != nil {
+		return "", "", err
+	}
+	w.added = true
+	program = filepath.Join(filepath.Dir(w.dir), "benchrun")
+	return w.dir, program, start(ctx, w.dir, "go", "build", "-o", program, "./cmd/benchrun")
+}
+
+func (w *workTree) remove() error {
+	if !w.added {
+		return nil
+	}
+	_, err := git(context.Background(), "worktree", "remove", "--force", w.dir)
+	return err
+}
+
+func git(ctx context.Context, args ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, "git", args...).Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err = fmt.Errorf("git %s: %s", strings.Join(args, " "), strings.TrimSpace(string(exit.Stderr)))
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// start runs a program. When ctx ends, the program has a minute to keep what it has.
+func start(ctx context.Context, dir, program string, args ...string) error {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stdout, os.Stderr
+	cmd.Cancel = func() error {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return cmd.Process.Signal(os.Interrupt)
+		}
+		return nil // the terminal has sent Ctrl-C to the program too, and a second one would end it at once
+	}
+	cmd.WaitDelay = time.Minute
+	return cmd.Run()
+}
