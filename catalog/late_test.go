@@ -14,8 +14,8 @@ import (
 
 // A goroutine that a case starts may run much later than the calls that follow in the case. A
 // case that counts on more accuses a sound implementation once in some hundred runs. So here
-// the blocking calls come late: each after the first few begins only when one or two
-// other calls have returned.
+// the blocking calls come late: each after the first few begins only when one or two other
+// calls have returned.
 
 func TestNoQueueIsAccusedOfLateCalls(t *testing.T) {
 	t.Parallel()

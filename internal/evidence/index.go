@@ -19,6 +19,13 @@ import (
 // IndexFile is the index, in the folder of the results.
 const IndexFile = "README.md"
 
+// UpdateIndex writes the index of the runs of these presets into the folder of the results.
+func UpdateIndex(results string, presets []string) error {
+	return record.ReplaceFile(filepath.Join(results, IndexFile), 0o644, func(w io.Writer) error {
+		return WriteIndex(w, results, presets)
+	})
+}
+
 // WriteIndex writes the index of the runs of these presets as Markdown: first what to use of
 // each component, then the runs. It is an error if one is missing, not whole, or of another
 // commit than the others.

@@ -113,7 +113,8 @@ func (o Options) open(next, revision string) (open []string, err error) {
 		if _, err := load.LookupPreset(preset); err != nil {
 			return nil, err
 		}
-		if !finished(filepath.Join(next, preset), revision) {
+		// The latter if publish was interrupted.
+		if !finished(filepath.Join(next, preset), revision) && !finished(filepath.Join(o.Results, preset), revision) {
 			open = append(open, preset)
 		}
 	}
@@ -128,20 +129,24 @@ func finished(dir, revision string) bool {
 // publish puts the runs into the place of the former ones and writes the index.
 func (o Options) publish(next string) error {
 	for _, preset := range o.Presets {
-		place := filepath.Join(o.Results, preset)
+		run, place := filepath.Join(next, preset), filepath.Join(o.Results, preset)
+		switch _, err := os.Stat(run); {
+		case errors.Is(err, fs.ErrNotExist):
+			continue // it is in its place
+		case err != nil:
+			return err
+		}
 		if err := os.RemoveAll(place); err != nil {
 			return err
 		}
-		if err := os.Rename(filepath.Join(next, preset), place); err != nil {
+		if err := os.Rename(run, place); err != nil {
 			return err
 		}
 	}
-	if err := os.RemoveAll(next); err != nil {
+	if err := UpdateIndex(o.Results, o.Presets); err != nil {
 		return err
 	}
-	return record.ReplaceFile(filepath.Join(o.Results, IndexFile), 0o644, func(w io.Writer) error {
-		return WriteIndex(w, o.Results, o.Presets)
-	})
+	return os.RemoveAll(next)
 }
 
 // forecast says how long presets take by their plans.

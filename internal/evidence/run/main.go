@@ -11,7 +11,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -20,7 +19,6 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/internal/evidence"
-	"github.com/informerbench/informerbench/measure/record"
 )
 
 func main() {
@@ -48,9 +46,7 @@ func main() {
 
 func run(ctx context.Context, results string, index bool) (failed error) {
 	if index {
-		return record.ReplaceFile(filepath.Join(results, evidence.IndexFile), 0o644, func(w io.Writer) error {
-			return evidence.WriteIndex(w, results, evidence.AllPresets())
-		})
+		return evidence.UpdateIndex(results, evidence.AllPresets())
 	}
 	tree, err := os.MkdirTemp("", "informerbench-evidence-")
 	if err != nil {
