@@ -210,6 +210,10 @@ func (p *player) addHandler(t temper) {
 // together.
 const quietly = 7 * time.Minute
 
+// mostRounds bounds the quiet times. A history whose informer tries again for ever would go
+// on, in virtual time, after its case has been ended.
+const mostRounds = 100
+
 // setbacks returns the number of faults so far after which the informer has to try again.
 func (p *player) setbacks() (n int) {
 	for kind, times := range p.source.Struck() {
@@ -226,7 +230,11 @@ func (p *player) compareQuietly() {
 	p.free()
 	p.gate.mend()
 	p.gate.catchUp()
-	for before := -1; before != p.setbacks(); {
+	for before, rounds := -1, 0; before != p.setbacks(); rounds++ {
+		if rounds == mostRounds {
+			p.problem("INFORMER-29", "the informer never comes to rest: %d times it had to try again in %d quiet times of %s", before, rounds, quietly)
+			break
+		}
 		before = p.setbacks()
 		p.advance(quietly)
 	}
