@@ -61,8 +61,8 @@ func acceptsLateCalls(t *testing.T, c contract.Component, wrap func(*Entry, late
 
 // lateBy says which calls are late.
 type lateBy struct {
-	onTime int // so many calls come on time
-	others int // each of the next ten begins when so many other calls have returned
+	onTime int // number of blocking calls that begin at once
+	others int // number of other calls that must return before each of the next ten begins
 }
 
 // lateness holds calls back, as if their goroutines had not been scheduled.
@@ -80,8 +80,8 @@ type heldCall struct {
 
 func newLateness(by lateBy) *lateness { return &lateness{lateBy: by} }
 
-// hold is called first in a call that a case makes on a goroutine of its own. It returns at
-// the latest after a millisecond: the case may wait for this very call.
+// hold is called first in a call that blocks, which a case makes on a goroutine of its own.
+// It returns after a millisecond at the latest, because the case may be waiting for this call.
 func (l *lateness) hold() {
 	c := l.holdBack()
 	if c == nil {

@@ -64,7 +64,7 @@ func Measure(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "%d of %d presets are to be measured at commit %s: %s\n", len(open), len(o.Presets), revision, forecast(open))
+	fmt.Fprintf(o.Out, "%d of %d presets are to be measured at commit %s: %s (remove %s to begin at another commit)\n", len(open), len(o.Presets), revision, forecast(open), next)
 	if len(open) > 0 {
 		dir, program, err := o.Program(ctx, revision)
 		if err != nil {

@@ -30,8 +30,8 @@ type Ratio struct {
 	// Degrees are the degrees of freedom of Student's t, if paired.
 	Degrees float64 `json:"degrees,omitempty"`
 	// Blocks is the number of machines within which values were compared (see RatioWithin); 0
-	// if they all come from one machine. SmallestP is the smallest value that P can have with
-	// so many values in so many blocks; 0 without blocks.
+	// if they all come from one machine. SmallestP is the smallest P that samples of these
+	// sizes, divided among the machines as these are, can have; 0 if Blocks is 0.
 	Blocks    int     `json:"blocks,omitempty"`
 	SmallestP float64 `json:"smallestP,omitempty"`
 }
