@@ -233,6 +233,7 @@ func indexSelectivity() Preset {
 			Index:     IndexNode,
 			Ops:       []Op{OpByIndex, OpIndexKeys},
 			Sweep:     Sweep{Vary: "objects", Values: []int{1_000, 10_000, 100_000, 1_000_000}},
+			Duration:  250 * time.Millisecond,
 		}},
 	}
 }

@@ -19,6 +19,7 @@ const commit = "0123456789abcdef"
 type machine struct {
 	head     string
 	headErr  error
+	buildErr error
 	failAt   string // a preset whose run ends early
 	revision string // of what the program measures; default that which was built
 	built    []string
@@ -31,7 +32,7 @@ func (m *machine) options(results string, presets ...string) Options {
 		Head: func(context.Context) (string, error) { return m.head, m.headErr },
 		Program: func(_ context.Context, revision string) (dir, program string, err error) {
 			m.built = append(m.built, revision)
-			return "tree", "benchrun of " + revision, nil
+			return "tree", "benchrun of " + revision, m.buildErr
 		},
 		Run: func(_ context.Context, _, program string, args ...string) error {
 			out, preset := args[slices.Index(args, "-o")+1], args[slices.Index(args, "--preset")+1]
@@ -60,7 +61,9 @@ func TestMeasureGoesOnAtItsCommit(t *testing.T) {
 	t.Parallel()
 	results := t.TempDir()
 	m := &machine{head: commit, failAt: "stores"}
+	var progress strings.Builder
 	o := m.options(results, "quick", "stores", "relist")
+	o.Out = &progress
 	if err := Measure(t.Context(), o); !errors.Is(err, ErrUnfinished) || !strings.Contains(err.Error(), "stores") {
 		t.Fatalf("the run of stores ended early: %v", err)
 	}
@@ -80,6 +83,10 @@ func TestMeasureGoesOnAtItsCommit(t *testing.T) {
 	}
 	if want := []string{commit, commit}; !slices.Equal(m.built, want) {
 		t.Errorf("built commits %q, want %q: the one that was begun", m.built, want)
+	}
+	// recordtest's runs are of a machine that no test runs on.
+	if want := `begun again on this machine: CPU differs: "Test CPU"`; !strings.Contains(progress.String(), want) {
+		t.Errorf("the run of stores that was begun on another machine: want %q in\n%s", want, progress.String())
 	}
 	if _, err := os.Stat(filepath.Join(results, Next)); !os.IsNotExist(err) {
 		t.Errorf("%s is left behind: %v", Next, err)
@@ -108,15 +115,31 @@ func TestMeasureRefuses(t *testing.T) {
 		m      machine
 		preset string
 		want   string
+		begun  bool // something is kept for the next call
 	}{
-		"changes":            {machine{headErr: errors.New("the work tree has changes")}, "quick", "has changes"},
-		"an unknown preset":  {machine{head: commit}, "quik", "quick"},
-		"another commit":     {machine{head: commit, revision: "else"}, "quick", "no whole run of " + commit},
-		"changes of its own": {machine{head: commit, revision: commit + "+dirty"}, "quick", "no whole run"},
+		"changes":            {m: machine{headErr: errors.New("the work tree has changes")}, preset: "quick", want: "has changes"},
+		"an unknown preset":  {m: machine{head: commit}, preset: "quik", want: "quick"},
+		"no build":           {m: machine{head: commit, buildErr: errors.New("does not build")}, preset: "quick", want: "does not build"},
+		"another commit":     {m: machine{head: commit, revision: "else"}, preset: "quick", want: "no whole run of " + commit, begun: true},
+		"changes of its own": {m: machine{head: commit, revision: commit + "+dirty"}, preset: "quick", want: "no whole run", begun: true},
 	} {
-		if err := Measure(t.Context(), c.m.options(t.TempDir(), c.preset)); err == nil || !strings.Contains(err.Error(), c.want) {
+		results := t.TempDir()
+		if err := Measure(t.Context(), c.m.options(results, c.preset)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+		if _, err := os.Stat(filepath.Join(results, Next)); (err == nil) != c.begun {
+			t.Errorf("%s: the folder %s: %v, want one: %v", name, Next, err, c.begun)
+		}
+	}
+}
+
+func TestForksByPreset(t *testing.T) {
+	t.Parallel()
+	if got := flags("quick"); got != nil {
+		t.Errorf("quick, which has a budget of its own, gets the flags %q", got)
+	}
+	if got, want := flags("stores"), []string{"--forks", "4"}; !slices.Equal(got, want) {
+		t.Errorf("stores gets the flags %q, want %q", got, want)
 	}
 }
 

@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 const (
@@ -21,6 +23,10 @@ const (
 	Next = "next"
 	// revisionFile, in Next, holds the commit that is measured.
 	revisionFile = "revision"
+	// forks are the processes of each cell. Turns within a process do most of the averaging,
+	// so that four are enough for a ratio; a preset with a budget of its own measures as it
+	// does for its users.
+	forks = 4
 )
 
 // ErrUnfinished is the error of a Measure that has to be called again.
@@ -36,7 +42,7 @@ type Options struct {
 	// could not be repeated. It is asked only where nothing was begun.
 	Head func(context.Context) (revision string, err error)
 	// Program makes the benchrun of a commit, which Run then starts in the folder that has
-	// that commit's files.
+	// that commit's files. It is asked only where something is to be measured.
 	Program func(ctx context.Context, revision string) (dir, program string, err error)
 	// Run starts a program in a folder. It interrupts the program when the context ends.
 	Run func(ctx context.Context, dir, program string, args ...string) error
@@ -66,45 +72,75 @@ func Measure(ctx context.Context, o Options) error {
 	}
 	fmt.Fprintf(o.Out, "%d of %d presets are to be measured at commit %s: %s (remove %s to begin at another commit)\n", len(open), len(o.Presets), revision, forecast(open), next)
 	if len(open) > 0 {
-		dir, program, err := o.Program(ctx, revision)
-		if err != nil {
+		if err := o.measure(ctx, next, revision, open); err != nil {
 			return err
-		}
-		for i, preset := range open {
-			fmt.Fprintf(o.Out, "\n%s: %s; then %s\n", preset, forecast(open[i:i+1]), forecast(open[i+1:]))
-			out, err := filepath.Abs(filepath.Join(next, preset))
-			if err != nil {
-				return err
-			}
-			err = o.Run(ctx, dir, program, "run", "--continue", "-o", out, "--preset", preset)
-			if err == nil && !finished(out, revision) {
-				err = fmt.Errorf("%s has no whole run of %s", out, revision)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w: %w; what was measured is in %s: the same command goes on", preset, ErrUnfinished, err, next)
-			}
 		}
 	}
 	return o.publish(next)
 }
 
+// measure measures the open presets into the folder next.
+func (o Options) measure(ctx context.Context, next, revision string, open []string) error {
+	dir, program, err := o.Program(ctx, revision)
+	if err != nil {
+		return err
+	}
+	// Only now: a commit that does not build is not begun with.
+	if err := os.MkdirAll(next, 0o777); err != nil {
+		return err
+	}
+	if err := record.WriteFile(filepath.Join(next, revisionFile), []byte(revision+"\n")); err != nil {
+		return err
+	}
+	for i, preset := range open {
+		fmt.Fprintf(o.Out, "\n%s: %s; then %s\n", preset, forecast(open[i:i+1]), forecast(open[i+1:]))
+		out, err := filepath.Abs(filepath.Join(next, preset))
+		if err != nil {
+			return err
+		}
+		if err := o.dropOthers(out); err != nil {
+			return err
+		}
+		err = o.Run(ctx, dir, program, append([]string{"run", "--continue", "-o", out, "--preset", preset}, flags(preset)...)...)
+		if err == nil && !finished(out, revision) {
+			err = fmt.Errorf("%s has no whole run of %s", out, revision)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w: %w; what was measured is in %s: the same command goes on", preset, ErrUnfinished, err, next)
+		}
+	}
+	return nil
+}
+
+// flags are those of a preset's run beside the folder and the preset's name.
+func flags(preset string) []string {
+	if planned(preset).Forks == 0 {
+		return nil
+	}
+	return []string{"--forks", strconv.Itoa(forks)}
+}
+
+// dropOthers removes a run that was begun on a machine of another class, where it cannot go
+// on: a preset is measured on one.
+func (o Options) dropOthers(dir string) error {
+	r, err := record.ReadRun(dir)
+	if err != nil {
+		return nil //nolint:nilerr // none was begun, or the program says what is wrong with it
+	}
+	if other := r.Environment.SameMachine(new(sysinfo.ReadEnvironment(dir))); other != nil {
+		fmt.Fprintf(o.Out, "begun again on this machine: %s\n", other)
+		return os.RemoveAll(dir)
+	}
+	return nil
+}
+
 // revision is the commit that was begun with, or else that of the work tree.
 func (o Options) revision(ctx context.Context, next string) (string, error) {
-	file := filepath.Join(next, revisionFile)
-	switch b, err := os.ReadFile(file); {
-	case err == nil:
-		return strings.TrimSpace(string(b)), nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", err
+	b, err := os.ReadFile(filepath.Join(next, revisionFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return o.Head(ctx)
 	}
-	revision, err := o.Head(ctx)
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(next, 0o777); err != nil {
-		return "", err
-	}
-	return revision, record.WriteFile(file, []byte(revision+"\n"))
+	return strings.TrimSpace(string(b)), err
 }
 
 // open are the presets that have no whole run of the commit.
@@ -149,11 +185,20 @@ func (o Options) publish(next string) error {
 	return os.RemoveAll(next)
 }
 
+// planned are the options of a preset's run, as flags gives them.
+func planned(preset string) runner.Options {
+	o := runner.Options{Preset: preset, Out: filepath.Join(os.TempDir(), "informerbench-forecast"), Profile: true}
+	if p, err := load.LookupPreset(preset); err == nil && p.Budget == 0 {
+		o.Forks = forks
+	}
+	return o
+}
+
 // forecast says how long presets take by their plans.
 func forecast(presets []string) string {
 	var sum time.Duration
 	for _, name := range presets {
-		p, err := runner.NewPlan(runner.Options{Preset: name, Out: filepath.Join(os.TempDir(), "informerbench-forecast")})
+		p, err := runner.NewPlan(planned(name))
 		if err != nil {
 			return "for an unknown time: " + err.Error()
 		}
