@@ -36,10 +36,10 @@ interleaved in shuffled blocks, and writes a folder under results/ with run.json
 (every sample), bench.txt (for benchstat), report.md, report.html (one page, opens
 offline) and profiles/ (for go tool pprof).
 
-Without flags it runs the preset ` + load.DefaultPreset + ` over everything but the
-designs, baselines and variants that are there for study (--impl '*' takes these too),
-in about 3 minutes on 2 cores: 6 processes for each, and more in another minute where
-6 leave a comparison inconclusive (--forks 6 does without).
+Without flags it runs the preset ` + load.DefaultPreset + ` in about 3 minutes on 2 cores: 6 processes
+for each, and more in another minute where 6 leave a comparison inconclusive (--forks 6
+does without). Designs, baselines and variants that are there for study are left out,
+but by presets that compare designs, such as lock-starvation; --impl '*' takes them too.
 Ctrl-C keeps what was measured and writes the reports, a second one ends at once;
 --resume goes on.`,
 		Example: `  benchrun run

@@ -65,7 +65,6 @@ func quick() Preset {
 	keys := ObjectSpec{Kind: KindKey, Count: quickWaiting}
 	return Preset{
 		Name:        "quick",
-		Brief:       true,
 		Budget:      quickBudget,
 		Description: "Every component alone and under contention, in about three minutes.",
 		Source:      "design: the shapes of the other presets at a size that a laptop does while one waits",
@@ -275,6 +274,7 @@ func fifoFlood() Preset {
 	}
 	return Preset{
 		Name:        "fifo-flood",
+		Designs:     true,
 		Description: "FIFOs: one goroutine that adds and pops, a whole list with known objects, one producer and 100 as fast as they can against one consumer, one event and a batch at a time.",
 		Source:      "https://github.com/kubernetes/kubernetes/pull/132240",
 		Workloads: []Workload{
@@ -292,6 +292,7 @@ func fifoFlood() Preset {
 func slowHandler() Preset {
 	return Preset{
 		Name:        "slow-handler",
+		Designs:     true,
 		Description: "A handler that takes 1 ms: does the producer wait for it?",
 		Source:      "k8s.io/client-go@v0.37.2/tools/cache/controller_bench_test.go BenchmarkAddWithSlowHandlers, https://github.com/kubernetes/kubernetes/pull/136264",
 		Workloads: []Workload{{

@@ -12,6 +12,7 @@ func delayMillion() Preset {
 	objects := ObjectSpec{Kind: KindKey, Count: 1_000_000}
 	return Preset{
 		Name:        "delay-million",
+		Designs:     true,
 		Description: "1,000,000 items that wait up to ten minutes, in the structure alone and behind a delaying queue; and 200,000 items that come due in each second: how late are they?",
 		Source:      "k8s.io/client-go@v0.37.2/util/workqueue/delaying_queue_test.go BenchmarkDelayingQueue_AddAfter, at the size of https://github.com/kubernetes-sigs/controller-runtime/pull/3415",
 		Workloads: []Workload{

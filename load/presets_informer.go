@@ -39,6 +39,7 @@ func informers() Preset {
 	}
 	return Preset{
 		Name:        "informer",
+		Designs:     true,
 		Description: "A whole informer, from the watch to the handlers: writes a second under readers, events a second, staleness, the initial sync and its memory, a relist under readers. About 15 minutes for two informers by estimate; the presets informer-... have each in detail.",
 		Source:      informerSource,
 		Workloads:   rows,

@@ -21,6 +21,7 @@ func lockStarvation() Preset {
 	writer := Group{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: starvedRate}
 	return Preset{
 		Name:        "lock-starvation",
+		Designs:     true,
 		Description: "Goroutines that list everything, or look 2,000 objects up by index, against one writer: how much of what it is offered does the writer get done?",
 		Source:      "https://github.com/kubernetes/kubernetes/issues/130767, https://github.com/kubernetes/kubernetes/issues/139526",
 		Workloads: []Workload{
@@ -61,6 +62,7 @@ func stores() Preset {
 	one, two := []int{1}, []int{1, 2}
 	return Preset{
 		Name:        "stores",
+		Designs:     true,
 		Description: "What each operation of a store of 100,000 pods costs with nothing else going on, what it keeps per object, and how long a Get waits while the whole content is replaced over and over. About 6 minutes for each store.",
 		Source:      "design: the table of what was measured before this project began; https://github.com/kubernetes/kubernetes/pull/133241 for what the writes and the memory of a lock-free store may cost",
 		Workloads: []Workload{

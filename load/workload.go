@@ -185,9 +185,9 @@ type Preset struct {
 	Name        string
 	Description string
 	Source      string
-	// Brief says that users wait for the preset: implementations that are there for study
-	// take part only if they are named.
-	Brief bool
+	// Designs says that the preset compares designs: it measures the implementations that are
+	// there for study too. In other presets these take part only if they are named.
+	Designs bool
 	// Budget is the time for more processes of workloads with inconclusive comparisons, where
 	// the user asks for no number of processes and no budget; 0 means none.
 	Budget    time.Duration

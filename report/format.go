@@ -12,8 +12,17 @@ import (
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
-// number formats a value in the unit of its metric, to three digits, or three decimals of
-// what has no unit.
+// NumberText formats a value in the unit of its metric, to three digits, or three decimals of
+// what has no unit: "133ns".
+func NumberText(metric string, v float64) string { return number(metric, v) }
+
+// RatioText formats a ratio with its interval, to two digits, or as a fraction where it is
+// below a tenth: "0.80x [0.78, 0.82]".
+func RatioText(r stats.Ratio) string { return ratioText(r) }
+
+// FactorText is RatioText without the interval: "0.80x".
+func FactorText(ratio float64) string { return factorText(ratio) }
+
 func number(metric string, v float64) string {
 	unit := metrics.Of(metric).Unit
 	switch {

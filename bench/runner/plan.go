@@ -64,7 +64,7 @@ const maxForks = 10_000
 type Plan struct {
 	options  Options
 	preset   string
-	brief    bool          // as load.Preset
+	designs  bool          // as load.Preset
 	budget   time.Duration // as load.Preset
 	variants []load.Variant
 	entries  []catalog.Entry
@@ -92,7 +92,7 @@ func NewPlan(o Options) (*Plan, error) {
 	if p.entries, err = catalog.Select(o.Components, o.Impls); err != nil {
 		return nil, err
 	}
-	if p.brief && len(o.Impls) == 0 {
+	if !p.designs && len(o.Impls) == 0 {
 		p.leaveOutStudies()
 	}
 	if err := p.checkRanges(); err != nil {
@@ -217,9 +217,10 @@ func (p *Plan) given() ([]load.Workload, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.preset = w.Name
+		p.preset, p.designs = w.Name, true
 		return []load.Workload{w}, nil
 	case o.Preset == "" && o.Trace != "":
+		p.designs = true
 		return nil, nil
 	case o.Preset == "":
 		o.Preset = load.DefaultPreset
@@ -239,8 +240,9 @@ func (p *Plan) presets(names []string) ([]load.Workload, error) {
 			return nil, fmt.Errorf("--preset: %s stands there twice", name)
 		}
 		workloads = append(workloads, preset.Workloads...)
+		p.designs = p.designs || preset.Designs
 		if len(names) == 1 {
-			p.brief, p.budget = preset.Brief, preset.Budget
+			p.budget = preset.Budget
 		}
 	}
 	p.preset = strings.Join(names, "+")

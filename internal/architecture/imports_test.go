@@ -47,6 +47,7 @@ var layers = []layer{
 	{[]string{"bench/runner"}, false},
 	{[]string{"internal/scale/..."}, true},
 	{[]string{"internal/evidence/..."}, true},
+	{[]string{"internal/pages/..."}, true},
 	{[]string{"benchcmd"}, false},
 	{[]string{"cmd/...", "examples/..."}, false},
 	{[]string{"ci", "internal/architecture"}, false},

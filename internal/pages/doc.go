@@ -1,0 +1,23 @@
+// Package pages writes the measured numbers of the pages of documentation and of the rules of
+// advise: each is taken from the runs in results/, so no page can say what no run shows.
+//
+// A number in a sentence is a link to the report of its run, whose title names the number (see
+// [compare.Name]) and, for a ratio, the implementation that it is a ratio to:
+//
+//	[0.80x](../results/stores/report.md "store/stores-get/objects=100000/get/lockfree/ns/op to clientgo")
+//
+// [0.80x [0.78, 0.82]](...) has the interval too. A table stands between two comments, the
+// first of which says what is in it: {} in the name of a row is replaced by the text of each
+// column.
+//
+//	<!-- results
+//	columns: {lockfree: lockfree, dense: dense}
+//	rows:
+//	  Get: stores/store/stores-get/objects=100000/get/{}/ns/op to clientgo
+//	-->
+//	<!-- end results -->
+//
+// A new number is written as [?](...), and as {?} in the rules of advise.
+package pages
+
+//go:generate go run ./run

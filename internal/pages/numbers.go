@@ -1,0 +1,78 @@
+package pages
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/report"
+)
+
+// Source is the runs of a folder, a run of each preset. One goroutine may use it.
+type Source struct {
+	results string
+	runs    map[string]*record.Run
+}
+
+// NewSource returns the runs of the folder. Each is read when its first number is asked for.
+func NewSource(results string) *Source {
+	return &Source{results: results, runs: map[string]*record.Run{}}
+}
+
+func (s *Source) run(preset string) (*record.Run, error) {
+	r, known := s.runs[preset]
+	if known {
+		return r, nil
+	}
+	r, err := record.ReadRun(filepath.Join(s.results, preset))
+	if err != nil {
+		return nil, err
+	}
+	s.runs[preset] = r
+	return r, nil
+}
+
+// number is a number of a run, or its ratio to that of another implementation.
+type number struct {
+	preset, name, to string
+}
+
+// parseNumber reads "stores/store/.../ns/op to clientgo".
+func parseNumber(text string) (number, error) {
+	path, to, ratio := strings.Cut(text, " to ")
+	preset, name, ok := strings.Cut(path, "/")
+	if !ok || ratio && to == "" {
+		return number{}, fmt.Errorf("%q: want PRESET/NAME, or PRESET/NAME to IMPLEMENTATION", text)
+	}
+	return number{preset, name, to}, nil
+}
+
+// text formats the number, with its interval if asked to and if there is one.
+func (s *Source) text(n number, interval bool) (string, error) {
+	r, err := s.run(n.preset)
+	if err != nil {
+		return "", err
+	}
+	found, err := compare.Lookup(r, n.name)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", n.preset, err)
+	}
+	if n.to != "" {
+		ratio, err := found.RatioTo(n.to)
+		if err != nil {
+			return "", fmt.Errorf("%s: %s to %s: %w", n.preset, n.name, n.to, err)
+		}
+		if interval {
+			return report.RatioText(ratio), nil
+		}
+		return report.FactorText(ratio.Estimate), nil
+	}
+	e := found.Estimate()
+	text := report.NumberText(found.Metric, e.Median)
+	if interval && e.Lo != e.Hi {
+		text = fmt.Sprintf("%s [%s, %s]", text, report.NumberText(found.Metric, e.Lo), report.NumberText(found.Metric, e.Hi))
+	}
+	return text, nil
+}

@@ -1,0 +1,149 @@
+package pages
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/record/recordtest"
+)
+
+// runs is a folder with a run of the preset "stores": clientgo takes 100 ns, twice 50 ns.
+func runs(t *testing.T) *Source {
+	t.Helper()
+	dir := t.TempDir()
+	r := recordtest.Run(recordtest.Spec{Name: "stores", Forks: 6, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "twice", NsPerOp: 50}}})
+	folder := filepath.Join(dir, "stores")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := record.WriteRun(folder, r); err != nil {
+		t.Fatal(err)
+	}
+	return NewSource(dir)
+}
+
+// get is the name of a number of runs.
+const get = "store/store-ops/objects=10/get/"
+
+func TestFillLinks(t *testing.T) {
+	t.Parallel()
+	s := runs(t)
+	for page, want := range map[string]string{
+		`It takes [?](../results/stores/report.md "` + get + `twice/ns/op to clientgo").`:      `It takes [0.50x](../results/stores/report.md "` + get + `twice/ns/op to clientgo").`,
+		`[0.9x [0.1, 1]](results/stores/report.md "` + get + `twice/ns/op to clientgo") of it`: `[0.50x [`,
+		`[1ms](../results/stores/report.md "` + get + `twice/ns/op")`:                          `ns](../results/stores`,
+		`[a page](../results/stores/report.md) stays`:                                          `[a page](../results/stores/report.md) stays`,
+	} {
+		got, err := Fill([]byte(page), s, "../")
+		if err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%s\nbecomes %s, %v; want %s", page, got, err, want)
+		}
+		if again, err := Fill(got, s, "../"); err != nil || string(again) != string(got) {
+			t.Errorf("filling it again changes it: %s, %v", again, err)
+		}
+	}
+}
+
+func TestFillTables(t *testing.T) {
+	t.Parallel()
+	const page = `<!-- results
+head: operation
+columns: {twice: twice, another: another}
+rows:
+  Get: stores/` + get + `{}/ns/op to clientgo
+-->
+| an old table |
+<!-- end results -->
+`
+	s := runs(t)
+	_, err := Fill([]byte(page), s, "../")
+	if err == nil || !strings.Contains(err.Error(), "column another") {
+		t.Errorf("a column without numbers: %v", err)
+	}
+	got, err := Fill([]byte(strings.Replace(page, ", another: another", ", client-go: clientgo", 1)), s, "../")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| operation | twice | client-go |", "| Get | 0.50x [", "[stores](../results/stores/report.md)"} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("the table lacks %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(string(got), "old table") {
+		t.Errorf("the old table is still there:\n%s", got)
+	}
+}
+
+func TestFillRules(t *testing.T) {
+	t.Parallel()
+	const rules = `# a comment
+prices:
+  memory:
+    says: "It takes {1x} of client-go's {? [?]}."
+    bytes: {own: 1, reference: 2}
+    record: results/stores
+    numbers:
+      - {number: ` + get + `twice/ns/op, to: clientgo}
+      - {number: ` + get + `clientgo/ns/op}
+`
+	got, err := FillRules([]byte(rules), runs(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# a comment\n", "{0.50x} of client-go's {", "ns]}.", "{own: 5", "reference: "} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("want %q in\n%s", want, got)
+		}
+	}
+}
+
+func TestMistakesAreNamed(t *testing.T) {
+	t.Parallel()
+	s := runs(t)
+	for text, want := range map[string]string{
+		`[?](../results/stores/report.md "store/nowhere/get/twice/ns/op")`:                      "store/nowhere",
+		`[?](../results/stores/report.md "` + get + `twice/ns/op to another")`:                  "another",
+		`[?](../results/store/report.md "` + get + `twice/ns/op")`:                              "no run.json",
+		"<!-- results\ncolumns: {a: b}\nrow: {}\n-->\n<!-- end results -->":                     "row",
+		"<!-- results\ncolumns: {}\nrows: {a: b}\n-->\n<!-- end results -->":                    "1 to 5 columns",
+		"<!-- results\ncolumns: {a: twice}\nrows:\n  a: stores/x/{}\n-->\n<!-- end results -->": "row a",
+	} {
+		if _, err := Fill([]byte(text), s, "../"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want an error that names %q", text, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"says: \"{1x}\"\nrecord: results/stores\n":        "1 numbers in braces, 0 names",
+		"says: \"a\"\nrecord: results/stores\n":           "no number of it",
+		"says: \"{1x}\"\nnumbers: [{number: a, to: b}]\n": "no record",
+	} {
+		if _, err := FillRules([]byte(text), s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want an error that names %q", text, err, want)
+		}
+	}
+}
+
+func TestBareFindsNumbersOfNoRun(t *testing.T) {
+	t.Parallel()
+	for page, want := range map[string]bool{
+		"client-go takes 3 ms":  true,
+		"0.97x of it":           true,
+		"99.9 percent are done": true,
+		"12 % more":             true,
+		"1.5µs":                 true,
+		"at `10ms` each":        false,
+		"100,000 pods":          false,
+		"a block of 8 KiB":      false,
+		"```\n3 ms\n```":        false,
+		`[3ms](../results/stores/report.md "` + get + `twice/ns/op")`: false,
+		"<!-- results\nrows: {}\n-->\n| 3ms |\n<!-- end results -->":  false,
+		"[a link](page.md#3-ms)": false,
+	} {
+		if got := len(Bare([]byte(page))) > 0; got != want {
+			t.Errorf("%s: found %v, want %v", page, got, want)
+		}
+	}
+}
