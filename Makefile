@@ -110,5 +110,5 @@ selfcheck: ## Show on this machine that verdicts hold, into docs/selfcheck.md (s
 	$(GO) build -o benchrun ./cmd/benchrun
 	./benchrun selfcheck > selfcheck.out && mv selfcheck.out docs/selfcheck.md
 
-evidence: ## Measure every preset at this commit into results/, with an index (two to three hours by estimate; EVIDENCETIME=2h stops after two, and the same command goes on)
+evidence: ## Measure every preset at this commit into results/, with an index (some four hours by estimate; EVIDENCETIME=2h stops after two, and the same command goes on)
 	$(GO) run ./internal/evidence/run -for $(EVIDENCETIME)

@@ -144,7 +144,7 @@ and this project's own) under synthetic and recorded load.
 Every implementation is verified against its conformance suite before it is
 measured, every measurement runs in a process of its own, and no number is shown
 without its interval.`,
-		Example: `  benchrun run                                  # the default preset: everything, in under 3 minutes
+		Example: `  benchrun run                                  # the default preset: everything, in about 3 minutes
   benchrun run --preset lock-starvation --impl 'clientgo*,mutexmap'
   benchrun list                                 # implementations and presets
   benchrun verify --component store             # conformance suites

@@ -111,7 +111,7 @@ func readBlock(part []any, block []cell, seq uint64) {
 	for i := range part {
 		explore.Point("array.cell")
 		r := block[i].Load()
-		if r.standIn != nil {
+		if r.standIn() != nil {
 			r = r.at(seq)
 		}
 		part[i] = r.version(seq).obj // there is one in each cell below the length
@@ -123,7 +123,7 @@ func (a *array) keys(room []string, seq uint64) []string {
 	blocks, n := a.length(seq)
 	keys := fit(room, n)
 	for i := range keys {
-		keys[i] = recordAt(blocks, i, seq).key
+		keys[i] = recordAt(blocks, i, seq).key()
 		yield(i)
 	}
 	return keys
@@ -171,8 +171,8 @@ func (a *array) remove(w *write, pos uint32) (moved *record) {
 	a.n--
 	a.copies.touch(w, a.n)
 	last := a.cell(a.n).Load()
-	if last.standIn != nil {
-		last = last.standIn.of
+	if s := last.standIn(); s != nil {
+		last = s.of
 	}
 	a.standIn(w, a.n, nil)
 	if pos == a.n {
@@ -188,7 +188,7 @@ func (a *array) remove(w *write, pos uint32) (moved *record) {
 func (a *array) standIn(w *write, pos uint32, rec *record) {
 	c := a.cell(pos)
 	before := c.Load()
-	if before == nil || before.standIn == nil { // else the cell is noted already
+	if before == nil || before.standIn() == nil { // else the cell is noted already
 		w.changed = append(w.changed, place{a, pos})
 	}
 	explore.Point("standIn.cell")

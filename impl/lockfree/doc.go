@@ -54,9 +54,8 @@
 // write drops the copies of the blocks that it changes (copies.go).
 //
 // A Get is one look into the table, where the newest committed object stands beside its
-// key. Get goes on to the version in three cases (values.go): a write of the key is under
-// way, or since its part of the table was made the key was deleted, or had an object of
-// another type.
+// key. Get goes on to the version if a write of the key is under way, or if the object is
+// of another type than the first one that the table held (values.go).
 //
 // Replace fills another core beside the first and exchanges one pointer. AddIndexers
 // publishes a view of the same core with more indexes.
@@ -70,14 +69,14 @@
 //  4. write.go, table.go: put hashes the key and searches the table for its entry.
 //  5. A new key: array.go pushes a new record, index.go adds it to its buckets, and table.go
 //     inserts the entry. Go on with step 8.
-//  6. A known key: values.go unsettles the entry, record.go links the new version to the
+//  6. A known key: values.go hides the object in the entry, record.go links the new version to the
 //     former one and makes it the newest, and copies.go drops the copy of the block. If the
 //     key was deleted, array.go pushes its record again.
 //  7. index.go: reindex removes the record from the buckets of values that it lost and adds
 //     it to those of new values. The cells get stand-ins (array.go, standin.go).
 //  8. write.go: setResourceVersion, if the object has metadata.
 //  9. write.go: commit stores the number in committed. The write is visible from here on.
-//  10. values.go: settle sets the values of the entries for Get.
+//  10. values.go: show puts the objects into the entries for Get.
 //  11. write.go: what the write replaced goes to the retire list. If readers.go finds no
 //     open snapshot, or the reclaim threshold is passed, reclaim goes through that list
 //     (record.go, standin.go, index.go).
@@ -88,8 +87,8 @@
 //	Replace, AddIndexers                         the store to Store.view
 //	List, ListKeys, Index, IndexKeys, ByIndex,   readers.acquire: the load of committed, or the
 //	ListIndexFuncValues                          writer's, where the writer chose for the reader
-//	Get                                          the first look at an entry, settled or free, or the
-//	                                             setting of its value after that (values.go); else as
+//	Get                                          the load of an entry's object (values.go), or of a
+//	                                             free entry's word; else as
 //	LastStoreSyncResourceVersion                 the load of committed after that of the newest version
 //	GetIndexers                                  the load of Store.view
 //
@@ -99,7 +98,7 @@
 //
 // # Memory
 //
-// About 205 bytes per object with two indexes of one value each (client-go: about 160),
+// About 165 bytes per object with two indexes of one value each (client-go: about 160),
 // and 16 more once everything was listed twice (docs/stores.md). An open snapshot keeps at
 // most one old version of each object that it sees, and two stand-ins for each cell that
 // changed hands since. That holds however long it is open and however many writes come:
@@ -132,7 +131,7 @@
 // A write's longest stops:
 //
 //   - the first look at the slots after a long snapshot goes through all that waited for it;
-//   - a full part of a table is copied: at most 1,024 entries of 48 bytes;
+//   - a full part of a table is copied: at most 1,024 entries of 32 bytes;
 //   - a block of 256 cells is made or copied;
 //   - a directory is copied: of the blocks, with one entry for 256 objects, or of the table,
 //     with one for about 500.

@@ -43,7 +43,7 @@ type bucket struct {
 // bucketOf finds the bucket of a value for a reader with a snapshot. It finds every bucket
 // in which the snapshot sees an object.
 func (x *index) bucketOf(value string) *bucket {
-	if _, e := x.buckets.find(x.buckets.hash(value), value); e != nil {
+	if _, e := x.buckets.find(x.buckets.word(value), value); e != nil {
 		explore.Point("bucketOf.rec")
 		b, _ := e.rec.Load().newest.Load().obj.(*bucket) // nil where it was dropped
 		return b
@@ -63,7 +63,7 @@ func (b *bucket) list(seq uint64) []any {
 func (c *core) isIn(x *index, value string, rec *record) bool {
 	return slices.ContainsFunc(rec.postings(), func(p posting) bool {
 		b := c.buckets[p.bucket]
-		return b.index == x && b.key == value
+		return b.index == x && b.key() == value
 	})
 }
 
@@ -76,8 +76,8 @@ func (c *core) addToBucket(w *write, x *index, value string, rec *record, asIs b
 // bucket returns the bucket of a value, to which the caller then adds an object. From now
 // on the value is one of the index's values.
 func (c *core) bucket(w *write, x *index, value string) *bucket {
-	hash := x.buckets.hash(value)
-	part, e := x.buckets.find(hash, value)
+	word := x.buckets.word(value)
+	part, e := x.buckets.find(word, value)
 	var b *bucket
 	if e != nil {
 		b, _ = e.rec.Load().newest.Load().obj.(*bucket)
@@ -85,11 +85,10 @@ func (c *core) bucket(w *write, x *index, value string) *bucket {
 	born := b == nil
 	if born {
 		b = &bucket{index: x, id: c.newBucketID()}
-		b.key = value
-		b.newest.Store(&version{obj: b, seq: w.seq})
+		b.init(value, &version{obj: b, seq: w.seq})
 		c.buckets[b.id] = b
 		if e == nil {
-			x.buckets.insert(hash, &b.record, part, w.seq)
+			x.buckets.insert(word, &b.record, part, w.seq)
 		} else {
 			explore.Point("bucket.rec")
 			e.rec.Store(&b.record)
@@ -150,12 +149,12 @@ func (b *bucket) reclaim(c *core) bool {
 		return false
 	}
 	t := &b.index.buckets
-	hash := t.hash(b.key)
-	part, _ := t.find(hash, b.key)
+	word := t.word(b.key())
+	part, _ := t.find(word, b.key())
 	explore.Point("bucket.absent")
 	b.newest.Store(&version{obj: absence{}, seq: c.committed.Load()})
 	explore.Point("bucket.blocks")
-	t.died(hash, part, c.committed.Load()+1) // a later number, so a rebuild keeps no tombstone of a bucket
+	t.died(word, part, c.committed.Load()+1) // a later number, so a rebuild keeps no tombstone of a bucket
 	// The table keeps the bucket's record until it copies that part.
 	b.objects.blocks.Store(nil)
 	c.buckets[b.id] = nil
@@ -183,7 +182,7 @@ func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing
 	}
 	for i := 0; i < len(rec.postings()); {
 		b := c.buckets[rec.postings()[i].bucket]
-		if slices.Contains(values.List(b.index.ordinal), b.key) {
+		if slices.Contains(values.List(b.index.ordinal), b.key()) {
 			i++
 		} else {
 			c.removeFromBucket(w, rec, i)
@@ -206,7 +205,7 @@ func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *inde
 	wanted := indexing.NewWanted(*values)
 	for i := 0; i < len(rec.postings()); {
 		b := c.buckets[rec.postings()[i].bucket]
-		if wanted.Take(b.index.ordinal, b.key) {
+		if wanted.Take(b.index.ordinal, b.key()) {
 			i++
 		} else {
 			c.removeFromBucket(w, rec, i)

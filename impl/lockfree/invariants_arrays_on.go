@@ -12,8 +12,11 @@ func (a *array) now(pos uint32) *record {
 		return nil
 	}
 	r := a.cell(pos).Load()
-	if r != nil && r.standIn != nil {
-		return r.standIn.of
+	if r == nil {
+		return nil
+	}
+	if s := r.standIn(); s != nil {
+		return s.of
 	}
 	return r
 }
@@ -43,7 +46,7 @@ func (k *checker) array(a *array, name string) {
 				k.broken(ruleLength, "%s: cell %d, n is %d", name, pos, a.n)
 			}
 		}
-		if r != nil && r.standIn != nil {
+		if r != nil && r.standIn() != nil {
 			k.standIns++
 			_, waits := k.places[place{a, pos}]
 			if !waits {
@@ -56,9 +59,9 @@ func (k *checker) array(a *array, name string) {
 
 // chain checks the stand-ins and the record that a cell leads to.
 func (k *checker) chain(r *record, name string, pos uint32) {
-	for limit := k.committed + 1; r != nil && r.standIn != nil; r = r.standIn.before.Load() {
-		s := r.standIn
-		if s.seq >= limit || s.of != nil && s.of.standIn != nil {
+	for limit := k.committed + 1; r != nil && r.standIn() != nil; r = r.standIn().past() {
+		s := r.standIn()
+		if s.seq >= limit || s.of != nil && s.of.standIn() != nil {
 			k.broken(ruleChain, "%s: cell %d, since write %d", name, pos, s.seq)
 		}
 		if s.seq >= limit {
@@ -69,7 +72,7 @@ func (k *checker) chain(r *record, name string, pos uint32) {
 		if spare {
 			k.broken(ruleSpare, "%s: cell %d", name, pos)
 		}
-		if s.of != nil && s.of.standIn == nil {
+		if s.of != nil && s.of.standIn() == nil {
 			k.record(s.of)
 		}
 	}
@@ -82,17 +85,17 @@ func (k *checker) chain(r *record, name string, pos uint32) {
 func (k *checker) record(r *record) {
 	newest := r.newest.Load()
 	limit := k.committed + 1
-	for n := newest; n != nil; n = n.prev.Load() {
+	for n := newest; n != nil; n = n.past() {
 		if n.seq >= limit {
-			k.broken(ruleVersions, "%q has one of write %d", r.key, n.seq)
+			k.broken(ruleVersions, "%q has one of write %d", r.key(), n.seq)
 			return // it may be a circle
 		}
 		limit = n.seq
 	}
-	if newest.prev.Load() != nil {
+	if newest.past() != nil {
 		_, waits := k.updated[r]
 		if !waits {
-			k.broken(ruleUpdated, "%q has a past and does not wait", r.key)
+			k.broken(ruleUpdated, "%q has a past and does not wait", r.key())
 		}
 	}
 }
@@ -118,7 +121,7 @@ func (k *checker) copies() {
 		}
 		for j, obj := range found.objects {
 			r := a.now(uint32(first + j))
-			if r == nil || r.standIn != nil || !same(r.newest.Load().obj, obj) {
+			if r == nil || r.standIn() != nil || !same(r.newest.Load().obj, obj) {
 				k.broken(ruleCopy, "block %d: object %d", i, j)
 			}
 		}

@@ -45,7 +45,7 @@ const (
 	ruleSearch           rule = "a search finds every entry of a table"
 	ruleCounts           rule = "a part counts its entries and the live ones, and has one left free"
 	ruleLive             rule = "the keys that are present are as many as the objects"
-	ruleSettled          rule = "the value in a settled entry is the newest object, and in an unsettled one it keeps nothing alive"
+	ruleShown            rule = "an entry shows the newest object if it is of the table's type, and else nothing"
 	ruleCopy             rule = "a copy of a block that counts holds the newest objects of the block"
 )
 
@@ -53,7 +53,7 @@ const (
 var rules = []rule{
 	ruleUsed, ruleLength, ruleChain, ruleSpare, rulePlace, rulePlaceGone, ruleVersions, ruleUpdated, ruleEmptied, ruleWrite,
 	ruleReclaimThreshold, ruleResourceVersion, rulePos, rulePosting, rulePostings, ruleBucket, ruleValues, ruleFreeID, ruleDirectory,
-	ruleSearch, ruleCounts, ruleLive, ruleSettled, ruleCopy,
+	ruleSearch, ruleCounts, ruleLive, ruleShown, ruleCopy,
 }
 
 // checker checks a view between two writes. It belongs to the writer, and reuses its maps,
@@ -110,7 +110,7 @@ func (v *view) breaches() []string {
 	for id, b := range v.buckets {
 		if b != nil {
 			k.bucket(uint32(id), b)
-			k.array(&b.objects, b.key)
+			k.array(&b.objects, b.key())
 			entered += int(b.objects.n)
 		}
 	}
@@ -160,7 +160,7 @@ func (k *checker) begin(v *view) {
 // lists checks the retire list, the spares and the free ids, and notes them for later checks.
 func (k *checker) lists() {
 	w := &k.view.write
-	if w.retireList.len() != 0 || w.made != 0 || len(k.view.entryValues.changed) != 0 {
+	if w.retireList.len() != 0 || w.made != 0 || len(k.view.shown.changed) != 0 {
 		k.broken(ruleWrite, "%d things wait, %d were made", w.retireList.len(), w.made)
 	}
 	if k.sinceReclaim > k.reclaimThreshold {
@@ -168,7 +168,7 @@ func (k *checker) lists() {
 	}
 	newest := k.resourceVersion.newest.Load()
 	if newest != k.resourceVersion.committed.Load() || newest.seq > k.committed {
-		k.broken(ruleResourceVersion, "%q of write %d", newest.value, newest.seq)
+		k.broken(ruleResourceVersion, "%q of write %d", newest.resourceVersion(), newest.seq)
 	}
 
 	for _, p := range k.retireList.changed {
@@ -180,7 +180,7 @@ func (k *checker) lists() {
 		inUse := p.pos < p.array.used.Load()
 		if inUse {
 			r := p.array.cell(p.pos).Load()
-			inUse = r != nil && r.standIn != nil
+			inUse = r != nil && r.standIn() != nil
 		}
 		if !inUse || twice {
 			k.broken(rulePlace, "cell %d waits without a stand-in, or twice", p.pos)
@@ -189,15 +189,15 @@ func (k *checker) lists() {
 	}
 	for _, r := range k.retireList.updated {
 		_, twice := k.updated[r]
-		if r.newest.Load().prev.Load() == nil || twice {
-			k.broken(ruleUpdated, "%q has no past, or waits twice", r.key)
+		if r.newest.Load().past() == nil || twice {
+			k.broken(ruleUpdated, "%q has no past, or waits twice", r.key())
 		}
 		k.updated[r] = struct{}{}
 	}
 	for _, b := range k.retireList.emptied {
 		_, twice := k.emptied[b]
 		if !b.retired || twice {
-			k.broken(ruleEmptied, "%q does not know, or waits twice", b.key)
+			k.broken(ruleEmptied, "%q does not know, or waits twice", b.key())
 		}
 		k.emptied[b] = struct{}{}
 	}
@@ -210,7 +210,7 @@ func (k *checker) lists() {
 		}
 	}
 	for _, s := range w.spares.free {
-		if s.of != nil || s.before.Load() != nil {
+		if s.of != nil || s.past() != nil {
 			k.broken(ruleSpare, "a free one leads on")
 		}
 	}

@@ -2,6 +2,11 @@
 
 package lockfree
 
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
 // The invariants of tables, keys, indexes and buckets.
 
 // table checks t, the table of index x, or of the keys if x is nil. It returns the number
@@ -38,15 +43,15 @@ func (k *checker) part(t *table, p *part, x *index, name string) int {
 	used, live := 0, 0
 	for i := range p.entries {
 		e := &p.entries[i]
-		hash := e.hash.Load() &^ unsettled
-		if hash == 0 {
+		word := e.word.Load()
+		if word == 0 {
 			continue
 		}
 		used++
 		r := e.rec.Load()
-		inPart, found := t.find(hash, e.key)
-		if t.hash(e.key) != hash || r.key != e.key || inPart != p || found != e {
-			k.broken(ruleSearch, "%s: %q", name, e.key)
+		inPart, found := t.find(word, r.key())
+		if t.word(r.key()) != word || unsafe.String(e.key, r.keyLen) != r.key() || inPart != p || found != e {
+			k.broken(ruleSearch, "%s: %q", name, r.key())
 		}
 		if !r.newest.Load().absent() {
 			live++
@@ -74,23 +79,22 @@ func (k *checker) keys() {
 // key checks a key's entry and record, and that the record knows its cell.
 func (k *checker) key(e *entry, r *record) {
 	k.record(r)
-	newest, value := r.newest.Load(), e.value.Load()
-	switch {
-	case e.hash.Load()&unsettled != 0:
-		if value != nil && value != k.core.entryValues.gone {
-			k.broken(ruleSettled, "%q is not settled", e.key)
-		}
-	case value == nil || !same(value, newest.obj):
-		k.broken(ruleSettled, "%q", e.key)
+	newest := r.newest.Load()
+	want := wordsOf(newest.obj)
+	if want.kind != k.core.shown.kind {
+		want.data = nil
+	}
+	if atomic.LoadPointer(&e.data) != want.data {
+		k.broken(ruleShown, "%q", r.key())
 	}
 	if newest.absent() {
 		if len(r.postings()) > 0 {
-			k.broken(rulePostings, "%q is absent and has %d", e.key, len(r.postings()))
+			k.broken(rulePostings, "%q is absent and has %d", r.key(), len(r.postings()))
 		}
 		return
 	}
 	if r.pos >= k.objects.n || k.objects.now(r.pos) != r {
-		k.broken(rulePos, "%q at %d", e.key, r.pos)
+		k.broken(rulePos, "%q at %d", r.key(), r.pos)
 	}
 	k.postingsOf(r)
 }
@@ -107,7 +111,7 @@ func (k *checker) postingsOf(r *record) {
 		ok = ok && k.last[p.bucket] != r
 		k.last[p.bucket] = r
 		if !ok {
-			k.broken(rulePosting, "%q in bucket %d at %d", r.key, p.bucket, p.pos)
+			k.broken(rulePosting, "%q in bucket %d at %d", r.key(), p.bucket, p.pos)
 		}
 	}
 }
@@ -129,7 +133,7 @@ func (k *checker) value(x *index, r *record) {
 	}
 	b, is := n.obj.(*bucket)
 	if !is || &b.record != r || int(b.id) >= len(k.buckets) || k.buckets[b.id] != b {
-		k.broken(ruleBucket, "the table of %s leads to %q", x.name, r.key)
+		k.broken(ruleBucket, "the table of %s leads to %q", x.name, r.key())
 	} else if b.objects.n > 0 {
 		k.filled++
 	}
@@ -139,24 +143,24 @@ func (k *checker) bucket(id uint32, b *bucket) {
 	x := b.index
 	ok := b.id == id && x.ordinal < len(k.indexes) && k.indexes[x.ordinal] == x
 	if ok {
-		_, e := x.buckets.find(x.buckets.hash(b.key), b.key)
+		_, e := x.buckets.find(x.buckets.word(b.key()), b.key())
 		n := b.newest.Load()
-		ok = e != nil && e.rec.Load() == &b.record && n.obj == any(b) && n.prev.Load() == nil
+		ok = e != nil && e.rec.Load() == &b.record && n.obj == any(b) && n.past() == nil
 	}
 	if !ok {
-		k.broken(ruleBucket, "%q of %s with id %d", b.key, x.name, id)
+		k.broken(ruleBucket, "%q of %s with id %d", b.key(), x.name, id)
 	}
 	if b.objects.n > 0 {
 		if b.pos >= x.values.n || x.values.now(b.pos) != &b.record {
-			k.broken(ruleValues, "%q of %s at %d", b.key, x.name, b.pos)
+			k.broken(ruleValues, "%q of %s at %d", b.key(), x.name, b.pos)
 		}
 	}
 	_, listed := k.emptied[b]
 	if b.retired != listed || b.objects.n == 0 && !b.retired {
-		k.broken(ruleEmptied, "%q of %s", b.key, x.name)
+		k.broken(ruleEmptied, "%q of %s", b.key(), x.name)
 	}
 	_, free := k.ids[id]
 	if free {
-		k.broken(ruleFreeID, "%d is of %q", id, b.key)
+		k.broken(ruleFreeID, "%d is of %q", id, b.key())
 	}
 }

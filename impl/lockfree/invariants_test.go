@@ -8,7 +8,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"unsafe"
 
 	"github.com/informerbench/informerbench/contract"
 )
@@ -67,7 +69,7 @@ var plants = map[rule][]func(v *view){
 	},
 	ruleChain: {
 		func(v *view) { changed(v).seq = v.core.committed.Load() + 1 },
-		func(v *view) { s := changed(v); s.before.Store(&s.record) },
+		func(v *view) { s := changed(v); s.setPast(&s.record) },
 		func(v *view) { s := changed(v); s.of = &s.record },
 	},
 	ruleSpare: {
@@ -86,12 +88,12 @@ var plants = map[rule][]func(v *view){
 	},
 	ruleVersions: {
 		func(v *view) { v.retireList.updated[0].newest.Load().seq = v.core.committed.Load() + 1 },
-		func(v *view) { n := v.retireList.updated[0].newest.Load(); n.prev.Store(n) },
+		func(v *view) { n := v.retireList.updated[0].newest.Load(); n.setPast(n) },
 	},
 	ruleUpdated: {
 		func(v *view) { v.retireList.updated = v.retireList.updated[1:] },
 		func(v *view) { v.retireList.updated = append(v.retireList.updated, v.retireList.updated[0]) },
-		func(v *view) { v.retireList.updated[0].newest.Load().prev.Store(nil) },
+		func(v *view) { v.retireList.updated[0].newest.Load().setPast(nil) },
 	},
 	ruleEmptied: {
 		func(v *view) { v.retireList.emptied = nil },
@@ -101,11 +103,13 @@ var plants = map[rule][]func(v *view){
 	ruleWrite: {
 		func(v *view) { v.write.emptied = v.retireList.emptied },
 		func(v *view) { v.write.made++ },
-		func(v *view) { v.core.entryValues.changed = []*entry{{}} },
+		func(v *view) { v.core.shown.changed = []*entry{{}} },
 	},
 	ruleReclaimThreshold: {func(v *view) { v.sinceReclaim = v.reclaimThreshold + 1 }},
-	ruleResourceVersion:  {func(v *view) { v.resourceVersion.newest.Store(&resourceVersion{v.core.committed.Load(), "7"}) }},
-	rulePos:              {func(v *view) { present(v, 0).pos = present(v, 1).pos }},
+	ruleResourceVersion: {func(v *view) {
+		v.resourceVersion.newest.Store(&version{obj: bookmark("7"), seq: v.core.committed.Load()})
+	}},
+	rulePos: {func(v *view) { present(v, 0).pos = present(v, 1).pos }},
 	rulePosting: {
 		func(v *view) { present(v, 0).postings()[0].pos++ },
 		func(v *view) { p := present(v, 0).postings(); p[1] = p[0] },
@@ -113,7 +117,7 @@ var plants = map[rule][]func(v *view){
 	},
 	rulePostings: {
 		func(v *view) { present(v, 0).dropPosting(0) },
-		func(v *view) { v.core.record("3").addPosting(posting{0, 0}) },
+		func(v *view) { v.core.record("3").addPosting(posting{1, 0}) },
 	},
 	ruleBucket: {
 		func(v *view) { full(v).id++ },
@@ -146,7 +150,7 @@ var plants = map[rule][]func(v *view){
 		},
 	},
 	ruleSearch: {
-		func(v *view) { _, e := v.core.entry("7"); e.hash.Store(e.hash.Load() ^ 2) },
+		func(v *view) { _, e := v.core.entry("7"); e.word.Store(e.word.Load() ^ 1<<lengthBits) },
 		func(v *view) { _, e := v.core.entry("7"); e.rec.Store(present(v, 1)) },
 	},
 	ruleCounts: {
@@ -154,9 +158,9 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { p, _ := v.core.entry("7"); p.used-- },
 	},
 	ruleLive: {func(v *view) { present(v, 0).newest.Store(&version{obj: absence{}, seq: 1}) }},
-	ruleSettled: {
-		func(v *view) { _, e := v.core.entry("7"); e.value.Store(&thing{}) },
-		func(v *view) { _, e := v.core.entry("7"); e.hash.Store(e.hash.Load() | unsettled) },
+	ruleShown: {
+		func(v *view) { _, e := v.core.entry("7"); atomic.StorePointer(&e.data, unsafe.Pointer(&thing{})) },
+		func(v *view) { _, e := v.core.entry("7"); atomic.StorePointer(&e.data, nil) },
 	},
 	ruleCopy: {
 		func(v *view) { copied(v).copy.Load().objects[0] = &thing{} },
@@ -169,7 +173,7 @@ var plants = map[rule][]func(v *view){
 // retire list and not empty.
 func changed(v *view) *standIn {
 	for _, p := range v.retireList.changed {
-		if s := p.array.cell(p.pos).Load().standIn; p.array == &v.objects && s.of != nil {
+		if s := p.array.cell(p.pos).Load().standIn(); p.array == &v.objects && s.of != nil {
 			return s
 		}
 	}
@@ -181,14 +185,14 @@ func last(a *array) *cell { return a.cell(a.used.Load() - 1) }
 // direct returns a cell of the array of all objects that points to a record.
 func direct(v *view) uint32 {
 	for pos := range v.objects.n {
-		if v.objects.cell(pos).Load().standIn == nil {
+		if v.objects.cell(pos).Load().standIn() == nil {
 			return pos
 		}
 	}
 	panic("all cells have a stand-in")
 }
 
-func (c *core) entry(key string) (*part, *entry) { return c.keys.find(c.keys.hash(key), key) }
+func (c *core) entry(key string) (*part, *entry) { return c.keys.find(c.keys.word(key), key) }
 
 func (c *core) record(key string) *record {
 	_, e := c.entry(key)

@@ -32,7 +32,7 @@ var faults = []explore.Fault{
 	}}},
 	{Name: "a stand-in used again at once", File: "standin.go", Edits: [][2]string{{
 		"	if len(s.retired) < mostSpares {\n",
-		"	if explore.Planted(\"a stand-in used again at once\") {\n		old.before.Store(nil)\n		s.free = append(s.free, old)\n		return\n	}\n	if len(s.retired) < mostSpares {\n",
+		"	if explore.Planted(\"a stand-in used again at once\") {\n		old.setPast(nil)\n		s.free = append(s.free, old)\n		return\n	}\n	if len(s.retired) < mostSpares {\n",
 	}}},
 	{Name: "a version dropped that a snapshot sees", File: "record.go", Edits: [][2]string{{
 		"		if anyWithin(open, v.seq, n.seq) {\n",
@@ -42,17 +42,17 @@ var faults = []explore.Fault{
 		"	a.standIn(w, pos, last)\n",
 		"	if explore.Planted(\"a record moved without a stand-in\") {\n		a.cell(pos).Store(last)\n	} else {\n		a.standIn(w, pos, last)\n	}\n",
 	}}},
-	{Name: "the value not unsettled", File: "values.go", Edits: [][2]string{{
-		"		e.hash.Store(e.hash.Load() | unsettled)\n",
-		"		if !explore.Planted(\"the value not unsettled\") {\n			e.hash.Store(e.hash.Load() | unsettled)\n		}\n",
+	{Name: "the object not hidden", File: "values.go", Edits: [][2]string{{
+		"		atomic.StorePointer(&e.data, nil)\n",
+		"		if !explore.Planted(\"the object not hidden\") {\n			atomic.StorePointer(&e.data, nil)\n		}\n",
 	}}},
-	{Name: "Get does not look again", File: "store.go", Edits: [][2]string{{
-		"				if e.hash.Load() == hash {\n",
-		"				if explore.Planted(\"Get does not look again\") || e.hash.Load() == hash {\n",
+	{Name: "the object shown before the commit", File: "write.go", Edits: [][2]string{{
+		"	w := &c.write\n	explore.Point(\"commit\")\n",
+		"	w := &c.write\n	if explore.Planted(\"the object shown before the commit\") {\n		c.shown.show()\n	}\n	explore.Point(\"commit\")\n",
 	}}},
-	{Name: "an entry shown before its record", File: "table.go", Edits: [][2]string{{
-		"	e.key = rec.key\n",
-		"	e.key = rec.key\n	if explore.Planted(\"an entry shown before its record\") {\n		e.hash.Store(hash | unsettled)\n	}\n",
+	{Name: "an entry found before its record", File: "table.go", Edits: [][2]string{{
+		"	e.key = rec.keyData\n",
+		"	e.key = rec.keyData\n	if explore.Planted(\"an entry found before its record\") {\n		e.word.Store(word)\n	}\n",
 	}}},
 	{Name: "a copy newer than the snapshot", File: "copies.go", Edits: [][2]string{{
 		"	if touched > seq {\n",

@@ -3,6 +3,7 @@ package lockfree
 import (
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/informerbench/informerbench/impl/internal/indexing"
 	"github.com/informerbench/informerbench/internal/explore"
@@ -10,28 +11,49 @@ import (
 
 // record holds the versions of a key's object, and where in the arrays the object lies.
 // The table and the arrays point to it. The table keeps the record of a deleted key until
-// its part is rebuilt. Readers load newest, and read key and standIn, which never change;
-// all other fields are the writer's. A record fills a cache line.
+// its part is rebuilt. Readers load newest and read the key, which never changes; all other
+// fields are the writer's. A record takes 48 bytes: the key is kept as pointer and length.
 type record struct {
-	newest  atomic.Pointer[version]
-	standIn *standIn // the stand-in that this record is embedded in; nil in a true record
-	key     string
+	newest  atomic.Pointer[version] // nil in a stand-in, and nowhere else
+	keyData *byte
+	keyLen  uint32
 	pos     uint32 // in the store's array; in a bucket's record, in its index's array of values
-	// The places in the buckets of the indexes: in few, or all of them in more if few is
-	// too short. Most objects have one value in each of two indexes.
-	fewLen uint32
-	few    [2]posting
-	more   *postings
+	// The places in the buckets of the indexes: in few up to the first bucket 0, or all of
+	// them in more if few is too short. Most objects have one value in each of two indexes.
+	few  [2]posting
+	more *postings
 }
+
+// newRecord returns the record of a key with its first version.
+func newRecord(key string, first *version) *record {
+	r := &record{}
+	r.init(key, first)
+	return r
+}
+
+// init makes r, which nothing points to yet, the record of a key.
+func (r *record) init(key string, first *version) {
+	r.keyData, r.keyLen = unsafe.StringData(key), uint32(len(key))
+	r.newest.Store(first)
+}
+
+// key returns the key. Its bytes are those of the string that newRecord was given.
+func (r *record) key() string { return unsafe.String(r.keyData, r.keyLen) }
 
 // version is one version of one object. Once the write with its number is committed, only
 // prev changes: it is led past versions that no open snapshot sees. Before that, readers
 // look at seq and prev only.
 type version struct {
-	obj  any
-	seq  uint64
-	prev atomic.Pointer[version] // the version before, as long as a snapshot may see it
+	obj any
+	seq uint64
+	// prev is the version before, as long as a snapshot may see it: a *version. It is set
+	// plainly before the version is published, which an atomic.Pointer would not allow, and
+	// by past and setPast after that.
+	prev unsafe.Pointer
 }
+
+func (n *version) past() *version        { return (*version)(atomic.LoadPointer(&n.prev)) }
+func (n *version) setPast(past *version) { atomic.StorePointer(&n.prev, unsafe.Pointer(past)) }
 
 // absence is the object of a tombstone, the version that says that the key is deleted.
 type absence struct{}
@@ -47,7 +69,7 @@ func (r *record) version(seq uint64) *version {
 	n := r.newest.Load()
 	for n != nil && n.seq > seq {
 		explore.Point("version.prev")
-		n = n.prev.Load()
+		n = n.past()
 	}
 	return n
 }
@@ -63,7 +85,7 @@ func (r *record) seen(seq uint64) bool {
 
 // oldest returns the number of the first version there still is, 0 for a stand-in.
 func (r *record) oldest() (seq uint64) {
-	for n := r.newest.Load(); n != nil; n = n.prev.Load() {
+	for n := r.newest.Load(); n != nil; n = n.past() {
 		seq = n.seq
 	}
 	return seq
@@ -71,13 +93,14 @@ func (r *record) oldest() (seq uint64) {
 
 // isNew reports whether no version is linked before the newest. The write that made the
 // newest then knows that no earlier snapshot sees another.
-func (r *record) isNew() bool { return r.newest.Load().prev.Load() == nil }
+func (r *record) isNew() bool { return r.newest.Load().past() == nil }
 
-// update makes n, of write w, the newest version of r.
-func (r *record) update(w *write, n *version) {
+// update makes a version of obj, of write w, the newest one of r, and returns it.
+func (r *record) update(w *write, obj any) *version {
+	n := &version{obj: obj, seq: w.seq}
 	former := r.newest.Load()
-	if past := former.prev.Load(); past != nil || !former.absent() {
-		n.prev.Store(former)
+	if past := former.past(); past != nil || !former.absent() {
+		n.prev = unsafe.Pointer(former)
 		w.made++
 		if past == nil { // else r is on the retire list already
 			w.updated = append(w.updated, r)
@@ -85,6 +108,7 @@ func (r *record) update(w *write, n *version) {
 	}
 	explore.Point("update.newest")
 	r.newest.Store(n)
+	return n
 }
 
 // prune drops the versions before the newest that none of the open snapshots sees, and
@@ -94,21 +118,21 @@ func (r *record) prune(open []uint64) (left bool) {
 	// If the next one was dropped, no snapshot was open between its number and that of the
 	// version after it, and none will be.
 	n := r.newest.Load()
-	for v := n.prev.Load(); v != nil; v = v.prev.Load() {
+	for v := n.past(); v != nil; v = v.past() {
 		if anyWithin(open, v.seq, n.seq) {
 			explore.Point("prune.prev")
-			n.prev.Store(v)
+			n.setPast(v)
 			n, left = v, true
 		}
 	}
 	explore.Point("prune.prev")
-	n.prev.Store(nil)
+	n.setPast(nil)
 	return left
 }
 
-// posting is one place of an object in a bucket.
+// posting is one place of an object in a bucket. The zero value is none.
 type posting struct {
-	bucket uint32 // its id
+	bucket uint32 // its id, from 1 up
 	pos    uint32
 }
 
@@ -122,7 +146,11 @@ func (r *record) postings() []posting {
 	if r.more != nil {
 		return r.more.list
 	}
-	return r.few[:r.fewLen]
+	n := 0
+	for n < len(r.few) && r.few[n].bucket != 0 {
+		n++
+	}
+	return r.few[:n]
 }
 
 // postingIn returns the posting in a bucket; the object must be in it. O(1), except for
@@ -142,18 +170,18 @@ func (r *record) postingIn(bucket uint32) *posting {
 }
 
 func (r *record) addPosting(p posting) {
-	switch {
-	case r.more != nil:
+	if r.more != nil {
 		if r.more.at != nil {
 			r.more.at[p.bucket] = len(r.more.list)
 		}
 		r.more.list = append(r.more.list, p)
-	case int(r.fewLen) < len(r.few):
-		r.few[r.fewLen] = p
-		r.fewLen++
-	default:
-		r.more = &postings{list: append(slices.Clone(r.few[:]), p)}
+		return
 	}
+	if n := len(r.postings()); n < len(r.few) {
+		r.few[n] = p
+		return
+	}
+	r.more = &postings{list: append(slices.Clone(r.few[:]), p)}
 }
 
 // dropPosting puts the last posting in the place of the i-th.
@@ -163,7 +191,7 @@ func (r *record) dropPosting(i int) {
 	dropped := all[i].bucket
 	all[i] = all[last]
 	if r.more == nil {
-		r.fewLen--
+		all[last] = posting{}
 		return
 	}
 	r.more.list = all[:last]

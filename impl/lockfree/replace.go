@@ -20,7 +20,7 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	v := s.view.Load().over(newCore())
 	v.begin()
 	v.fill(items)
-	v.setResourceVersion(resourceVersion)
+	v.setResourceVersion(bookmark(resourceVersion))
 	v.commit()
 	explore.Point("view")
 	s.view.Store(v)
@@ -47,7 +47,7 @@ type filling struct {
 	view   *view
 	keys   []string
 	objs   []any
-	hashes []uint64
+	words  []uint64 // as table.word
 	recs   []*record
 	depth  int            // of the table's directory
 	counts []atomic.Int32 // of keys, part by part
@@ -87,14 +87,14 @@ func (v *view) fill(items map[string]any) {
 	}
 	f := &filling{
 		view: v, keys: make([]string, 0, n), objs: make([]any, 0, n),
-		hashes: make([]uint64, n), recs: make([]*record, n),
+		words: make([]uint64, n), recs: make([]*record, n),
 		depth: max(0, bits.Len(uint(n/(largestPart/2)))),
 	}
 	f.counts = make([]atomic.Int32, 1<<f.depth)
 	f.dir = newDirectory(f.depth)
 	for key, obj := range explore.Ordered(items) {
 		f.keys, f.objs = append(f.keys, key), append(f.objs, obj)
-		v.entryValues.learn(obj)
+		v.shown.learn(obj)
 	}
 	workers := max(1, min(runtime.GOMAXPROCS(0), n/minShare))
 	f.shares = make([]share, workers)
@@ -220,10 +220,10 @@ func (f *filling) makeRecords(from, to int) {
 	seq := f.view.write.seq
 	for i := from; i < to; i++ {
 		f.yield(i)
-		f.hashes[i] = f.view.keys.hash(f.keys[i])
-		f.counts[f.hashes[i]>>(64-f.depth)].Add(1)
-		rec := &record{key: f.keys[i], pos: uint32(i)}
-		rec.newest.Store(&version{obj: f.objs[i], seq: seq})
+		f.words[i] = f.view.keys.word(f.keys[i])
+		f.counts[f.words[i]>>(64-f.depth)].Add(1)
+		rec := newRecord(f.keys[i], &version{obj: f.objs[i], seq: seq})
+		rec.pos = uint32(i)
 		f.recs[i] = rec
 		f.view.objects.cell(rec.pos).Store(rec)
 	}
@@ -236,10 +236,10 @@ func (f *filling) fillTable(i int) {
 	for p := from; p < to; p++ {
 		f.dir.set(p, newPart(f.depth, int(f.counts[p].Load())*5/6)) // three quarters full; full is four fifths
 	}
-	for i, hash := range f.hashes {
+	for i, word := range f.words {
 		f.yield(i)
-		if p := int(hash >> (64 - f.depth)); p >= from && p < to {
-			f.view.entryValues.set(f.dir.parts[p].insert(hash, f.recs[i]))
+		if p := int(word >> (64 - f.depth)); p >= from && p < to {
+			f.view.shown.set(f.dir.parts[p].insert(word, f.recs[i]))
 		}
 	}
 }
@@ -258,7 +258,7 @@ func (f *filling) makeBuckets() {
 			}
 		}
 	}
-	for _, b := range v.buckets {
+	for _, b := range v.buckets[1:] {
 		b.objects.grow(b.objects.n)
 	}
 }

@@ -57,17 +57,17 @@ func kept(s *Store) (past, standIns, buckets int) {
 			return
 		}
 		seen[r] = true
-		for n := r.newest.Load().prev.Load(); n != nil; n = n.prev.Load() {
+		for n := r.newest.Load().past(); n != nil; n = n.past() {
 			past++
 		}
 	}
 	count := func(a *array) {
 		for i := range a.used.Load() {
 			r := a.cell(i).Load()
-			for r != nil && r.standIn != nil {
+			for r != nil && r.standIn() != nil {
 				standIns++
-				see(r.standIn.of)
-				r = r.standIn.before.Load()
+				see(r.standIn().of)
+				r = r.standIn().past()
 			}
 			see(r)
 		}

@@ -2,6 +2,7 @@ package lockfree
 
 import (
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/informerbench/informerbench/internal/explore"
 )
@@ -10,27 +11,44 @@ import (
 // used again.
 
 // standIn says that a record lies in a cell since write seq, and that another record, or
-// none, lay there before. Cells point to its first field, the embedded record.
+// none, lay there before. Cells point to its first field, the embedded record, which has no
+// version: that tells a stand-in from a true record.
 type standIn struct {
 	record
-	seq    uint64
-	of     *record // nil: nothing lies there
-	before atomic.Pointer[record]
+	seq uint64
+	of  *record // nil: nothing lies there
+	// before is a *record. It is set plainly while no reader can reach the stand-in, and by
+	// past and setPast otherwise.
+	before unsafe.Pointer
+}
+
+func (s *standIn) past() *record        { return (*record)(atomic.LoadPointer(&s.before)) }
+func (s *standIn) setPast(past *record) { atomic.StorePointer(&s.before, unsafe.Pointer(past)) }
+
+// standIn returns the stand-in that r is the first field of, nil if r is a true record.
+func (r *record) standIn() *standIn {
+	if r.newest.Load() != nil {
+		return nil
+	}
+	return (*standIn)(unsafe.Pointer(r))
 }
 
 // at returns the record that snapshot seq sees in a cell that points to r; nil if it sees
 // none.
 func (r *record) at(seq uint64) *record {
-	for r != nil && r.standIn != nil {
-		s := r.standIn
+	for r != nil {
+		s := r.standIn()
+		if s == nil {
+			return r
+		}
 		explore.Point("standIn.seq")
 		if s.seq <= seq {
 			return s.of
 		}
 		explore.Point("standIn.before")
-		r = s.before.Load()
+		r = s.past()
 	}
-	return r
+	return nil
 }
 
 // standIn makes a stand-in for a cell that pointed to before, and in which rec lies from
@@ -40,10 +58,14 @@ func (w *write) standIn(rec, before *record) *record {
 	s := w.spares.take()
 	s.seq, s.of = w.seq, rec
 	// No snapshot sees a record that lay there only within this write.
-	for before != nil && before.standIn != nil && before.standIn.seq == w.seq {
-		before = before.standIn.before.Load()
+	for before != nil {
+		former := before.standIn()
+		if former == nil || former.seq != w.seq {
+			break
+		}
+		before = former.past()
 	}
-	s.before.Store(before)
+	s.before = unsafe.Pointer(before)
 	return &s.record
 }
 
@@ -60,10 +82,10 @@ type place struct {
 func (p place) reclaim(w *write, open []uint64) bool {
 	a := p.array
 	c := a.cell(p.pos)
-	s := c.Load().standIn
+	s := c.Load().standIn()
 	if len(open) > 0 && open[0] < s.seq {
 		s.prune(open)
-		if s.of != nil || s.before.Load() != nil {
+		if s.of != nil || s.past() != nil {
 			return false
 		}
 	}
@@ -81,22 +103,22 @@ func (p place) reclaim(w *write, open []uint64) bool {
 // prune drops the records that lay in the cell at times that no open snapshot sees. Cost:
 // O(stand-ins of the cell), and the versions of the record at their end.
 func (s *standIn) prune(open []uint64) {
-	for r := s.before.Load(); r != nil; {
-		since, before := r.oldest(), (*record)(nil)
-		if r.standIn != nil {
-			since, before = r.standIn.seq, r.standIn.before.Load()
+	for r := s.past(); r != nil; {
+		since, before, older := r.oldest(), (*record)(nil), r.standIn()
+		if older != nil {
+			since, before = older.seq, older.past()
 		}
 		if anyWithin(open, since, s.seq) {
 			explore.Point("prune.before")
-			s.before.Store(r)
-			if s = r.standIn; s == nil {
+			s.setPast(r)
+			if s = older; s == nil {
 				return
 			}
 		}
 		r = before
 	}
 	explore.Point("prune.before")
-	s.before.Store(nil)
+	s.setPast(nil)
 }
 
 // spares are stand-ins to be used again. So where no reader is about, a write that moves an
@@ -116,9 +138,7 @@ const mostSpares = 64
 func (s *spares) take() *standIn {
 	last := len(s.free) - 1
 	if last < 0 {
-		made := &standIn{}
-		made.standIn = made
-		return made
+		return &standIn{}
 	}
 	taken := s.free[last]
 	s.free = s.free[:last]
@@ -130,7 +150,7 @@ func (s *spares) take() *standIn {
 func (s *spares) retire(old *standIn) {
 	if len(s.retired) < mostSpares {
 		explore.Point("retire.before")
-		old.before.Store(nil)
+		old.setPast(nil)
 		s.retired = append(s.retired, old)
 	}
 }

@@ -24,7 +24,7 @@ func TestStandInsAreUsedAgainUnlessRead(t *testing.T) {
 		t.Error("the stand-ins are not free after a write that met no reader")
 	}
 	for _, n := range first {
-		if n.of != nil || n.before.Load() != nil {
+		if n.of != nil || n.past() != nil {
 			t.Error("a free stand-in keeps something alive")
 		}
 	}

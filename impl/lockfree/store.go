@@ -72,27 +72,20 @@ func (s *Store) Get(key string) (item any, exists bool) {
 	// This is table.find, inlined by hand: the call would add a tenth to Get's time.
 	explore.Point("get.view")
 	c := s.view.Load().core
-	hash := c.keys.hash(key)
+	word := c.keys.word(key)
 	explore.Point("get.dir")
 	dir := c.keys.dir.Load()
-	entries := dir.entries[hash>>(64-dir.depth)]
-	for i := home(entries, hash); ; {
+	entries := dir.entries[word>>(64-dir.depth)]
+	for i := home(entries, word); ; {
 		e := &entries[i]
-		explore.Point("get.hash")
-		switch e.hash.Load() {
-		case hash:
-			if e.key == key {
-				explore.Point("get.value")
-				obj := e.value.Load()
-				explore.Point("get.again")
-				if e.hash.Load() == hash {
-					return obj, true
+		explore.Point("get.word")
+		switch e.word.Load() {
+		case word:
+			if e.is(word, key) {
+				explore.Point("get.data")
+				if data := atomic.LoadPointer(&e.data); data != nil {
+					return c.shown.object(data), true
 				}
-				explore.Point("get.newest")
-				return c.look(e.rec.Load().newest.Load())
-			}
-		case hash | unsettled:
-			if e.key == key {
 				explore.Point("get.newest")
 				return c.look(e.rec.Load().newest.Load())
 			}
@@ -115,7 +108,7 @@ func (c *core) look(n *version) (item any, exists bool) {
 	explore.Point("look.committed")
 	if n.seq > c.committed.Load() {
 		explore.Point("look.prev")
-		before := n.prev.Load()
+		before := n.past()
 		explore.Point("look.again")
 		if n.seq > c.committed.Load() {
 			if before == nil {
@@ -262,7 +255,7 @@ func (s *Store) LastStoreSyncResourceVersion() string {
 		explore.Point("resourceVersion.committed")
 		newest = v.resourceVersion.committed.Load() // the write of newest was under way
 	}
-	return newest.value
+	return newest.resourceVersion()
 }
 
 // Resync does nothing; it is there for cache.ThreadSafeStore.

@@ -3,6 +3,7 @@ package lockfree
 import (
 	"hash/maphash"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/informerbench/informerbench/internal/explore"
 )
@@ -17,9 +18,9 @@ import (
 // A reader that still searches a part that was copied meanwhile sees the table as it
 // was at that moment, which lies within its call.
 type table struct {
-	seed        maphash.Seed
-	dir         atomic.Pointer[directory]
-	entryValues *entryValues // the objects, entry by entry; nil where none are kept
+	seed  maphash.Seed
+	dir   atomic.Pointer[directory]
+	shown *shown // the objects, entry by entry; nil where none are kept
 }
 
 // directory maps the upper depth bits of a hash to parts. It is never changed, but
@@ -48,16 +49,32 @@ type part struct {
 	live int // entries with a key that is not deleted; writer only
 }
 
-// entry is one place in a part. hash is zero while the entry is free. It is set after key
-// and rec, so a reader that sees the hash sees both. An entry never changes its key.
+// entry is one place in a part. word is zero while the entry is free. It is set after key
+// and rec, so a reader that sees the word sees both. An entry never changes its key.
 //
 // A Get's cost is its cache misses. The key in the entry saves a miss on the record, and
-// the value in the entry saves those on record and version.
+// the data in the entry save those on record and version. An entry takes 32 bytes, so that
+// each lies in one cache line.
 type entry struct {
-	hash  atomic.Uint64 // with the bit unsettled where value must not be read: in an index always
-	key   string
-	value atomic.Value // see entryValues
-	rec   atomic.Pointer[record]
+	word atomic.Uint64  // the hash of the key, and its length
+	key  *byte          // the bytes of the key
+	data unsafe.Pointer // see shown
+	rec  atomic.Pointer[record]
+}
+
+// The low bits of a word are the length of the key, or longKey for keys that are longer:
+// these are compared through the record.
+const (
+	lengthBits = 10
+	longKey    = 1<<lengthBits - 1
+)
+
+// is reports whether an entry with the word of key is of that key.
+func (e *entry) is(word uint64, key string) bool {
+	if word&longKey == longKey {
+		return e.rec.Load().key() == key
+	}
+	return unsafe.String(e.key, len(key)) == key
 }
 
 const (
@@ -80,32 +97,33 @@ func newPart(depth, live int) *part {
 
 func (p *part) full() bool { return p.used+1 > len(p.entries)*4/5 }
 
-func (t *table) hash(key string) uint64 {
-	if h := hashOf(t.seed, key) &^ unsettled; h != 0 {
-		return h
+// word returns the hash of a key with its length; it is not 0.
+func (t *table) word(key string) uint64 {
+	if w := hashOf(t.seed, key)&^longKey | uint64(min(len(key), longKey)); w != 0 {
+		return w
 	}
-	return 2 * unsettled
+	return longKey + 1
 }
 
-func (d *directory) part(hash uint64) *part { return d.parts[hash>>(64-d.depth)] }
+func (d *directory) part(word uint64) *part { return d.parts[word>>(64-d.depth)] }
 
-// home returns where the search for a hash begins in a part's entries. A multiplication
-// spreads the lower 32 bits of the hash over the entries, so a part may have any size.
-func home(entries []entry, hash uint64) int {
-	return int(uint64(uint32(hash)) * uint64(len(entries)) >> 32)
+// home returns where the search for a word begins in a part's entries. A multiplication
+// spreads the lower 32 bits of the word over the entries, so a part may have any size.
+func home(entries []entry, word uint64) int {
+	return int(uint64(uint32(word)) * uint64(len(entries)) >> 32)
 }
 
 // find returns the entry of key, nil if there is none, and the part in which it is or
 // would be. Any goroutine may call it; only the writer may read used and live of the part.
-func (t *table) find(hash uint64, key string) (*part, *entry) {
+func (t *table) find(word uint64, key string) (*part, *entry) {
 	explore.Point("find.dir")
-	p := t.dir.Load().part(hash)
-	for i := home(p.entries, hash); ; {
+	p := t.dir.Load().part(word)
+	for i := home(p.entries, word); ; {
 		e := &p.entries[i]
-		explore.Point("find.hash")
-		switch e.hash.Load() {
-		case hash, hash | unsettled:
-			if e.key == key {
+		explore.Point("find.word")
+		switch e.word.Load() {
+		case word:
+			if e.is(word, key) {
 				return p, e
 			}
 		case 0:
@@ -118,37 +136,37 @@ func (t *table) find(hash uint64, key string) (*part, *entry) {
 }
 
 // insert adds rec, for whose key find returned the part p and no entry.
-func (t *table) insert(hash uint64, rec *record, p *part, writing uint64) {
+func (t *table) insert(word uint64, rec *record, p *part, writing uint64) {
 	for p.full() {
-		t.rebuild(p, hash, writing)
-		p = t.dir.Load().part(hash)
+		t.rebuild(p, word, writing)
+		p = t.dir.Load().part(word)
 	}
-	t.entryValues.note(p.insert(hash, rec))
+	t.shown.note(p.insert(word, rec))
 }
 
-// died notes that the key with this hash, which lies in p, was deleted.
-func (t *table) died(hash uint64, p *part, writing uint64) {
+// died notes that the key with this word, which lies in p, was deleted.
+func (t *table) died(word uint64, p *part, writing uint64) {
 	p.live--
 	// Once in a write: a rebuild keeps the tombstones of the write under way.
 	if len(p.entries) > smallestPart && p.live < p.used/8 && p.born != writing {
-		t.rebuild(p, hash, writing)
+		t.rebuild(p, word, writing)
 	}
 }
 
-// insert returns the new entry, which is not settled.
-func (p *part) insert(hash uint64, rec *record) *entry {
-	i := home(p.entries, hash)
-	for p.entries[i].hash.Load() != 0 {
+// insert returns the new entry, which does not show the object.
+func (p *part) insert(word uint64, rec *record) *entry {
+	i := home(p.entries, word)
+	for p.entries[i].word.Load() != 0 {
 		if i++; i == len(p.entries) {
 			i = 0
 		}
 	}
 	e := &p.entries[i]
-	e.key = rec.key
+	e.key = rec.keyData
 	explore.Point("insert.rec")
 	e.rec.Store(rec)
-	explore.Point("insert.hash")
-	e.hash.Store(hash | unsettled)
+	explore.Point("insert.word")
+	e.word.Store(word)
 	p.used++
 	if !rec.newest.Load().absent() {
 		p.live++
@@ -156,17 +174,17 @@ func (p *part) insert(hash uint64, rec *record) *entry {
 	return e
 }
 
-// rebuild replaces p, in which hash lies, by a part without old tombstones, or by two parts
+// rebuild replaces p, in which word lies, by a part without old tombstones, or by two parts
 // if one would be too large. A tombstone of the write under way stays: until that write
 // is committed, readers find the version before through it.
-func (t *table) rebuild(p *part, hash, writing uint64) {
+func (t *table) rebuild(p *part, word, writing uint64) {
 	keep, upper := 0, 0
 	bit := uint64(1) << (63 - p.depth)
 	kept := func(n *version) bool { return !n.absent() || n.seq == writing }
 	for i := range p.entries {
-		if h := p.entries[i].hash.Load() &^ unsettled; h != 0 && kept(p.entries[i].rec.Load().newest.Load()) {
+		if w := p.entries[i].word.Load(); w != 0 && kept(p.entries[i].rec.Load().newest.Load()) {
 			keep++
-			if h&bit != 0 {
+			if w&bit != 0 {
 				upper++
 			}
 		}
@@ -180,8 +198,8 @@ func (t *table) rebuild(p *part, hash, writing uint64) {
 		half.born = writing
 	}
 	for i := range p.entries {
-		h := p.entries[i].hash.Load() &^ unsettled
-		if h == 0 {
+		w := p.entries[i].word.Load()
+		if w == 0 {
 			continue
 		}
 		rec := p.entries[i].rec.Load()
@@ -190,21 +208,21 @@ func (t *table) rebuild(p *part, hash, writing uint64) {
 			continue
 		}
 		half := halves[0]
-		if h&bit != 0 {
+		if w&bit != 0 {
 			half = halves[len(halves)-1]
 		}
-		if e := half.insert(h, rec); n.seq == writing {
-			t.entryValues.note(e)
+		if e := half.insert(w, rec); n.seq == writing {
+			t.shown.note(e)
 		} else {
-			t.entryValues.set(e)
+			t.shown.set(e)
 		}
 	}
 	explore.Point("rebuild.dir")
-	t.dir.Store(t.dir.Load().with(p, hash, halves))
+	t.dir.Store(t.dir.Load().with(p, word, halves))
 }
 
 // with returns a directory in which parts, one or two, replace p.
-func (d *directory) with(p *part, hash uint64, parts []*part) *directory {
+func (d *directory) with(p *part, word uint64, parts []*part) *directory {
 	depth := max(d.depth, parts[0].depth)
 	next := newDirectory(depth)
 	for i := range next.parts {
@@ -213,7 +231,7 @@ func (d *directory) with(p *part, hash uint64, parts []*part) *directory {
 	// p stands at all values of the upper depth bits that begin with its own p.depth bits.
 	first := 0
 	if p.depth > 0 {
-		first = int(hash>>(64-p.depth)) << (depth - p.depth)
+		first = int(word>>(64-p.depth)) << (depth - p.depth)
 	}
 	span := 1 << (depth - p.depth)
 	for i := range span {

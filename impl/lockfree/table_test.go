@@ -7,7 +7,7 @@ import (
 )
 
 func newest(t *table, key string) *version {
-	if _, e := t.find(t.hash(key), key); e != nil {
+	if _, e := t.find(t.word(key), key); e != nil {
 		return e.rec.Load().newest.Load()
 	}
 	return nil
@@ -15,12 +15,10 @@ func newest(t *table, key string) *version {
 
 // set makes n the newest version of key.
 func set(t *table, key string, n *version) {
-	hash := t.hash(key)
-	p, e := t.find(hash, key)
+	word := t.word(key)
+	p, e := t.find(word, key)
 	if e == nil {
-		rec := &record{key: key}
-		rec.newest.Store(n)
-		t.insert(hash, rec, p, n.seq)
+		t.insert(word, newRecord(key, n), p, n.seq)
 		return
 	}
 	rec := e.rec.Load()
@@ -28,7 +26,7 @@ func set(t *table, key string, n *version) {
 	rec.newest.Store(n)
 	switch {
 	case was && !is:
-		t.died(hash, p, n.seq)
+		t.died(word, p, n.seq)
 	case is && !was:
 		p.live++
 	}
@@ -93,7 +91,7 @@ func TestTombstoneOfTheWriteUnderWaySurvives(t *testing.T) {
 	before := &version{seq: 1}
 	set(&tbl, "k", before)
 	dead := &version{obj: absence{}, seq: 2}
-	dead.prev.Store(before)
+	dead.setPast(before)
 	set(&tbl, "k", dead)
 	for i := range 5000 {
 		set(&tbl, fmt.Sprint(i), &version{seq: 2})
@@ -119,7 +117,7 @@ func TestArray(t *testing.T) {
 	// The test prunes no versions: they outlive the snapshots.
 	replace := func(pos int, obj any) {
 		if rec := a.cell(uint32(pos)).Load().at(w.seq); rec.newest.Load().seq != w.seq {
-			rec.update(w, &version{obj: obj, seq: w.seq})
+			rec.update(w, obj)
 			model[pos] = obj
 		}
 	}
@@ -132,9 +130,7 @@ func TestArray(t *testing.T) {
 			}
 			switch k := rnd.IntN(10); {
 			case k < grow:
-				rec := &record{}
-				rec.newest.Store(&version{obj: i, seq: w.seq})
-				a.push(w, rec, true)
+				a.push(w, newRecord("", &version{obj: i, seq: w.seq}), true)
 				model = append(model, i)
 			case len(model) == 0:
 			case k < 8:

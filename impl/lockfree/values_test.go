@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"weak"
 
@@ -18,8 +19,8 @@ type apple struct {
 
 type pear struct{ n int }
 
-// Objects of any type, and no object at all, against a map: those of the table's type
-// are settled, the others found through their versions.
+// Objects of any type, and no object at all, against a map: those of the table's type are
+// shown, the others found through their versions.
 func TestGetFindsObjectsOfAllTypes(t *testing.T) {
 	t.Parallel()
 	for _, first := range []any{&apple{}, apple{}, 7, "text", (*apple)(nil), nil} {
@@ -74,46 +75,45 @@ func storeOf(n int) *Store {
 	return s
 }
 
-// Objects of one type are settled however they came, except under a key that was deleted
-// before, until its part is copied.
-func TestObjectsAreSettled(t *testing.T) {
+// Objects of one type are shown however they came, also under a key that was deleted before.
+func TestObjectsAreShown(t *testing.T) {
 	t.Parallel()
 	const n = 3000
 	s := storeOf(n)
-	if settled := s.settled(); settled != n {
-		t.Errorf("after %d additions %d are settled", n, settled)
+	if shown := s.shownObjects(); shown != n {
+		t.Errorf("after %d additions %d are shown", n, shown)
 	}
 	var txns []contract.StoreTransaction
 	for i := range 2 * n {
 		txns = append(txns, contract.StoreTransaction{Key: fmt.Sprint(i), Transaction: contract.Transaction{Type: contract.TransactionTypeUpdate, Object: &apple{n: i}}})
 	}
 	s.Transaction(txns...)
-	if settled := s.settled(); settled != 2*n {
-		t.Errorf("after a transaction of %d writes %d are settled", 2*n, settled)
+	if shown := s.shownObjects(); shown != 2*n {
+		t.Errorf("after a transaction of %d writes %d are shown", 2*n, shown)
 	}
 	items := map[string]any{}
 	for i := range n {
 		items[fmt.Sprint(i)] = &apple{n: i}
 	}
 	s.Replace(items, "")
-	if settled := s.settled(); settled != n {
-		t.Errorf("after a Replace by %d objects %d are settled", n, settled)
+	if shown := s.shownObjects(); shown != n {
+		t.Errorf("after a Replace by %d objects %d are shown", n, shown)
 	}
 	for i := range n / 2 {
 		s.Delete(fmt.Sprint(i))
 		s.Add(fmt.Sprint(i), &apple{n: i})
 	}
-	if settled := s.settled(); settled < n/2 || settled > n {
-		t.Errorf("after half of %d objects were deleted and added again %d are settled", n, settled)
+	if shown := s.shownObjects(); shown != n {
+		t.Errorf("after half of %d objects were deleted and added again %d are shown", n, shown)
 	}
 }
 
-// settled counts the entries whose value a Get takes.
-func (s *Store) settled() (n int) {
+// shownObjects counts the entries whose object a Get takes.
+func (s *Store) shownObjects() (n int) {
 	seen := map[*part]bool{}
 	for _, p := range s.view.Load().keys.dir.Load().parts {
 		for i := range p.entries {
-			if h := p.entries[i].hash.Load(); !seen[p] && h != 0 && h&unsettled == 0 {
+			if !seen[p] && atomic.LoadPointer(&p.entries[i].data) != nil {
 				n++
 			}
 		}
@@ -169,7 +169,7 @@ func TestDeletingEverythingAtOnceIsLinear(t *testing.T) {
 	for i := range n {
 		v.remove(w, fmt.Sprint(i))
 	}
-	if noted := len(v.entryValues.changed); noted > 3*n {
+	if noted := len(v.shown.changed); noted > 3*n {
 		t.Errorf("%d deletions noted %d entries", n, noted)
 	}
 	v.commit()

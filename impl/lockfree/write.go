@@ -15,16 +15,18 @@ type core struct {
 	committed atomic.Uint64
 	_         [56]byte // the fields below, which readers load, do not share its cache line
 
-	readers     *readers
-	keys        table
-	entryValues entryValues // of keys
-	objects     array
+	readers *readers
+	keys    table
+	shown   shown // the objects in the entries of keys
+	objects array
 
+	// resourceVersion leads to the version of the newest write that set it, and to that of
+	// the newest committed one. The version's object has it; see version.resourceVersion.
 	resourceVersion struct {
-		newest, committed atomic.Pointer[resourceVersion]
+		newest, committed atomic.Pointer[version]
 	}
 
-	buckets []*bucket // by id
+	buckets []*bucket // by id, from 1 up
 	freeIDs []uint32
 	write   write
 	checker checker // of invariants; empty in normal builds
@@ -57,22 +59,28 @@ type retireList struct {
 
 func (w *retireList) len() int { return len(w.updated) + len(w.changed) + len(w.emptied) }
 
-// resourceVersion is the resource version that write seq has set.
-type resourceVersion struct {
-	seq   uint64
-	value string
+// bookmark is the object of a version that is there for its resource version only.
+type bookmark string
+
+// resourceVersion is that of the version's object.
+func (n *version) resourceVersion() string {
+	if b, is := n.obj.(bookmark); is {
+		return string(b)
+	}
+	rv, _ := indexing.VersionOf(n.obj)
+	return rv
 }
 
 const firstSeq = 1 // the number of an empty store
 
 func newCore() *core {
-	c := &core{readers: newReaders(), reclaimThreshold: minReclaimThreshold}
+	c := &core{readers: newReaders(), reclaimThreshold: minReclaimThreshold, buckets: make([]*bucket, 1)}
 	c.keys.init()
-	c.keys.entryValues = &c.entryValues
+	c.keys.shown = &c.shown
 	c.objects.copies = &copies{}
 	c.committed.Store(firstSeq)
 	c.write.seq = firstSeq
-	c.setResourceVersion("")
+	c.setResourceVersion(bookmark(""))
 	c.resourceVersion.committed.Store(c.resourceVersion.newest.Load())
 	return c
 }
@@ -86,31 +94,34 @@ func (c *core) begin() *write {
 	return w
 }
 
-// put stores obj under key. values are its index values, index by index.
-func (c *core) put(w *write, key string, obj any, indexes []*index, values *indexing.Values) {
-	hash := c.keys.hash(key)
-	part, e := c.keys.find(hash, key)
+// put stores obj under key, and returns the version. values are its index values, index by
+// index.
+func (c *core) put(w *write, key string, obj any, indexes []*index, values *indexing.Values) *version {
+	word := c.keys.word(key)
+	part, e := c.keys.find(word, key)
 	if e == nil {
-		rec := &record{key: key}
-		rec.newest.Store(&version{obj: obj, seq: w.seq})
+		n := &version{obj: obj, seq: w.seq}
+		rec := newRecord(key, n)
 		rec.pos = c.objects.push(w, rec, true)
 		c.reindex(w, rec, indexes, values)
-		c.keys.insert(hash, rec, part, w.seq)
-		return
+		c.keys.insert(word, rec, part, w.seq)
+		return n
 	}
 	rec := e.rec.Load()
-	if c.update(w, e, rec, obj) {
+	n, revived := c.update(w, e, rec, obj)
+	if revived {
 		part.live++
 		rec.pos = c.objects.push(w, rec, rec.isNew())
 	} else {
 		c.objects.copies.touch(w, rec.pos)
 	}
 	c.reindex(w, rec, indexes, values)
+	return n
 }
 
 // update makes obj the newest version of rec, to which e leads, and reports whether it
 // was absent.
-func (c *core) update(w *write, e *entry, rec *record, obj any) (revived bool) {
+func (c *core) update(w *write, e *entry, rec *record, obj any) (n *version, revived bool) {
 	former := rec.newest.Load()
 	revived = former.absent()
 	if former.seq == w.seq {
@@ -118,17 +129,16 @@ func (c *core) update(w *write, e *entry, rec *record, obj any) (revived bool) {
 		// then hold the object that the whole write leaves.
 		explore.Point("update.obj")
 		former.obj = obj
-		return revived
+		return former, revived
 	}
-	c.entryValues.unsettle(e)
-	rec.update(w, &version{obj: obj, seq: w.seq})
-	return revived
+	c.shown.hide(e)
+	return rec.update(w, obj), revived
 }
 
 // remove takes key out, if it is there.
 func (c *core) remove(w *write, key string) {
-	hash := c.keys.hash(key)
-	part, e := c.keys.find(hash, key)
+	word := c.keys.word(key)
+	part, e := c.keys.find(word, key)
 	if e == nil {
 		return
 	}
@@ -143,13 +153,19 @@ func (c *core) remove(w *write, key string) {
 		moved.pos = rec.pos
 	}
 	c.update(w, e, rec, absence{})
-	c.keys.died(hash, part, w.seq)
+	c.keys.died(word, part, w.seq)
 }
 
-// setResourceVersion sets the resource version, as part of the write under way.
-func (c *core) setResourceVersion(value string) {
+// setResourceVersion sets the resource version to that of an object, or to a bookmark, as
+// part of the write under way.
+func (c *core) setResourceVersion(of any) {
+	c.takeResourceVersion(&version{obj: of, seq: c.write.seq})
+}
+
+// takeResourceVersion sets it to that of a version of the write under way.
+func (c *core) takeResourceVersion(n *version) {
 	explore.Point("resourceVersion.newest")
-	c.resourceVersion.newest.Store(&resourceVersion{c.write.seq, value})
+	c.resourceVersion.newest.Store(n)
 }
 
 // commit ends the write under way. Builds with the race detector or -tags invariants then
@@ -164,42 +180,58 @@ func (c *core) commit() {
 	w := &c.write
 	explore.Point("commit")
 	c.committed.Store(w.seq)
-	c.entryValues.settle()
+	c.shown.show()
 	if v := c.resourceVersion.newest.Load(); v.seq == w.seq {
 		explore.Point("resourceVersion.committed")
 		c.resourceVersion.committed.Store(v)
 	}
-	c.retireList.updated = append(c.retireList.updated, w.updated...)
-	c.retireList.changed = append(c.retireList.changed, w.changed...)
-	c.retireList.emptied = append(c.retireList.emptied, w.emptied...)
 	c.sinceReclaim += w.made
 	w.made = 0
 	w.indexValues.Empty()
-	w.updated, w.changed, w.emptied = emptied(w.updated), emptied(w.changed), emptied(w.emptied)
 
+	idle := c.readers.idle()
+	if idle {
+		w.spares.recycle()
+		c.reclaim(&w.retireList, nil) // what is left waits for more than readers
+	} else {
+		w.spares.forget()
+	}
+	c.retireList.take(&w.retireList)
 	switch {
 	case c.retireList.len() == 0:
 		c.sinceReclaim = 0
-	case c.readers.idle():
-		w.spares.recycle()
-		c.reclaim(nil)
-	default:
-		w.spares.forget()
-		if c.sinceReclaim > c.reclaimThreshold {
-			c.open = c.readers.open(c.open[:0], c.committed.Load())
-			c.reclaim(c.open)
-		}
+	case idle:
+		c.reclaim(&c.retireList, nil)
+		c.reclaimed()
+	case c.sinceReclaim > c.reclaimThreshold:
+		c.open = c.readers.open(c.open[:0], c.committed.Load())
+		c.reclaim(&c.retireList, c.open)
+		c.reclaimed()
 	}
 }
 
-// reclaim takes off the retire list what none of the open snapshots sees.
-func (c *core) reclaim(open []uint64) {
-	w := &c.retireList
-	w.updated = drop(w.updated, func(r *record) bool { return !r.prune(open) })
-	w.changed = drop(w.changed, func(p place) bool { return p.reclaim(&c.write, open) })
-	w.emptied = drop(w.emptied, func(b *bucket) bool { return b.reclaim(c) }) // after its cells
+// take moves what is on the list of a write to w.
+func (w *retireList) take(of *retireList) {
+	if of.len() == 0 {
+		return
+	}
+	w.updated = append(w.updated, of.updated...)
+	w.changed = append(w.changed, of.changed...)
+	w.emptied = append(w.emptied, of.emptied...)
+	of.updated, of.changed, of.emptied = emptied(of.updated), emptied(of.changed), emptied(of.emptied)
+}
+
+// reclaim takes off a list what none of the open snapshots sees.
+func (c *core) reclaim(list *retireList, open []uint64) {
+	list.updated = drop(list.updated, func(r *record) bool { return !r.prune(open) })
+	list.changed = drop(list.changed, func(p place) bool { return p.reclaim(&c.write, open) })
+	list.emptied = drop(list.emptied, func(b *bucket) bool { return b.reclaim(c) }) // after its cells
+}
+
+// reclaimed sets when the store's list is gone through again.
+func (c *core) reclaimed() {
 	c.sinceReclaim = 0
-	c.reclaimThreshold = max(minReclaimThreshold, w.len())
+	c.reclaimThreshold = max(minReclaimThreshold, c.retireList.len())
 }
 
 // drop returns s without the elements that are done.

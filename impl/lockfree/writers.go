@@ -13,15 +13,15 @@ func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 // panics, with nothing written, if an IndexFunc fails (STORE-27, STORE-28).
 // O(indexes). It waits for other writers only.
 func (s *Store) Update(key string, obj any) {
-	rv, known := indexing.VersionOf(obj)
+	_, known := indexing.VersionOf(obj)
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	w := v.begin()
 	v.addValues(&w.indexValues, key, obj)
-	v.put(w, key, obj, v.indexes, &w.indexValues)
+	n := v.put(w, key, obj, v.indexes, &w.indexValues)
 	if known {
-		v.setResourceVersion(rv)
+		v.takeResourceVersion(n)
 	}
 	v.commit()
 }
@@ -42,14 +42,14 @@ func (s *Store) Delete(key string) { s.DeleteWithObject(key, nil) }
 // obj, the object in its last state; obj may be nil. O(indexes). It waits for other
 // writers only.
 func (s *Store) DeleteWithObject(key string, obj any) {
-	rv, known := indexing.VersionOf(obj)
+	_, known := indexing.VersionOf(obj)
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	w := v.begin()
 	v.remove(w, key)
 	if known {
-		v.setResourceVersion(rv)
+		v.setResourceVersion(obj)
 	}
 	v.commit()
 }
@@ -80,7 +80,7 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 		}
 	}
 	if known {
-		v.setResourceVersion(rv)
+		v.setResourceVersion(bookmark(rv))
 	}
 	v.commit()
 }
@@ -119,7 +119,7 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 func (v *view) valuesOfAll(x *index) indexing.Values {
 	all := indexing.MakeValues(int(v.objects.n))
 	for _, r := range v.objects.records(v.committed.Load()) {
-		all.Add(x.valuesOf(r.key, r.newest.Load().obj))
+		all.Add(x.valuesOf(r.key(), r.newest.Load().obj))
 	}
 	return all
 }
@@ -145,6 +145,6 @@ func (s *Store) Bookmark(rv string) {
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	v.begin()
-	v.setResourceVersion(rv)
+	v.setResourceVersion(bookmark(rv))
 	v.commit()
 }

@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	link = regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
-	code = regexp.MustCompile("(?ms)^```.*?^```$")
+	link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`) // without the section and the title
+	code = regexp.MustCompile("(?ms)^```.*?^```$|`[^`\n]*`")
 )
 
 // Every link of the documentation that is no address leads to a file.

@@ -135,11 +135,13 @@ func TestMeasureRefuses(t *testing.T) {
 
 func TestForksByPreset(t *testing.T) {
 	t.Parallel()
-	if got := flags("quick"); got != nil {
-		t.Errorf("quick, which has a budget of its own, gets the flags %q", got)
+	for _, preset := range []string{"quick", "lock-starvation", "informer-sync"} {
+		if got := flags(preset); got != nil {
+			t.Errorf("%s, where not everything takes turns, gets the flags %q", preset, got)
+		}
 	}
-	if got, want := flags("stores"), []string{"--forks", "4"}; !slices.Equal(got, want) {
-		t.Errorf("stores gets the flags %q, want %q", got, want)
+	if got, want := flags("operations"), []string{"--forks", "4"}; !slices.Equal(got, want) {
+		t.Errorf("operations gets the flags %q, want %q", got, want)
 	}
 }
 

@@ -8,11 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/sysinfo"
@@ -23,10 +25,10 @@ const (
 	Next = "next"
 	// revisionFile, in Next, holds the commit that is measured.
 	revisionFile = "revision"
-	// forks are the processes of each cell. Turns within a process do most of the averaging,
-	// so that four are enough for a ratio; a preset with a budget of its own measures as it
-	// does for its users.
-	forks = 4
+	// forksInTurns are the processes of each cell of a preset in which everything takes turns
+	// with the reference: a verdict needs four. Others have the default, of which a verdict
+	// on medians needs all.
+	forksInTurns = 4
 )
 
 // ErrUnfinished is the error of a Measure that has to be called again.
@@ -117,7 +119,7 @@ func flags(preset string) []string {
 	if planned(preset).Forks == 0 {
 		return nil
 	}
-	return []string{"--forks", strconv.Itoa(forks)}
+	return []string{"--forks", strconv.Itoa(forksInTurns)}
 }
 
 // dropOthers removes a run that was begun on a machine of another class, where it cannot go
@@ -188,10 +190,16 @@ func (o Options) publish(next string) error {
 // planned are the options of a preset's run, as flags gives them.
 func planned(preset string) runner.Options {
 	o := runner.Options{Preset: preset, Out: filepath.Join(os.TempDir(), "informerbench-forecast"), Profile: true}
-	if p, err := load.LookupPreset(preset); err == nil && p.Budget == 0 {
-		o.Forks = forks
+	if p, err := load.LookupPreset(preset); err == nil && !slices.ContainsFunc(p.Workloads, outOfTurns) {
+		o.Forks = forksInTurns
 	}
 	return o
+}
+
+// outOfTurns reports whether a workload has something that does not take turns with the
+// reference: groups, or an informer.
+func outOfTurns(w load.Workload) bool {
+	return len(w.Groups) > 0 || w.Component == contract.ComponentInformer
 }
 
 // forecast says how long presets take by their plans.

@@ -95,7 +95,7 @@ func (s *Source) table(text []byte, toRoot string) (string, error) {
 	out.AppendHeader(head)
 	measured := make([]int, len(t.Columns))
 	var presets []string
-	var ratios bool
+	var medians, ratios bool
 	for _, r := range t.Rows {
 		row, any := table.Row{r.label}, false
 		for i, c := range t.Columns {
@@ -113,7 +113,7 @@ func (s *Source) table(text []byte, toRoot string) (string, error) {
 				any = true
 				measured[i]++
 				presets = appendNew(presets, n.preset)
-				ratios = ratios || n.to != ""
+				medians, ratios = medians || n.to == "", ratios || n.to != ""
 			}
 			row = append(row, cell)
 		}
@@ -127,20 +127,23 @@ func (s *Source) table(text []byte, toRoot string) (string, error) {
 			return "", fmt.Errorf("column %s: %w for any row", c.label, compare.ErrNoNumber)
 		}
 	}
-	return out.RenderMarkdown() + "\n\n" + sourceLine(presets, ratios, toRoot), nil
+	return out.RenderMarkdown() + "\n\n" + sourceLine(presets, medians, ratios, toRoot), nil
 }
 
 // sourceLine says where the numbers of a table come from.
-func sourceLine(presets []string, ratios bool, toRoot string) string {
+func sourceLine(presets []string, medians, ratios bool, toRoot string) string {
 	var links []string
 	for _, p := range presets {
 		links = append(links, fmt.Sprintf("[%s](%sresults/%s/report.md)", p, toRoot, p))
 	}
 	what := "Medians"
-	if ratios {
+	switch {
+	case medians && ratios:
+		what = "Medians and ratios"
+	case ratios:
 		what = "Ratios"
 	}
-	return fmt.Sprintf("%s with 95%% intervals, from %s.", what, strings.Join(links, ", "))
+	return fmt.Sprintf("%s with their intervals, from %s.", what, strings.Join(links, ", "))
 }
 
 func appendNew(list []string, s string) []string {

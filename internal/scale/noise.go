@@ -53,7 +53,7 @@ func kindOf(c contract.Component, metric string) kind {
 }
 
 // inTurns is the standard deviation of a process's ratio to the reference for operations of a
-// store in turns: the table under "Operations take turns" in docs/decisions.md, for the default
+// store in turns: the table under "Operations take turns" in docs/log/decisions.md, for the default
 // preset and for 0.2 s an operation.
 var inTurns = map[load.Op]struct{ short, long float64 }{
 	load.OpGet: {0.018, 0.005}, load.OpList: {0.019, 0.007}, load.OpByIndex: {0.020, 0.008}, load.OpUpdate: {0.029, 0.007},
@@ -94,10 +94,16 @@ type noise struct {
 // fewestForks is how many forks a cell needs to count.
 const fewestForks = 3
 
+// unfinished is the folder of runs that make evidence has not finished.
+const unfinished = "next"
+
 // readNoise reads the runs below dir.
 func readNoise(dir string) (*noise, error) {
 	n := &noise{spreads: map[kind]map[contract.Component][]float64{}, shapes: map[kind][]float64{}, seconds: map[string][]float64{}}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() == unfinished {
+			return fs.SkipDir
+		}
 		if err != nil || d.Name() != record.RunFile {
 			return err
 		}
