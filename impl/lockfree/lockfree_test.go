@@ -143,7 +143,7 @@ func TestAllocations(t *testing.T) {
 	}
 	const (
 		indexFunc = 1 // the slice of values
-		write     = 2 // node, resource version
+		write     = 1 // the version
 	)
 	for name, c := range map[string]struct {
 		f    func()

@@ -3,7 +3,9 @@ package lockfree
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
+	"unsafe"
 )
 
 func newest(t *table, key string) *version {
@@ -98,6 +100,46 @@ func TestTombstoneOfTheWriteUnderWaySurvives(t *testing.T) {
 	}
 	if n := newest(&tbl, "k"); n != dead {
 		t.Errorf("the tombstone is gone: %+v", n)
+	}
+}
+
+// Keys of any length are found, also those whose length does not fit into the entry's word.
+func TestKeysOfAllLengths(t *testing.T) {
+	t.Parallel()
+	s := New(nil)
+	lengths := []int{0, 1, 2, longKey - 1, longKey, longKey + 1, 2 * longKey, 100_000}
+	key := func(length int, end string) string { return strings.Repeat("k", max(0, length-1)) + end[:min(1, length)] }
+	for _, n := range lengths {
+		s.Add(key(n, "a"), n)
+	}
+	for _, n := range lengths {
+		if got, exists := s.Get(key(n, "a")); !exists || got != n {
+			t.Errorf("the key of %d bytes: %v, %v", n, got, exists)
+		}
+		if _, exists := s.Get(key(n, "b")); exists && n > 0 {
+			t.Errorf("another key of %d bytes is found", n)
+		}
+	}
+	if keys := s.ListKeys(); len(keys) != len(lengths) {
+		t.Errorf("%d keys, want %d", len(keys), len(lengths))
+	}
+	for _, n := range lengths {
+		s.Delete(key(n, "a"))
+		if _, exists := s.Get(key(n, "a")); exists {
+			t.Errorf("the key of %d bytes is still there", n)
+		}
+	}
+}
+
+// The sizes on which docs/stores.md and the package comment count.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string][2]uintptr{
+		"entry": {unsafe.Sizeof(entry{}), 32}, "record": {unsafe.Sizeof(record{}), 48}, "version": {unsafe.Sizeof(version{}), 32},
+	} {
+		if wordSize := unsafe.Sizeof(uintptr(0)); wordSize == 8 && size[0] != size[1] {
+			t.Errorf("%s: %d bytes, want %d", name, size[0], size[1])
+		}
 	}
 }
 

@@ -21,7 +21,8 @@ type core struct {
 	objects array
 
 	// resourceVersion leads to the version of the newest write that set it, and to that of
-	// the newest committed one. The version's object has it; see version.resourceVersion.
+	// the newest committed one. The version's object has it; see version.resourceVersion. So
+	// up to two objects stay alive, though deleted, until other writes set it.
 	resourceVersion struct {
 		newest, committed atomic.Pointer[version]
 	}
