@@ -108,7 +108,9 @@ func TestKeysOfAllLengths(t *testing.T) {
 	t.Parallel()
 	s := New(nil)
 	lengths := []int{0, 1, 2, longKey - 1, longKey, longKey + 1, 2 * longKey, 100_000}
-	key := func(length int, end string) string { return strings.Repeat("k", max(0, length-1)) + end[:min(1, length)] }
+	key := func(length int, end string) string {
+		return strings.Repeat("k", max(0, length-1)) + end[:min(1, length)]
+	}
 	for _, n := range lengths {
 		s.Add(key(n, "a"), n)
 	}
