@@ -127,7 +127,7 @@ func flags(preset string) []string {
 func (o Options) dropOthers(dir string) error {
 	r, err := record.ReadRun(dir)
 	if err != nil {
-		return nil //nolint:nilerr // none was begun, or the program says what is wrong with it
+		return nil // none was begun, or the program says what is wrong with it
 	}
 	if other := r.Environment.SameMachine(new(sysinfo.ReadEnvironment(dir))); other != nil {
 		fmt.Fprintf(o.Out, "begun again on this machine: %s\n", other)
