@@ -81,7 +81,7 @@ func newCore() *core {
 	c.objects.copies = &copies{}
 	c.committed.Store(firstSeq)
 	c.write.seq = firstSeq
-	c.setResourceVersion(bookmark(""))
+	c.setResourceVersion(c.versionOf(bookmark("")))
 	c.resourceVersion.committed.Store(c.resourceVersion.newest.Load())
 	return c
 }
@@ -157,17 +157,14 @@ func (c *core) remove(w *write, key string) {
 	c.keys.died(word, part, w.seq)
 }
 
-// setResourceVersion sets the resource version to that of an object, or to a bookmark, as
-// part of the write under way.
-func (c *core) setResourceVersion(of any) {
-	c.takeResourceVersion(&version{obj: of, seq: c.write.seq})
-}
-
-// takeResourceVersion sets it to that of a version of the write under way.
-func (c *core) takeResourceVersion(n *version) {
+// setResourceVersion sets the resource version to that of a version of the write under way.
+func (c *core) setResourceVersion(n *version) {
 	explore.Point("resourceVersion.newest")
 	c.resourceVersion.newest.Store(n)
 }
+
+// versionOf returns a version of the write under way that is no key's, for setResourceVersion.
+func (c *core) versionOf(obj any) *version { return &version{obj: obj, seq: c.write.seq} }
 
 // commit ends the write under way. Builds with the race detector or -tags invariants then
 // check the invariants.

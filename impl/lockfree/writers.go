@@ -21,7 +21,7 @@ func (s *Store) Update(key string, obj any) {
 	v.addValues(&w.indexValues, key, obj)
 	n := v.put(w, key, obj, v.indexes, &w.indexValues)
 	if known {
-		v.takeResourceVersion(n)
+		v.setResourceVersion(n)
 	}
 	v.commit()
 }
@@ -49,7 +49,7 @@ func (s *Store) DeleteWithObject(key string, obj any) {
 	w := v.begin()
 	v.remove(w, key)
 	if known {
-		v.setResourceVersion(obj)
+		v.setResourceVersion(v.versionOf(obj))
 	}
 	v.commit()
 }
@@ -80,7 +80,7 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 		}
 	}
 	if known {
-		v.setResourceVersion(bookmark(rv))
+		v.setResourceVersion(v.versionOf(bookmark(rv)))
 	}
 	v.commit()
 }
@@ -145,6 +145,6 @@ func (s *Store) Bookmark(rv string) {
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	v.begin()
-	v.setResourceVersion(bookmark(rv))
+	v.setResourceVersion(v.versionOf(bookmark(rv)))
 	v.commit()
 }
