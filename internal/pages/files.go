@@ -20,10 +20,6 @@ const Log = "log"
 // generated are pages that other programs write.
 var generated = []string{"api.md", "which.md", "scale.md", "selfcheck.md", "mechanical-mutants.md"}
 
-// instruments are pages with numbers of other instruments than a run of a preset: schedules
-// that the explorer needs, simulated histories, replays of traces.
-var instruments = []string{"docs/explorer.md", "docs/history.md", "docs/traces.md"}
-
 // Files are the files with numbers, relative to the repository: the README, the pages of
 // docs/ but those that other programs write, and the rules of advise.
 func Files(root string) ([]string, error) {
