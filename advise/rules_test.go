@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
-	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // root is the repository.
@@ -293,40 +293,16 @@ func sameNumber(text string, r *record.Run, n Number) error {
 
 // measured looks a number up: the median and its interval, or a ratio.
 func measured(r *record.Run, n Number) (is, lo, hi float64, err error) {
-	own, impl := values(r, n.Number, "")
-	if len(own) == 0 {
-		return 0, 0, 0, fmt.Errorf("no such number in the record: %s", n.Number)
+	found, err := compare.Lookup(r, n.Number)
+	if err != nil {
+		return 0, 0, 0, err
 	}
 	if n.To == "" {
-		e := stats.EstimateOf(own)
+		e := found.Estimate()
 		return e.Median, e.Lo, e.Hi, nil
 	}
-	base, _ := values(r, strings.Replace(n.Number, "/"+impl+"/", "/"+n.To+"/", 1), n.To)
-	ratio, err := stats.RatioOf(base, own)
+	ratio, err := found.RatioTo(n.To)
 	return ratio.Estimate, ratio.Lo, ratio.Hi, err
-}
-
-// values are those of all processes for a number that compare.Name would name so.
-func values(r *record.Run, name, impl string) (of []float64, foundImpl string) {
-	for _, c := range r.Cells {
-		head := string(c.Component) + "/" + c.Workload
-		for _, p := range c.Params {
-			head += "/" + p.Key + "=" + p.Value
-		}
-		rest, ok := strings.CutPrefix(name, head+"/")
-		if !ok || c.Role != "" || impl != "" && c.Impl != impl {
-			continue
-		}
-		series, metric, ok := strings.Cut(rest, "/"+c.Impl+"/")
-		if !ok {
-			continue
-		}
-		if series == "(process)" {
-			return r.ProcessValues(c, metric), c.Impl
-		}
-		return r.Values(c, series, metric), c.Impl
-	}
-	return nil, ""
 }
 
 // Rules have an order, and none is hidden behind those before it.

@@ -39,7 +39,7 @@ func (to Terminal) answer(a compare.Answer) string {
 	}
 	var things []string
 	for _, c := range a.Concerns[:min(mostConcerns, len(a.Concerns))] {
-		things = append(things, to.painted(verdictOf(c), string(c.Concern)+" "+ratioText(c.Ratio)))
+		things = append(things, to.painted(verdictOf(c), string(c.Concern)+" "+RatioText(c.Ratio)))
 	}
 	return fmt.Sprintf("%s; %s\n   %s", head, open, strings.Join(things, ", "))
 }
@@ -54,7 +54,7 @@ func price(a compare.Answer) string {
 	if what == compare.ProcessSeries {
 		what = string(metrics.Of(c.Name.Metric).Concern)
 	}
-	text := fmt.Sprintf("%s %s", what, factorText(c.Ratio.Estimate))
+	text := fmt.Sprintf("%s %s", what, FactorText(c.Ratio.Estimate))
 	if more := len(a.Worse) - 1; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
@@ -74,11 +74,14 @@ func verdictOf(c compare.Weighed) stats.Verdict {
 	return stats.Inconclusive
 }
 
-func ratioText(r stats.Ratio) string {
-	return fmt.Sprintf("%s [%s, %s]", factorText(r.Estimate), short(r.Lo), short(r.Hi))
+// RatioText formats a ratio with its interval, to two digits, or as a fraction where it is
+// below a tenth: "0.80x [0.78, 0.82]".
+func RatioText(r stats.Ratio) string {
+	return fmt.Sprintf("%s [%s, %s]", FactorText(r.Estimate), short(r.Lo), short(r.Hi))
 }
 
-func factorText(v float64) string {
+// FactorText formats a ratio as RatioText does, without an interval: "0.80x".
+func FactorText(v float64) string {
 	if v < leastDecimal {
 		return short(v)
 	}

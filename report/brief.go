@@ -30,7 +30,7 @@ func Briefs(run *record.Run) []Brief {
 	for _, a := range compare.Answers(r, compare.Within(r)) {
 		b := Brief{Component: a.Component, Reference: a.Reference, Use: a.Use, Inconclusive: a.Inconclusive, Judged: a.Judged, Price: price(a)}
 		for _, c := range a.Concerns[:min(mostConcerns, len(a.Concerns))] {
-			b.Gains = append(b.Gains, string(c.Concern)+" "+ratioText(c.Ratio))
+			b.Gains = append(b.Gains, string(c.Concern)+" "+RatioText(c.Ratio))
 		}
 		out = append(out, b)
 	}

@@ -89,7 +89,7 @@ func (c *contention) add(g compare.Group, paced []string) {
 // offered formats the offered rate of a series, "" where it is not recorded.
 func offered(g compare.Group, series, impl string) string {
 	if v, ok := valueOf(g, series, metrics.Offered, impl); ok {
-		return fmt.Sprintf(" at %s/s", number(metrics.Offered, v.Estimate.Median))
+		return fmt.Sprintf(" at %s/s", NumberText(metrics.Offered, v.Estimate.Median))
 	}
 	return ""
 }

@@ -334,7 +334,7 @@ func (metric valueTicks) Ticks(lo, hi float64) []plot.Tick {
 		for d := 1; d < 10; d++ {
 			tick := plot.Tick{Value: float64(d) * math.Pow(10, decade)}
 			if slices.Contains(labelled, d) {
-				tick.Label = number(string(metric), tick.Value)
+				tick.Label = NumberText(string(metric), tick.Value)
 			}
 			if tick.Value >= lo && tick.Value <= hi {
 				out = append(out, tick)

@@ -147,7 +147,7 @@ func topsOf(p cellProfiles) (out []flameTop) {
 		}
 		t := flameTop{Of: x.of}
 		value := func(v int64) string {
-			return fmt.Sprintf("%.1f%% (%s)", 100*float64(v)/float64(x.calls.root.value), number(x.metric, float64(v)))
+			return fmt.Sprintf("%.1f%% (%s)", 100*float64(v)/float64(x.calls.root.value), NumberText(x.metric, float64(v)))
 		}
 		for _, s := range x.calls.top(topFunctions) {
 			t.Rows = append(t.Rows, flameRow{shortName(s.name), value(s.self), value(s.total)})

@@ -83,7 +83,7 @@ type mark struct {
 func (a axis) mark(name string, r stats.Ratio, v stats.Verdict) mark {
 	m := mark{
 		Name: name, Verdict: v, Lo: a.x(logWithin(r.Lo)), At: a.x(logWithin(r.Estimate)), Hi: a.x(logWithin(r.Hi)),
-		Text: ratioText(r), Ticks: a.Ticks,
+		Text: RatioText(r), Ticks: a.Ticks,
 	}
 	if r.Estimate == stats.FromZero {
 		m.Text = "from 0"
@@ -133,13 +133,13 @@ func strips(r *record.Run, g compare.Group, row compare.Row) (out []strip, scale
 	for i, c := range g.Cells {
 		s := strip{Impl: c.Label()}
 		for _, v := range all[i] {
-			s.Dots = append(s.Dots, dot{round(forestEdge + (at(v)-at(lo))/width*(stripWidth-2*forestEdge)), number(row.Metric, v)})
+			s.Dots = append(s.Dots, dot{round(forestEdge + (at(v)-at(lo))/width*(stripWidth-2*forestEdge)), NumberText(row.Metric, v)})
 		}
 		if len(s.Dots) > 0 {
 			out = append(out, s)
 		}
 	}
-	return out, fmt.Sprintf("%s to %s, %s", number(row.Metric, lo), number(row.Metric, hi), kind)
+	return out, fmt.Sprintf("%s to %s, %s", NumberText(row.Metric, lo), NumberText(row.Metric, hi), kind)
 }
 
 func valuesOf(r *record.Run, c record.Cell, row compare.Row) []float64 {

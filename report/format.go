@@ -14,16 +14,7 @@ import (
 
 // NumberText formats a value in the unit of its metric, to three digits, or three decimals of
 // what has no unit: "133ns".
-func NumberText(metric string, v float64) string { return number(metric, v) }
-
-// RatioText formats a ratio with its interval, to two digits, or as a fraction where it is
-// below a tenth: "0.80x [0.78, 0.82]".
-func RatioText(r stats.Ratio) string { return ratioText(r) }
-
-// FactorText is RatioText without the interval: "0.80x".
-func FactorText(ratio float64) string { return factorText(ratio) }
-
-func number(metric string, v float64) string {
+func NumberText(metric string, v float64) string {
 	unit := metrics.Of(metric).Unit
 	switch {
 	case math.IsNaN(v):
@@ -63,9 +54,9 @@ func duration(ns float64) string {
 // interval formats an estimate with its interval, "45.2ns [44.9ns, 46ns]". It adds the
 // number of values where they are too few for a valid interval.
 func interval(metric string, e stats.Estimate) string {
-	s := number(metric, e.Median)
+	s := NumberText(metric, e.Median)
 	if e.Lo != e.Hi {
-		s = fmt.Sprintf("%s [%s, %s]", s, number(metric, e.Lo), number(metric, e.Hi))
+		s = fmt.Sprintf("%s [%s, %s]", s, NumberText(metric, e.Lo), NumberText(metric, e.Hi))
 	}
 	if e.N < stats.FewestForks {
 		s += fmt.Sprintf(" (n=%d)", e.N)

@@ -100,7 +100,7 @@ func levelText(s *history.Series, v float64) string {
 	if s.Against != "" {
 		return fmt.Sprintf("%.4gx", v)
 	}
-	return number(s.Name.Metric, v)
+	return NumberText(s.Name.Metric, v)
 }
 
 func levelInterval(s *history.Series, l history.Level) string {

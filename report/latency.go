@@ -146,7 +146,7 @@ func (l *latency) draw(histograms []*stats.Histogram, names []string, reference 
 			}
 			c.Numbers = append(c.Numbers, text)
 		}
-		c.Numbers = append(c.Numbers, duration(float64(h.Max()/time.Nanosecond)), number(metrics.Number(metrics.Delay), float64(h.Count())))
+		c.Numbers = append(c.Numbers, duration(float64(h.Max()/time.Nanosecond)), NumberText(metrics.Number(metrics.Delay), float64(h.Count())))
 		l.Curves = append(l.Curves, c)
 	}
 }

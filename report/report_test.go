@@ -123,7 +123,7 @@ func TestNumbers(t *testing.T) {
 		{metrics.AllocsPerOp, 4, "4"},
 		{metrics.AllocsPerOp, 4.001, "4.001"}, // rounded, it would look equal to 4
 	} {
-		if got := number(c.metric, c.v); got != c.want {
+		if got := NumberText(c.metric, c.v); got != c.want {
 			t.Errorf("%s %g: %q, want %q", c.metric, c.v, got, c.want)
 		}
 	}

@@ -182,9 +182,9 @@ func formula(metric, vary string, g stats.Growth) string {
 	whole := rateWhole(metric)
 	switch {
 	case whole == 0:
-		return g.Formula(vary, func(v float64) string { return number(metric, v) })
+		return g.Formula(vary, func(v float64) string { return NumberText(metric, v) })
 	case g.Model == stats.Flat:
-		return number(metric, whole/g.A)
+		return NumberText(metric, whole/g.A)
 	case whole == 100:
 		return fmt.Sprintf("100%% / (%s)", g.Formula(vary, func(v float64) string { return fmt.Sprintf("%.3g", v) }))
 	}
@@ -200,7 +200,7 @@ func (l Line) growth(metric string) string {
 	if math.IsNaN(rise) || math.IsInf(rise, 0) {
 		return model
 	}
-	return fmt.Sprintf("%s, %sx", model, number("", rise))
+	return fmt.Sprintf("%s, %sx", model, NumberText("", rise))
 }
 
 // fit is the formula and the quality of the fit, or the reason why there is none.
@@ -271,7 +271,7 @@ func writeScaling(w *writer, r *record.Run) {
 func (l Line) at(size float64, metric string, notes *footnotes) string {
 	for _, p := range l.Points {
 		if p.Size == size {
-			return number(metric, p.Estimate.Median) + notes.mark(p.Estimate.Warnings)
+			return NumberText(metric, p.Estimate.Median) + notes.mark(p.Estimate.Warnings)
 		}
 	}
 	return "no value"

@@ -12,27 +12,27 @@ import (
 // writer's, or constant while several goroutines fill a core, but Get reads kind.
 //
 // An interface is two words: one says which type, the other is a pointer to the value, or
-// the value itself if that is a pointer. An entry has the second word only. The first is the
-// same for all entries of a table: kind, of the first object that the table held. Nearly all
-// stores hold objects of one type. An object of another type is not shown.
+// the value itself if that is a pointer. An entry has the second one only, as data. The first
+// is the same for all entries of a table: kind, of the first object that the table held.
+// Nearly all stores hold objects of one type. An object of another type is not shown.
 //
-// The word of an entry that is not nil is the object of the newest committed version of its
-// key. Writes are one at a time. A write
+// Data that are not nil are the object of the newest committed version of the entry's key.
+// Writes are one at a time. A write
 //
-//	(1) sets the words of what it changes to nil,
+//	(1) sets the data of the entries that it changes to nil,
 //	(2) is committed,
-//	(3) sets these words to the new objects, also where it moved the entries to another part.
+//	(3) sets these data to the new objects, also where it moved the entries to another part.
 //
-// A Get loads the word. If it is nil, the Get looks at the version. Else no write of the key
-// has begun after (3) and before this load, or it has not come to its step (1): so the
-// object is the newest committed one, and the Get is linearized at the load.
+// A Get loads the data. If they are nil, the Get looks at the version. Otherwise the last
+// write of the key before this load has passed step 3, and the next one has not come to step
+// 1. So the object is the newest committed one, and the Get is linearized at the load.
 //
-// The part may have been replaced since the Get found it. Its entry then has the word at the
+// The part may have been replaced since the Get found it. Its entry then has the data at the
 // moment of the replacement, or what the write that replaced the part has committed since.
 // The Get is linearized at either moment, and both lie within it. For a core that was
 // replaced see the package's comment.
 //
-// kind is set before the first word is, and a Get reads it after it has loaded a word.
+// kind is set before any data are, and a Get reads it after it has loaded data.
 type shown struct {
 	kind    unsafe.Pointer
 	changed []*entry // by the write under way
@@ -43,7 +43,7 @@ type words struct{ kind, data unsafe.Pointer }
 
 func wordsOf(obj any) words { return *(*words)(unsafe.Pointer(&obj)) }
 
-// object returns the interface with the table's type and the given second word.
+// object returns the object of an entry with these data.
 func (s *shown) object(data unsafe.Pointer) (obj any) {
 	*(*words)(unsafe.Pointer(&obj)) = words{s.kind, data}
 	return obj

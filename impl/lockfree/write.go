@@ -190,7 +190,7 @@ func (c *core) commit() {
 	idle := c.readers.idle()
 	if idle {
 		w.spares.recycle()
-		c.reclaim(&w.retireList, nil) // what is left waits for more than readers
+		c.reclaim(&w.retireList, nil) // a bucket stays if a cell of it is on the store's list
 	} else {
 		w.spares.forget()
 	}

@@ -116,10 +116,10 @@ func (o Options) measure(ctx context.Context, next, revision string, open []stri
 
 // flags are those of a preset's run beside the folder and the preset's name.
 func flags(preset string) []string {
-	if planned(preset).Forks == 0 {
-		return nil
+	if n := planned(preset).Forks; n > 0 {
+		return []string{"--forks", strconv.Itoa(n)}
 	}
-	return []string{"--forks", strconv.Itoa(forksInTurns)}
+	return nil
 }
 
 // dropOthers removes a run that was begun on a machine of another class, where it cannot go
@@ -187,7 +187,7 @@ func (o Options) publish(next string) error {
 	return os.RemoveAll(next)
 }
 
-// planned are the options of a preset's run, as flags gives them.
+// planned are the options of a preset's run, for its flags and its forecast.
 func planned(preset string) runner.Options {
 	o := runner.Options{Preset: preset, Out: filepath.Join(os.TempDir(), "informerbench-forecast"), Profile: true}
 	if p, err := load.LookupPreset(preset); err == nil && !slices.ContainsFunc(p.Workloads, outOfTurns) {

@@ -6,9 +6,9 @@
 //
 //	[0.80x](../results/stores/report.md "store/stores-get/objects=100000/get/lockfree/ns/op to clientgo")
 //
-// [0.80x [0.78, 0.82]](...) has the interval too. A table stands between two comments, the
-// first of which says what is in it: {} in the name of a row is replaced by the text of each
-// column.
+// [0.80x [0.78, 0.82]](...) has the interval too. A table stands between two comments. The
+// first comment lists columns and rows. A row names its numbers; each column's text takes the
+// place of {} in that name.
 //
 //	<!-- results
 //	columns: {lockfree: lockfree, dense: dense}

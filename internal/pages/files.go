@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,15 +12,12 @@ import (
 	"github.com/informerbench/informerbench/measure/record"
 )
 
-// Log is the folder, in docs/, of the notes of the work. They are of many revisions and
-// machines, and no number in them is checked.
-const Log = "log"
-
 // generated are pages that other programs write.
 var generated = []string{"api.md", "which.md", "scale.md", "selfcheck.md", "mechanical-mutants.md"}
 
 // Files are the files with numbers, relative to the repository: the README, the pages of
-// docs/ but those that other programs write, and the rules of advise.
+// docs/ but those that other programs write, and the rules of advise. Pages in folders of
+// docs/, such as docs/log, are left out: notes of many revisions and machines.
 func Files(root string) ([]string, error) {
 	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {
@@ -70,7 +66,7 @@ func Update(root string) error {
 	for _, file := range files {
 		is, want, err := FillFile(root, file, s)
 		if err == nil && !bytes.Equal(is, want) {
-			err = record.ReplaceFile(filepath.Join(root, file), fs.FileMode(0o644), func(w io.Writer) error {
+			err = record.ReplaceFile(filepath.Join(root, file), 0o644, func(w io.Writer) error {
 				_, err := w.Write(want)
 				return err
 			})

@@ -49,6 +49,15 @@ func parseNumber(text string) (number, error) {
 	return number{preset, name, to}, nil
 }
 
+// named formats the number of a name that parseNumber reads.
+func (s *Source) named(name string, interval bool) (string, error) {
+	n, err := parseNumber(name)
+	if err != nil {
+		return "", err
+	}
+	return s.text(n, interval)
+}
+
 // text formats the number, with its interval if asked to and if there is one.
 func (s *Source) text(n number, interval bool) (string, error) {
 	r, err := s.run(n.preset)

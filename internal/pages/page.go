@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -26,24 +27,21 @@ func Fill(page []byte, s *Source, toRoot string) ([]byte, error) {
 	var errs []error
 	page = block.ReplaceAllFunc(page, func(found []byte) []byte {
 		spec := block.FindSubmatch(found)[1]
-		table, err := s.table(spec, toRoot)
+		made, err := s.table(spec, toRoot)
 		if err != nil {
 			errs = append(errs, err)
 			return found
 		}
-		return fmt.Appendf(nil, "<!-- results\n%s\n-->\n%s\n<!-- end results -->", spec, table)
+		return fmt.Appendf(nil, "<!-- results\n%s\n-->\n%s\n<!-- end results -->", spec, made)
 	})
 	page = inline.ReplaceAllFunc(page, func(found []byte) []byte {
 		m := inline.FindSubmatch(found)
-		n, err := parseNumber(string(m[3]) + "/" + string(m[4]))
-		if err == nil {
-			var text string
-			if text, err = s.text(n, bytes.Contains(m[1], []byte("["))); err == nil {
-				return fmt.Appendf(nil, "[%s](%s \"%s\")", text, m[2], m[4])
-			}
+		text, err := s.named(string(m[3])+"/"+string(m[4]), bytes.Contains(m[1], []byte("[")))
+		if err != nil {
+			errs = append(errs, err)
+			return found
 		}
-		errs = append(errs, err)
-		return found
+		return fmt.Appendf(nil, "[%s](%s \"%s\")", text, m[2], m[4])
 	})
 	return page, errors.Join(errs...)
 }
@@ -93,64 +91,71 @@ func (s *Source) table(text []byte, toRoot string) (string, error) {
 		head = append(head, c.label)
 	}
 	out.AppendHeader(head)
-	measured := make([]int, len(t.Columns))
-	var presets []string
-	var medians, ratios bool
+	var of sources
+	measured := map[string]bool{} // the columns that have a number
 	for _, r := range t.Rows {
-		row, any := table.Row{r.label}, false
-		for i, c := range t.Columns {
-			n, err := parseNumber(strings.ReplaceAll(r.text, place, c.text))
-			if err != nil {
-				return "", fmt.Errorf("row %s: %w", r.label, err)
-			}
-			cell, err := s.text(n, true)
+		row, found := table.Row{r.label}, false
+		for _, c := range t.Columns {
+			name := strings.ReplaceAll(r.text, place, c.text)
+			cell, err := s.named(name, true)
 			switch {
 			case errors.Is(err, compare.ErrNoNumber):
 				cell = unmeasured
 			case err != nil:
 				return "", fmt.Errorf("row %s: %w", r.label, err)
 			default:
-				any = true
-				measured[i]++
-				presets = appendNew(presets, n.preset)
-				medians, ratios = medians || n.to == "", ratios || n.to != ""
+				found, measured[c.label] = true, true
+				of.add(name)
 			}
 			row = append(row, cell)
 		}
-		if !any {
+		if !found {
 			return "", fmt.Errorf("row %s: %s: %w for any column", r.label, r.text, compare.ErrNoNumber)
 		}
 		out.AppendRow(row)
 	}
-	for i, c := range t.Columns {
-		if measured[i] == 0 {
+	for _, c := range t.Columns {
+		if !measured[c.label] {
 			return "", fmt.Errorf("column %s: %w for any row", c.label, compare.ErrNoNumber)
 		}
 	}
-	return out.RenderMarkdown() + "\n\n" + sourceLine(presets, medians, ratios, toRoot), nil
+	return out.RenderMarkdown() + "\n\n" + of.line(toRoot), nil
 }
 
-// sourceLine says where the numbers of a table come from.
-func sourceLine(presets []string, medians, ratios bool, toRoot string) string {
-	var links []string
-	for _, p := range presets {
-		links = append(links, fmt.Sprintf("[%s](%sresults/%s/report.md)", p, toRoot, p))
+// sources are the runs that the numbers of a table come from.
+type sources struct {
+	presets         []string
+	medians, ratios bool
+}
+
+// add notes a number that is in the table.
+func (of *sources) add(name string) {
+	n, err := parseNumber(name)
+	if err != nil {
+		return // it would have no number
+	}
+	if !slices.Contains(of.presets, n.preset) {
+		of.presets = append(of.presets, n.preset)
+	}
+	if n.to == "" {
+		of.medians = true
+	} else {
+		of.ratios = true
+	}
+}
+
+// line names the runs.
+func (of *sources) line(toRoot string) string {
+	links := make([]string, len(of.presets))
+	for i, p := range of.presets {
+		links[i] = fmt.Sprintf("[%s](%sresults/%s/report.md)", p, toRoot, p)
 	}
 	what := "Medians"
 	switch {
-	case medians && ratios:
+	case of.medians && of.ratios:
 		what = "Medians and ratios"
-	case ratios:
+	case of.ratios:
 		what = "Ratios"
 	}
 	return fmt.Sprintf("%s with their intervals, from %s.", what, strings.Join(links, ", "))
-}
-
-func appendNew(list []string, s string) []string {
-	for _, have := range list {
-		if have == s {
-			return list
-		}
-	}
-	return append(list, s)
 }
