@@ -16,9 +16,12 @@ EXPLORETIME ?= 1h
 HISTORIES ?= 10000
 GATEBUDGET ?= 2m
 EVIDENCETIME ?= 0
+# The module core, whose packages are named by their import paths: ./... ends at its go.mod.
+CORE = github.com/informerbench/informerbench/core
 # The packages in which goroutines meet: they run under the race detector. The mutants do
 # not: a race in them is theirs, and the suites that catch them race over the sound ones.
-CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./indexer ./informer/... ./load/... ./queue/...))
+CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./internal/coretest/... ./load/... \
+	$(CORE)/impl/... $(CORE)/indexer $(CORE)/informer/... $(CORE)/queue/... $(CORE)/synthetic))
 
 .PHONY: help build test race degraded explore e2e your-store lint ci-lint gate-test page-types fuzz bench verify mutants mechanical healthy faults report selfcheck evidence
 
@@ -28,27 +31,27 @@ help: ## Show this list
 build: ## Build the benchrun command into ./benchrun
 	$(GO) build -o benchrun ./cmd/benchrun
 
-test: ## Run every test
+test: ## Run every test, also those of the module core
 	$(GO) test ./...
 
 race: ## Run the concurrent packages under the race detector
 	$(GO) test -race $(CONCURRENT)
 
 degraded: ## Run the tests of what can be built to take its rare paths all the time
-	$(GO) test -tags degraded,invariants ./impl/lockfree ./queue/delay
+	$(GO) test -tags degraded,invariants $(CORE)/impl/lockfree $(CORE)/queue/delay ./internal/coretest/...
 
-EXPLORED = ./impl/lockfree ./queue/deltafifo ./queue/workqueue
+EXPLORED = ./internal/coretest/stores $(CORE)/impl/lockfree $(CORE)/queue/deltafifo $(CORE)/queue/workqueue
 INTERLEAVINGS = $(GO) test -count=1 -v -timeout=0 -run='^TestExploreInterleavings'
 
 explore: ## Find what the explorer must find, then explore interleavings for EXPLORETIME (1h)
-	$(GO) vet -tags explore ./internal/explore ./conformance/linear ./conformance/mutants $(EXPLORED)
-	$(GO) test -count=1 -tags explore ./internal/explore
+	$(GO) vet -tags explore $(CORE)/explore ./conformance/linear ./conformance/mutants $(EXPLORED)
+	$(GO) test -count=1 -tags explore $(CORE)/explore
 	$(GO) test -count=1 -tags explore -run='^TestExplore' -skip=Interleavings ./conformance/linear ./conformance/mutants $(EXPLORED)
-	$(GO) test -count=1 -tags explore,degraded -run='^TestExplorePlanted' ./impl/lockfree
-	$(INTERLEAVINGS) -tags explore ./impl/lockfree -explore.time=$(EXPLORETIME) -explore.share=0.3
-	$(INTERLEAVINGS) -tags explore,degraded ./impl/lockfree -explore.time=$(EXPLORETIME) -explore.share=0.4
-	$(INTERLEAVINGS) -tags explore ./queue/deltafifo -explore.time=$(EXPLORETIME) -explore.share=0.15
-	$(INTERLEAVINGS) -tags explore ./queue/workqueue -explore.time=$(EXPLORETIME) -explore.share=0.15
+	$(GO) test -count=1 -tags explore,degraded -run='^TestExplorePlanted' ./internal/coretest/stores
+	$(INTERLEAVINGS) -tags explore ./internal/coretest/stores -explore.time=$(EXPLORETIME) -explore.share=0.3
+	$(INTERLEAVINGS) -tags explore,degraded ./internal/coretest/stores -explore.time=$(EXPLORETIME) -explore.share=0.4
+	$(INTERLEAVINGS) -tags explore $(CORE)/queue/deltafifo -explore.time=$(EXPLORETIME) -explore.share=0.15
+	$(INTERLEAVINGS) -tags explore $(CORE)/queue/workqueue -explore.time=$(EXPLORETIME) -explore.share=0.15
 
 e2e: ## Run every test against a real API server, under the race detector (module e2e)
 	cd e2e && $(GO) test -race -count=1 -v -timeout=60m .
@@ -58,11 +61,7 @@ your-store: ## Build and run an implementation from outside: its suite, go test 
 
 lint: ## Run gofmt, go vet, staticcheck and golangci-lint
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w these"; exit 1; }
-	$(GO) vet ./...
-	$(GO) mod tidy -diff
-	$(GO) run $(STATICCHECK) ./...
-	$(GO) run $(GOLANGCI_LINT) run ./...
-	for module in e2e examples/your-store; do \
+	for module in . core e2e examples/your-store; do \
 		(cd $$module && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) run $(STATICCHECK) ./... && $(GO) run $(GOLANGCI_LINT) run ./...) || exit 1; \
 	done
 
@@ -78,7 +77,7 @@ page-types: ## Check the types of the scripts in report.html (needs Node.js and 
 	npx --yes --package $(TYPESCRIPT) tsc --noEmit --allowJs --checkJs --strict --target es2023 --lib es2023,dom,dom.iterable report/*.js
 
 fuzz: ## Run every fuzz target for FUZZTIME (30s)
-	@for pkg in $$($(GO) list ./...); do \
+	@for pkg in $$($(GO) list ./... $(CORE)/...); do \
 		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime $(FUZZMINIMIZE) $$pkg || exit 1; \
 		done; \
@@ -94,7 +93,7 @@ verify: ## Run the conformance suites over the catalog
 mutants: ## Run the suites over the broken implementations that they must catch
 	$(GO) run ./cmd/benchrun verify --mutants
 
-mechanical: ## Judge mistakes made by rule by the suites, into docs/mechanical-mutants.md (PACKAGES="impl/dense" for some, FLAGS="-journal file" to go on after Ctrl-C)
+mechanical: ## Judge mistakes made by rule by the suites, into docs/mechanical-mutants.md (PACKAGES="core/impl/dense" for some, FLAGS="-journal file" to go on after Ctrl-C)
 	$(GO) run ./internal/mechanical/run $(FLAGS) $(PACKAGES)
 
 healthy: ## Run every suite RUNS times (1000, some two hours) with new seeds: nothing may be accused (COMPONENTS=store,queue or IMPL=lockfree for some; Ctrl-C prints the table so far)

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/report"
 )

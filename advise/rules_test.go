@@ -13,7 +13,7 @@ import (
 
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 )
@@ -112,7 +112,7 @@ func TestEvidenceCanBeFollowed(t *testing.T) {
 func checkCommand(command string) error {
 	words := strings.Fields(command)
 	if len(words) == 3 && words[0] == "go" && words[1] == "test" {
-		_, err := os.Stat(filepath.Join(root, words[2]))
+		_, err := os.Stat(filepath.Join(root, strings.TrimPrefix(words[2], "github.com/informerbench/informerbench/")))
 		return err
 	}
 	if len(words) < 2 || words[0] != "benchrun" || words[1] != "run" && words[1] != "verify" {

@@ -8,7 +8,8 @@ import (
 
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 )
@@ -80,7 +81,7 @@ func (l Load) reading(w load.Workload, g load.Group) Load {
 	default:
 		l.Reads = ReadIndex
 		values := w.Objects.NamespaceCount()
-		if g.Index == load.IndexNode {
+		if g.Index == synthetic.IndexNode {
 			values = w.Objects.NodeCount()
 		}
 		l = l.With(Matches, float64(max(1, w.Objects.Count/max(1, values))))

@@ -12,7 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
@@ -206,7 +207,7 @@ func TestLoadOfTrace(t *testing.T) {
 	}}}
 	for i := range 30 {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: string(rune('a' + i))}}
-		e := load.TraceEvent{Type: watch.Added, Resource: 1, Key: load.Key(pod), Object: pod}
+		e := load.TraceEvent{Type: watch.Added, Resource: 1, Key: synthetic.Key(pod), Object: pod}
 		if i < 10 {
 			trace.Initial = append(trace.Initial, e)
 			continue

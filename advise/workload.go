@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 )
 
@@ -76,8 +77,8 @@ func (l Load) or(d Dimension, otherwise int) int {
 }
 
 // objects are whole pods. A read by index finds the pods of a namespace.
-func (l Load) objects() load.ObjectSpec {
-	o := load.ObjectSpec{Kind: load.KindPod, Count: l.or(Objects, usualObjects)}
+func (l Load) objects() synthetic.ObjectSpec {
+	o := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: l.or(Objects, usualObjects)}
 	if matches, known := l.Numbers[Matches]; known {
 		o.Namespaces = max(1, o.Count/max(1, int(matches)))
 	}
@@ -104,20 +105,20 @@ func (l Load) readersGroup() []load.Group {
 	case ReadGet:
 		g.Op = load.OpGet
 	case ReadIndex:
-		g.Op, g.Index = load.OpByIndex, load.IndexNamespace
+		g.Op, g.Index = load.OpByIndex, synthetic.IndexNamespace
 	}
 	return []load.Group{g}
 }
 
 // ofStore measures operations alone too, for what the writes and reads cost by themselves.
 func (l Load) ofStore(w *load.Workload) {
-	w.Objects, w.Index = l.objects(), load.IndexNamespace
+	w.Objects, w.Index = l.objects(), synthetic.IndexNamespace
 	w.Groups = append(l.writer(), l.readersGroup()...)
 	w.Ops = []load.Op{load.OpGet, load.OpList, load.OpByIndex, load.OpUpdate, load.OpAddDelete}
 }
 
 func (l Load) ofInformer(w *load.Workload) {
-	w.Objects, w.Index = l.objects(), load.IndexNamespace
+	w.Objects, w.Index = l.objects(), synthetic.IndexNamespace
 	w.Groups = l.writer()
 	if len(w.Groups) > 0 { // without events a handler is told nothing
 		w.Groups = append(w.Groups, load.Group{Name: "handlers", Op: load.OpHandle, Goroutines: 1})
@@ -135,12 +136,12 @@ func (l Load) ofFIFO(w *load.Workload) {
 	}
 }
 
-func (l Load) waiting(otherwise int) (objects load.ObjectSpec, waiting int, ahead time.Duration) {
+func (l Load) waiting(otherwise int) (objects synthetic.ObjectSpec, waiting int, ahead time.Duration) {
 	waiting = l.or(Delayed, otherwise)
 	if waiting > 0 {
 		ahead = usualAhead
 	}
-	return load.ObjectSpec{Kind: load.KindKey, Count: max(waiting, usualObjects)}, waiting, ahead
+	return synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: max(waiting, usualObjects)}, waiting, ahead
 }
 
 func (l Load) ofDelay(w *load.Workload) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 func BenchmarkStore(b *testing.B)    { benchmark(b, contract.ComponentStore) }

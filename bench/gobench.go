@@ -21,7 +21,8 @@ import (
 	"github.com/informerbench/informerbench/bench/internal/subject"
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -128,7 +129,7 @@ func verify(b *testing.B, e catalog.Entry) error {
 
 // operations measures each operation of the component alone.
 func operations(b *testing.B, entries []catalog.Entry, w load.Workload) {
-	objects := load.Generate(w.Objects, w.Seed)
+	objects := synthetic.Generate(w.Objects, w.Seed)
 	for _, op := range load.Operations(w.Component) {
 		if !op.Single {
 			continue
@@ -189,7 +190,7 @@ func operation(b *testing.B, s engine.Subject, op load.Op, goroutines int) {
 	}
 }
 
-func filled(b *testing.B, e catalog.Entry, objects *load.Objects, w load.Workload) engine.Subject {
+func filled(b *testing.B, e catalog.Entry, objects *synthetic.Objects, w load.Workload) engine.Subject {
 	b.Helper()
 	s, err := subject.New(e, objects, w)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/conformance/mutants"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // verifyMutants runs the suites of the entries' components over broken implementations and

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
 	"github.com/informerbench/informerbench/measure/metrics"
@@ -31,10 +32,10 @@ import (
 func recorded(t *testing.T) (path string, state map[string]runtime.Object) {
 	t.Helper()
 	dir := t.TempDir()
-	objects := load.Generate(load.ObjectSpec{Kind: load.KindPod, Count: 20, Namespaces: 3}, 1)
-	pods := load.NewSource(objects.All(), load.SourceOptions{})
+	objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 20, Namespaces: 3}, 1)
+	pods := synthetic.NewSource(objects.All(), synthetic.SourceOptions{})
 	defer pods.Stop()
-	server, err := apiserver.New(map[schema.GroupVersionResource]*load.Source{apiserver.Pods: pods}, apiserver.Options{TLS: true, Token: "abc"})
+	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{TLS: true, Token: "abc"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func aRecording(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, obj := range load.Generate(load.ObjectSpec{Kind: load.KindSmall, Count: 50}, 1).All() {
+	for i, obj := range synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 50}, 1).All() {
 		if err := w.Changed(time.Duration(i)*time.Millisecond, 0, obj); err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
 	"github.com/informerbench/informerbench/measure/record"
@@ -158,7 +159,7 @@ type plan struct {
 }
 
 // sources are the sources of a server.
-type sources map[schema.GroupVersionResource]*load.Source
+type sources map[schema.GroupVersionResource]*synthetic.Source
 
 func (s sources) stop() {
 	for _, source := range s {
@@ -177,15 +178,15 @@ func (s sources) count() string {
 
 // sources makes the sources to serve. The faults strike the pods, or the resources of a
 // trace.
-func (p plan) sources(faults []load.Fault) sources {
+func (p plan) sources(faults []synthetic.Fault) sources {
 	out := sources{}
 	if p.trace != nil {
-		out = p.trace.Sources(load.SourceOptions{Faults: faults})
+		out = p.trace.Sources(synthetic.SourceOptions{Faults: faults})
 	} else {
-		out[apiserver.Pods] = load.NewSource(p.pods, load.SourceOptions{Example: &corev1.Pod{}, Faults: faults})
+		out[apiserver.Pods] = synthetic.NewSource(p.pods, synthetic.SourceOptions{Example: &corev1.Pod{}, Faults: faults})
 	}
 	if out[apiserver.Nodes] == nil {
-		out[apiserver.Nodes] = load.NewSource(p.nodes, load.SourceOptions{Example: &corev1.Node{}})
+		out[apiserver.Nodes] = synthetic.NewSource(p.nodes, synthetic.SourceOptions{Example: &corev1.Node{}})
 	}
 	return out
 }
@@ -198,7 +199,7 @@ func (o *serveOptions) plan() (plan, error) {
 		}
 		p := plan{trace: trace, what: fmt.Sprintf("%d events of %s", len(trace.Events), o.trace), nodes: apiserver.TraceNodes(trace)}
 		if o.nodes > 0 {
-			p.nodes = load.Generate(load.ObjectSpec{Kind: load.KindNode, Count: o.nodes}, o.seed).All()
+			p.nodes = synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: o.nodes}, o.seed).All()
 		}
 		o.server.ClusterScoped = map[schema.GroupVersionResource]bool{}
 		for _, r := range trace.Resources {
@@ -213,7 +214,7 @@ func (o *serveOptions) plan() (plan, error) {
 		}
 		return p, nil
 	}
-	spec, traffic := load.ObjectSpec{Count: defaultServedPods}, apiserver.Traffic{Op: load.OpUpdate}
+	spec, traffic := synthetic.ObjectSpec{Count: defaultServedPods}, apiserver.Traffic{Op: load.OpUpdate}
 	if o.preset != "" {
 		preset, err := load.LookupPreset(o.preset)
 		if err != nil {
@@ -226,8 +227,8 @@ func (o *serveOptions) plan() (plan, error) {
 			traffic.Rate = defaultServeRate
 		}
 	}
-	if spec.Kind == "" || spec.Kind == load.KindNode {
-		spec.Kind = load.KindPod
+	if spec.Kind == "" || spec.Kind == synthetic.KindNode {
+		spec.Kind = synthetic.KindPod
 	}
 	if o.pods > 0 {
 		spec.Count = o.pods
@@ -238,10 +239,10 @@ func (o *serveOptions) plan() (plan, error) {
 	if o.rate > 0 {
 		traffic.Rate = o.rate
 	}
-	traffic.Objects, traffic.Seed = load.Generate(spec, o.seed), o.seed
+	traffic.Objects, traffic.Seed = synthetic.Generate(spec, o.seed), o.seed
 	p := plan{
 		pods:  traffic.Objects.All(),
-		nodes: load.Generate(load.ObjectSpec{Kind: load.KindNode, Count: spec.NodeCount()}, o.seed).All(),
+		nodes: synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: spec.NodeCount()}, o.seed).All(),
 		what:  "nothing of its own",
 	}
 	if traffic.Rate > 0 {
@@ -258,7 +259,7 @@ func (o *serveOptions) serve(ctx context.Context, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var sourceFaults []load.Fault
+	var sourceFaults []synthetic.Fault
 	if o.faults > 0 {
 		o.server.Faults, sourceFaults = apiserver.RandomFaults(o.faults, faultsOfAKind)
 	}

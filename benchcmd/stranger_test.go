@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/impl/mutexmap"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/impl/mutexmap"
 	"github.com/informerbench/informerbench/report"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	"github.com/informerbench/informerbench/conformance/informertest"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/informer"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/informer"
 )
 
 // This project's informer works over every store and every FIFO of the catalog, not only

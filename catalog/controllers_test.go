@@ -21,9 +21,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/queue/delay"
-	"github.com/informerbench/informerbench/queue/workqueue"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/queue/delay"
+	"github.com/informerbench/informerbench/core/queue/workqueue"
 )
 
 // It compiles: this project's priority queue implements controller-runtime's interface as

@@ -9,12 +9,12 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/impl/mutexmap"
-	"github.com/informerbench/informerbench/informer"
-	"github.com/informerbench/informerbench/queue/delay"
-	"github.com/informerbench/informerbench/queue/deltafifo"
-	"github.com/informerbench/informerbench/queue/workqueue"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/impl/mutexmap"
+	"github.com/informerbench/informerbench/core/informer"
+	"github.com/informerbench/informerbench/core/queue/delay"
+	"github.com/informerbench/informerbench/core/queue/deltafifo"
+	"github.com/informerbench/informerbench/core/queue/workqueue"
 )
 
 func newDeltaFIFO(cfg contract.FIFOConfig) *deltafifo.DeltaFIFO {

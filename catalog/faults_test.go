@@ -11,7 +11,7 @@ import (
 
 	"github.com/informerbench/informerbench/conformance/informertest"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 var (

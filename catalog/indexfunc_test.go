@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // TestReusedSliceMoves: an Update may move an object although its IndexFunc returns the

@@ -6,13 +6,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/impl/dense"
-	"github.com/informerbench/informerbench/impl/lockfree"
-	"github.com/informerbench/informerbench/impl/mutexmap"
-	"github.com/informerbench/informerbench/impl/upstream"
-	"github.com/informerbench/informerbench/informer"
-	"github.com/informerbench/informerbench/queue/deltafifo"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/impl/dense"
+	"github.com/informerbench/informerbench/core/impl/lockfree"
+	"github.com/informerbench/informerbench/core/impl/mutexmap"
+	"github.com/informerbench/informerbench/core/impl/upstream"
+	"github.com/informerbench/informerbench/core/informer"
+	"github.com/informerbench/informerbench/core/queue/deltafifo"
 )
 
 func informers() []Entry {

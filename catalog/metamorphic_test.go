@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/metamorphic"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // metamorphicStores are all stores of the catalog, with their waivers.

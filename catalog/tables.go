@@ -5,18 +5,19 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/impl/cowtree"
+	"github.com/informerbench/informerbench/core/impl/dense"
+	"github.com/informerbench/informerbench/core/impl/lockfree"
+	"github.com/informerbench/informerbench/core/impl/mutexmap"
+	"github.com/informerbench/informerbench/core/impl/sharded"
+	"github.com/informerbench/informerbench/core/impl/upstream"
+	"github.com/informerbench/informerbench/core/queue/delay"
+	"github.com/informerbench/informerbench/core/queue/deltafifo"
+	"github.com/informerbench/informerbench/core/queue/ratelimit"
+	"github.com/informerbench/informerbench/core/queue/workqueue"
 	"github.com/informerbench/informerbench/impl/concurrentmap"
-	"github.com/informerbench/informerbench/impl/cowtree"
-	"github.com/informerbench/informerbench/impl/dense"
-	"github.com/informerbench/informerbench/impl/lockfree"
-	"github.com/informerbench/informerbench/impl/mutexmap"
-	"github.com/informerbench/informerbench/impl/sharded"
-	"github.com/informerbench/informerbench/impl/upstream"
-	"github.com/informerbench/informerbench/queue/delay"
-	"github.com/informerbench/informerbench/queue/deltafifo"
-	"github.com/informerbench/informerbench/queue/ratelimit"
-	"github.com/informerbench/informerbench/queue/workqueue"
+	"github.com/informerbench/informerbench/impl/ctrlruntime"
 )
 
 // own is the Module of this project's implementations.
@@ -236,10 +237,10 @@ func queues() []Entry {
 			},
 		},
 		{
-			Component: contract.ComponentQueue, Name: "controllerruntime-priority", Module: upstream.ControllerRuntimeModule, OwnClock: true,
+			Component: contract.ComponentQueue, Name: "controllerruntime-priority", Module: ctrlruntime.Module, OwnClock: true,
 			Description: "controller-runtime's priority queue: two B-trees, five goroutines, adds taken in behind the caller's back",
 			Guarantees:  "first in, first out per priority; its own clock",
-			NewQueue:    upstream.NewPriorityQueue,
+			NewQueue:    ctrlruntime.NewPriorityQueue,
 			Waivers: []Waiver{
 				{"QUEUE-4", "an item that is added while it is processed has its place from the Add, not from Done"},
 				{"QUEUE-7", "Len counts items that wait for another worker's Done"},

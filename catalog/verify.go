@@ -10,7 +10,7 @@ import (
 	"github.com/informerbench/informerbench/conformance/queuetest"
 	"github.com/informerbench/informerbench/conformance/storetest"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // BriefEffort is the effort (suite.WithEffort) of verifying before measuring: every case runs,

@@ -5,9 +5,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/queue/delay"
-	"github.com/informerbench/informerbench/queue/workqueue"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/queue/delay"
+	"github.com/informerbench/informerbench/core/queue/workqueue"
 )
 
 // New makes the queue of a controller: it has the signature of

@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/queue/delay"
-	"github.com/informerbench/informerbench/queue/workqueue"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/queue/delay"
+	"github.com/informerbench/informerbench/core/queue/workqueue"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

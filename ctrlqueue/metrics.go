@@ -13,7 +13,7 @@ import (
 	_ "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/informerbench/informerbench/queue/workqueue"
+	"github.com/informerbench/informerbench/core/queue/workqueue"
 )
 
 // families are the seven families of metrics of controller-runtime's queues.

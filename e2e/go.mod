@@ -8,6 +8,7 @@ require (
 	github.com/go-logr/logr v1.4.3
 	github.com/google/pprof v0.0.0-20250403155104-27863c87afa6
 	github.com/informerbench/informerbench v0.0.0-00010101000000-000000000000
+	github.com/informerbench/informerbench/core v0.0.0
 	github.com/spf13/pflag v1.0.10
 	go.etcd.io/etcd/client/v3 v3.7.0
 	go.etcd.io/etcd/server/v3 v3.7.0
@@ -151,3 +152,5 @@ require (
 )
 
 replace github.com/informerbench/informerbench => ../
+
+replace github.com/informerbench/informerbench/core => ../core

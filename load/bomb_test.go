@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // block compresses a block as far as possible.
@@ -168,7 +170,7 @@ func TestCSVBombsAreRefusedInTime(t *testing.T) {
 // The output of recorders stays far below the limit, even where all objects are alike.
 func TestHonestTracesAreRead(t *testing.T) {
 	t.Parallel()
-	pods := Generate(ObjectSpec{Kind: KindPod, Count: 300, Namespaces: 3}, 1)
+	pods := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 300, Namespaces: 3}, 1)
 	var file bytes.Buffer
 	w, err := NewTraceWriter(&file, TraceHeader{Source: "x", Resources: []TraceResource{podsResource}})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // Op names an operation in workloads and benchmarks. Several components may have an

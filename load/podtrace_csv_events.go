@@ -8,6 +8,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // recording is the time that the rows cover.
@@ -144,7 +146,7 @@ func (im *importer) drawNodes(t *PodTrace) {
 		}
 		most = max(most, live)
 	}
-	nodes := int(math.Ceil(float64(most) / DefaultPerNode))
+	nodes := int(math.Ceil(float64(most) / synthetic.DefaultPerNode))
 	for i, e := range t.Events {
 		if e.Type == TraceScheduled && e.Node == "" {
 			t.Events[i].Node = fmt.Sprintf("node-%04d", im.draw(t.Pods[e.Pod].Name, nodes))

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // resourceGPU is the name of GPUs in a pod's requests.
@@ -59,16 +61,16 @@ func (t *PodTrace) Replay() iter.Seq[TraceEvent] {
 // lives yields all events by number, those of the start too.
 func (t *PodTrace) lives() iter.Seq2[int, TraceEvent] {
 	return func(yield func(int, TraceEvent) bool) {
-		templates := newPodTemplates(rand.New(rand.NewPCG(t.Seed, 0)))
+		templates := synthetic.NewPodTemplates(rand.New(rand.NewPCG(t.Seed, 0)))
 		live := map[int]*corev1.Pod{}
 		for i, e := range t.Events {
 			record := t.Pods[e.Pod]
-			template := templates[record.application()%podTemplates]
+			template := templates[record.application()%uint64(len(templates))]
 			out := TraceEvent{At: e.At, Type: watch.Modified, Key: record.Key()}
 			var pod *corev1.Pod
 			if e.Type == TraceCreated {
 				out.Type = watch.Added
-				pod = template.tracePod(record, e.At, rand.New(rand.NewPCG(t.Seed, uint64(e.Pod))))
+				pod = tracePod(template, record, e.At, rand.New(rand.NewPCG(t.Seed, uint64(e.Pod))))
 			} else {
 				next := *live[e.Pod]
 				pod = &next
@@ -76,9 +78,9 @@ func (t *PodTrace) lives() iter.Seq2[int, TraceEvent] {
 			switch e.Type {
 			case TraceScheduled:
 				pod.Spec.NodeName = e.Node
-				setStatus(pod, template.starting)
+				setStatus(pod, template.Starting)
 			case TracePhase:
-				setStatus(pod, template.status(e.Phase))
+				setStatus(pod, statusOf(template, e.Phase))
 			}
 			pod.ResourceVersion = strconv.Itoa(i + 1)
 			live[e.Pod], out.Object = pod, pod
@@ -113,9 +115,9 @@ func (p TracePod) shape() string {
 }
 
 // tracePod makes the pod as created. Its first container has the record's requests.
-func (t *podTemplate) tracePod(record TracePod, at time.Duration, rng *rand.Rand) *corev1.Pod {
-	p := t.pod(record.Namespace, record.Name, "", "", t.pending, rng)
-	p.CreationTimestamp = metav1.NewTime(epoch.Add(at).Truncate(time.Second)) // the API has whole seconds
+func tracePod(t *synthetic.PodTemplate, record TracePod, at time.Duration, rng *rand.Rand) *corev1.Pod {
+	p := t.Pod(record.Namespace, record.Name, "", "", t.Pending, rng)
+	p.CreationTimestamp = metav1.NewTime(synthetic.Epoch.Add(at).Truncate(time.Second)) // the API has whole seconds
 	p.Status.QOSClass = qosClass(record.QOS)
 	requests := corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewMilliQuantity(record.CPUMilli, resource.DecimalSI),
@@ -124,20 +126,20 @@ func (t *podTemplate) tracePod(record TracePod, at time.Duration, rng *rand.Rand
 	if record.GPUs > 0 {
 		requests[resourceGPU] = *resource.NewQuantity(record.GPUs, resource.DecimalSI)
 	}
-	p.Spec.Containers = slices.Clone(t.spec.Containers)
+	p.Spec.Containers = slices.Clone(t.Spec.Containers)
 	p.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: requests, Limits: requests}
 	return p
 }
 
-// status is the status of a pod in one of tracePhases.
-func (t *podTemplate) status(phase corev1.PodPhase) corev1.PodStatus {
+// statusOf is the status of a pod in one of tracePhases.
+func statusOf(t *synthetic.PodTemplate, phase corev1.PodPhase) corev1.PodStatus {
 	switch phase {
 	case corev1.PodSucceeded:
-		return t.succeeded
+		return t.Succeeded
 	case corev1.PodFailed:
-		return t.failed
+		return t.Failed
 	default:
-		return t.running
+		return t.Running
 	}
 }
 

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/internal/suggest"
 )
 
@@ -61,8 +62,8 @@ const (
 )
 
 func quick() Preset {
-	pods := ObjectSpec{Kind: KindPod, Count: quickObjects}
-	keys := ObjectSpec{Kind: KindKey, Count: quickWaiting}
+	pods := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: quickObjects}
+	keys := synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: quickWaiting}
 	return Preset{
 		Name:        "quick",
 		Budget:      quickBudget,
@@ -146,7 +147,7 @@ func everyOperation() Preset {
 		}
 		return ops
 	}
-	keys := ObjectSpec{Kind: KindKey, Count: quickWaiting}
+	keys := synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: quickWaiting}
 	return Preset{
 		Name:        "operations",
 		Description: "Every operation of every component with nothing else going on, by one goroutine and by two where the component allows it.",
@@ -154,12 +155,12 @@ func everyOperation() Preset {
 		Workloads: []Workload{
 			{
 				Name: "store-operations", Component: contract.ComponentStore,
-				Objects: ObjectSpec{Kind: KindPod, Count: 100_000, Namespaces: 50},
+				Objects: synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 100_000, Namespaces: 50},
 				Ops:     single(contract.ComponentStore), Parallel: []int{1, 2}, Duration: 100 * time.Millisecond,
 			},
 			{
 				Name: "fifo-operations", Component: contract.ComponentFIFO,
-				Objects: ObjectSpec{Kind: KindPod, Count: 100_000, Namespaces: 50},
+				Objects: synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 100_000, Namespaces: 50},
 				Ops:     single(contract.ComponentFIFO), Duration: 200 * time.Millisecond,
 			},
 			{
@@ -183,8 +184,8 @@ func informerReaders() Preset {
 		Workloads: []Workload{{
 			Name:      "informer-readers",
 			Component: contract.ComponentStore,
-			Objects:   ObjectSpec{Kind: KindSmall, Count: 10_000, Namespaces: 1},
-			Index:     IndexNamespace,
+			Objects:   synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 10_000, Namespaces: 1},
+			Index:     synthetic.IndexNamespace,
 			Groups: []Group{
 				{Name: "writer", Op: OpUpdate, Goroutines: 1},
 				{Name: "readers", Op: OpByIndex, Goroutines: 1},
@@ -196,10 +197,10 @@ func informerReaders() Preset {
 }
 
 func kcm150k() Preset {
-	objects := ObjectSpec{Kind: KindPod, Count: 50 * 3_000, Namespaces: 50, Nodes: 5_000}
+	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 50 * 3_000, Namespaces: 50, Nodes: 5_000}
 	background := []Group{
 		{Name: "lister", Op: OpList, Goroutines: 1, Rate: 100},
-		{Name: "by-node", Op: OpByIndex, Goroutines: 1, Rate: 100, Index: IndexNode},
+		{Name: "by-node", Op: OpByIndex, Goroutines: 1, Rate: 100, Index: synthetic.IndexNode},
 	}
 	traffic := func(name, description string, op Op) Workload {
 		return Workload{
@@ -228,8 +229,8 @@ func indexSelectivity() Preset {
 		Workloads: []Workload{{
 			Name:      "index-selectivity",
 			Component: contract.ComponentStore,
-			Objects:   ObjectSpec{Kind: KindSmall, Count: 1_000, PerNode: 100},
-			Index:     IndexNode,
+			Objects:   synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 1_000, PerNode: 100},
+			Index:     synthetic.IndexNode,
 			Ops:       []Op{OpByIndex, OpIndexKeys},
 			Sweep:     Sweep{Vary: "objects", Values: []int{1_000, 10_000, 100_000, 1_000_000}},
 			Duration:  250 * time.Millisecond,
@@ -245,7 +246,7 @@ func relist() Preset {
 		Workloads: []Workload{{
 			Name:      "relist",
 			Component: contract.ComponentStore,
-			Objects:   ObjectSpec{Kind: KindPod, Count: 100_000, Namespaces: 50},
+			Objects:   synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 100_000, Namespaces: 50},
 			Groups: []Group{
 				{Name: "relister", Op: OpReplace, Goroutines: 1, Rate: 2},
 				{Name: "readers", Op: OpGet, Goroutines: 4, Rate: 20_000},
@@ -257,7 +258,7 @@ func relist() Preset {
 
 // fifoFlood has every row of the comparison of FIFOs, except the slow handler's.
 func fifoFlood() Preset {
-	objects := ObjectSpec{Kind: KindPod, Count: 100_000, Namespaces: 50}
+	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 100_000, Namespaces: 50}
 	against := func(name, description string, producers int) Workload {
 		return Workload{
 			Name: name, Description: description,
@@ -298,7 +299,7 @@ func slowHandler() Preset {
 		Workloads: []Workload{{
 			Name:      "slow-handler",
 			Component: contract.ComponentFIFO,
-			Objects:   ObjectSpec{Kind: KindSmall, Count: 10_000, Namespaces: 1},
+			Objects:   synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 10_000, Namespaces: 1},
 			Groups: []Group{
 				{Name: "producer", Op: OpAdd, Goroutines: 1, Rate: 1_000},
 				{Name: "consumer", Op: OpPop, Goroutines: 1, Work: time.Millisecond},

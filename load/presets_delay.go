@@ -3,13 +3,14 @@ package load
 import (
 	"time"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // The presets for delay heaps, and for the queues over them.
 
 func delayMillion() Preset {
-	objects := ObjectSpec{Kind: KindKey, Count: 1_000_000}
+	objects := synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 1_000_000}
 	return Preset{
 		Name:        "delay-million",
 		Designs:     true,
@@ -32,7 +33,7 @@ func delayMillion() Preset {
 
 // delayDue has delays so short that an item is no longer waiting when a walk of 65,536
 // items, or of four times as many, returns to it.
-func delayDue(objects ObjectSpec) Workload {
+func delayDue(objects synthetic.ObjectSpec) Workload {
 	return Workload{
 		Name: "delay-due", Description: "200,000 items come due in each second among 1,000,000 that wait: the structure under a mutex.",
 		Component: contract.ComponentDelay, Objects: objects, Waiting: 1_000_000, Ahead: 10 * time.Minute,
@@ -55,7 +56,7 @@ func delayScaling() Preset {
 		Workloads: []Workload{{
 			Name: "delay-hold", Description: "Pop one item and add it again, the number that wait unchanged (the hold model), new items, items that move to an earlier time, times that fall.",
 			Component: contract.ComponentDelay,
-			Objects:   ObjectSpec{Kind: KindKey, Count: sizes[0]}, Waiting: sizes[0], Ahead: 10 * time.Minute,
+			Objects:   synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: sizes[0]}, Waiting: sizes[0], Ahead: 10 * time.Minute,
 			Ops:      []Op{OpMixed, OpAdd, OpPop, OpAddEarlier, OpAddFirst},
 			Sweep:    Sweep{Vary: varyWaiting, Values: sizes},
 			Duration: 100 * time.Millisecond,

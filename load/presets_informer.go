@@ -3,7 +3,8 @@ package load
 import (
 	"time"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // The presets for whole informers, client-go's beside this project's on the same source:
@@ -20,8 +21,8 @@ const (
 )
 
 // informerPods are the objects of client-go's benchmark: metadata only, one namespace.
-func informerPods() ObjectSpec {
-	return ObjectSpec{Kind: KindSmall, Count: informerObjects, Namespaces: 1}
+func informerPods() synthetic.ObjectSpec {
+	return synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: informerObjects, Namespaces: 1}
 }
 
 // informers has every row of the detailed presets, each for a shorter time and therefore
@@ -157,7 +158,7 @@ func informerStaleness(duration time.Duration, listers ...int) Workload {
 func informerSync(name string, op Op, sizes ...int) Workload {
 	return Workload{
 		Name: name, Description: "New informers with one handler, one after the other, until everything is in the store and the handler has been told.",
-		Component: contract.ComponentInformer, Objects: ObjectSpec{Kind: KindPod, Count: sizes[0]},
+		Component: contract.ComponentInformer, Objects: synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: sizes[0]},
 		Ops:      []Op{op},
 		Sweep:    Sweep{Vary: varyObjects, Values: sizes},
 		Duration: 500 * time.Millisecond,

@@ -3,12 +3,13 @@ package load
 import (
 	"time"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // The workloads for queues, in the presets delay-million and requeue-storm.
 
-func queueDelayMillion(objects ObjectSpec) Workload {
+func queueDelayMillion(objects synthetic.ObjectSpec) Workload {
 	return Workload{
 		Name: "queue-delay-million", Description: "AddAfter on a queue in which 1,000,000 items wait; the memory of each.",
 		Component: contract.ComponentQueue, Objects: objects, Waiting: 1_000_000, Ahead: 10 * time.Minute,
@@ -23,7 +24,7 @@ func queueDueStorm() Workload {
 	const rate = 200_000
 	return Workload{
 		Name: "queue-due-storm", Description: "200,000 items come due in each second: how late does a worker have them?",
-		Component: contract.ComponentQueue, Objects: ObjectSpec{Kind: KindKey, Count: 2 * rate},
+		Component: contract.ComponentQueue, Objects: synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 2 * rate},
 		Waiting: 2 * rate, Ahead: 4 * time.Second,
 		Groups:   []Group{{Name: "workers", Op: OpGetDone, Goroutines: 8}},
 		Duration: time.Second, Warmup: 1500 * time.Millisecond,
@@ -34,7 +35,7 @@ func queueRequeueStorm() Workload {
 	return Workload{
 		Name:      "requeue-storm",
 		Component: contract.ComponentQueue,
-		Objects:   ObjectSpec{Kind: KindKey, Count: 1_000_000},
+		Objects:   synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 1_000_000},
 		Waiting:   1_000_000,
 		Groups: []Group{
 			{Name: "adder", Op: OpAdd, Goroutines: 1, Keys: 1_000},
@@ -47,7 +48,7 @@ func queueRequeueStorm() Workload {
 func queueEight() Workload {
 	return Workload{
 		Name: "queue-eight", Description: "Add, Get and Done alone and by eight goroutines; eight producers and eight workers as fast as they can.",
-		Component: contract.ComponentQueue, Objects: ObjectSpec{Kind: KindKey, Count: quickWaiting},
+		Component: contract.ComponentQueue, Objects: synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: quickWaiting},
 		Ops: []Op{OpAddGetDone}, Parallel: []int{1, 8},
 		Groups: []Group{
 			{Name: "producers", Op: OpAdd, Goroutines: 8},

@@ -3,7 +3,8 @@ package load
 import (
 	"time"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // scaling uses whole pods, as the other presets do. Pods share their templates, so a
@@ -19,7 +20,7 @@ func scaling() Preset {
 			{
 				Name: "store-scaling", Description: "Each operation of a store with nothing else going on.",
 				Component: contract.ComponentStore,
-				Objects:   ObjectSpec{Kind: KindPod, Count: sizes[0]},
+				Objects:   synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: sizes[0]},
 				Ops:       []Op{OpGet, OpList, OpByIndex, OpUpdate, OpUpdateIndex, OpAddDelete},
 				Sweep:     Sweep{Vary: varyObjects, Values: sizes},
 				Duration:  100 * time.Millisecond,
@@ -27,7 +28,7 @@ func scaling() Preset {
 			{
 				Name: "delay-scaling", Description: "A heap of waiting items, one goroutine.",
 				Component: contract.ComponentDelay,
-				Objects:   ObjectSpec{Kind: KindKey, Count: sizes[0]}, Waiting: sizes[0], Ahead: 10 * time.Minute,
+				Objects:   synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: sizes[0]}, Waiting: sizes[0], Ahead: 10 * time.Minute,
 				Ops:      []Op{OpAdd, OpPop},
 				Sweep:    Sweep{Vary: varyWaiting, Values: sizes},
 				Duration: 100 * time.Millisecond,

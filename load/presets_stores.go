@@ -3,7 +3,8 @@ package load
 import (
 	"time"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // The presets for stores: the effect of readers on the one writer, and the cost of each
@@ -17,7 +18,7 @@ const (
 )
 
 func lockStarvation() Preset {
-	objects := ObjectSpec{Kind: KindPod, Count: starvedObjects, Namespaces: starvedObjects / starvedMatches}
+	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: starvedObjects, Namespaces: starvedObjects / starvedMatches}
 	writer := Group{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: starvedRate}
 	return Preset{
 		Name:        "lock-starvation",
@@ -37,7 +38,7 @@ func lockStarvation() Preset {
 				Name:      "lock-starvation-by-index",
 				Component: contract.ComponentStore,
 				Objects:   objects,
-				Index:     IndexNamespace,
+				Index:     synthetic.IndexNamespace,
 				Groups:    []Group{writer, {Name: "finders", Op: OpByIndex, Goroutines: 10}},
 				// One value: it puts the number into the names, and --sweep can replace it.
 				Sweep:    Sweep{Vary: "finders.goroutines", Values: []int{10}},
@@ -51,7 +52,7 @@ func lockStarvation() Preset {
 // object's index values. Otherwise Update would find objects that update-index moved, and
 // move them back.
 func stores() Preset {
-	objects := ObjectSpec{Kind: KindPod, Count: starvedObjects, Namespaces: starvedObjects / starvedMatches, Nodes: 5_000}
+	objects := synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: starvedObjects, Namespaces: starvedObjects / starvedMatches, Nodes: 5_000}
 	alone := func(name, description, index string, parallel []int, ops ...Op) Workload {
 		return Workload{
 			Name: name, Description: description,
@@ -66,8 +67,8 @@ func stores() Preset {
 		Description: "What each operation of a store of 100,000 pods costs with nothing else going on, what it keeps per object, and how long a Get waits while the whole content is replaced over and over. About 6 minutes for each store.",
 		Source:      "design: the table of what was measured before this project began; https://github.com/kubernetes/kubernetes/pull/133241 for what the writes and the memory of a lock-free store may cost",
 		Workloads: []Workload{
-			alone("stores-get", "Get of one key, by one goroutine and by two.", IndexNode, two, OpGet),
-			alone("stores-list", "List of everything, and ByIndex of the 2,000 objects of a namespace.", IndexNamespace, one, OpList, OpByIndex),
+			alone("stores-get", "Get of one key, by one goroutine and by two.", synthetic.IndexNode, two, OpGet),
+			alone("stores-list", "List of everything, and ByIndex of the 2,000 objects of a namespace.", synthetic.IndexNamespace, one, OpList, OpByIndex),
 			{
 				Name:        "stores-lister",
 				Description: "A goroutine that lists everything in a loop, each List timed by itself: most of them meet no garbage collection, which the mean that stores-list gives has in it.",
@@ -75,10 +76,10 @@ func stores() Preset {
 				Groups:   []Group{{Name: "lister", Op: OpList, Goroutines: 1}},
 				Duration: 2 * time.Second, Warmup: 200 * time.Millisecond,
 			},
-			alone("stores-by-node", "ByIndex of the 20 objects of a node.", IndexNode, one, OpByIndex),
-			alone("stores-update", "Update that leaves the index values as they are.", IndexNode, one, OpUpdate),
-			alone("stores-update-index", "Update that moves the object to another node.", IndexNode, one, OpUpdateIndex),
-			alone("stores-write", "Delete and Add of a key, a Transaction of 1,000 updates, and Replace of everything.", IndexNode, one, OpAddDelete, OpTransaction, OpReplace),
+			alone("stores-by-node", "ByIndex of the 20 objects of a node.", synthetic.IndexNode, one, OpByIndex),
+			alone("stores-update", "Update that leaves the index values as they are.", synthetic.IndexNode, one, OpUpdate),
+			alone("stores-update-index", "Update that moves the object to another node.", synthetic.IndexNode, one, OpUpdateIndex),
+			alone("stores-write", "Delete and Add of a key, a Transaction of 1,000 updates, and Replace of everything.", synthetic.IndexNode, one, OpAddDelete, OpTransaction, OpReplace),
 			{
 				Name:        "stores-replace",
 				Description: "A reader that Gets at a fixed rate, by itself and beside a goroutine that replaces everything over and over: the first says what the machine adds.",
@@ -104,7 +105,7 @@ func storesScaling() Preset {
 		Workloads: []Workload{{
 			Name:      "stores-scaling",
 			Component: contract.ComponentStore,
-			Objects:   ObjectSpec{Kind: KindPod, Count: 1_000},
+			Objects:   synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 1_000},
 			Ops:       []Op{OpGet, OpByIndex, OpUpdate},
 			Sweep:     Sweep{Vary: varyObjects, Values: []int{1_000, 10_000, 100_000, 1_000_000}},
 			Duration:  100 * time.Millisecond,

@@ -3,6 +3,8 @@ package load
 import (
 	"slices"
 	"testing"
+
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // The presets for stores have the sizes that their descriptions state.
@@ -16,7 +18,7 @@ func TestStorePresetsAreWhatTheySay(t *testing.T) {
 		}
 		for _, w := range p.Workloads {
 			o := w.Objects
-			if o.Kind != KindPod || o.Count != 100_000 || o.Count/o.NamespaceCount() != 2_000 {
+			if o.Kind != synthetic.KindPod || o.Count != 100_000 || o.Count/o.NamespaceCount() != 2_000 {
 				t.Errorf("%s: %+v, want 100,000 pods, 2,000 to a namespace", w.Name, o)
 			}
 			if name == "stores" && o.Count/o.NodeCount() != 20 {

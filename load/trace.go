@@ -11,7 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // Trace is the history of the objects of one or more resources: the initial objects and
@@ -83,7 +84,7 @@ type TraceEvent struct {
 	At       time.Duration   // since the trace's start
 	Type     watch.EventType // Added, Modified or Deleted
 	Resource int             // an index into Trace.Resources
-	Key      string          // of the object, as [Key] has it; unique within the resource
+	Key      string          // of the object, as [synthetic.Key] has it; unique within the resource
 	// Object is whole: *unstructured.Unstructured in a recording, *corev1.Pod in an
 	// imported trace. A deletion has the object's last state.
 	Object runtime.Object
@@ -244,7 +245,7 @@ func (r *traceRules) change(e TraceEvent) error {
 	if e.Resource < 0 || e.Resource >= len(r.live) {
 		return fmt.Errorf("%s is of resource %d: there are %d", e.Key, e.Resource, len(r.live))
 	}
-	if e.Object == nil || e.Key != Key(e.Object) {
+	if e.Object == nil || e.Key != synthetic.Key(e.Object) {
 		return fmt.Errorf("the object under the key %q has another, or there is none", e.Key)
 	}
 	live := r.live[e.Resource]
@@ -314,7 +315,7 @@ func (t *Trace) Info() TraceInfo {
 			info.FinalLive--
 		}
 		r.PeakLive, info.PeakLive = max(r.PeakLive, r.FinalLive), max(info.PeakLive, info.FinalLive)
-		if ns := accessor(e.Object).GetNamespace(); ns != "" {
+		if ns := synthetic.Accessor(e.Object).GetNamespace(); ns != "" {
 			namespaces[ns] = true
 		}
 		return r
@@ -339,6 +340,9 @@ func (t *Trace) Info() TraceInfo {
 	}
 	return info
 }
+
+// byNode is the function of the index by node.
+var byNode = synthetic.Indexers()[synthetic.IndexNode]
 
 // nodesOf returns the node that a pod runs on.
 func nodesOf(obj runtime.Object) []string {

@@ -11,11 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // NewSource makes a source for one resource of the trace, with its initial objects. Play
 // applies the events.
-func (t *Trace) NewSource(resource int, options SourceOptions) *Source {
+func (t *Trace) NewSource(resource int, options synthetic.SourceOptions) *synthetic.Source {
 	var objects []runtime.Object
 	for _, e := range t.Initial {
 		if e.Resource == resource {
@@ -25,7 +27,7 @@ func (t *Trace) NewSource(resource int, options SourceOptions) *Source {
 	if options.Example == nil {
 		options.Example = t.Example(resource)
 	}
-	return NewSource(objects, options)
+	return synthetic.NewSource(objects, options)
 }
 
 // Example is an object of a resource's type: the first of the trace or, if there is none,
@@ -45,8 +47,8 @@ func (t *Trace) Example(resource int) runtime.Object {
 
 // Sources makes a source for each resource of the trace, with its initial objects. Play
 // applies the events; Stop each source when it is no longer needed.
-func (t *Trace) Sources(options SourceOptions) map[schema.GroupVersionResource]*Source {
-	sources := make(map[schema.GroupVersionResource]*Source, len(t.Resources))
+func (t *Trace) Sources(options synthetic.SourceOptions) map[schema.GroupVersionResource]*synthetic.Source {
+	sources := make(map[schema.GroupVersionResource]*synthetic.Source, len(t.Resources))
 	for i, r := range t.Resources {
 		sources[r.GVR()] = t.NewSource(i, options)
 	}
@@ -74,7 +76,7 @@ type PlayOptions struct {
 // It sleeps until the next event is due and never skips a late one: if a source is slow,
 // later events are late. The error is the context's, or that of a source whose objects
 // differ from the trace's.
-func Play(ctx context.Context, t *Trace, sources map[schema.GroupVersionResource]*Source, o PlayOptions) error {
+func Play(ctx context.Context, t *Trace, sources map[schema.GroupVersionResource]*synthetic.Source, o PlayOptions) error {
 	if o.Compress == 0 {
 		o.Compress = 1
 	}
@@ -84,7 +86,7 @@ func Play(ctx context.Context, t *Trace, sources map[schema.GroupVersionResource
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
-	to := make([]*Source, len(t.Resources))
+	to := make([]*synthetic.Source, len(t.Resources))
 	for i, r := range t.Resources {
 		to[i] = sources[r.GVR()]
 	}
@@ -112,7 +114,7 @@ func Play(ctx context.Context, t *Trace, sources map[schema.GroupVersionResource
 }
 
 // PlayEvent applies one event to a source and returns the source's object.
-func PlayEvent(source *Source, e TraceEvent) (runtime.Object, error) {
+func PlayEvent(source *synthetic.Source, e TraceEvent) (runtime.Object, error) {
 	switch e.Type {
 	case watch.Added:
 		return source.Create(e.Object)

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 var (
@@ -96,7 +98,7 @@ func TestRecording(t *testing.T) {
 	for _, e := range tr.Events {
 		u := e.Object.(*unstructured.Unstructured)
 		got = append(got, fmt.Sprintf("%v %s %s %s %s@%s", e.At, e.Type, tr.Resources[e.Resource], e.Key, u.GetUID(), u.GetResourceVersion()))
-		if want := anObject(tr.Resources[e.Resource], u.GetName(), string(u.GetUID()), int(VersionOf(u))); !reflect.DeepEqual(u, want) {
+		if want := anObject(tr.Resources[e.Resource], u.GetName(), string(u.GetUID()), int(synthetic.VersionOf(u))); !reflect.DeepEqual(u, want) {
 			t.Errorf("got  %v\nwant %v", u, want)
 		}
 	}
@@ -111,7 +113,7 @@ func TestRecording(t *testing.T) {
 		t.Errorf("notes %+v, length %v, ended %q, %+v", tr.Notes, tr.Length, tr.Ended, tr.TraceHeader)
 	}
 	final := tr.FinalState()
-	if len(final[0]) != 2 || len(final[1]) != 0 || VersionOf(final[0]["a/two"]) != 9 {
+	if len(final[0]) != 2 || len(final[1]) != 0 || synthetic.VersionOf(final[0]["a/two"]) != 9 {
 		t.Errorf("final state %v", final)
 	}
 	if info := tr.Info(); info.Objects != 4 || info.Initial != 2 || info.PeakLive != 3 || info.FinalLive != 2 || info.Total != 9 || info.Nodes != 5 || info.Resources[1].Events != 2 {
@@ -216,7 +218,7 @@ func TestSourceOfUnstructured(t *testing.T) {
 	t.Parallel()
 	first, second := anObject(podsResource, "one", "u1", 5), anObject(podsResource, "one", "u1", 6)
 	before := first.DeepCopy()
-	s := NewSource([]runtime.Object{first}, SourceOptions{})
+	s := synthetic.NewSource([]runtime.Object{first}, synthetic.SourceOptions{})
 	defer s.Stop()
 	written, err := s.Update(second)
 	if err != nil {
@@ -225,8 +227,8 @@ func TestSourceOfUnstructured(t *testing.T) {
 	if _, err := s.Update(first); err != nil {
 		t.Fatal(err)
 	}
-	if VersionOf(written) != 6 || !reflect.DeepEqual(first, before) || s.ResourceVersion() != "7" {
-		t.Errorf("written as %d, the first is %v, the source at %s", VersionOf(written), first, s.ResourceVersion())
+	if synthetic.VersionOf(written) != 6 || !reflect.DeepEqual(first, before) || s.ResourceVersion() != "7" {
+		t.Errorf("written as %d, the first is %v, the source at %s", synthetic.VersionOf(written), first, s.ResourceVersion())
 	}
 	send := true
 	w, err := s.Watch(metav1.ListOptions{SendInitialEvents: &send, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan, AllowWatchBookmarks: true})
@@ -245,12 +247,12 @@ func TestPlay(t *testing.T) {
 	for _, compress := range []float64{0, 4} {
 		synctest.Test(t, func(t *testing.T) {
 			tr := readWhole(t, aRecording(t))
-			sources := tr.Sources(SourceOptions{})
+			sources := tr.Sources(synthetic.SourceOptions{})
 			start, n := time.Now(), 0
 			speed := max(1, compress)
 			err := Play(t.Context(), tr, sources, PlayOptions{Compress: compress, Applied: func(e TraceEvent, due time.Time, written runtime.Object) {
 				want := start.Add(time.Duration(float64(e.At) / speed))
-				if !due.Equal(want) || !time.Now().Equal(want) || Key(written) != e.Key {
+				if !due.Equal(want) || !time.Now().Equal(want) || synthetic.Key(written) != e.Key {
 					t.Errorf("%s of %s: due at %v, done at %v, want %v", e.Type, e.Key, due, time.Now(), want)
 				}
 				n++
@@ -277,7 +279,7 @@ func TestPlay(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		tr := readWhole(t, aRecording(t))
-		sources := tr.Sources(SourceOptions{})
+		sources := tr.Sources(synthetic.SourceOptions{})
 		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 		defer cancel()
 		if err := Play(ctx, tr, sources, PlayOptions{}); !errors.Is(err, context.DeadlineExceeded) {

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // MostTimesEvents is the most objects and events that Trace.Times makes.
@@ -74,10 +76,10 @@ func (t *Trace) Times(n int) (*Trace, error) {
 	// Stable: the events of one copy stay in their order.
 	slices.SortStableFunc(out.Events, func(a, b TraceEvent) int { return cmp.Compare(a.At, b.At) })
 	for i := range out.Initial {
-		accessor(out.Initial[i].Object).SetResourceVersion(strconv.Itoa(i + 1))
+		synthetic.Accessor(out.Initial[i].Object).SetResourceVersion(strconv.Itoa(i + 1))
 	}
 	for i := range out.Events {
-		accessor(out.Events[i].Object).SetResourceVersion(strconv.Itoa(len(out.Initial) + i + 1))
+		synthetic.Accessor(out.Events[i].Object).SetResourceVersion(strconv.Itoa(len(out.Initial) + i + 1))
 	}
 	return out, nil
 }
@@ -111,7 +113,7 @@ func (e TraceEvent) copied(of TraceResource, k int) TraceEvent {
 			o.Object["spec"] = spec
 		}
 	}
-	e.Key = Key(obj)
+	e.Key = synthetic.Key(obj)
 	return e
 }
 
@@ -130,5 +132,5 @@ func shallow(obj runtime.Object) (runtime.Object, metav1.Object) {
 		return u, u
 	}
 	obj = obj.DeepCopyObject()
-	return obj, accessor(obj)
+	return obj, synthetic.Accessor(obj)
 }

@@ -13,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 func TestTimes(t *testing.T) {
@@ -90,7 +92,7 @@ func TestTimesOfARecording(t *testing.T) {
 	}
 	var keys []string
 	for _, e := range append(got.Initial, got.Events...) {
-		keys = append(keys, e.Key+"@"+accessor(e.Object).GetResourceVersion())
+		keys = append(keys, e.Key+"@"+synthetic.Accessor(e.Object).GetResourceVersion())
 	}
 	if want := []string{"n@1", "n-2@2", "a/p@3", "a-2/p@4", "a/p@5", "a-2/p@6"}; !reflect.DeepEqual(keys, want) {
 		t.Errorf("got %v, want %v", keys, want)

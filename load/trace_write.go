@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // TraceWriter writes a trace as it happens, a block at a time. Its records are safe once a
@@ -112,9 +114,9 @@ func (w *TraceWriter) Keys(resource int) []string {
 // Initial writes an initial object. All of them come before the events.
 func (w *TraceWriter) Initial(resource int, obj runtime.Object) error {
 	if w.err == nil && w.stats.Events > 0 {
-		return fmt.Errorf("write the trace: %s comes at the start, and there are events already", Key(obj))
+		return fmt.Errorf("write the trace: %s comes at the start, and there are events already", synthetic.Key(obj))
 	}
-	key := Key(obj)
+	key := synthetic.Key(obj)
 	if _, _, known := w.Known(resource, key); known {
 		return fmt.Errorf("write the trace: %s is there at the start twice", key)
 	}
@@ -127,9 +129,9 @@ func (w *TraceWriter) Initial(resource int, obj runtime.Object) error {
 // Changed writes the next or first version of an object. The writer decides whether that is
 // an addition or a modification.
 func (w *TraceWriter) Changed(at time.Duration, resource int, obj runtime.Object) error {
-	key, kind := Key(obj), watch.Modified
+	key, kind := synthetic.Key(obj), watch.Modified
 	uid, _, known := w.Known(resource, key)
-	if known && uid != accessor(obj).GetUID() {
+	if known && uid != synthetic.Accessor(obj).GetUID() {
 		if err := w.Gone(at, resource, key); err != nil {
 			return err
 		}
@@ -146,12 +148,12 @@ func (w *TraceWriter) Changed(at time.Duration, resource int, obj runtime.Object
 
 // Deleted writes the deletion of an object, with its last state.
 func (w *TraceWriter) Deleted(at time.Duration, resource int, obj runtime.Object) error {
-	key := Key(obj)
+	key := synthetic.Key(obj)
 	uid, _, known := w.Known(resource, key)
 	if !known {
 		return w.err
 	}
-	if uid != accessor(obj).GetUID() {
+	if uid != synthetic.Accessor(obj).GetUID() {
 		return w.Gone(at, resource, key) // the known object went, and so did this one, which the trace never had
 	}
 	if w.version(at, string(watch.Deleted), resource, key, obj) {
@@ -227,7 +229,7 @@ func (w *TraceWriter) version(at time.Duration, kind string, resource int, key s
 	}
 	r := traceRecord{At: w.time(at), Type: kind, Resource: resource, Key: key, Object: map[string]json.RawMessage{}}
 	before := w.known[resource][key]
-	m := accessor(obj)
+	m := synthetic.Accessor(obj)
 	now := &recordedVersion{uid: m.GetUID(), version: m.GetResourceVersion(), fields: make(map[string]digest, len(object))}
 	for field, value := range object {
 		text, err := json.Marshal(value)

@@ -2,13 +2,13 @@ package load
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // The defaults of a workload.
@@ -24,7 +24,6 @@ const (
 	maxGoroutines = 100_000
 	maxProcs      = 1024
 	maxDuration   = 24 * time.Hour
-	maxOccasions  = math.MaxInt32
 )
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
@@ -94,17 +93,17 @@ func (w Workload) WithDefaults() Workload {
 	if w.Objects.Kind == "" {
 		switch w.Component {
 		case contract.ComponentStore, contract.ComponentFIFO, contract.ComponentInformer:
-			w.Objects.Kind = KindPod
+			w.Objects.Kind = synthetic.KindPod
 		case contract.ComponentDelay, contract.ComponentQueue:
-			w.Objects.Kind = KindKey
+			w.Objects.Kind = synthetic.KindKey
 		}
 	}
 	if w.Index == "" {
 		switch w.Component {
 		case contract.ComponentStore:
-			w.Index = IndexNode
+			w.Index = synthetic.IndexNode
 		case contract.ComponentInformer:
-			w.Index = IndexNamespace
+			w.Index = synthetic.IndexNamespace
 		}
 	}
 	if len(w.Ops) > 0 && len(w.Parallel) == 0 {
@@ -181,9 +180,9 @@ func (w Workload) checkObjects(e *FieldErrors, knownComponent bool) {
 		e.add("objects.per_node", "nodes says it already", "nodes or per_node, not both")
 	}
 	if knownComponent {
-		allowed := []ObjectKind{KindPod, KindNode, KindSmall}
+		allowed := []synthetic.ObjectKind{synthetic.KindPod, synthetic.KindNode, synthetic.KindSmall}
 		if w.timed() {
-			allowed = []ObjectKind{KindKey}
+			allowed = []synthetic.ObjectKind{synthetic.KindKey}
 		}
 		if !slices.Contains(allowed, o.Kind) {
 			e.add("objects.kind", fmt.Sprintf("a %s has no objects of kind %q", w.Component, o.Kind), "one of "+join(allowed, asString))
@@ -213,7 +212,7 @@ func (w Workload) checkOps(e *FieldErrors) {
 		switch {
 		case err != nil:
 			e.add(path, fmt.Sprintf("unknown operation %q of a %s", name, w.Component), names)
-		case w.Objects.Kind == KindNode && (op.Indexed || name == OpUpdateIndex):
+		case w.Objects.Kind == synthetic.KindNode && (op.Indexed || name == OpUpdateIndex):
 			e.add(path, fmt.Sprintf("%s needs pods: nodes are in no index", name), "objects of kind pod or small")
 		case !op.Single:
 			e.add(path, fmt.Sprintf("%s needs other actors beside it", name), "it in groups, or "+names)
@@ -246,11 +245,13 @@ func (w Workload) checkFaults(e *FieldErrors) {
 		e.add("faults", "operations measured alone go over no list/watch source", "them with groups")
 	}
 	for i, f := range w.Faults {
-		f.check(e, fmt.Sprintf("faults[%d].", i), FaultKinds(), needsDelay)
+		for _, p := range f.Problems(synthetic.FaultKinds(), synthetic.DelayedFaultKinds()) {
+			e.add(fmt.Sprintf("faults[%d].%s", i, p.Field), p.Problem, p.Allowed)
+		}
 	}
 }
 
-var indexNames = []string{IndexNamespace, IndexNode}
+var indexNames = []string{synthetic.IndexNamespace, synthetic.IndexNode}
 
 func validIndex(name string) bool { return slices.Contains(indexNames, name) }
 

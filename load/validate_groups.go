@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 func (w Workload) checkGroups(e *FieldErrors, knownComponent bool) {
@@ -65,7 +66,7 @@ func (w Workload) checkGroupOp(e *FieldErrors, prefix string, g Group) {
 	needs("work", g.Work > 0, "handle items", OpPop, OpGetDone, OpHandle)
 	needs("requeue", g.Requeue, "put items back", OpGetDone)
 	needs("ahead", g.Ahead > 0, "give a ready time", aheadOps(w.Component)...)
-	if w.Objects.Kind == KindNode && (op.Indexed || g.Op == OpUpdateIndex || g.Op == OpListNamespace) {
+	if w.Objects.Kind == synthetic.KindNode && (op.Indexed || g.Op == OpUpdateIndex || g.Op == OpListNamespace) {
 		e.add(prefix+"op", fmt.Sprintf("%s needs pods: nodes are in no index", g.Op), "objects of kind pod or small")
 	}
 	switch {

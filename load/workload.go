@@ -3,7 +3,8 @@ package load
 import (
 	"time"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // Workload specifies a measurement: the component, its objects, the actors and the
@@ -23,7 +24,7 @@ type Workload struct {
 	// Component is the measured component: store, fifo, delay, queue or informer.
 	Component contract.Component `yaml:"component"`
 	// Objects are the objects that the component holds or is given.
-	Objects ObjectSpec `yaml:"objects"`
+	Objects synthetic.ObjectSpec `yaml:"objects"`
 	// Index is the index that by-index, index and index-keys read where a group names none:
 	// IndexNode or IndexNamespace. A store has both, and its default is IndexNode. An
 	// informer's default is IndexNamespace, because generated informers have that index
@@ -51,7 +52,7 @@ type Workload struct {
 	// Warmup is how long the same load runs before the measurement.
 	Warmup time.Duration `yaml:"warmup,omitempty"`
 	// Faults strike the list/watch source when the workload runs over one.
-	Faults []Fault `yaml:"faults,omitempty"`
+	Faults []synthetic.Fault `yaml:"faults,omitempty"`
 	// Seed determines objects, order and ready times; the default is 1.
 	Seed uint64 `yaml:"seed,omitempty"`
 }
@@ -101,73 +102,6 @@ type Sweep struct {
 
 // IsZero reports whether nothing is swept; package yaml calls it.
 func (s Sweep) IsZero() bool { return s.Vary == "" && len(s.Values) == 0 }
-
-// FaultKind is the kind of a failure of a [Source].
-type FaultKind string
-
-// The faults, each with its occasion: AfterEvents and EveryEvents count the occasions.
-const (
-	// FaultGone ends a watch with a 410 ERROR event and forgets the history, so
-	// that the client must list again. Occasion: an event about to be sent.
-	FaultGone FaultKind = "gone"
-	// FaultClose closes a watch without an event, as a load balancer does. Occasion: an
-	// event about to be sent; the event itself stays in the history.
-	FaultClose FaultKind = "close"
-	// FaultError ends a watch with a 500 ERROR event. Occasion: an event about to be sent.
-	FaultError FaultKind = "error"
-	// FaultDelay delays an event and the events behind it by Delay. Occasion: an event
-	// about to be sent.
-	FaultDelay FaultKind = "delay"
-	// FaultDropBookmarks drops a bookmark, except the one that ends the initial events.
-	// Occasion: such a bookmark.
-	FaultDropBookmarks FaultKind = "drop-bookmarks"
-	// FaultExpireContinue answers a list that continues with 410. Occasion: such a list.
-	FaultExpireContinue FaultKind = "expire-continue"
-	// FaultTooLarge answers "too large resource version", as a lagging cache does.
-	// Occasion: a list or a watch that asks for a version other than "" and "0".
-	FaultTooLarge FaultKind = "too-large"
-	// FaultListError answers a list with 500. Occasion: a list.
-	FaultListError FaultKind = "list-error"
-	// FaultWatchRefused answers a watch with 429. Occasion: the start of a watch.
-	FaultWatchRefused FaultKind = "watch-refused"
-	// FaultCacheRestart restarts the watch cache at the present version, while the storage
-	// keeps its history. The watch ends, and each watch from an older version is answered
-	// 410, although a list at exactly that version is still served. This happens when a
-	// server is restarted and when a custom resource definition changes. Occasion: an event
-	// about to be sent; the event itself stays in the history.
-	FaultCacheRestart FaultKind = "cache-restart"
-	// FaultCacheFilling answers a list at version "0" from the storage, in pages of its
-	// limit, as a server does whose watch cache is not filled yet. Occasion: a list at
-	// version "0" that has more objects than its limit.
-	FaultCacheFilling FaultKind = "cache-filling"
-)
-
-// FaultKinds lists the kinds, for messages and checks.
-func FaultKinds() []FaultKind {
-	return []FaultKind{FaultGone, FaultClose, FaultError, FaultDelay, FaultDropBookmarks,
-		FaultExpireContinue, FaultTooLarge, FaultListError, FaultWatchRefused,
-		FaultCacheRestart, FaultCacheFilling}
-}
-
-// Fault says when a [Source] fails, and how. It strikes by count (AfterEvents, EveryEvents)
-// or by time (After, Every), not both. With only a Kind it strikes once, at the first
-// occasion.
-type Fault struct {
-	Kind FaultKind `yaml:"kind"`
-	// AfterEvents is the number of occasions before the first strike.
-	AfterEvents int `yaml:"after_events,omitempty"`
-	// EveryEvents strikes again at each EveryEvents-th occasion after the first strike.
-	EveryEvents int `yaml:"every_events,omitempty"`
-	// After is when the first strike is due, counted from the source's start. The fault
-	// strikes at the first occasion from then on.
-	After time.Duration `yaml:"after,omitempty"`
-	// Every is the time from one strike's due time to the next.
-	Every time.Duration `yaml:"every,omitempty"`
-	// Count is the most strikes; 0 means one, or no limit if EveryEvents or Every is given.
-	Count int `yaml:"count,omitempty"`
-	// Delay is the length of the fault's delay.
-	Delay time.Duration `yaml:"delay,omitempty"`
-}
 
 // Variant is a workload with the sweep resolved.
 type Variant struct {

@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 const validYAML = `name: mine
@@ -35,7 +36,7 @@ func TestParseFillsInDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Workload{
-		Name: "mine", Component: contract.ComponentStore, Objects: ObjectSpec{Kind: KindPod, Count: 1000}, Index: IndexNode,
+		Name: "mine", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 1000}, Index: synthetic.IndexNode,
 		Groups: []Group{
 			{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: 5000, Batch: 1},
 			{Name: "listers", Op: OpList, Goroutines: 4, Batch: 1},
@@ -225,15 +226,15 @@ func TestRoundTripOfEveryField(t *testing.T) {
 	t.Parallel()
 	w := Workload{
 		Name: "all", Source: "here: \"quoted\"\nand there", Description: "every # field", Component: contract.ComponentFIFO,
-		Objects: ObjectSpec{Kind: KindSmall, Count: 9, Namespaces: 2, Nodes: 3}, Ops: []Op{OpAddPop}, Parallel: []int{1, 2},
+		Objects: synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 9, Namespaces: 2, Nodes: 3}, Ops: []Op{OpAddPop}, Parallel: []int{1, 2},
 		Groups: []Group{
 			{Name: "a", Op: OpAdd, Goroutines: 2, Rate: 0.5, Batch: 1, Keys: 3},
 			{Name: "b", Op: OpPop, Goroutines: 1, Batch: 7, Work: time.Millisecond, Think: 1500 * time.Microsecond},
 		},
 		Sweep: Sweep{Vary: "a.rate", Values: []int{0, 10}}, Duration: 90 * time.Second, Warmup: time.Second,
-		Faults: []Fault{
-			{Kind: FaultDelay, After: time.Second, Every: time.Minute, Count: 3, Delay: 2 * time.Second},
-			{Kind: FaultClose, AfterEvents: 4, EveryEvents: 5},
+		Faults: []synthetic.Fault{
+			{Kind: synthetic.FaultDelay, After: time.Second, Every: time.Minute, Count: 3, Delay: 2 * time.Second},
+			{Kind: synthetic.FaultClose, AfterEvents: 4, EveryEvents: 5},
 		},
 		Seed: 1<<64 - 1,
 	}
@@ -246,7 +247,7 @@ func TestRoundTripOfEveryField(t *testing.T) {
 func TestVariants(t *testing.T) {
 	t.Parallel()
 	w := Workload{
-		Name: "v", Component: contract.ComponentQueue, Objects: ObjectSpec{Count: 10}, Waiting: 10,
+		Name: "v", Component: contract.ComponentQueue, Objects: synthetic.ObjectSpec{Count: 10}, Waiting: 10,
 		Groups: []Group{{Name: "a", Op: OpAdd, Goroutines: 1, Keys: 8}},
 	}.WithDefaults()
 	if got := w.Variants(); len(got) != 1 || got[0].Key != "" || !reflect.DeepEqual(got[0].Workload, w) {
@@ -281,7 +282,7 @@ func TestVariants(t *testing.T) {
 // GOMAXPROCS is no part of the workload itself, so its variants differ in nothing else.
 func TestVariantsOfProcs(t *testing.T) {
 	t.Parallel()
-	w := Workload{Name: "v", Component: contract.ComponentStore, Objects: ObjectSpec{Count: 10}, Ops: []Op{OpGet}}.WithDefaults()
+	w := Workload{Name: "v", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 10}, Ops: []Op{OpGet}}.WithDefaults()
 	want := w
 	w.Sweep = Sweep{Vary: VaryProcs, Values: []int{1, 4}}
 	if err := w.Validate(); err != nil {

@@ -175,8 +175,12 @@ const (
 
 const ownModule = "github.com/informerbench/informerbench/"
 
-// ownImplementations are this module's folders that are measured.
-var ownImplementations = []string{"impl/", "indexer.", "queue/", "informer.", "informer/", "ctrlqueue.", "internal/segqueue.", "internal/spin.", "internal/explore."}
+// ownImplementations are the folders of this repository that are measured, and ownHarness are
+// those within them that measure.
+var (
+	ownImplementations = []string{"core/", "impl/", "ctrlqueue."}
+	ownHarness         = []string{"core/synthetic."}
+)
 
 // harnessLibraries are modules that only the harness and the reports call.
 var harnessLibraries = []string{
@@ -184,16 +188,20 @@ var harnessLibraries = []string{
 	"pgregory.net/rapid", "gonum.org/", "golang.org/x/perf/", "golang.org/x/exp/trace",
 }
 
+func hasAnyPrefix(s string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+}
+
 func kindOf(name string) kind {
 	path, _, generic := strings.Cut(name, "[")
 	folder, _, _ := strings.Cut(path, "/")
 	has := func(prefixes ...string) bool {
-		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(path, p) })
+		return hasAnyPrefix(path, prefixes)
 	}
 	switch own, ours := strings.CutPrefix(path, ownModule); {
 	case name == otherName || name == unknownName:
 		return noFunction
-	case ours && slices.ContainsFunc(ownImplementations, func(p string) bool { return strings.HasPrefix(own, p) }):
+	case ours && hasAnyPrefix(own, ownImplementations) && !hasAnyPrefix(own, ownHarness):
 		return implementation
 	case ours || has("main.") || has(harnessLibraries...):
 		return harness

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
 )

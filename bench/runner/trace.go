@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/internal/replay"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 )
@@ -43,7 +44,7 @@ func (p *Plan) traceWorkloads(path string, given []load.Workload) ([]load.Worklo
 		Name:        "trace-" + nameOf(path),
 		Source:      trace.Source,
 		Description: fmt.Sprintf("%d events of %d objects in %s", info.Total, info.Objects, info.Span),
-		Objects:     load.ObjectSpec{Kind: load.KindPod, Count: max(1, info.PeakLive), Namespaces: max(1, info.Namespaces), Nodes: max(1, info.Nodes)},
+		Objects:     synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: max(1, info.PeakLive), Namespaces: max(1, info.Namespaces), Nodes: max(1, info.Nodes)},
 	}
 	if p.options.Times > 1 {
 		base.Name += fmt.Sprintf("-x%d", p.options.Times)
@@ -159,7 +160,7 @@ func readable(w load.Workload, trace *load.Trace) error {
 		}
 		found := false
 		for i := range trace.Resources {
-			found = found || len(load.ObjectsOf(w.Objects, trace.Objects(i)).IndexedValues(index)) > 0
+			found = found || len(synthetic.ObjectsOf(w.Objects, trace.Objects(i)).IndexedValues(index)) > 0
 		}
 		if !found {
 			return fmt.Errorf("group %s of workload %s reads the index %q, in which no object of the trace is: use another workload", g.Name, w.Name, index)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // TestEveryClauseHasACase: a clause without a test is no promise.

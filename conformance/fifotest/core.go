@@ -9,7 +9,7 @@ import (
 	"weak"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 var coreCases = fifoCases{

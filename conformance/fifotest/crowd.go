@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // consumeBatches is consume with PopBatch.

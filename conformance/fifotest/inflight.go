@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // during pops what must be waiting, and has call run on another goroutine while

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 var historyCases = []suite.Case[env]{
@@ -45,7 +45,7 @@ func randomHistories(t *suite.T, e env) {
 				}
 				h := generate(cfg.Seed + uint64(i))
 				if cfg.Waived[restartClause] != "" { // the fault may break any clause on the store
-					h = h.without(load.FaultCacheRestart)
+					h = h.without(synthetic.FaultCacheRestart)
 				}
 				out := j.play(h)
 				done.Add(1)
@@ -133,7 +133,7 @@ func (j *judge) reduce(h history, wrong played) (history, played) {
 		shorter = false
 		shorten(h.steps, func(s []step) bool { c := h; c.steps = s; return try(c) })
 		shorten(h.handlers, func(s []temper) bool { c := h; c.handlers = s; return try(c) })
-		shorten(h.setup.faults, func(s []load.Fault) bool { c := h; c.setup.faults = s; return try(c) })
+		shorten(h.setup.faults, func(s []synthetic.Fault) bool { c := h; c.setup.faults = s; return try(c) })
 		for i := range h.steps {
 			for h.steps[i].n > 1 && (h.steps[i].op == opBurst || h.steps[i].op == opBeside) {
 				c := h

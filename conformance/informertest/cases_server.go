@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 const (
@@ -36,13 +36,13 @@ func restarts(b *fixture) {
 		churnBack(b)
 		b.advance(61 * time.Second)
 	}
-	if struck := b.source.Struck()[load.FaultCacheRestart]; struck < 3 {
+	if struck := b.source.Struck()[synthetic.FaultCacheRestart]; struck < 3 {
 		b.errorf("the watch cache was begun anew %d times, want 3 or more", struck)
 	}
 }
 
 // expiring has lists in pages, and a continue token that expires before the second page.
-var expiring = setup{objects: 6, page: 2, faults: []load.Fault{{Kind: load.FaultExpireContinue}}}
+var expiring = setup{objects: 6, page: 2, faults: []synthetic.Fault{{Kind: synthetic.FaultExpireContinue}}}
 
 // betweenPages writes when the informer asks for the second page, so that the first page is
 // out of date.
@@ -120,13 +120,13 @@ var serverCases = []suite.Case[env]{
 	}),
 
 	play(restartClause, "no-watch-cache-at-first", whyRestart, setup{
-		objects: 6, page: 2, faults: []load.Fault{{Kind: load.FaultCacheRestart, EveryEvents: 3}},
+		objects: 6, page: 2, faults: []synthetic.Fault{{Kind: synthetic.FaultCacheRestart, EveryEvents: 3}},
 	}, restarts),
 	play(restartClause, "watch-cache-not-filled-at-first", whyRestart, setup{
-		objects: 6, page: 2, cached: true, faults: []load.Fault{{Kind: load.FaultCacheFilling}, {Kind: load.FaultCacheRestart, EveryEvents: 3}},
+		objects: 6, page: 2, cached: true, faults: []synthetic.Fault{{Kind: synthetic.FaultCacheFilling}, {Kind: synthetic.FaultCacheRestart, EveryEvents: 3}},
 	}, restarts),
 	play(restartClause, "watch-cache-from-the-start", whyRestart, setup{
-		objects: 6, cached: true, faults: []load.Fault{{Kind: load.FaultCacheRestart, EveryEvents: 3}},
+		objects: 6, cached: true, faults: []synthetic.Fault{{Kind: synthetic.FaultCacheRestart, EveryEvents: 3}},
 	}, restarts),
 
 	play("INFORMER-27", "watches-refused", whyBackoff, setup{objects: 3}, func(b *fixture) { b.watchesFail(errBroken) }),
@@ -134,7 +134,7 @@ var serverCases = []suite.Case[env]{
 	play("INFORMER-27", "watches-that-end-at-once", whyBackoff, setup{objects: 3}, func(b *fixture) { b.watchesFail(nil) }),
 
 	play("INFORMER-32", "errors-that-do-not-end-them", whyWatches, setup{
-		objects: 5, linger: true, faults: []load.Fault{{Kind: load.FaultError, EveryEvents: 2}},
+		objects: 5, linger: true, faults: []synthetic.Fault{{Kind: synthetic.FaultError, EveryEvents: 2}},
 	}, func(b *fixture) {
 		b.start()
 		for i := range 5 {

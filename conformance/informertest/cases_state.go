@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 const (
@@ -60,8 +60,8 @@ var stateCases = []suite.Case[env]{
 			}
 		})
 	}),
-	play("INFORMER-1", "watches-that-break", whyStale, setup{objects: 10, faults: []load.Fault{
-		{Kind: load.FaultClose, EveryEvents: 3, AfterEvents: 1}, {Kind: load.FaultError, EveryEvents: 7}, {Kind: load.FaultGone, EveryEvents: 11, AfterEvents: 4},
+	play("INFORMER-1", "watches-that-break", whyStale, setup{objects: 10, faults: []synthetic.Fault{
+		{Kind: synthetic.FaultClose, EveryEvents: 3, AfterEvents: 1}, {Kind: synthetic.FaultError, EveryEvents: 7}, {Kind: synthetic.FaultGone, EveryEvents: 11, AfterEvents: 4},
 	}}, func(b *fixture) {
 		b.start()
 		for range 3 {
@@ -72,7 +72,7 @@ var stateCases = []suite.Case[env]{
 		}
 		b.advance(5 * time.Minute)
 	}),
-	play("INFORMER-1", "continue-that-expires", whyStale, setup{objects: 1200, faults: []load.Fault{{Kind: load.FaultExpireContinue}}}, func(b *fixture) {
+	play("INFORMER-1", "continue-that-expires", whyStale, setup{objects: 1200, faults: []synthetic.Fault{{Kind: synthetic.FaultExpireContinue}}}, func(b *fixture) {
 		b.start()
 		b.advance(5 * time.Minute)
 	}),

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // compare checks everything that must agree with the source at a quiet moment. The
@@ -42,17 +42,17 @@ func (w *world) compareStore(want map[string]*corev1.Pod) (have map[string]*core
 		case !ok:
 			wrong = append(wrong, "has "+describe(obj))
 			continue
-		case have[load.Key(p)] != nil:
-			wrong = append(wrong, "has "+load.Key(p)+" twice")
-		case want[load.Key(p)] == nil:
+		case have[synthetic.Key(p)] != nil:
+			wrong = append(wrong, "has "+synthetic.Key(p)+" twice")
+		case want[synthetic.Key(p)] == nil:
 			wrong = append(wrong, "has "+describe(p)+", which the source has not")
-		case version(p) != version(want[load.Key(p)]):
-			wrong = append(wrong, fmt.Sprintf("has %s, which is at %d", describe(p), version(want[load.Key(p)])))
-		case !same(p, want[load.Key(p)]):
-			wrong = append(wrong, fmt.Sprintf("has %s with other content than the source's: %v, want %v", describe(p), p, want[load.Key(p)]))
+		case version(p) != version(want[synthetic.Key(p)]):
+			wrong = append(wrong, fmt.Sprintf("has %s, which is at %d", describe(p), version(want[synthetic.Key(p)])))
+		case !same(p, want[synthetic.Key(p)]):
+			wrong = append(wrong, fmt.Sprintf("has %s with other content than the source's: %v, want %v", describe(p), p, want[synthetic.Key(p)]))
 		}
 		w.wantMarked("in the store", p)
-		have[load.Key(p)] = p
+		have[synthetic.Key(p)] = p
 	}
 	for _, k := range slices.Sorted(maps.Keys(want)) {
 		if have[k] == nil {
@@ -81,8 +81,8 @@ func (w *world) compareIndexes(have map[string]*corev1.Pod) {
 		got, err := w.informer.GetIndexer().ByIndex(nodeIndex, node)
 		var keys []string
 		for _, obj := range got {
-			if p, ok := obj.(*corev1.Pod); ok && have[load.Key(p)] == p {
-				keys = append(keys, load.Key(p))
+			if p, ok := obj.(*corev1.Pod); ok && have[synthetic.Key(p)] == p {
+				keys = append(keys, synthetic.Key(p))
 			} else {
 				keys = append(keys, "the stranger "+describe(obj))
 			}

@@ -13,14 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // gate is the connection between an informer and its source. It can be cut and held. It can
 // also make the source behave like another server that the API allows.
 type gate struct {
 	setup
-	source  *load.Source
+	source  *synthetic.Source
 	problem func(clause, format string, args ...any)
 	over    <-chan struct{} // closed when the world ends
 

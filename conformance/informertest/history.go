@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // history is one random history. Every step is valid in every state, so any part of a
@@ -150,16 +150,16 @@ func generateTemper(r *rand.Rand) temper {
 	}
 }
 
-func generateFaults(r *rand.Rand) (faults []load.Fault) {
-	for _, kind := range load.FaultKinds() {
+func generateFaults(r *rand.Rand) (faults []synthetic.Fault) {
+	for _, kind := range synthetic.FaultKinds() {
 		if r.IntN(3) > 0 {
 			continue
 		}
-		f := load.Fault{Kind: kind, AfterEvents: r.IntN(15)}
+		f := synthetic.Fault{Kind: kind, AfterEvents: r.IntN(15)}
 		switch kind {
-		case load.FaultListError, load.FaultTooLarge, load.FaultExpireContinue, load.FaultWatchRefused, load.FaultCacheFilling:
+		case synthetic.FaultListError, synthetic.FaultTooLarge, synthetic.FaultExpireContinue, synthetic.FaultWatchRefused, synthetic.FaultCacheFilling:
 			f.AfterEvents, f.EveryEvents, f.Count = r.IntN(3), 1+r.IntN(2), 1+r.IntN(3)
-		case load.FaultDelay:
+		case synthetic.FaultDelay:
 			f.Delay = time.Duration(1+r.IntN(20)) * 100 * time.Millisecond
 			f.EveryEvents = 4 + r.IntN(10)
 		default:
@@ -173,8 +173,8 @@ func generateFaults(r *rand.Rand) (faults []load.Fault) {
 }
 
 // without returns the history without faults of this kind.
-func (h history) without(kind load.FaultKind) history {
-	h.setup.faults = slices.DeleteFunc(slices.Clone(h.setup.faults), func(f load.Fault) bool { return f.Kind == kind })
+func (h history) without(kind synthetic.FaultKind) history {
+	h.setup.faults = slices.DeleteFunc(slices.Clone(h.setup.faults), func(f synthetic.Fault) bool { return f.Kind == kind })
 	return h
 }
 

@@ -6,7 +6,7 @@
 //		informertest.Run(t, myinformer.NewSharedIndexInformer)
 //	}
 //
-// The informer runs over a load.Source, an API server in the process, through a connection
+// The informer runs over a synthetic.Source, an API server in the process, through a connection
 // that can be cut. Every case runs once with streaming lists and once without. Every case
 // and every history has a testing/synctest bubble of its own, so nothing depends on the
 // speed of the machine. Time is virtual, whatever clock the informer reads. At a quiet
@@ -32,7 +32,7 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // Option changes what is tested; package suite has more of them.

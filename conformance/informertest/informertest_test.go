@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // goleak must ignore the goroutines that these tests leave behind on purpose.
@@ -147,7 +147,7 @@ func TestHistoriesAreReduced(t *testing.T) {
 	var tried int
 	var long []string
 	for seed := uint64(1); tried < reductions; seed++ {
-		h := generate(seed).without(load.FaultCacheRestart) // client-go does not recover from this fault
+		h := generate(seed).without(synthetic.FaultCacheRestart) // client-go does not recover from this fault
 		h.steps = slices.DeleteFunc(h.steps, func(s step) bool { return s.op == opBurst || s.op == opBeside })
 		if len(h.handlers) == 0 {
 			continue // handlers that are added later join at a moment that is left to chance
@@ -207,7 +207,7 @@ func TestSeedsRepeat(t *testing.T) {
 // pages are short.
 func TestEveryFaultStrikes(t *testing.T) {
 	defer calm()()
-	struck := map[load.FaultKind]int{}
+	struck := map[synthetic.FaultKind]int{}
 	var abrupt, transforming int
 	for seed := range uint64(200) {
 		h := generate(seed)
@@ -221,7 +221,7 @@ func TestEveryFaultStrikes(t *testing.T) {
 			transforming++
 		}
 	}
-	for _, kind := range load.FaultKinds() {
+	for _, kind := range synthetic.FaultKinds() {
 		if struck[kind] == 0 {
 			t.Errorf("in 200 histories %s never strikes", kind)
 		}

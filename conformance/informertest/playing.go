@@ -11,8 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // played is the result of playing a history.
@@ -22,7 +22,7 @@ type played struct {
 	log      []string // the writes to the source
 	calls    int      // calls of handlers
 	struck   int      // faults that struck, and cuts of the connection
-	faults   map[load.FaultKind]int
+	faults   map[synthetic.FaultKind]int
 }
 
 // player plays a history in a world.
@@ -217,7 +217,7 @@ const mostRounds = 100
 // setbacks returns the number of faults so far after which the informer has to try again.
 func (p *player) setbacks() (n int) {
 	for kind, times := range p.source.Struck() {
-		if kind != load.FaultDropBookmarks && kind != load.FaultDelay {
+		if kind != synthetic.FaultDropBookmarks && kind != synthetic.FaultDelay {
 			n += times
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	rules "github.com/informerbench/informerbench/conformance/witness"
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // kind is the kind of a call of a handler.
@@ -52,7 +52,7 @@ func version(p *corev1.Pod) uint64 {
 	if p == nil {
 		return 0
 	}
-	return load.VersionOf(p)
+	return synthetic.VersionOf(p)
 }
 
 // witness is a handler that records its calls and reports at once calls that no handler may
@@ -84,28 +84,28 @@ var _ cache.ResourceEventHandler = (*witness)(nil)
 
 func (h *witness) OnAdd(obj any, initial bool) {
 	if p := h.pod(obj); p != nil {
-		h.note(call{kind: added, key: load.Key(p), new: p, initial: initial})
+		h.note(call{kind: added, key: synthetic.Key(p), new: p, initial: initial})
 	}
 }
 
 func (h *witness) OnUpdate(old, obj any) {
 	if o, p := h.pod(old), h.pod(obj); o != nil && p != nil {
-		h.note(call{kind: updated, key: load.Key(p), old: o, new: p})
+		h.note(call{kind: updated, key: synthetic.Key(p), old: o, new: p})
 	}
 }
 
 func (h *witness) OnDelete(obj any) {
 	if tomb, ok := obj.(contract.DeletedFinalStateUnknown); ok {
 		if p := h.pod(tomb.Obj); p != nil {
-			if tomb.Key != load.Key(p) {
-				h.world.problem("INFORMER-7", "%s: the tombstone of %s has the key %q", h.name, load.Key(p), tomb.Key)
+			if tomb.Key != synthetic.Key(p) {
+				h.world.problem("INFORMER-7", "%s: the tombstone of %s has the key %q", h.name, synthetic.Key(p), tomb.Key)
 			}
 			h.note(call{kind: buried, key: tomb.Key, new: p})
 		}
 		return
 	}
 	if p := h.pod(obj); p != nil {
-		h.note(call{kind: deleted, key: load.Key(p), new: p})
+		h.note(call{kind: deleted, key: synthetic.Key(p), new: p})
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 	"k8s.io/klog/v2"
 
 	rules "github.com/informerbench/informerbench/conformance/witness"
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // setup is the configuration of a world. Its zero value is an empty source without faults.
@@ -28,7 +28,7 @@ type setup struct {
 	objects int           // p0, p1, ... in the source from the start
 	resync  time.Duration // the informer's resync period
 	window  int           // number of events that the source remembers; 0 means plenty
-	faults  []load.Fault
+	faults  []synthetic.Fault
 	listing bool  // no streaming lists
 	page    int64 // the most objects in a page of a list; 0 means the limit of the request
 	// namespace is the informer's namespace; "" means all.
@@ -51,7 +51,7 @@ func (s setup) has(key string) bool {
 // world is one informer over one source, with the handlers that watch it, in a bubble.
 type world struct {
 	setup
-	source   *load.Source
+	source   *synthetic.Source
 	gate     *gate
 	informer cache.SharedIndexInformer
 
@@ -118,7 +118,7 @@ func open(newInformer contract.NewInformer, s setup) *world {
 		objects = append(objects, p)
 		w.mu.steady[keyOf(i)] = s.has(keyOf(i))
 	}
-	w.source = load.NewSource(objects, load.SourceOptions{Example: &corev1.Pod{}, Window: s.window, Faults: s.faults, NoWatchCache: !s.cached})
+	w.source = synthetic.NewSource(objects, synthetic.SourceOptions{Example: &corev1.Pod{}, Window: s.window, Faults: s.faults, NoWatchCache: !s.cached})
 	w.gate = &gate{setup: s, source: w.source, problem: w.problem, over: w.over}
 	w.ctx, w.cancel = context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	indexers := contract.Indexers{nodeIndex: byNode, namespaceIndex: cache.MetaNamespaceIndexFunc}
@@ -207,8 +207,8 @@ func (w *world) delete(key string) (last runtime.Object) {
 	defer w.mu.Unlock()
 	last = must(w.source.Delete(key))
 	delete(w.mu.steady, key)
-	w.mu.buried[key] = load.VersionOf(last)
-	w.mu.graves[grave{key, load.VersionOf(last)}] = true
+	w.mu.buried[key] = synthetic.VersionOf(last)
+	w.mu.graves[grave{key, synthetic.VersionOf(last)}] = true
 	return last
 }
 
@@ -316,7 +316,7 @@ func (w *world) lookUp(h *witness, c call) {
 
 func describe(obj any) string {
 	if p, ok := obj.(*corev1.Pod); ok {
-		return fmt.Sprintf("%s@%d", load.Key(p), version(p))
+		return fmt.Sprintf("%s@%d", synthetic.Key(p), version(p))
 	}
 	return fmt.Sprintf("a %T", obj)
 }

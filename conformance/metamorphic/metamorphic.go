@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // Store is one of the stores that are compared.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/informerbench/informerbench/conformance/internal/fifomodel"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // list makes a mutant of which Replace is wrong.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/informerbench/informerbench/internal/explore"
+	"github.com/informerbench/informerbench/core/explore"
 )
 
 type copies struct{ base }

@@ -11,8 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/internal/explore"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/explore"
 )
 
 type addOnce struct{ base }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // Objects by index, on one goroutine.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // The indexes of the cases, named by the number of values that an object has in them.

@@ -1,6 +1,6 @@
 package storetest
 
-import "github.com/informerbench/informerbench/contract"
+import "github.com/informerbench/informerbench/core/contract"
 
 const (
 	crew   = 16 // objects of a scene

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // together runs the functions at once, each on a goroutine of its own, and waits for all. A

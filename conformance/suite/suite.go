@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // Case is one check of one clause against an implementation that F constructs.

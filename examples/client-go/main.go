@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load/apiserver"
 )
 
@@ -66,8 +66,8 @@ func connect(kubeconfig string, pods int) (config *rest.Config, stop func(), err
 	if pods < 1 {
 		return nil, nil, fmt.Errorf("--pods %d: there must be a pod", pods)
 	}
-	source := load.NewSource(load.Generate(load.ObjectSpec{Kind: load.KindPod, Count: pods}, 1).All(), load.SourceOptions{})
-	server, err := apiserver.New(map[schema.GroupVersionResource]*load.Source{apiserver.Pods: source}, apiserver.Options{})
+	source := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: pods}, 1).All(), synthetic.SourceOptions{})
+	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: source}, apiserver.Options{})
 	if err == nil {
 		err = server.Start()
 	}

@@ -17,7 +17,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load/apiserver"
 )
 
@@ -90,9 +90,9 @@ func TestItEndsByItself(t *testing.T) {
 
 // With --kubeconfig a cluster is read and nothing in it is changed.
 func TestAClusterIsOnlyRead(t *testing.T) {
-	pods := load.NewSource(load.Generate(load.ObjectSpec{Kind: load.KindPod, Count: 30}, 1).All(), load.SourceOptions{})
+	pods := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 30}, 1).All(), synthetic.SourceOptions{})
 	defer pods.Stop()
-	server, err := apiserver.New(map[schema.GroupVersionResource]*load.Source{apiserver.Pods: pods}, apiserver.Options{TLS: true, Token: "secret"})
+	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{TLS: true, Token: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,14 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load/apiserver"
 )
 
 // startServer starts an API server on loopback that holds n pods.
 func startServer(n int, out io.Writer) (config *rest.Config, stop func(), err error) {
-	pods := load.NewSource(load.Generate(load.ObjectSpec{Kind: load.KindPod, Count: n}, 1).All(), load.SourceOptions{})
-	server, err := apiserver.New(map[schema.GroupVersionResource]*load.Source{apiserver.Pods: pods}, apiserver.Options{})
+	pods := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: n}, 1).All(), synthetic.SourceOptions{})
+	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{})
 	if err == nil {
 		err = server.Start()
 	}

@@ -2,7 +2,10 @@ module example.com/your-store
 
 go 1.26.0
 
-require github.com/informerbench/informerbench v0.0.0
+require (
+	github.com/informerbench/informerbench v0.0.0
+	github.com/informerbench/informerbench/core v0.0.0
+)
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
@@ -94,3 +97,5 @@ require (
 replace github.com/informerbench/informerbench => ../..
 
 tool golang.org/x/perf/cmd/benchstat
+
+replace github.com/informerbench/informerbench/core => ../../core

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/informerbench/informerbench/conformance/storetest"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/impl/concurrentmap"
 )
 

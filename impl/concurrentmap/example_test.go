@@ -3,7 +3,7 @@ package concurrentmap_test
 import (
 	"fmt"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/impl/concurrentmap"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/puzpuzpuz/xsync/v4"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // objectMap has the methods that the store needs of a concurrent map. Load and Range run

@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/impl/internal/indexing"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/impl/indexing"
 )
 
 // Store is a contract.Store, except for the clauses that the package comment names, and has

@@ -21,27 +21,27 @@ var callers = []struct {
 	packages map[string]string
 }{
 	{"For programs that watch Kubernetes objects", map[string]string{
-		"informer":                 "Controllers, in place of client-go's tools/cache; controller-runtime's cache by its option NewInformer.",
-		"informer/informers":       "Controllers, in place of k8s.io/client-go/informers.",
-		"informer/dynamicinformer": "Controllers, in place of k8s.io/client-go/dynamic/dynamicinformer.",
-		"indexer":                  "Who needs a cache.Indexer over one of the stores.",
-		"ctrlqueue":                "Controllers of controller-runtime, as controller.Options.NewQueue.",
-		"dropin/cache":             "Controllers, in place of k8s.io/client-go/tools/cache.",
-		"dropin/priorityqueue":     "Controllers of controller-runtime, in place of its pkg/controller/priorityqueue.",
-		"dropin/workqueue":         "Controllers, in place of k8s.io/client-go/util/workqueue.",
-		"queue/workqueue":          "Controllers that choose the parts of their queue, such as its heap or its order.",
-		"queue/ratelimit":          "Controllers, to make the limiter of their queue.",
-		"queue/deltafifo":          "Programs with a cache.Controller of their own; the informers here.",
-		"queue/delay":              "Authors of delaying queues; the queues here.",
-		"impl/lockfree":            "Programs with a cache.ThreadSafeStore of their own; the informers here use it unless told otherwise.",
-		"impl/mutexmap":            "Programs that want the plain baseline: a map under an RWMutex.",
-		"impl/sharded":             "Programs that want this trade-off; see docs/stores.md.",
-		"impl/dense":               "Programs that want this trade-off; see docs/stores.md.",
-		"impl/cowtree":             "Programs that want this trade-off; see docs/stores.md.",
-		"impl/concurrentmap":       "Programs that want this trade-off; see docs/stores.md.",
+		"core/informer":                 "Controllers, in place of client-go's tools/cache; controller-runtime's cache by its option NewInformer.",
+		"core/informer/informers":       "Controllers, in place of k8s.io/client-go/informers.",
+		"core/informer/dynamicinformer": "Controllers, in place of k8s.io/client-go/dynamic/dynamicinformer.",
+		"core/indexer":                  "Who needs a cache.Indexer over one of the stores.",
+		"ctrlqueue":                     "Controllers of controller-runtime, as controller.Options.NewQueue.",
+		"core/dropin/cache":             "Controllers, in place of k8s.io/client-go/tools/cache.",
+		"dropin/priorityqueue":          "Controllers of controller-runtime, in place of its pkg/controller/priorityqueue.",
+		"core/dropin/workqueue":         "Controllers, in place of k8s.io/client-go/util/workqueue.",
+		"core/queue/workqueue":          "Controllers that choose the parts of their queue, such as its heap or its order.",
+		"core/queue/ratelimit":          "Controllers, to make the limiter of their queue.",
+		"core/queue/deltafifo":          "Programs with a cache.Controller of their own; the informers here.",
+		"core/queue/delay":              "Authors of delaying queues; the queues here.",
+		"core/impl/lockfree":            "Programs with a cache.ThreadSafeStore of their own; the informers here use it unless told otherwise.",
+		"core/impl/mutexmap":            "Programs that want the plain baseline: a map under an RWMutex.",
+		"core/impl/sharded":             "Programs that want this trade-off; see docs/stores.md.",
+		"core/impl/dense":               "Programs that want this trade-off; see docs/stores.md.",
+		"core/impl/cowtree":             "Programs that want this trade-off; see docs/stores.md.",
+		"impl/concurrentmap":            "Programs that want this trade-off; see docs/stores.md.",
 	}},
 	{"For authors of stores, FIFOs, heaps, queues, limiters and informers", map[string]string{
-		"contract":                 "Everyone: the interfaces, and the clauses that the suites test.",
+		"core/contract":            "Everyone: the interfaces, and the clauses that the suites test.",
 		"conformance/storetest":    "The tests of a store.",
 		"conformance/fifotest":     "The tests of a FIFO.",
 		"conformance/delaytest":    "The tests of a structure of waiting items.",
@@ -51,6 +51,9 @@ var callers = []struct {
 		"conformance/linear":       "The tests of a store that many goroutines use.",
 		"conformance/metamorphic":  "The tests of several stores that must agree.",
 		"conformance/suite":        "All of these tests, for options and results.",
+		"core/explore":             "Tests of structures without locks: interleavings, explored step by step (build tag explore).",
+		"core/impl/indexing":       "Stores with maps and locks: the bookkeeping of index values.",
+		"core/synthetic":           "Tests and measurements that need objects, or a list/watch source that can fail.",
 		"conformance/witness":      "Tests that watch what an informer tells its handlers.",
 		"load/apiserver":           "Tests that need an API server in the process; benchrun serve-api.",
 		"bench":                    "Benchmarks of an implementation: Store, FIFO, DelayHeap, Queue, Informer. The rest is benchrun's, for each fork.",
@@ -59,9 +62,10 @@ var callers = []struct {
 	}},
 	{"Parts of benchrun, which may change from one version to the next", map[string]string{
 		"bench/runner":              "benchrun run, pair and selfcheck.",
-		"impl/upstream":             "The catalog: client-go's and controller-runtime's own.",
+		"core/impl/upstream":        "The catalog: client-go's own.",
+		"impl/ctrlruntime":          "The catalog: controller-runtime's priority queue.",
 		"conformance/mutants":       "benchrun verify --mutants: broken implementations that the suites must catch.",
-		"load":                      "The measurements, and tests that need objects or a list/watch source.",
+		"load":                      "The measurements: workloads, presets, traces.",
 		"load/apiserver/apitest":    "Tests that compare our API server's answers with a real one's.",
 		"load/record":               "benchrun record.",
 		"measure/metrics":           "Whoever names a number: the measurements, verdicts, reports.",
@@ -81,13 +85,13 @@ var callers = []struct {
 // who calls it and what go doc -short shows.
 func TestAPIPageIsTrue(t *testing.T) {
 	var page bytes.Buffer
-	page.WriteString("# What can be imported\n\nEvery package outside `internal/`, who calls it, and what `go doc -short` shows. A test compares this page with the code;\n`go test ./internal/architecture -run TestAPIPageIsTrue -update` writes it anew.\n")
+	page.WriteString("# What can be imported\n\nEvery package outside `internal/`, who calls it, and what `go doc -short` shows. Those in `core/` are a module of their own, which needs client-go and what it brings. A test compares this page with the code;\n`go test ./internal/architecture -run TestAPIPageIsTrue -update` writes it anew.\n")
 	named := map[string]bool{}
 	for _, group := range callers {
 		fmt.Fprintf(&page, "\n## %s\n", group.title)
 		for _, path := range slices.Sorted(maps.Keys(group.packages)) {
 			named[path] = true
-			cmd := exec.CommandContext(t.Context(), "go", "doc", "-short", "./"+path)
+			cmd := exec.CommandContext(t.Context(), "go", "doc", "-short", module+"/"+path)
 			cmd.Dir = filepath.Join("..", "..")
 			doc, err := cmd.Output()
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/runner"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/sysinfo"

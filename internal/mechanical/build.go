@@ -32,7 +32,7 @@ func Build(ctx context.Context, root string, target Target, tmp string) (judge s
 			return "", nil, err
 		}
 		// -e reports every error, not only the first ten.
-		said, err := goBuild(ctx, root, "-overlay", overlay, "-gcflags=-e", "./"+target.Dir)
+		said, err := goBuild(ctx, root, "-overlay", overlay, "-gcflags=-e", module+"/"+target.Dir)
 		if err == nil {
 			judge = filepath.Join(tmp, "judge")
 			if said, err := goBuild(ctx, root, "-overlay", overlay, "-o", judge, "./internal/mechanical/judge"); err != nil {

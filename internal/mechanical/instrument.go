@@ -29,7 +29,7 @@ func Load(root, dir string) (*packages.Package, error) {
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo,
 		Dir:  root,
 	}
-	pkgs, err := packages.Load(cfg, "./"+dir)
+	pkgs, err := packages.Load(cfg, module+"/"+dir)
 	if err != nil {
 		return nil, err
 	}

@@ -177,17 +177,17 @@ func TestRefusedLinesAreRead(t *testing.T) {
 }
 
 func verdict(source, clause string) Verdict {
-	return Verdict{Mutant: Mutant{Package: "impl/dense", Function: "f", Source: source, Mutation: "dropped", N: 1}, Clause: clause, Reached: true}
+	return Verdict{Mutant: Mutant{Package: "core/impl/dense", Function: "f", Source: source, Mutation: "dropped", N: 1}, Clause: clause, Reached: true}
 }
 
 func TestTheLedgerExcuses(t *testing.T) {
 	t.Parallel()
 	reason := func(source string) Reason {
-		return Reason{Package: "impl/dense", Function: "f", Source: source, Mutations: []string{"dropped"}, Reason: "why"}
+		return Reason{Package: "core/impl/dense", Function: "f", Source: source, Mutations: []string{"dropped"}, Reason: "why"}
 	}
 	other := reason("elsewhere")
-	other.Package = "queue/delay"
-	s := Sort(Target{Dir: "impl/dense"}, []Verdict{verdict("a", "STORE-1"), verdict("b", ""), verdict("c", ""), verdict("d", "STORE-2")},
+	other.Package = "core/queue/delay"
+	s := Sort(Target{Dir: "core/impl/dense"}, []Verdict{verdict("a", "STORE-1"), verdict("b", ""), verdict("c", ""), verdict("d", "STORE-2")},
 		[]Reason{reason("b"), reason("d"), reason("gone"), other})
 	if len(s.Killed) != 2 || len(s.Equivalent) != 1 || len(s.Open) != 1 || s.Open[0].Source != "c" {
 		t.Errorf("killed %v, equivalent %v, open %v", s.Killed, s.Equivalent, s.Open)

@@ -9,7 +9,7 @@ import (
 // Mutant is one mistake in the rewritten package.
 type Mutant struct {
 	ID       int    // the value of active.Env that activates it
-	Package  string // folder within the module, such as "impl/dense"
+	Package  string // folder within the module, such as "core/impl/dense"
 	File     string // its base name
 	Line     int
 	Function string // such as "(*Store).Add"; "" outside functions

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/internal/mechanical/active"
 )
 

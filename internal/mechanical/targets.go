@@ -1,6 +1,6 @@
 package mechanical
 
-import "github.com/informerbench/informerbench/contract"
+import "github.com/informerbench/informerbench/core/contract"
 
 // Target is a package to mutate, and the entries of the catalog that use it.
 type Target struct {
@@ -12,10 +12,10 @@ type Target struct {
 // Targets are the packages that have mechanical mutants.
 func Targets() []Target {
 	return []Target{
-		{"impl/mutexmap", contract.ComponentStore, []string{"mutexmap"}},
-		{"impl/dense", contract.ComponentStore, []string{"dense"}},
-		{"queue/delay", contract.ComponentDelay, []string{"binaryheap", "quadheap", "wheel", "bucketwheel", "pairingheap"}},
-		{"queue/deltafifo", contract.ComponentFIFO, []string{"deltafifo", "coalescing", "inorder", "inorder-atomic"}},
-		{"queue/workqueue", contract.ComponentQueue, []string{"workqueue", "priority", "workqueue-oneheap"}},
+		{"core/impl/mutexmap", contract.ComponentStore, []string{"mutexmap"}},
+		{"core/impl/dense", contract.ComponentStore, []string{"dense"}},
+		{"core/queue/delay", contract.ComponentDelay, []string{"binaryheap", "quadheap", "wheel", "bucketwheel", "pairingheap"}},
+		{"core/queue/deltafifo", contract.ComponentFIFO, []string{"deltafifo", "coalescing", "inorder", "inorder-atomic"}},
+		{"core/queue/workqueue", contract.ComponentQueue, []string{"workqueue", "priority", "workqueue-oneheap"}},
 	}
 }

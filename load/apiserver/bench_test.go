@@ -11,13 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // BenchmarkWatch is one event from the source to the end of a connection whose bytes are
 // not decoded: the cost of the server alone, with the kernel's part at both ends.
 func BenchmarkWatch(b *testing.B) {
-	for _, kind := range []load.ObjectKind{load.KindSmall, load.KindPod} {
+	for _, kind := range []synthetic.ObjectKind{synthetic.KindSmall, synthetic.KindPod} {
 		for _, form := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 			for _, watchers := range []int{1, 10} {
 				b.Run(fmt.Sprintf("object=%s/form=%s/watchers=%d", kind, form, watchers), func(b *testing.B) {
@@ -28,11 +28,11 @@ func BenchmarkWatch(b *testing.B) {
 	}
 }
 
-func benchmarkWatch(b *testing.B, kind load.ObjectKind, form string, watchers int) {
-	objects := load.Generate(load.ObjectSpec{Kind: kind, Count: 1000}, 1)
-	source := load.NewSource(objects.All(), load.SourceOptions{Window: b.N + 1})
+func benchmarkWatch(b *testing.B, kind synthetic.ObjectKind, form string, watchers int) {
+	objects := synthetic.Generate(synthetic.ObjectSpec{Kind: kind, Count: 1000}, 1)
+	source := synthetic.NewSource(objects.All(), synthetic.SourceOptions{Window: b.N + 1})
 	defer source.Stop()
-	server, err := New(map[schema.GroupVersionResource]*load.Source{Pods: source}, Options{})
+	server, err := New(map[schema.GroupVersionResource]*synthetic.Source{Pods: source}, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -92,9 +92,9 @@ func drain(s *Server, form, from string) error {
 func BenchmarkList(b *testing.B) {
 	for _, form := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		b.Run("form="+form, func(b *testing.B) {
-			source := load.NewSource(load.Generate(load.ObjectSpec{Kind: load.KindPod, Count: 10_000}, 1).All(), load.SourceOptions{})
+			source := synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 10_000}, 1).All(), synthetic.SourceOptions{})
 			defer source.Stop()
-			server, err := New(map[schema.GroupVersionResource]*load.Source{Pods: source}, Options{})
+			server, err := New(map[schema.GroupVersionResource]*synthetic.Source{Pods: source}, Options{})
 			if err != nil {
 				b.Fatal(err)
 			}

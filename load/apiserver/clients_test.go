@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // newHTTPClient makes a client that leaves no open connection.
@@ -45,7 +45,7 @@ func TestTypedClient(t *testing.T) {
 		for _, secure := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/tls=%v", name, secure), func(t *testing.T) {
 				t.Parallel()
-				f := start(t, somePods(20), Options{TLS: secure, Token: "secret"}, load.SourceOptions{})
+				f := start(t, somePods(20), Options{TLS: secure, Token: "secret"}, synthetic.SourceOptions{})
 				config := form(f.RESTConfig())
 				pods := clientset(t, config).CoreV1().Pods("ns-00")
 				driveTyped(t, f, pods)
@@ -144,7 +144,7 @@ func driveTyped(t *testing.T, f *fixture, pods typedcorev1.PodInterface) {
 // TestDynamicClient does the same for a resource without a Go type.
 func TestDynamicClient(t *testing.T) {
 	t.Parallel()
-	f := start(t, nil, Options{}, load.SourceOptions{})
+	f := start(t, nil, Options{}, synthetic.SourceOptions{})
 	config := f.RESTConfig()
 	h := must[*http.Client](t)(newHTTPClient(t, config))
 	c := must[*dynamic.DynamicClient](t)(dynamic.NewForConfigAndClient(config, h)).Resource(widgets)
@@ -201,7 +201,7 @@ func TestDynamicClient(t *testing.T) {
 // TestMetadataClient reads metadata alone, of typed and of unstructured objects.
 func TestMetadataClient(t *testing.T) {
 	t.Parallel()
-	f := start(t, somePods(10), Options{}, load.SourceOptions{})
+	f := start(t, somePods(10), Options{}, synthetic.SourceOptions{})
 	must[runtime.Object](t)(f.widgets.Create(widget("a", "one", 1)))
 	config := f.RESTConfig()
 	h := must[*http.Client](t)(newHTTPClient(t, config))
@@ -235,7 +235,7 @@ func TestMetadataClient(t *testing.T) {
 // TestDiscovery queries the server's resources, as kubectl and RESTMappers do.
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
-	f := start(t, nil, Options{}, load.SourceOptions{})
+	f := start(t, nil, Options{}, synthetic.SourceOptions{})
 	config := f.RESTConfig()
 	h := must[*http.Client](t)(newHTTPClient(t, config))
 	d := must[*discovery.DiscoveryClient](t)(discovery.NewDiscoveryClientForConfigAndClient(config, h))
@@ -277,7 +277,7 @@ func TestDiscovery(t *testing.T) {
 // TestControllerRuntimeClient makes the calls of a reconciler.
 func TestControllerRuntimeClient(t *testing.T) {
 	t.Parallel()
-	f := start(t, nil, Options{TLS: true}, load.SourceOptions{})
+	f := start(t, nil, Options{TLS: true}, synthetic.SourceOptions{})
 	config := f.RESTConfig()
 	h := must[*http.Client](t)(newHTTPClient(t, config))
 	c := must[client.Client](t)(client.New(config, client.Options{Scheme: scheme.Scheme, HTTPClient: h}))

@@ -1,9 +1,9 @@
-// Package apiserver serves load.Sources over HTTP as a Kubernetes API server would.
+// Package apiserver serves synthetic.Sources over HTTP as a Kubernetes API server would.
 // client-go's typed, dynamic, metadata and discovery clients, its informers, and
 // controller-runtime's clients work with it unchanged.
 //
-//	pods := load.NewSource(load.Generate(spec, seed).All(), load.SourceOptions{})
-//	server, err := apiserver.New(map[schema.GroupVersionResource]*load.Source{apiserver.Pods: pods}, apiserver.Options{})
+//	pods := synthetic.NewSource(synthetic.Generate(spec, seed).All(), synthetic.SourceOptions{})
+//	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{})
 //	...
 //	err = server.Start()
 //	defer server.Stop()
@@ -38,7 +38,7 @@
 //
 // # Faults
 //
-// A Source fails as an apiserver's watch cache does (load.SourceOptions.Faults).
+// A Source fails as an apiserver's watch cache does (synthetic.SourceOptions.Faults).
 // Options.Faults adds failures between it and the client: 429, 500, and cut, half-closed
 // and slow connections. Both are data, validated and counted.
 //

@@ -12,16 +12,16 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load/apiserver"
 )
 
 // A real client against a server of 100 pods.
 func Example() {
-	objects := load.Generate(load.ObjectSpec{Kind: load.KindPod, Count: 100}, 1)
-	pods := load.NewSource(objects.All(), load.SourceOptions{})
+	objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 100}, 1)
+	pods := synthetic.NewSource(objects.All(), synthetic.SourceOptions{})
 	defer pods.Stop()
-	server, err := apiserver.New(map[schema.GroupVersionResource]*load.Source{apiserver.Pods: pods}, apiserver.Options{TLS: true, Token: "secret"})
+	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{TLS: true, Token: "secret"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -48,13 +48,13 @@ func Example() {
 
 // An informer whose connection is cut and whose version expires.
 func Example_faults() {
-	pods := load.NewSource(nil, load.SourceOptions{
+	pods := synthetic.NewSource(nil, synthetic.SourceOptions{
 		Example: &corev1.Pod{},
-		Faults:  []load.Fault{{Kind: load.FaultGone, AfterEvents: 5}},
+		Faults:  []synthetic.Fault{{Kind: synthetic.FaultGone, AfterEvents: 5}},
 	})
 	defer pods.Stop()
-	server, err := apiserver.New(map[schema.GroupVersionResource]*load.Source{apiserver.Pods: pods}, apiserver.Options{
-		Faults: []load.Fault{{Kind: apiserver.FaultHalfClose, AfterEvents: 10}},
+	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{
+		Faults: []synthetic.Fault{{Kind: apiserver.FaultHalfClose, AfterEvents: 10}},
 	})
 	if err != nil {
 		fmt.Println(err)

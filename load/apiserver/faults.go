@@ -10,50 +10,50 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
-// The faults of a Server. Faults of a load.Source occur behind the Server, in the place of
+// The faults of a Server. Faults of a synthetic.Source occur behind the Server, in the place of
 // the watch cache; these occur between the Server and the client. A request is one for a
 // resource: discovery never fails.
 const (
 	// FaultTooMany answers a request with 429 and Retry-After: Delay, in whole seconds,
 	// rounded up. The request has no effect. Occasion: a request.
-	FaultTooMany load.FaultKind = "too-many-requests"
+	FaultTooMany synthetic.FaultKind = "too-many-requests"
 	// FaultInternal answers a request with 500. The request has no effect. Occasion: a
 	// request.
-	FaultInternal load.FaultKind = "internal-error"
+	FaultInternal synthetic.FaultKind = "internal-error"
 	// FaultReset resets the connection instead of an answer. The request has no effect.
 	// Occasion: a request.
-	FaultReset load.FaultKind = "reset"
+	FaultReset synthetic.FaultKind = "reset"
 	// FaultCutList resets the connection before the end of a list. Occasion: a list.
-	FaultCutList load.FaultKind = "cut-list"
+	FaultCutList synthetic.FaultKind = "cut-list"
 	// FaultCut resets the connection in the middle of an event. Occasion: an event
 	// about to be sent.
-	FaultCut load.FaultKind = "cut"
+	FaultCut synthetic.FaultKind = "cut"
 	// FaultHalfClose closes the server's half of the connection in the middle of an event,
 	// and keeps the other half until the client closes it. Over HTTP/2, which has no
 	// half-close, it is FaultCut. Occasion: an event about to be sent.
-	FaultHalfClose load.FaultKind = "half-close"
+	FaultHalfClose synthetic.FaultKind = "half-close"
 	// FaultSlow sends an event in pieces over Delay. Occasion: an event about to be sent.
-	FaultSlow load.FaultKind = "slow"
+	FaultSlow synthetic.FaultKind = "slow"
 )
 
 // FaultKinds lists the kinds, for messages and checks.
-func FaultKinds() []load.FaultKind {
-	return []load.FaultKind{FaultTooMany, FaultInternal, FaultReset, FaultCutList, FaultCut, FaultHalfClose, FaultSlow}
+func FaultKinds() []synthetic.FaultKind {
+	return []synthetic.FaultKind{FaultTooMany, FaultInternal, FaultReset, FaultCutList, FaultCut, FaultHalfClose, FaultSlow}
 }
 
 // delayed are the kinds that have a Delay.
-var delayed = []load.FaultKind{FaultTooMany, FaultSlow}
+var delayed = []synthetic.FaultKind{FaultTooMany, FaultSlow}
 
-func checkFaults(faults []load.Fault) error {
+func checkFaults(faults []synthetic.Fault) error {
 	for i, f := range faults {
-		if slices.Contains(load.FaultKinds(), f.Kind) {
-			return fmt.Errorf("apiserver: faults[%d]: %q is a fault of a source: give it to load.SourceOptions.Faults", i, f.Kind)
+		if slices.Contains(synthetic.FaultKinds(), f.Kind) {
+			return fmt.Errorf("apiserver: faults[%d]: %q is a fault of a source: give it to synthetic.SourceOptions.Faults", i, f.Kind)
 		}
-		if err := load.ValidateFault(f, FaultKinds(), delayed); err != nil {
-			return fmt.Errorf("apiserver: faults[%d]: %w", i, err)
+		if problems := f.Problems(FaultKinds(), delayed); len(problems) > 0 {
+			return fmt.Errorf("apiserver: faults[%d]: %w", i, problems[0])
 		}
 	}
 	return nil
@@ -63,14 +63,14 @@ func checkFaults(faults []load.Fault) error {
 // supports; the same seed gives the same faults. Each strikes repeatedly, some events
 // apart, and at most count times. Then the network is healthy, so that watches can catch
 // up. Delays are up to a second for 429 and tens of milliseconds for the others.
-func RandomFaults(seed uint64, count int) (server, source []load.Fault) {
+func RandomFaults(seed uint64, count int) (server, source []synthetic.Fault) {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	some := func(kind load.FaultKind, often int) load.Fault {
-		f := load.Fault{Kind: kind, AfterEvents: rng.IntN(often), EveryEvents: 1 + rng.IntN(often), Count: count}
+	some := func(kind synthetic.FaultKind, often int) synthetic.Fault {
+		f := synthetic.Fault{Kind: kind, AfterEvents: rng.IntN(often), EveryEvents: 1 + rng.IntN(often), Count: count}
 		switch kind {
 		case FaultTooMany:
 			f.Delay = time.Second
-		case FaultSlow, load.FaultDelay:
+		case FaultSlow, synthetic.FaultDelay:
 			f.Delay = time.Duration(1+rng.IntN(50)) * time.Millisecond
 		}
 		return f
@@ -83,10 +83,10 @@ func RandomFaults(seed uint64, count int) (server, source []load.Fault) {
 		}
 		server = append(server, some(kind, often))
 	}
-	for _, kind := range load.FaultKinds() {
+	for _, kind := range synthetic.FaultKinds() {
 		often := 200
 		switch kind {
-		case load.FaultListError, load.FaultWatchRefused, load.FaultTooLarge, load.FaultExpireContinue, load.FaultDropBookmarks, load.FaultCacheFilling:
+		case synthetic.FaultListError, synthetic.FaultWatchRefused, synthetic.FaultTooLarge, synthetic.FaultExpireContinue, synthetic.FaultDropBookmarks, synthetic.FaultCacheFilling:
 			often = 10
 		}
 		source = append(source, some(kind, often))
@@ -96,14 +96,14 @@ func RandomFaults(seed uint64, count int) (server, source []load.Fault) {
 
 // strike counts an occasion and returns the fault that strikes, or nil. Without faults it
 // costs nothing.
-func (s *Server) strike(kind load.FaultKind) *load.Fault {
+func (s *Server) strike(kind synthetic.FaultKind) *synthetic.Fault {
 	if len(s.options.Faults) == 0 {
 		return nil
 	}
 	return s.faults.Load().Strike(kind)
 }
 
-func errAsked(kind load.FaultKind) error { return fmt.Errorf("the fault %s was asked for", kind) }
+func errAsked(kind synthetic.FaultKind) error { return fmt.Errorf("the fault %s was asked for", kind) }
 
 // requestFault strikes a request before it has any effect.
 func (s *Server) requestFault(req *http.Request) error {

@@ -23,20 +23,20 @@ import (
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // TestEachFault checks the effect of each fault on a client.
 func TestEachFault(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
-		for _, fault := range []load.Fault{
+		for _, fault := range []synthetic.Fault{
 			{Kind: FaultTooMany, Delay: time.Millisecond}, {Kind: FaultInternal}, {Kind: FaultReset}, {Kind: FaultCutList},
 			{Kind: FaultCut, AfterEvents: 1}, {Kind: FaultHalfClose, AfterEvents: 1}, {Kind: FaultSlow, AfterEvents: 1, Delay: 80 * time.Millisecond},
 		} {
 			t.Run(fmt.Sprintf("%s/tls=%v", fault.Kind, secure), func(t *testing.T) {
 				t.Parallel()
-				f := start(t, somePods(3), Options{TLS: secure, Faults: []load.Fault{fault}}, load.SourceOptions{})
+				f := start(t, somePods(3), Options{TLS: secure, Faults: []synthetic.Fault{fault}}, synthetic.SourceOptions{})
 				pods := clientset(t, f.RESTConfig()).CoreV1().Pods("")
 				began := time.Now()
 				switch fault.Kind {
@@ -90,7 +90,7 @@ func TestRandomFaultsRepeat(t *testing.T) {
 		if !reflect.DeepEqual(server, again) || !reflect.DeepEqual(source, sourceAgain) {
 			t.Errorf("seed %d gives other faults the second time", seed)
 		}
-		if len(server) != len(FaultKinds()) || len(source) != len(load.FaultKinds()) {
+		if len(server) != len(FaultKinds()) || len(source) != len(synthetic.FaultKinds()) {
 			t.Errorf("seed %d: %d and %d faults, want one of each kind", seed, len(server), len(source))
 		}
 		if err := checkFaults(server); err != nil {
@@ -171,7 +171,7 @@ func TestFollowersUnderFaults(t *testing.T) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			t.Parallel()
 			server, source := RandomFaults(seed, 2)
-			f := start(t, somePods(60), Options{TLS: seed%2 == 1, Faults: server}, load.SourceOptions{Faults: source, FreshWait: time.Millisecond})
+			f := start(t, somePods(60), Options{TLS: seed%2 == 1, Faults: server}, synthetic.SourceOptions{Faults: source, FreshWait: time.Millisecond})
 			const writes = 1000
 			ctx := within(t)
 			last := fmt.Sprint(60 + writes)
@@ -210,7 +210,7 @@ func TestFollowersUnderFaults(t *testing.T) {
 }
 
 // scribble makes n events of every kind.
-func scribble(s *load.Source, n int, seed uint64) error {
+func scribble(s *synthetic.Source, n int, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	for i := range n {
 		var keys []string
@@ -234,7 +234,7 @@ func scribble(s *load.Source, n int, seed uint64) error {
 	return nil
 }
 
-func sameState(s *load.Source, got map[string]string) error {
+func sameState(s *synthetic.Source, got map[string]string) error {
 	want := s.Snapshot()
 	if len(got) != len(want) {
 		return fmt.Errorf("%d objects, want %d", len(got), len(want))
@@ -251,24 +251,24 @@ func sameState(s *load.Source, got map[string]string) error {
 // each ends with the source's state.
 func TestInformersUnderFaults(t *testing.T) {
 	t.Parallel()
-	cases := map[string]struct{ server, source []load.Fault }{
+	cases := map[string]struct{ server, source []synthetic.Fault }{
 		"none":       {},
-		"too-many":   {server: []load.Fault{{Kind: FaultTooMany, Delay: time.Second}}},
-		"internal":   {server: []load.Fault{{Kind: FaultInternal, AfterEvents: 1}}},
-		"reset":      {server: []load.Fault{{Kind: FaultReset, AfterEvents: 1}}},
-		"cut-list":   {server: []load.Fault{{Kind: FaultCutList}}},
-		"cut":        {server: []load.Fault{{Kind: FaultCut, AfterEvents: 100, EveryEvents: 30, Count: 4}}},
-		"half-close": {server: []load.Fault{{Kind: FaultHalfClose, AfterEvents: 100, EveryEvents: 30, Count: 4}}},
-		"slow":       {server: []load.Fault{{Kind: FaultSlow, AfterEvents: 50, EveryEvents: 25, Count: 4, Delay: 50 * time.Millisecond}}},
-		"gone":       {source: []load.Fault{{Kind: load.FaultGone, AfterEvents: 100, EveryEvents: 60, Count: 3}}},
-		"close":      {source: []load.Fault{{Kind: load.FaultClose, AfterEvents: 30, EveryEvents: 60, Count: 5}}},
-		"refused":    {source: []load.Fault{{Kind: load.FaultWatchRefused}}},
-		"list-error": {source: []load.Fault{{Kind: load.FaultListError}}},
+		"too-many":   {server: []synthetic.Fault{{Kind: FaultTooMany, Delay: time.Second}}},
+		"internal":   {server: []synthetic.Fault{{Kind: FaultInternal, AfterEvents: 1}}},
+		"reset":      {server: []synthetic.Fault{{Kind: FaultReset, AfterEvents: 1}}},
+		"cut-list":   {server: []synthetic.Fault{{Kind: FaultCutList}}},
+		"cut":        {server: []synthetic.Fault{{Kind: FaultCut, AfterEvents: 100, EveryEvents: 30, Count: 4}}},
+		"half-close": {server: []synthetic.Fault{{Kind: FaultHalfClose, AfterEvents: 100, EveryEvents: 30, Count: 4}}},
+		"slow":       {server: []synthetic.Fault{{Kind: FaultSlow, AfterEvents: 50, EveryEvents: 25, Count: 4, Delay: 50 * time.Millisecond}}},
+		"gone":       {source: []synthetic.Fault{{Kind: synthetic.FaultGone, AfterEvents: 100, EveryEvents: 60, Count: 3}}},
+		"close":      {source: []synthetic.Fault{{Kind: synthetic.FaultClose, AfterEvents: 30, EveryEvents: 60, Count: 5}}},
+		"refused":    {source: []synthetic.Fault{{Kind: synthetic.FaultWatchRefused}}},
+		"list-error": {source: []synthetic.Fault{{Kind: synthetic.FaultListError}}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := start(t, somePods(50), Options{Faults: c.server}, load.SourceOptions{Faults: c.source})
+			f := start(t, somePods(50), Options{Faults: c.server}, synthetic.SourceOptions{Faults: c.source})
 			stop := make(chan struct{})
 			defer close(stop)
 			all := everyInformer(t, f, stop)
@@ -281,7 +281,7 @@ func TestInformersUnderFaults(t *testing.T) {
 					got := map[string]string{}
 					for _, obj := range store.List() {
 						m := accessorOf(obj.(runtime.Object))
-						got[load.Key(obj)] = m.GetResourceVersion()
+						got[synthetic.Key(obj)] = m.GetResourceVersion()
 					}
 					return sameState(f.pods, got) == nil
 				})

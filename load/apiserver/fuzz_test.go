@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load/apiserver/apitest"
 )
 
@@ -34,9 +34,9 @@ func FuzzRequests(f *testing.F) {
 		}
 	}
 	var logged serverLog
-	widgetsOf := load.NewSource(nil, load.SourceOptions{Example: widget("", "", 0), SelectableFields: []string{"spec.color"}})
-	pods := load.NewSource([]runtime.Object{smallPod("a", "w")}, load.SourceOptions{FreshWait: time.Millisecond})
-	s, err := New(map[schema.GroupVersionResource]*load.Source{widgets: widgetsOf, Pods: pods}, Options{ErrorLog: logged.logger()})
+	widgetsOf := synthetic.NewSource(nil, synthetic.SourceOptions{Example: widget("", "", 0), SelectableFields: []string{"spec.color"}})
+	pods := synthetic.NewSource([]runtime.Object{smallPod("a", "w")}, synthetic.SourceOptions{FreshWait: time.Millisecond})
+	s, err := New(map[schema.GroupVersionResource]*synthetic.Source{widgets: widgetsOf, Pods: pods}, Options{ErrorLog: logged.logger()})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // TestPagesInABrowser checks that a web page can neither read through a name that resolves
@@ -17,7 +17,7 @@ import (
 func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
-		f := start(t, nil, Options{TLS: secure, Token: "secret"}, load.SourceOptions{})
+		f := start(t, nil, Options{TLS: secure, Token: "secret"}, synthetic.SourceOptions{})
 		client := must[*http.Client](t)(newHTTPClient(t, f.RESTConfig()))
 		_, port, _ := strings.Cut(strings.TrimPrefix(f.URL(), "https"), "1:")
 		for _, c := range []struct {
@@ -79,7 +79,7 @@ func TestPagesInABrowser(t *testing.T) {
 // checked.
 func TestPagesAreTold(t *testing.T) {
 	t.Parallel()
-	f := start(t, nil, Options{Token: "secret"}, load.SourceOptions{})
+	f := start(t, nil, Options{Token: "secret"}, synthetic.SourceOptions{})
 	for _, header := range []string{"Host", "Origin"} {
 		req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+"/api/v1/pods", nil))
 		if header == "Host" {
@@ -99,7 +99,7 @@ func TestPagesAreTold(t *testing.T) {
 // for any page and without a preflight request. Such a body is not read as JSON.
 func TestBodiesWithoutType(t *testing.T) {
 	t.Parallel()
-	f := start(t, []runtime.Object{smallPod("a", "p")}, Options{}, load.SourceOptions{})
+	f := start(t, []runtime.Object{smallPod("a", "p")}, Options{}, synthetic.SourceOptions{})
 	before := f.pods.ResourceVersion()
 	const collection = "/api/v1/namespaces/a/pods"
 	for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ";"} {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // TestBuiltInKinds checks where the answers for Kubernetes' own resources differ from those
@@ -23,12 +23,12 @@ func TestBuiltInKinds(t *testing.T) {
 	leases := coordinationv1.SchemeGroupVersion.WithResource("leases")
 	roles := rbacv1.SchemeGroupVersion.WithResource("clusterroles")
 	namespaces := corev1.SchemeGroupVersion.WithResource("namespaces")
-	sources := map[schema.GroupVersionResource]*load.Source{
-		Pods:       load.NewSource(nil, load.SourceOptions{Example: &corev1.Pod{}}),
-		Nodes:      load.NewSource(nil, load.SourceOptions{Example: &corev1.Node{}}),
-		leases:     load.NewSource(nil, load.SourceOptions{Example: &coordinationv1.Lease{}}),
-		roles:      load.NewSource(nil, load.SourceOptions{Example: &rbacv1.ClusterRole{}}),
-		namespaces: load.NewSource(nil, load.SourceOptions{Example: &corev1.Namespace{}}),
+	sources := map[schema.GroupVersionResource]*synthetic.Source{
+		Pods:       synthetic.NewSource(nil, synthetic.SourceOptions{Example: &corev1.Pod{}}),
+		Nodes:      synthetic.NewSource(nil, synthetic.SourceOptions{Example: &corev1.Node{}}),
+		leases:     synthetic.NewSource(nil, synthetic.SourceOptions{Example: &coordinationv1.Lease{}}),
+		roles:      synthetic.NewSource(nil, synthetic.SourceOptions{Example: &rbacv1.ClusterRole{}}),
+		namespaces: synthetic.NewSource(nil, synthetic.SourceOptions{Example: &corev1.Namespace{}}),
 	}
 	s := must[*Server](t)(New(sources, Options{}))
 	if err := s.Start(); err != nil {
@@ -111,13 +111,13 @@ func TestBuiltInKinds(t *testing.T) {
 // resources; a Go type of a program's own group is one.
 func TestRecordedKinds(t *testing.T) {
 	t.Parallel()
-	source := load.NewSource(nil, load.SourceOptions{Example: widget("", "", 0)})
+	source := synthetic.NewSource(nil, synthetic.SourceOptions{Example: widget("", "", 0)})
 	t.Cleanup(source.Stop)
 	recorded := widget("", "", 0)
 	recorded.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
-	pods := load.NewSource(nil, load.SourceOptions{Example: recorded})
+	pods := synthetic.NewSource(nil, synthetic.SourceOptions{Example: recorded})
 	t.Cleanup(pods.Stop)
-	s := must[*Server](t)(New(map[schema.GroupVersionResource]*load.Source{widgets: source, Pods: pods}, Options{}))
+	s := must[*Server](t)(New(map[schema.GroupVersionResource]*synthetic.Source{widgets: source, Pods: pods}, Options{}))
 	defer s.Stop()
 	if r := s.resources[Pods]; r.custom || !r.unconditional() || !r.returnsDeleted() {
 		t.Errorf("recorded pods: %+v, want them to be pods", r)
@@ -135,9 +135,9 @@ func TestTypedCustomKind(t *testing.T) {
 	known.AddKnownTypeWithName(things.GroupVersion().WithKind("Thing"), &corev1.ConfigMap{})
 	known.AddKnownTypeWithName(things.GroupVersion().WithKind("ThingList"), &corev1.ConfigMapList{})
 	known.AddKnownTypeWithName(things.GroupVersion().WithKind("Other"), &corev1.Secret{})
-	source := load.NewSource(nil, load.SourceOptions{Example: &corev1.ConfigMap{}})
+	source := synthetic.NewSource(nil, synthetic.SourceOptions{Example: &corev1.ConfigMap{}})
 	t.Cleanup(source.Stop)
-	s := must[*Server](t)(New(map[schema.GroupVersionResource]*load.Source{things: source}, Options{Scheme: known}))
+	s := must[*Server](t)(New(map[schema.GroupVersionResource]*synthetic.Source{things: source}, Options{Scheme: known}))
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}

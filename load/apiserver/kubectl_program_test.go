@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // TestKubectl runs kubectl itself, where it is installed: the server must not refuse its
@@ -20,7 +20,7 @@ func TestKubectl(t *testing.T) {
 	if err != nil {
 		t.Skipf("kubectl is not installed: %v", err)
 	}
-	f := start(t, []runtime.Object{smallPod("a", "p")}, Options{TLS: true, Token: "secret"}, load.SourceOptions{})
+	f := start(t, []runtime.Object{smallPod("a", "p")}, Options{TLS: true, Token: "secret"}, synthetic.SourceOptions{})
 	dir := t.TempDir()
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	if err := os.WriteFile(kubeconfig, must[[]byte](t)(f.Kubeconfig()), 0o600); err != nil {

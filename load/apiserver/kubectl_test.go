@@ -25,7 +25,7 @@ import (
 	"k8s.io/client-go/restmapper"
 	"k8s.io/utils/ptr"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // The requests of kubectl that client-go's clients do not send, for machines without
@@ -89,12 +89,12 @@ func runningPod() *corev1.Pod {
 // TestTables reads lists, objects and watches as tables, of typed and of recorded pods.
 func TestTables(t *testing.T) {
 	t.Parallel()
-	f := start(t, []runtime.Object{runningPod(), smallPod("b", "q"), smallPod("b", "r")}, Options{}, load.SourceOptions{})
+	f := start(t, []runtime.Object{runningPod(), smallPod("b", "q"), smallPod("b", "r")}, Options{}, synthetic.SourceOptions{})
 	recorded := must[map[string]any](t)(runtime.DefaultUnstructuredConverter.ToUnstructured(runningPod()))
 	recorded["apiVersion"], recorded["kind"] = "v1", "Pod"
-	other := load.NewSource([]runtime.Object{&unstructured.Unstructured{Object: recorded}}, load.SourceOptions{})
+	other := synthetic.NewSource([]runtime.Object{&unstructured.Unstructured{Object: recorded}}, synthetic.SourceOptions{})
 	t.Cleanup(other.Stop)
-	replayed := must[*Server](t)(New(map[schema.GroupVersionResource]*load.Source{Pods: other}, Options{}))
+	replayed := must[*Server](t)(New(map[schema.GroupVersionResource]*synthetic.Source{Pods: other}, Options{}))
 	if err := replayed.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestTables(t *testing.T) {
 // TestTableObjects: rows contain the requested part of their object.
 func TestTableObjects(t *testing.T) {
 	t.Parallel()
-	f := start(t, []runtime.Object{runningPod()}, Options{}, load.SourceOptions{})
+	f := start(t, []runtime.Object{runningPod()}, Options{}, synthetic.SourceOptions{})
 	for policy, want := range map[string]struct{ kind, node string }{
 		"": {"PartialObjectMetadata", ""}, "Metadata": {"PartialObjectMetadata", ""}, "Object": {"Pod", "n"}, "None": {},
 	} {
@@ -161,7 +161,7 @@ func TestTableObjects(t *testing.T) {
 // events.
 func TestTableWatch(t *testing.T) {
 	t.Parallel()
-	f := start(t, []runtime.Object{runningPod()}, Options{}, load.SourceOptions{})
+	f := start(t, []runtime.Object{runningPod()}, Options{}, synthetic.SourceOptions{})
 	var streams []*json.Decoder
 	for _, accept := range []string{acceptTable, acceptTable, runtime.ContentTypeJSON} {
 		req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+"/api/v1/pods?watch=1&includeObject=Object&resourceVersion="+f.pods.ResourceVersion(), nil))
@@ -271,7 +271,7 @@ func TestPodStatus(t *testing.T) {
 // TestShortNames resolves the short names of resources.
 func TestShortNames(t *testing.T) {
 	t.Parallel()
-	f := start(t, nil, Options{}, load.SourceOptions{})
+	f := start(t, nil, Options{}, synthetic.SourceOptions{})
 	config := f.RESTConfig()
 	d := memory.NewMemCacheClient(must[*discovery.DiscoveryClient](t)(discovery.NewDiscoveryClientForConfigAndClient(config, must[*http.Client](t)(newHTTPClient(t, config)))))
 	mapper := restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(d), d, nil)
@@ -289,7 +289,7 @@ func TestShortNames(t *testing.T) {
 // TestOpenAPI reads the documents that kubectl reads before a write.
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
-	f := start(t, nil, Options{}, load.SourceOptions{})
+	f := start(t, nil, Options{}, synthetic.SourceOptions{})
 	config := f.RESTConfig()
 	d := must[*discovery.DiscoveryClient](t)(discovery.NewDiscoveryClientForConfigAndClient(config, must[*http.Client](t)(newHTTPClient(t, config))))
 	root := openapi3.NewRoot(d.OpenAPIV3())
@@ -333,7 +333,7 @@ func TestFieldValidation(t *testing.T) {
 		twice  = "metadata:\n  name: NAME\n  name: NAME\n"
 		repeat = `{"metadata":{"name":"NAME","name":"NAME"}}`
 	)
-	f := start(t, nil, Options{}, load.SourceOptions{})
+	f := start(t, nil, Options{}, synthetic.SourceOptions{})
 	at := f.URL() + "/api/v1/namespaces/a/pods"
 	for i, c := range []struct {
 		query, mediaType, body, want string
@@ -370,7 +370,7 @@ func TestFieldValidation(t *testing.T) {
 // TestJSONPatch applies RFC 6902 to typed and custom objects.
 func TestJSONPatch(t *testing.T) {
 	t.Parallel()
-	f := start(t, []runtime.Object{runningPod()}, Options{}, load.SourceOptions{})
+	f := start(t, []runtime.Object{runningPod()}, Options{}, synthetic.SourceOptions{})
 	pods := clientset(t, f.RESTConfig()).CoreV1().Pods("a")
 	patched := must[*corev1.Pod](t)(pods.Patch(within(t), "p", types.JSONPatchType,
 		[]byte(`[{"op":"test","path":"/spec/nodeName","value":"n"},{"op":"add","path":"/metadata/labels","value":{"x":"y"}},{"op":"remove","path":"/spec/containers/0"}]`), metav1.PatchOptions{}))
@@ -401,9 +401,9 @@ func TestRecordedPodsArePatched(t *testing.T) {
 	t.Parallel()
 	recorded := must[map[string]any](t)(runtime.DefaultUnstructuredConverter.ToUnstructured(runningPod()))
 	recorded["apiVersion"], recorded["kind"] = "v1", "Pod"
-	source := load.NewSource([]runtime.Object{&unstructured.Unstructured{Object: recorded}}, load.SourceOptions{})
+	source := synthetic.NewSource([]runtime.Object{&unstructured.Unstructured{Object: recorded}}, synthetic.SourceOptions{})
 	t.Cleanup(source.Stop)
-	s := must[*Server](t)(New(map[schema.GroupVersionResource]*load.Source{Pods: source}, Options{}))
+	s := must[*Server](t)(New(map[schema.GroupVersionResource]*synthetic.Source{Pods: source}, Options{}))
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +423,7 @@ func TestRecordedPodsArePatched(t *testing.T) {
 // has no name. A dry run finds it too.
 func TestNamesInErrors(t *testing.T) {
 	t.Parallel()
-	f := start(t, []runtime.Object{smallPod("a", "p")}, Options{}, load.SourceOptions{})
+	f := start(t, []runtime.Object{smallPod("a", "p")}, Options{}, synthetic.SourceOptions{})
 	for _, dry := range [][]string{nil, {metav1.DryRunAll}} {
 		_, err := clientset(t, f.RESTConfig()).CoreV1().Pods("a").Create(within(t), smallPod("a", "p"), metav1.CreateOptions{DryRun: dry})
 		if !apierrors.IsAlreadyExists(err) || err.Error() != `pods "p" already exists` {
@@ -436,7 +436,7 @@ func TestNamesInErrors(t *testing.T) {
 // errors, in answers to deletions, and at the end of a watch.
 func TestStatusIsOfV1(t *testing.T) {
 	t.Parallel()
-	f := start(t, somePods(3), Options{}, load.SourceOptions{})
+	f := start(t, somePods(3), Options{}, synthetic.SourceOptions{})
 	const want = `"kind":"Status","apiVersion":"v1"`
 	for _, got := range []answer{
 		request(t, "GET", f.URL()+"/api/v1/namespaces/ns-00/pods/nope", ""),
@@ -454,7 +454,7 @@ func TestStatusIsOfV1(t *testing.T) {
 func TestDeletionIsAnswered(t *testing.T) {
 	t.Parallel()
 	for _, as := range []string{"Table", "PartialObjectMetadata"} {
-		f := start(t, []runtime.Object{runningPod()}, Options{}, load.SourceOptions{})
+		f := start(t, []runtime.Object{runningPod()}, Options{}, synthetic.SourceOptions{})
 		must[runtime.Object](t)(f.widgets.Create(widget("a", "w", 1)))
 		form := "application/json;as=" + as + ";v=v1;g=meta.k8s.io"
 		got := request(t, "DELETE", f.URL()+"/apis/example.com/v1/namespaces/a/widgets/w", "", "Accept", form)
@@ -474,7 +474,7 @@ func TestDeletionIsAnswered(t *testing.T) {
 // TestGeneratedNames generates the same name twice. It is not parallel, because other tests
 // would draw from the random numbers.
 func TestGeneratedNames(t *testing.T) {
-	f := start(t, nil, Options{}, load.SourceOptions{})
+	f := start(t, nil, Options{}, synthetic.SourceOptions{})
 	pods := clientset(t, f.RESTConfig()).CoreV1().Pods("a")
 	defer func() { utilrand.Seed(time.Now().UnixNano()) }()
 	names := map[string]bool{}

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
 
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/internal/loopback"
-	"github.com/informerbench/informerbench/load"
 )
 
 // pipes is a listener whose connections are pipes in memory: the server's deadlines then
@@ -52,10 +52,10 @@ func (p *pipes) dial() net.Conn {
 }
 
 // piped starts a server of widgets on pipes, in a synctest bubble.
-func piped(t *testing.T) (widgetsOf *load.Source, dial func() net.Conn) {
+func piped(t *testing.T) (widgetsOf *synthetic.Source, dial func() net.Conn) {
 	t.Helper()
 	p := &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
-	f := &fixture{widgets: load.NewSource(nil, load.SourceOptions{Example: widget("", "", 0)})}
+	f := &fixture{widgets: synthetic.NewSource(nil, synthetic.SourceOptions{Example: widget("", "", 0)})}
 	s := must[*Server](t)(New(nil, Options{}))
 	s.resources[widgets] = must[*resource](t)(newResource(widgets, f.widgets, &s.options))
 	s.mu.Lock()
@@ -177,7 +177,7 @@ func TestUnreadAnswer(t *testing.T) {
 // separate limits, and watches do not count.
 func TestInFlight(t *testing.T) {
 	t.Parallel()
-	f := start(t, nil, Options{MaxInFlight: 2, MaxMutatingInFlight: 1}, load.SourceOptions{FreshWait: time.Hour})
+	f := start(t, nil, Options{MaxInFlight: 2, MaxMutatingInFlight: 1}, synthetic.SourceOptions{FreshWait: time.Hour})
 	get := func() answer { return request(t, "GET", f.URL()+"/version", "") }
 	post := func() answer {
 		return request(t, "POST", f.URL()+"/api/v1/namespaces/a/pods", `{"metadata":{"generateName":"p-"}}`, "Content-Type", runtime.ContentTypeJSON)
@@ -275,7 +275,7 @@ func TestPanic(t *testing.T) {
 	t.Parallel()
 	var logged serverLog
 	c := &fragile{Clock: clock.RealClock{}}
-	f := start(t, nil, Options{Clock: c, ErrorLog: logged.logger()}, load.SourceOptions{})
+	f := start(t, nil, Options{Clock: c, ErrorLog: logged.logger()}, synthetic.SourceOptions{})
 	c.broken.Store(true)
 	if got := request(t, "GET", f.URL()+"/api/v1/pods", ""); got.code != 200 || logged.String() != "" {
 		t.Errorf("before: %d %s, logged %q", got.code, got.body, logged.String())
@@ -299,7 +299,7 @@ func TestPanic(t *testing.T) {
 func TestAbortIsNoPanic(t *testing.T) {
 	t.Parallel()
 	var logged serverLog
-	f := start(t, nil, Options{Faults: []load.Fault{{Kind: FaultReset}}, ErrorLog: logged.logger()}, load.SourceOptions{})
+	f := start(t, nil, Options{Faults: []synthetic.Fault{{Kind: FaultReset}}, ErrorLog: logged.logger()}, synthetic.SourceOptions{})
 	req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+"/api/v1/pods", nil))
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()

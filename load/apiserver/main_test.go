@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 func TestMain(m *testing.M) {
@@ -50,18 +50,18 @@ func smallPod(namespace, name string) *corev1.Pod {
 // fixture is a server with pods, nodes and widgets.
 type fixture struct {
 	*Server
-	pods, nodes, widgets *load.Source
+	pods, nodes, widgets *synthetic.Source
 }
 
-func start(t *testing.T, pods []runtime.Object, o Options, so load.SourceOptions) *fixture {
+func start(t *testing.T, pods []runtime.Object, o Options, so synthetic.SourceOptions) *fixture {
 	t.Helper()
 	f := &fixture{}
 	so.Example = &corev1.Pod{}
-	f.pods = load.NewSource(pods, so)
-	f.nodes = load.NewSource(load.Generate(load.ObjectSpec{Kind: load.KindNode, Count: 3}, 1).All(), load.SourceOptions{})
-	f.widgets = load.NewSource(nil, load.SourceOptions{Example: widget("", "", 0)})
+	f.pods = synthetic.NewSource(pods, so)
+	f.nodes = synthetic.NewSource(synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: 3}, 1).All(), synthetic.SourceOptions{})
+	f.widgets = synthetic.NewSource(nil, synthetic.SourceOptions{Example: widget("", "", 0)})
 	var err error
-	f.Server, err = New(map[schema.GroupVersionResource]*load.Source{Pods: f.pods, Nodes: f.nodes, widgets: f.widgets}, o)
+	f.Server, err = New(map[schema.GroupVersionResource]*synthetic.Source{Pods: f.pods, Nodes: f.nodes, widgets: f.widgets}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func start(t *testing.T, pods []runtime.Object, o Options, so load.SourceOptions
 }
 
 func somePods(n int) []runtime.Object {
-	return load.Generate(load.ObjectSpec{Kind: load.KindSmall, Count: n, Namespaces: 3, Nodes: 4}, 1).All()
+	return synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: n, Namespaces: 3, Nodes: 4}, 1).All()
 }
 
 // serverLog collects what a server logs.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load/apiserver/apitest"
 )
 
@@ -17,9 +17,9 @@ func TestLikeARealServer(t *testing.T) {
 	t.Parallel()
 	galaxies := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "galaxies"}
 	galaxy := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Galaxy"}}
-	sources := map[schema.GroupVersionResource]*load.Source{
-		widgets:  load.NewSource(nil, load.SourceOptions{Example: widget("", "", 0), SelectableFields: []string{".spec.color"}}),
-		galaxies: load.NewSource(nil, load.SourceOptions{Example: galaxy}),
+	sources := map[schema.GroupVersionResource]*synthetic.Source{
+		widgets:  synthetic.NewSource(nil, synthetic.SourceOptions{Example: widget("", "", 0), SelectableFields: []string{".spec.color"}}),
+		galaxies: synthetic.NewSource(nil, synthetic.SourceOptions{Example: galaxy}),
 	}
 	s := must[*Server](t)(New(sources, Options{ClusterScoped: map[schema.GroupVersionResource]bool{galaxies: true}}))
 	if err := s.Start(); err != nil {

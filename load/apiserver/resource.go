@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // resource is one resource of the server and the properties of its objects.
@@ -26,7 +26,7 @@ type resource struct {
 	custom       bool // not of Kubernetes' own groups
 	protobuf     bool // the type has a Protobuf form
 	status       bool // it has a status subresource
-	source       *load.Source
+	source       *synthetic.Source
 	watches      atomic.Int64 // open now
 }
 
@@ -45,12 +45,12 @@ var clusterScoped = map[schema.GroupKind]bool{
 	storagev1.SchemeGroupVersion.WithKind("VolumeAttachment").GroupKind(): true,
 }
 
-func newResource(gvr schema.GroupVersionResource, source *load.Source, o *Options) (*resource, error) {
+func newResource(gvr schema.GroupVersionResource, source *synthetic.Source, o *Options) (*resource, error) {
 	if gvr.Version == "" || gvr.Resource == "" {
 		return nil, fmt.Errorf("apiserver: the resource %q has no version or no name: give both", gvr)
 	}
 	if source == nil {
-		return nil, fmt.Errorf("apiserver: the resource %s has no source: make one with load.NewSource", gvr.Resource)
+		return nil, fmt.Errorf("apiserver: the resource %s has no source: make one with synthetic.NewSource", gvr.Resource)
 	}
 	r := &resource{gvr: gvr, source: source}
 	example := source.Example()

@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/internal/loopback"
-	"github.com/informerbench/informerbench/load"
 )
 
 // The resources of a Server without sources.
@@ -50,8 +50,8 @@ type Options struct {
 	// own need it.
 	ClusterScoped map[schema.GroupVersionResource]bool
 	// Faults are failures between the server and the client, of FaultKinds. Their times
-	// count from Start. Faults of load.FaultKinds belong to the sources.
-	Faults []load.Fault
+	// count from Start. Faults of synthetic.FaultKinds belong to the sources.
+	Faults []synthetic.Fault
 	// Clock is the clock of the faults; the default is the real one.
 	Clock clock.Clock
 	// MaxInFlight is the most reads in progress at once, without watches. A client beyond
@@ -66,7 +66,7 @@ type Options struct {
 	ErrorLog *log.Logger
 }
 
-// Server is an HTTP server over one load.Source for each resource. Its methods are safe for
+// Server is an HTTP server over one synthetic.Source for each resource. Its methods are safe for
 // concurrent use.
 //
 // Clients may write through it while others write directly into the sources: a request
@@ -77,14 +77,14 @@ type Server struct {
 	codecs    serializer.CodecFactory
 	frames    frameCache
 	inFlight  inFlight
-	own       []*load.Source // made by New, stopped by Stop
-	cert      *certificate   // nil without TLS
+	own       []*synthetic.Source // made by New, stopped by Stop
+	cert      *certificate        // nil without TLS
 	http      *http.Server
 
 	// ctx ends with Stop; every request's context ends with it.
 	ctx     context.Context
 	cancel  context.CancelFunc
-	faults  atomic.Pointer[load.FaultSchedule]
+	faults  atomic.Pointer[synthetic.FaultSchedule]
 	running sync.WaitGroup // Serve, requests and connections
 	stats   counters
 
@@ -103,7 +103,7 @@ type Server struct {
 // The error names an address that is not on the loopback interface, an invalid fault, or a
 // source whose objects' kind is in neither the scheme nor the object. The caller keeps the
 // sources and stops them after the server.
-func New(sources map[schema.GroupVersionResource]*load.Source, options Options) (*Server, error) {
+func New(sources map[schema.GroupVersionResource]*synthetic.Source, options Options) (*Server, error) {
 	s := &Server{options: options, resources: map[schema.GroupVersionResource]*resource{}}
 	o := &s.options
 	if o.Address == "" {
@@ -128,9 +128,9 @@ func New(sources map[schema.GroupVersionResource]*load.Source, options Options) 
 	}
 	s.codecs = serializer.NewCodecFactory(o.Scheme, serializer.WithStreamingCollectionEncodingToJSON(), serializer.WithStreamingCollectionEncodingToProtobuf())
 	if len(sources) == 0 {
-		sources = map[schema.GroupVersionResource]*load.Source{
-			Pods:  load.NewSource(nil, load.SourceOptions{Example: &corev1.Pod{}}),
-			Nodes: load.NewSource(nil, load.SourceOptions{Example: &corev1.Node{}}),
+		sources = map[schema.GroupVersionResource]*synthetic.Source{
+			Pods:  synthetic.NewSource(nil, synthetic.SourceOptions{Example: &corev1.Pod{}}),
+			Nodes: synthetic.NewSource(nil, synthetic.SourceOptions{Example: &corev1.Node{}}),
 		}
 		for _, source := range sources {
 			s.own = append(s.own, source)
@@ -174,7 +174,7 @@ func (s *Server) startLocked(listener net.Listener) {
 	s.mu.started = true
 	s.mu.listener = listener
 	s.mu.connections = map[net.Conn]bool{}
-	s.faults.Store(load.NewFaultSchedule(s.options.Faults, s.options.Clock))
+	s.faults.Store(synthetic.NewFaultSchedule(s.options.Faults, s.options.Clock))
 	s.http = &http.Server{
 		Handler:           http.HandlerFunc(s.serve),
 		BaseContext:       func(net.Listener) context.Context { return s.ctx },
@@ -258,7 +258,7 @@ func (s *Server) URL() string {
 }
 
 // Source returns the source of a resource, nil if the server does not have it.
-func (s *Server) Source(gvr schema.GroupVersionResource) *load.Source {
+func (s *Server) Source(gvr schema.GroupVersionResource) *synthetic.Source {
 	if r := s.resources[gvr]; r != nil {
 		return r.source
 	}
@@ -266,11 +266,11 @@ func (s *Server) Source(gvr schema.GroupVersionResource) *load.Source {
 }
 
 // Struck returns how often each fault of Options.Faults has struck so far.
-func (s *Server) Struck() map[load.FaultKind]int {
+func (s *Server) Struck() map[synthetic.FaultKind]int {
 	if f := s.faults.Load(); f != nil {
 		return f.Struck()
 	}
-	return map[load.FaultKind]int{}
+	return map[synthetic.FaultKind]int{}
 }
 
 // Stats are counts since Start.

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // TestZeroValue serves pods and nodes without any options.
@@ -52,9 +52,9 @@ func TestZeroValue(t *testing.T) {
 // TestStopEndsWatches stops a server with streaming, slow and half-closed connections.
 func TestStopEndsWatches(t *testing.T) {
 	t.Parallel()
-	for _, faults := range [][]load.Fault{nil, {{Kind: FaultSlow, Delay: time.Hour}}, {{Kind: FaultHalfClose}}} {
+	for _, faults := range [][]synthetic.Fault{nil, {{Kind: FaultSlow, Delay: time.Hour}}, {{Kind: FaultHalfClose}}} {
 		for _, secure := range []bool{false, true} {
-			f := start(t, somePods(3), Options{TLS: secure, Faults: faults}, load.SourceOptions{})
+			f := start(t, somePods(3), Options{TLS: secure, Faults: faults}, synthetic.SourceOptions{})
 			w := must[watch.Interface](t)(clientset(t, f.RESTConfig()).CoreV1().Pods("").Watch(within(t), metav1.ListOptions{ResourceVersion: "3"}))
 			must[runtime.Object](t)(f.pods.Update(somePods(1)[0]))
 			if len(faults) == 0 {
@@ -80,13 +80,13 @@ func TestStopBeforeStart(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	t.Parallel()
-	pods := load.NewSource(nil, load.SourceOptions{})
+	pods := synthetic.NewSource(nil, synthetic.SourceOptions{})
 	defer pods.Stop()
-	untyped := load.NewSource(nil, load.SourceOptions{Example: widget("", "", 0)})
+	untyped := synthetic.NewSource(nil, synthetic.SourceOptions{Example: widget("", "", 0)})
 	defer untyped.Stop()
 	for _, c := range []struct {
 		name    string
-		sources map[schema.GroupVersionResource]*load.Source
+		sources map[schema.GroupVersionResource]*synthetic.Source
 		o       Options
 		want    []string
 	}{
@@ -94,15 +94,15 @@ func TestBadOptions(t *testing.T) {
 		{"no host", nil, Options{Address: ":8080"}, []string{":8080", "loopback"}},
 		{"a name", nil, Options{Address: "example.com:1"}, []string{"example.com", "loopback"}},
 		{"no port", nil, Options{Address: "127.0.0.1"}, []string{"127.0.0.1", "HOST:PORT"}},
-		{"unknown fault", nil, Options{Faults: []load.Fault{{Kind: FaultCut}, {Kind: "cute"}}}, []string{"faults[1]", `"cute"`, "half-close"}},
-		{"fault of a source", nil, Options{Faults: []load.Fault{{Kind: load.FaultGone}}}, []string{"faults[0]", `"gone"`, "SourceOptions"}},
-		{"no delay", nil, Options{Faults: []load.Fault{{Kind: FaultSlow}}}, []string{"delay", "slow"}},
-		{"delay of a cut", nil, Options{Faults: []load.Fault{{Kind: FaultCut, Delay: 1}}}, []string{"delay", "cut"}},
-		{"no source", map[schema.GroupVersionResource]*load.Source{Pods: nil}, Options{}, []string{"pods", "NewSource"}},
-		{"no version", map[schema.GroupVersionResource]*load.Source{{Resource: "pods"}: pods}, Options{}, []string{"version"}},
-		{"another version", map[schema.GroupVersionResource]*load.Source{{Group: "apps", Version: "v1", Resource: "pods"}: pods}, Options{}, []string{"pods", "v1"}},
-		{"another group", map[schema.GroupVersionResource]*load.Source{Pods: untyped}, Options{}, []string{"Widget", "apiVersion v1"}},
-		{"unknown type", map[schema.GroupVersionResource]*load.Source{Pods: pods}, Options{Scheme: runtime.NewScheme()}, []string{"pods", "Scheme"}},
+		{"unknown fault", nil, Options{Faults: []synthetic.Fault{{Kind: FaultCut}, {Kind: "cute"}}}, []string{"faults[1]", `"cute"`, "half-close"}},
+		{"fault of a source", nil, Options{Faults: []synthetic.Fault{{Kind: synthetic.FaultGone}}}, []string{"faults[0]", `"gone"`, "SourceOptions"}},
+		{"no delay", nil, Options{Faults: []synthetic.Fault{{Kind: FaultSlow}}}, []string{"delay", "slow"}},
+		{"delay of a cut", nil, Options{Faults: []synthetic.Fault{{Kind: FaultCut, Delay: 1}}}, []string{"delay", "cut"}},
+		{"no source", map[schema.GroupVersionResource]*synthetic.Source{Pods: nil}, Options{}, []string{"pods", "NewSource"}},
+		{"no version", map[schema.GroupVersionResource]*synthetic.Source{{Resource: "pods"}: pods}, Options{}, []string{"version"}},
+		{"another version", map[schema.GroupVersionResource]*synthetic.Source{{Group: "apps", Version: "v1", Resource: "pods"}: pods}, Options{}, []string{"pods", "v1"}},
+		{"another group", map[schema.GroupVersionResource]*synthetic.Source{Pods: untyped}, Options{}, []string{"Widget", "apiVersion v1"}},
+		{"unknown type", map[schema.GroupVersionResource]*synthetic.Source{Pods: pods}, Options{Scheme: runtime.NewScheme()}, []string{"pods", "Scheme"}},
 	} {
 		_, err := New(c.sources, c.o)
 		if err == nil {
@@ -131,7 +131,7 @@ func TestAddressTaken(t *testing.T) {
 // TestToken: a request without the token gets 401, on every path.
 func TestToken(t *testing.T) {
 	t.Parallel()
-	f := start(t, nil, Options{Token: "secret"}, load.SourceOptions{})
+	f := start(t, nil, Options{Token: "secret"}, synthetic.SourceOptions{})
 	for _, header := range []string{"", "Bearer wrong", "Basic secret", "secret"} {
 		for _, path := range []string{"/api/v1/pods", "/apis", "/version", "/nowhere"} {
 			req := must[*http.Request](t)(http.NewRequestWithContext(within(t), http.MethodGet, f.URL()+path, nil))
@@ -153,7 +153,7 @@ func TestToken(t *testing.T) {
 // TestKubeconfig uses the file as a program does.
 func TestKubeconfig(t *testing.T) {
 	t.Parallel()
-	f := start(t, somePods(2), Options{TLS: true, Token: "secret"}, load.SourceOptions{})
+	f := start(t, somePods(2), Options{TLS: true, Token: "secret"}, synthetic.SourceOptions{})
 	config, err := clientcmd.RESTConfigFromKubeConfig(must[[]byte](t)(f.Kubeconfig()))
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 )
 
@@ -20,7 +21,7 @@ import (
 type Traffic struct {
 	// Objects are the source's initial objects. Objects that clients have deleted since are
 	// left alone.
-	Objects *load.Objects
+	Objects *synthetic.Objects
 	// Op is update, update-index or add-delete; the last is two events.
 	Op load.Op
 	// Rate is the number of operations Op due per second, from when Play begins. Late
@@ -40,7 +41,7 @@ var trafficOps = map[load.Op]load.Op{
 // TrafficOf finds the first group of a preset that writes objects one by one, and the
 // objects that it writes to. The rate is 0 for a group that writes as fast as it can. The
 // error names the presets that have such a group.
-func TrafficOf(p load.Preset) (load.ObjectSpec, Traffic, error) {
+func TrafficOf(p load.Preset) (synthetic.ObjectSpec, Traffic, error) {
 	if spec, traffic, ok := writerOf(p); ok {
 		return spec, traffic, nil
 	}
@@ -50,10 +51,10 @@ func TrafficOf(p load.Preset) (load.ObjectSpec, Traffic, error) {
 			have = append(have, other.Name)
 		}
 	}
-	return load.ObjectSpec{}, Traffic{}, fmt.Errorf("the preset %q has no writers of objects: use one of %s", p.Name, strings.Join(have, ", "))
+	return synthetic.ObjectSpec{}, Traffic{}, fmt.Errorf("the preset %q has no writers of objects: use one of %s", p.Name, strings.Join(have, ", "))
 }
 
-func writerOf(p load.Preset) (load.ObjectSpec, Traffic, bool) {
+func writerOf(p load.Preset) (synthetic.ObjectSpec, Traffic, bool) {
 	for _, w := range p.Workloads {
 		if w.Component != contract.ComponentStore && w.Component != contract.ComponentFIFO {
 			continue
@@ -64,13 +65,13 @@ func writerOf(p load.Preset) (load.ObjectSpec, Traffic, bool) {
 			}
 		}
 	}
-	return load.ObjectSpec{}, Traffic{}, false
+	return synthetic.ObjectSpec{}, Traffic{}, false
 }
 
 // Play writes into the source until the context ends, and counts each event in done. It
 // then returns nil. It returns an error if a write fails, except because a client changed
 // the object.
-func (t Traffic) Play(ctx context.Context, source *load.Source, done *atomic.Int64) error {
+func (t Traffic) Play(ctx context.Context, source *synthetic.Source, done *atomic.Int64) error {
 	rng := rand.New(rand.NewPCG(t.Seed, 0))
 	p := newPacer(ctx)
 	defer p.timer.Stop()
@@ -108,7 +109,7 @@ func notOurs(err error) error {
 // TraceNodes makes a node for each node name of a trace's pods, sorted.
 func TraceNodes(trace *load.Trace) []runtime.Object {
 	names := trace.Nodes()
-	nodes := load.Generate(load.ObjectSpec{Kind: load.KindNode, Count: len(names)}, trace.Seed).All()
+	nodes := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: len(names)}, trace.Seed).All()
 	for i, node := range nodes {
 		nodes[i] = shallowCopy(node)
 		accessorOf(nodes[i]).SetName(names[i])

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 )
 
@@ -21,8 +22,8 @@ func TestTrafficKeepsItsRate(t *testing.T) {
 		moves bool
 	}{{load.OpUpdate, 1, false}, {load.OpUpdateIndex, 1, true}, {load.OpAddDelete, 2, false}} {
 		synctest.Test(t, func(t *testing.T) {
-			objects := load.Generate(load.ObjectSpec{Kind: load.KindSmall, Count: 20, Nodes: 5}, 1)
-			source := load.NewSource(objects.All(), load.SourceOptions{})
+			objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 20, Nodes: 5}, 1)
+			source := synthetic.NewSource(objects.All(), synthetic.SourceOptions{})
 			defer source.Stop()
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second-time.Nanosecond)
 			defer cancel()
@@ -30,8 +31,8 @@ func TestTrafficKeepsItsRate(t *testing.T) {
 			if err := (Traffic{Objects: objects, Op: c.op, Rate: 50, Seed: 1}).Play(ctx, source, &done); err != nil {
 				t.Fatal(err)
 			}
-			if want := 500 * c.each; done.Load() != want || load.VersionOf(newest(source)) != uint64(20+want) {
-				t.Errorf("%s: %d events, the newest %d; want %d", c.op, done.Load(), load.VersionOf(newest(source)), want)
+			if want := 500 * c.each; done.Load() != want || synthetic.VersionOf(newest(source)) != uint64(20+want) {
+				t.Errorf("%s: %d events, the newest %d; want %d", c.op, done.Load(), synthetic.VersionOf(newest(source)), want)
 			}
 			moved := false
 			for i := range objects.Len() {
@@ -48,10 +49,10 @@ func TestTrafficKeepsItsRate(t *testing.T) {
 	}
 }
 
-func newest(s *load.Source) runtime.Object {
+func newest(s *synthetic.Source) runtime.Object {
 	var newest runtime.Object
 	for _, obj := range s.Snapshot() {
-		if newest == nil || load.VersionOf(obj) > load.VersionOf(newest) {
+		if newest == nil || synthetic.VersionOf(obj) > synthetic.VersionOf(newest) {
 			newest = obj
 		}
 	}
@@ -62,8 +63,8 @@ func newest(s *load.Source) runtime.Object {
 // write.
 func TestTrafficAmongClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		objects := load.Generate(load.ObjectSpec{Kind: load.KindSmall, Count: 2}, 1)
-		source := load.NewSource(objects.All(), load.SourceOptions{})
+		objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 2}, 1)
+		source := synthetic.NewSource(objects.All(), synthetic.SourceOptions{})
 		defer source.Stop()
 		if _, err := source.Delete(objects.Key(0)); err != nil {
 			t.Fatal(err)

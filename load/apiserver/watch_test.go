@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
 
 // collect reads events as text until it has n, or the watch ends.
@@ -76,7 +76,7 @@ func TestWatch(t *testing.T) {
 	for name, form := range forms() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := start(t, nil, Options{}, load.SourceOptions{BookmarkEvery: time.Millisecond})
+			f := start(t, nil, Options{}, synthetic.SourceOptions{BookmarkEvery: time.Millisecond})
 			pods := clientset(t, form(f.RESTConfig())).CoreV1().Pods("")
 			ctx := within(t)
 			open := func(o metav1.ListOptions) watch.Interface { return must[watch.Interface](t)(pods.Watch(ctx, o)) }
@@ -104,7 +104,7 @@ func TestWatch(t *testing.T) {
 // TestWatchesOfOneNamespace does the same for a path with a namespace.
 func TestWatchesOfOneNamespace(t *testing.T) {
 	t.Parallel()
-	f := start(t, nil, Options{}, load.SourceOptions{})
+	f := start(t, nil, Options{}, synthetic.SourceOptions{})
 	pods := clientset(t, f.RESTConfig()).CoreV1().Pods("b")
 	must[runtime.Object](t)(f.pods.Create(smallPod("a", "p")))
 	must[runtime.Object](t)(f.pods.Create(smallPod("b", "p")))
@@ -115,7 +115,7 @@ func TestWatchesOfOneNamespace(t *testing.T) {
 // TestExpired: an expired version gets 410, in the stream of a watch and for a list.
 func TestExpired(t *testing.T) {
 	t.Parallel()
-	f := start(t, somePods(3), Options{}, load.SourceOptions{Window: 1, FreshWait: time.Millisecond})
+	f := start(t, somePods(3), Options{}, synthetic.SourceOptions{Window: 1, FreshWait: time.Millisecond})
 	for range 3 {
 		must[runtime.Object](t)(f.pods.Update(somePods(1)[0]))
 	}
@@ -138,7 +138,7 @@ func TestPages(t *testing.T) {
 	for name, form := range forms() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := start(t, somePods(25), Options{}, load.SourceOptions{})
+			f := start(t, somePods(25), Options{}, synthetic.SourceOptions{})
 			pods := clientset(t, form(f.RESTConfig())).CoreV1().Pods("")
 			o := metav1.ListOptions{Limit: 10}
 			seen := map[string]bool{}
@@ -157,7 +157,7 @@ func TestPages(t *testing.T) {
 					t.Errorf("page %d leaves %v, want %d", pages, l.RemainingItemCount, want)
 				}
 				o.Continue = l.Continue
-				must[runtime.Object](t)(f.pods.Delete(load.Key(&l.Items[0])))
+				must[runtime.Object](t)(f.pods.Delete(synthetic.Key(&l.Items[0])))
 			}
 			if len(seen) != 25 {
 				t.Errorf("%d pods seen, want 25", len(seen))
@@ -169,7 +169,7 @@ func TestPages(t *testing.T) {
 // TestEventsAreEncodedOnce opens watches of two forms, several of each.
 func TestEventsAreEncodedOnce(t *testing.T) {
 	t.Parallel()
-	f := start(t, somePods(5), Options{}, load.SourceOptions{})
+	f := start(t, somePods(5), Options{}, synthetic.SourceOptions{})
 	const each, events = 4, 50
 	var watches []watch.Interface
 	for _, name := range []string{"json", "protobuf"} {
@@ -206,7 +206,7 @@ func (keepOpen) Stop() {}
 // TestRefused checks the errors of requests that cannot be answered.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	f := start(t, somePods(3), Options{}, load.SourceOptions{})
+	f := start(t, somePods(3), Options{}, synthetic.SourceOptions{})
 	for _, c := range []struct {
 		method, path, accept, contentType, body string
 		code                                    int
@@ -297,7 +297,7 @@ func ask(t *testing.T, req *http.Request) (int, metav1.Status) {
 // TestRESTClient reads with the REST client, the basis of the others.
 func TestRESTClient(t *testing.T) {
 	t.Parallel()
-	f := start(t, somePods(5), Options{}, load.SourceOptions{})
+	f := start(t, somePods(5), Options{}, synthetic.SourceOptions{})
 	config := forms()["protobuf"](f.RESTConfig())
 	config.APIPath, config.GroupVersion, config.NegotiatedSerializer = "/api", &schema.GroupVersion{Version: "v1"}, scheme.Codecs.WithoutConversion()
 	h := must[*http.Client](t)(newHTTPClient(t, config))
@@ -317,7 +317,7 @@ func TestRESTClient(t *testing.T) {
 // source's object is unchanged.
 func TestFrameIsAWatchEvent(t *testing.T) {
 	t.Parallel()
-	f := start(t, somePods(1), Options{}, load.SourceOptions{})
+	f := start(t, somePods(1), Options{}, synthetic.SourceOptions{})
 	m := f.plain()
 	r := f.resources[Pods]
 	obj, _ := f.pods.Get("ns-00/pod-000000")

@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
 )
@@ -35,7 +36,7 @@ func clean(t *testing.T, what, text string) {
 // The trace names the server without the password.
 func TestTraceHasNoCredentials(t *testing.T) {
 	t.Parallel()
-	s := serve(t, apiserver.Options{}, load.SourceOptions{}, pod("one", 1))
+	s := serve(t, apiserver.Options{}, synthetic.SourceOptions{}, pod("one", 1))
 	config := rest.CopyConfig(s.config)
 	config.Host = withCredentials(config.Host)
 	c, err := ConnectTo(config, "default")

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
 	"github.com/informerbench/informerbench/load/record"
@@ -16,10 +17,10 @@ import (
 
 // A recording of the pods of a server, and the trace that is read back.
 func Example() {
-	objects := load.Generate(load.ObjectSpec{Kind: load.KindPod, Count: 20}, 1)
-	pods := load.NewSource(objects.All(), load.SourceOptions{})
+	objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: 20}, 1)
+	pods := synthetic.NewSource(objects.All(), synthetic.SourceOptions{})
 	defer pods.Stop()
-	server, err := apiserver.New(map[schema.GroupVersionResource]*load.Source{apiserver.Pods: pods}, apiserver.Options{})
+	server, err := apiserver.New(map[schema.GroupVersionResource]*synthetic.Source{apiserver.Pods: pods}, apiserver.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

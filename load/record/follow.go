@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 )
 
@@ -43,7 +44,7 @@ func (f *follower) begin(ctx context.Context) error {
 	for try := 1; ; try++ {
 		version, err := f.list(ctx, f.options.PageSize, func(obj runtime.Object) error {
 			return f.write(f.client, obj, func(w *load.TraceWriter, _ time.Duration, obj runtime.Object) error {
-				if _, _, known := w.Known(f.index, load.Key(obj)); known {
+				if _, _, known := w.Known(f.index, synthetic.Key(obj)); known {
 					return nil // an earlier try wrote it; the relist finds later changes
 				}
 				return w.Initial(f.index, obj)
@@ -215,7 +216,7 @@ func (f *follower) relist(ctx context.Context) error {
 	there := map[string]bool{}
 	each := func(obj runtime.Object) error {
 		return f.write(f.client, obj, func(w *load.TraceWriter, at time.Duration, obj runtime.Object) error {
-			key := load.Key(obj)
+			key := synthetic.Key(obj)
 			there[key] = true
 			m, err := meta.Accessor(obj)
 			if err != nil {

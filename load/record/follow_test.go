@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
 )
@@ -128,7 +129,7 @@ func TestDiskFullWhileListing(t *testing.T) {
 // A file whose beginning cannot be written holds nothing worth keeping.
 func TestDiskFullAtTheStart(t *testing.T) {
 	t.Parallel()
-	s := serve(t, apiserver.Options{}, load.SourceOptions{}, pod("one", 1))
+	s := serve(t, apiserver.Options{}, synthetic.SourceOptions{}, pod("one", 1))
 	p, err := s.Record(t.Context(), &full{left: 10}, Options{Resources: s.resolve(t, "pods"), For: time.Hour})
 	if err == nil || !strings.Contains(err.Error(), "no space left") || !p.Listing {
 		t.Errorf("%+v: %v, want the error before the first lists are done", p, err)

@@ -25,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
 )
@@ -54,13 +55,13 @@ func pod(name string, version int) *unstructured.Unstructured {
 // served is a server of some resources, with a client.
 type served struct {
 	*Cluster
-	sources map[schema.GroupVersionResource]*load.Source
+	sources map[schema.GroupVersionResource]*synthetic.Source
 	config  *rest.Config
 }
 
-func serve(t *testing.T, options apiserver.Options, sourceOptions load.SourceOptions, objects ...runtime.Object) *served {
+func serve(t *testing.T, options apiserver.Options, sourceOptions synthetic.SourceOptions, objects ...runtime.Object) *served {
 	t.Helper()
-	s := &served{sources: map[schema.GroupVersionResource]*load.Source{}}
+	s := &served{sources: map[schema.GroupVersionResource]*synthetic.Source{}}
 	for gvr, example := range map[schema.GroupVersionResource]*unstructured.Unstructured{
 		apiserver.Pods: pod("example", 0), secrets: object("v1", "Secret", "example", nil), deployments: object("apps/v1", "Deployment", "example", nil),
 	} {
@@ -72,7 +73,7 @@ func serve(t *testing.T, options apiserver.Options, sourceOptions load.SourceOpt
 		}
 		o := sourceOptions
 		o.Example = example
-		s.sources[gvr] = load.NewSource(of, o)
+		s.sources[gvr] = synthetic.NewSource(of, o)
 	}
 	server, err := apiserver.New(s.sources, options)
 	if err != nil {
@@ -215,7 +216,7 @@ func TestRecord(t *testing.T) {
 		initial = append(initial, pod(fmt.Sprint("pod-", i), 0))
 	}
 	initial = append(initial, object("apps/v1", "Deployment", "web", map[string]any{"spec": map[string]any{"replicas": int64(3)}}))
-	s := serve(t, apiserver.Options{}, load.SourceOptions{NoWatchCache: true}, initial...)
+	s := serve(t, apiserver.Options{}, synthetic.SourceOptions{NoWatchCache: true}, initial...)
 	pods := s.sources[apiserver.Pods]
 	o := Options{Resources: s.resolve(t, "pod", "Deployment", "pods"), PageSize: 3}
 	trace, data := s.until(t, o, func() {
@@ -245,11 +246,11 @@ func TestRecordUnderFaults(t *testing.T) {
 	for i := range 20 {
 		initial = append(initial, pod(fmt.Sprint("pod-", i), 0))
 	}
-	s := serve(t, apiserver.Options{}, load.SourceOptions{Faults: []load.Fault{
-		{Kind: load.FaultClose, AfterEvents: 5, EveryEvents: 40},
-		{Kind: load.FaultGone, AfterEvents: 20, EveryEvents: 60},
-		{Kind: load.FaultError, AfterEvents: 33, EveryEvents: 70, Count: 2},
-		{Kind: load.FaultWatchRefused, AfterEvents: 4, Count: 1},
+	s := serve(t, apiserver.Options{}, synthetic.SourceOptions{Faults: []synthetic.Fault{
+		{Kind: synthetic.FaultClose, AfterEvents: 5, EveryEvents: 40},
+		{Kind: synthetic.FaultGone, AfterEvents: 20, EveryEvents: 60},
+		{Kind: synthetic.FaultError, AfterEvents: 33, EveryEvents: 70, Count: 2},
+		{Kind: synthetic.FaultWatchRefused, AfterEvents: 4, Count: 1},
 	}}, initial...)
 	pods := s.sources[apiserver.Pods]
 	var wrote atomic.Bool
@@ -318,7 +319,7 @@ func TestNothingSecretInTheFile(t *testing.T) {
 				}
 				copies = append(copies, o)
 			}
-			s := serve(t, apiserver.Options{}, load.SourceOptions{}, copies...)
+			s := serve(t, apiserver.Options{}, synthetic.SourceOptions{}, copies...)
 			c.options.Resources = s.resolve(t, "secrets", "pods", "deployments.apps")
 			trace, data := s.until(t, c.options, func() {
 				for gvr, i := range map[schema.GroupVersionResource]int{secrets: 0, apiserver.Pods: 1, deployments: 2} {
@@ -363,8 +364,8 @@ func inflated(t *testing.T, data []byte) string {
 // Mistakes are found before any write, and the error says what to do.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	s := serve(t, apiserver.Options{}, load.SourceOptions{}, pod("one", 1))
-	locked := serve(t, apiserver.Options{Token: "right"}, load.SourceOptions{})
+	s := serve(t, apiserver.Options{}, synthetic.SourceOptions{}, pod("one", 1))
+	locked := serve(t, apiserver.Options{Token: "right"}, synthetic.SourceOptions{})
 	locked.config.BearerToken = "wrong"
 	forbidding := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -451,7 +452,7 @@ func (f *full) Write(b []byte) (int, error) {
 // A disk that is full ends the recording with its error.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	s := serve(t, apiserver.Options{}, load.SourceOptions{}, pod("one", 1))
+	s := serve(t, apiserver.Options{}, synthetic.SourceOptions{}, pod("one", 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	writing := make(chan struct{})

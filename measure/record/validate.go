@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/measure/stats"
 )
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/internal/profile"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -50,7 +51,7 @@ func sittingsOf(w load.Workload) int {
 // Alone measures each operation by itself, at each of the workload's numbers of goroutines:
 // for w.Duration in all. sit makes the subjects of the i-th sitting; Alone stops them. against
 // names the reference.
-func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string, w load.Workload, objects *load.Objects, f *record.Fork, p *profile.Profiler) error {
+func Alone(ctx context.Context, sit func(i int) (Sitting, error), against string, w load.Workload, objects *synthetic.Objects, f *record.Fork, p *profile.Profiler) error {
 	sittings := sittingsOf(w)
 	if p != nil {
 		sittings = 1 // profiles are to show operations and not the filling

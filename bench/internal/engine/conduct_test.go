@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -70,7 +71,7 @@ func newTroupe(subjects [2]*allocator) *troupe {
 	for i := range t.players {
 		t.forks[i].Process = map[string]float64{}
 		t.players[i] = Player{
-			Objects: load.Generate(load.ObjectSpec{Kind: load.KindKey, Count: 100}, 1), Fork: &t.forks[i],
+			Objects: synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 100}, 1), Fork: &t.forks[i],
 			Sit: func(int) (Subject, error) {
 				t.sat[i]++
 				s := subjects[i]
@@ -133,7 +134,7 @@ func (t *troupe) conduct(ctx context.Context, w load.Workload) (results [2]Resul
 	return results, conducted, errors.Join(ends[:]...)
 }
 
-var twoOps = load.Workload{Ops: []load.Op{load.OpGet, load.OpList}, Parallel: []int{1, 2}, Duration: 24 * time.Millisecond, Objects: load.ObjectSpec{Count: 100}}
+var twoOps = load.Workload{Ops: []load.Op{load.OpGet, load.OpList}, Parallel: []int{1, 2}, Duration: 24 * time.Millisecond, Objects: synthetic.ObjectSpec{Count: 100}}
 
 // Each process reports what it did itself, and head the ratios.
 func TestConduct(t *testing.T) {

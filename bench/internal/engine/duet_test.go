@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -404,9 +405,9 @@ func TestAloneSits(t *testing.T) {
 		}
 		return Sitting{Candidate: of("candidate", load.OpList), Reference: of("reference", load.OpUpdate), ReferenceFirst: i%2 == 0}, nil
 	}
-	w := load.Workload{Ops: []load.Op{load.OpGet, load.OpList, load.OpUpdate}, Parallel: []int{1}, Duration: 48 * time.Millisecond, Objects: load.ObjectSpec{Kind: load.KindKey, Count: 100}}
+	w := load.Workload{Ops: []load.Op{load.OpGet, load.OpList, load.OpUpdate}, Parallel: []int{1}, Duration: 48 * time.Millisecond, Objects: synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 100}}
 	f := record.Fork{Process: map[string]float64{}}
-	if err := Alone(t.Context(), sit, "theirs", w, load.Generate(w.Objects, 1), &f, nil); err != nil {
+	if err := Alone(t.Context(), sit, "theirs", w, synthetic.Generate(w.Objects, 1), &f, nil); err != nil {
 		t.Fatal(err)
 	}
 	if sat != 8 || stopped != 2*sat {
@@ -436,7 +437,7 @@ func TestSittingsOf(t *testing.T) {
 		{25 * time.Millisecond, 10_000, 4}, {time.Millisecond, 10, 2}, {100 * time.Millisecond, 10_000, 16}, {time.Second, 10_000, 16},
 		{200 * time.Millisecond, 100_000, 4}, {time.Second, 1_000_000, 2},
 	} {
-		w := load.Workload{Duration: c.duration, Objects: load.ObjectSpec{Count: c.objects}}
+		w := load.Workload{Duration: c.duration, Objects: synthetic.ObjectSpec{Count: c.objects}}
 		if got := sittingsOf(w); got != c.want {
 			t.Errorf("%s, %d objects: %d sittings, want %d", c.duration, c.objects, got, c.want)
 		}

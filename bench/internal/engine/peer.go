@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -51,7 +52,7 @@ type answer struct {
 type Player struct {
 	// Sit makes the component of the i-th sitting, fresh and filled. Play stops it.
 	Sit     func(i int) (Subject, error)
-	Objects *load.Objects
+	Objects *synthetic.Objects
 	// Fork gets the metrics of the process.
 	Fork *record.Fork
 }

@@ -16,7 +16,8 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/bench/internal/staleness"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -149,7 +150,7 @@ func (t *fifoTarget) take(v *view, sees *staleness.Observer, d *contract.Delta) 
 	if all, ok := d.Object.(contract.ReplacedAllInfo); ok {
 		objects := make(map[string]any, len(all.Objects))
 		for _, obj := range all.Objects {
-			objects[load.Key(obj)] = obj
+			objects[synthetic.Key(obj)] = obj
 		}
 		v.Lock()
 		v.objects = objects

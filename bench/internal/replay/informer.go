@@ -17,7 +17,8 @@ import (
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/bench/internal/staleness"
 	"github.com/informerbench/informerbench/bench/internal/subject"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -49,13 +50,13 @@ func newInformerTarget(ctx context.Context, newInformer contract.NewInformer, tr
 	w.Groups = readersOf(w) // handlers are followers
 	initial := trace.StateAfter(0)
 	for i := range trace.Resources {
-		s := subject.NewInformer(newInformer, load.ObjectsOf(w.Objects, trace.Objects(i)), w)
+		s := subject.NewInformer(newInformer, synthetic.ObjectsOf(w.Objects, trace.Objects(i)), w)
 		s.Example = trace.Example(i)
 		version := uint64(1)
 		var items []kruntime.Object
 		for _, key := range slices.Sorted(maps.Keys(initial[i])) {
 			items = append(items, initial[i][key])
-			version = max(version, load.VersionOf(initial[i][key]))
+			version = max(version, synthetic.VersionOf(initial[i][key]))
 		}
 		var followers []*follower
 		for _, g := range t.groups {

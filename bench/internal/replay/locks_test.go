@@ -20,7 +20,8 @@ import (
 	"github.com/informerbench/informerbench/bench/internal/profile"
 	"github.com/informerbench/informerbench/bench/internal/subject"
 	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 )
@@ -32,7 +33,7 @@ func TestForkShowsLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := load.Workload{
-		Name: "locks", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 5000}, Duration: 200 * time.Millisecond,
+		Name: "locks", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 5000}, Duration: 200 * time.Millisecond,
 		Groups: []load.Group{{Name: "writer", Op: load.OpUpdate, Goroutines: 2}, {Name: "lister", Op: load.OpList, Goroutines: 2}},
 	}.WithDefaults()
 	dir := t.TempDir()
@@ -98,7 +99,7 @@ func TestReplayShowsLocks(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	trace := &load.Trace{Events: []load.TraceEvent{{Type: watch.Modified, Key: "a", Object: pod}}}
 	target := &storeTarget{}
-	target.add(&subject.Store{Store: &meeting{}, Objects: load.ObjectsOf(load.ObjectSpec{}, []kruntime.Object{pod})})
+	target.add(&subject.Store{Store: &meeting{}, Objects: synthetic.ObjectsOf(synthetic.ObjectSpec{}, []kruntime.Object{pod})})
 	w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 1}}}
 	if _, err := feed(t.Context(), target, trace, w, p); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 )
 
@@ -18,10 +19,10 @@ type spread struct {
 
 type filled struct {
 	engine.Subject
-	objects *load.Objects
+	objects *synthetic.Objects
 }
 
-func (t *spread) add(s engine.Subject, objects *load.Objects) {
+func (t *spread) add(s engine.Subject, objects *synthetic.Objects) {
 	if objects.Len() > 0 {
 		t.busiest = append(t.busiest, filled{s, objects})
 		slices.SortStableFunc(t.busiest, func(a, b filled) int { return cmp.Compare(b.objects.Len(), a.objects.Len()) })

@@ -19,12 +19,13 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/staleness"
 	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/informer"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/informer"
+	"github.com/informerbench/informerbench/core/queue/deltafifo"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
-	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
 // aRecording is a recording of two resources: initial objects, changes, deletions, and
@@ -100,13 +101,13 @@ func TestReplay(t *testing.T) {
 			case contract.ComponentInformer:
 				groups = append(groups, load.Group{Name: "namespace", Op: load.OpListNamespace, Goroutines: 2, Think: time.Millisecond},
 					load.Group{Name: "replay", Op: load.OpUpdate, Goroutines: 1}, load.Group{Name: "handlers", Op: load.OpHandle, Goroutines: 2})
-				groups[2].Index = load.IndexNode
+				groups[2].Index = synthetic.IndexNode
 				checks, consumer = 2, "handlers:handle"
 			case contract.ComponentFIFO:
 				consumer = "consumer:pop"
 				groups = []load.Group{{Name: "replay", Op: load.OpAdd, Goroutines: 1}, {Name: "consumer", Op: load.OpPop, Goroutines: 1}}
 			}
-			w := load.Workload{Name: "w", Component: component, Objects: load.ObjectSpec{Count: 43}, Groups: groups, Duration: 30 * time.Millisecond}.WithDefaults()
+			w := load.Workload{Name: "w", Component: component, Objects: synthetic.ObjectSpec{Count: 43}, Groups: groups, Duration: 30 * time.Millisecond}.WithDefaults()
 			if err := w.Validate(); err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +182,7 @@ type stuck struct {
 }
 
 func (f stuck) Update(obj any) error {
-	if load.Key(obj) == f.key {
+	if synthetic.Key(obj) == f.key {
 		return nil
 	}
 	return f.FIFO.Update(obj)
@@ -213,7 +214,7 @@ func TestReplaySeveralTimesOver(t *testing.T) {
 			contract.ComponentFIFO:     {{Name: "replay", Op: load.OpAdd, Goroutines: 1}, {Name: "consumer", Op: load.OpPop, Goroutines: 1}},
 			contract.ComponentInformer: {{Name: "replay", Op: load.OpUpdate, Goroutines: 1}, {Name: "handlers", Op: load.OpHandle, Goroutines: 1}},
 		}
-		w := load.Workload{Name: "w", Component: component, Objects: load.ObjectSpec{Count: 43}, Groups: groups[component], Duration: 30 * time.Millisecond}.WithDefaults()
+		w := load.Workload{Name: "w", Component: component, Objects: synthetic.ObjectSpec{Count: 43}, Groups: groups[component], Duration: 30 * time.Millisecond}.WithDefaults()
 		f := record.Fork{Process: map[string]float64{}}
 		if err := Run(t.Context(), entry, w, path, 3, &f, nil); err != nil {
 			t.Fatalf("%s: %v", entry.ID(), err)
@@ -242,7 +243,7 @@ func TestReplayTellsMergedFromLost(t *testing.T) {
 		merging.NewFIFO = func(c contract.FIFOConfig) contract.FIFO { return through(e.NewFIFO(c)) }
 		// The consumer is so slow that most events find one of their object waiting.
 		groups := []load.Group{{Name: "replay", Op: load.OpAdd, Goroutines: 1}, {Name: "consumer", Op: load.OpPop, Goroutines: 1, Work: time.Millisecond}}
-		w := load.Workload{Name: "w", Component: contract.ComponentFIFO, Objects: load.ObjectSpec{Count: 43}, Groups: groups, Duration: time.Millisecond}.WithDefaults()
+		w := load.Workload{Name: "w", Component: contract.ComponentFIFO, Objects: synthetic.ObjectSpec{Count: 43}, Groups: groups, Duration: time.Millisecond}.WithDefaults()
 		f := record.Fork{Process: map[string]float64{}}
 		if err := Run(t.Context(), merging, w, path, 1, &f, nil); err != nil {
 			t.Fatal(err)
@@ -295,7 +296,7 @@ func TestReplayFindsALoss(t *testing.T) {
 	}
 	honest := e.NewFIFO
 	e.NewFIFO = func(c contract.FIFOConfig) contract.FIFO { return &lossy{FIFO: honest(c)} }
-	w := load.Workload{Name: "w", Component: contract.ComponentFIFO, Objects: load.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
+	w := load.Workload{Name: "w", Component: contract.ComponentFIFO, Objects: synthetic.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
 	f := record.Fork{Process: map[string]float64{}}
 	if err := Run(t.Context(), e, w, path, 1, &f, nil); err != nil {
 		t.Fatal(err)
@@ -337,7 +338,7 @@ func TestReplayFindsALossInAnInformer(t *testing.T) {
 		}, []bool{true, false}},
 	} {
 		e := catalog.Entry{Component: contract.ComponentInformer, Name: c.loses, NewInformer: c.newInformer}
-		w := load.Workload{Name: "w", Component: contract.ComponentInformer, Objects: load.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
+		w := load.Workload{Name: "w", Component: contract.ComponentInformer, Objects: synthetic.ObjectSpec{Count: 43}, Duration: time.Millisecond}.WithDefaults()
 		f := record.Fork{Process: map[string]float64{}}
 		if err := Run(t.Context(), e, w, path, 1, &f, nil); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,8 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/bench/internal/subject"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 )
@@ -23,7 +24,7 @@ func newStoreTarget(newStore func(contract.Indexers) contract.Store, trace *load
 	t := &storeTarget{readers: spread{workload: w}}
 	initial := trace.StateAfter(0)
 	for i := range trace.Resources {
-		s := subject.NewStore(newStore, load.ObjectsOf(w.Objects, trace.Objects(i)), w)
+		s := subject.NewStore(newStore, synthetic.ObjectsOf(w.Objects, trace.Objects(i)), w)
 		items := make(map[string]any, len(initial[i]))
 		for key, obj := range initial[i] {
 			items[key] = obj

@@ -9,7 +9,8 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/bench/internal/staleness"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 )
 
@@ -37,7 +38,7 @@ type delaySubject struct {
 	stopped atomic.Bool
 }
 
-func newDelaySubject(newHeap func() contract.DelayHeap[string], objects *load.Objects, w load.Workload) *delaySubject {
+func newDelaySubject(newHeap func() contract.DelayHeap[string], objects *synthetic.Objects, w load.Workload) *delaySubject {
 	keys := objects.Keys()
 	return &delaySubject{heap: newHeap(), now: time.Now(), waiting: w.Waiting, idle: keys[w.Waiting:], keys: keys, offsets: offsets(w.Ahead)}
 }

@@ -11,7 +11,8 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/bench/internal/staleness"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 )
 
@@ -20,14 +21,14 @@ type fifoSubject struct {
 	seat
 	staleness.Tracker[runtime.Object]
 	fifo    contract.FIFO
-	objects *load.Objects
+	objects *synthetic.Objects
 	items   []any
 	stop    sync.Once
 	seen    handled // by pop
 	waiting int     // left by an actor that only adds
 }
 
-func newFIFOSubject(newFIFO func(contract.FIFOConfig) contract.FIFO, objects *load.Objects) *fifoSubject {
+func newFIFOSubject(newFIFO func(contract.FIFOConfig) contract.FIFO, objects *synthetic.Objects) *fifoSubject {
 	return &fifoSubject{
 		fifo:    newFIFO(contract.FIFOConfig{KnownObjects: knownObjects(objects.Map())}),
 		objects: objects,
@@ -224,7 +225,7 @@ func events(seen *staleness.Sightings, handler *handled, pop func() error) engin
 // added behind the others marks the end: the number of pops before it is up to the FIFO.
 func (s *fifoSubject) refill(fill func() error) engine.Actor {
 	fifo := s.fifo
-	last := load.Generate(load.ObjectSpec{Kind: load.KindNode, Count: 1}, 1).At(0)
+	last := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: 1}, 1).At(0)
 	var seen handled
 	var end bool
 	handle := func(obj any, initial bool) error {

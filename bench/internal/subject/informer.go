@@ -16,7 +16,8 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/bench/internal/staleness"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 )
@@ -25,7 +26,7 @@ import (
 // sent by its source passes the whole informer: reflector, FIFO, store, handlers.
 type Informer struct {
 	newInformer contract.NewInformer
-	Objects     *load.Objects
+	Objects     *synthetic.Objects
 	first       []kruntime.Object // the objects as they were generated
 	Example     kruntime.Object   // an object of their type
 	indexers    contract.Indexers
@@ -57,20 +58,20 @@ type Informer struct {
 }
 
 // NewInformer makes the subject of an informer; Fill starts it.
-func NewInformer(newInformer contract.NewInformer, objects *load.Objects, w load.Workload) *Informer {
+func NewInformer(newInformer contract.NewInformer, objects *synthetic.Objects, w load.Workload) *Informer {
 	s := &Informer{newInformer: newInformer, Objects: objects, first: objects.All(), stopping: make(chan struct{})}
 	if len(s.first) > 0 {
 		s.Example = s.first[0]
 	}
 	s.mu.running = map[*Live]bool{}
-	all := load.Indexers()
+	all := synthetic.Indexers()
 	s.indexers = contract.Indexers{w.Index: all[w.Index]}
 	for _, g := range w.Groups {
 		switch {
 		case g.Op == load.OpByIndex && g.Index != "":
 			s.indexers[g.Index] = all[g.Index]
 		case g.Op == load.OpListNamespace:
-			s.indexers[load.IndexNamespace] = all[load.IndexNamespace]
+			s.indexers[synthetic.IndexNamespace] = all[synthetic.IndexNamespace]
 		case g.Op == load.OpUpdate && g.Rate == 0 && g.Goroutines > 0:
 			s.window = make(chan struct{}, window)
 		case g.Op == load.OpUpdate && g.Goroutines > 0 && s.probe == nil:
@@ -267,7 +268,7 @@ func (s *Informer) reader(op load.Op, g load.Group, who int) (engine.Actor, erro
 	}
 	index := g.Index
 	if op == load.OpListNamespace {
-		index = load.IndexNamespace
+		index = synthetic.IndexNamespace
 	}
 	all := s.Objects.IndexedValues(index)
 	if len(all) == 0 {

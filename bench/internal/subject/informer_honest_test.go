@@ -11,12 +11,13 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/informer"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/informer"
+	"github.com/informerbench/informerbench/core/queue/deltafifo"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
-	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
 // Errors and delays of an informer must show in its numbers or in a check.
@@ -100,7 +101,7 @@ func TestInformerStalenessOfWhatWasNotSent(t *testing.T) {
 type forgetful struct{ contract.FIFO }
 
 func (f forgetful) Update(obj any) error {
-	if strings.HasSuffix(load.Key(obj), "7") {
+	if strings.HasSuffix(synthetic.Key(obj), "7") {
 		return nil
 	}
 	return f.FIFO.Update(obj)
@@ -173,7 +174,7 @@ func TestInformerThatRepeatsIsFound(t *testing.T) {
 // The position of a writer's walk says which versions it has sent last.
 func TestWritingSent(t *testing.T) {
 	t.Parallel()
-	o := load.Generate(load.ObjectSpec{Kind: load.KindSmall, Count: 8}, 1)
+	o := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 8}, 1)
 	first := o.All()
 	later := make([]runtime.Object, len(first))
 	for i, obj := range first {

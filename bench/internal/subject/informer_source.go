@@ -19,7 +19,7 @@ import (
 // EventSource is the source of one measured informer. It is as cheap as a source can be, so
 // that the informer is the bottleneck. A list is a copy of a slice of the objects
 // themselves. An event is a send on a channel of capacity one, as in client-go's own
-// benchmark of shared informers. load.Source, by contrast, keeps a history, makes versions
+// benchmark of shared informers. synthetic.Source, by contrast, keeps a history, makes versions
 // and takes a lock for each event, which would be most of the measured time.
 //
 // One watch is open at a time. send may be called by several goroutines at once.
@@ -65,7 +65,7 @@ func (f *EventSource) Watch(o metav1.ListOptions) (watch.Interface, error) {
 	return f.WatchWithContext(context.Background(), o)
 }
 
-// ListWithContext returns the objects as a *metainternalversion.List, as a load.Source does.
+// ListWithContext returns the objects as a *metainternalversion.List, as a synthetic.Source does.
 func (f *EventSource) ListWithContext(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
 	f.mu.Lock()
 	gate := f.mu.gate

@@ -10,7 +10,8 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -19,7 +20,7 @@ import (
 // informerWorkload is small enough for the race detector.
 func informerWorkload(groups ...load.Group) load.Workload {
 	return load.Workload{
-		Name: "w", Component: contract.ComponentInformer, Objects: load.ObjectSpec{Kind: load.KindSmall, Count: 200, Namespaces: 2},
+		Name: "w", Component: contract.ComponentInformer, Objects: synthetic.ObjectSpec{Kind: synthetic.KindSmall, Count: 200, Namespaces: 2},
 		Groups: groups, Duration: 200 * time.Millisecond, Warmup: 20 * time.Millisecond,
 	}.WithDefaults()
 }
@@ -71,7 +72,7 @@ func TestInformerContended(t *testing.T) {
 			load.Group{Name: "writer", Op: load.OpUpdate, Goroutines: 1},
 			load.Group{Name: "handlers", Op: load.OpHandle, Goroutines: 2},
 			load.Group{Name: "listers", Op: load.OpListNamespace, Goroutines: 2, Think: time.Millisecond},
-			load.Group{Name: "finders", Op: load.OpByIndex, Goroutines: 1, Index: load.IndexNode, Think: time.Millisecond},
+			load.Group{Name: "finders", Op: load.OpByIndex, Goroutines: 1, Index: synthetic.IndexNode, Think: time.Millisecond},
 			load.Group{Name: "getters", Op: load.OpGet, Goroutines: 1, Think: time.Millisecond},
 		))
 		for _, name := range []string{"writer:update", "handlers:handle", "listers:list-namespace", "finders:by-index", "getters:get"} {
@@ -134,7 +135,7 @@ func TestInformerDeliver(t *testing.T) {
 	eachInformer(t, func(t *testing.T, e catalog.Entry) {
 		w := informerWorkload()
 		w.Ops, w.Parallel = []load.Op{load.OpDeliver}, []int{1, 3}
-		s := NewInformer(e.NewInformer, load.Generate(w.Objects, 1), w)
+		s := NewInformer(e.NewInformer, synthetic.Generate(w.Objects, 1), w)
 		s.Fill()
 		defer s.Stop()
 		for _, n := range []int{1, 3, 2} {
@@ -232,7 +233,7 @@ func TestInformerSync(t *testing.T) {
 func TestInformerFeedListsOrStreams(t *testing.T) {
 	eachInformer(t, func(t *testing.T, e catalog.Entry) {
 		w := informerWorkload()
-		s := NewInformer(e.NewInformer, load.Generate(w.Objects, 1), w)
+		s := NewInformer(e.NewInformer, synthetic.Generate(w.Objects, 1), w)
 		defer s.Stop()
 		for stream, want := range map[bool]int64{false: 1, true: 0} {
 			a := s.syncer(stream)
@@ -278,7 +279,7 @@ func TestInformerRelist(t *testing.T) {
 func TestInformerCheckFinds(t *testing.T) {
 	t.Parallel()
 	w := informerWorkload()
-	s := NewInformer(cache.NewSharedIndexInformer, load.Generate(w.Objects, 1), w)
+	s := NewInformer(cache.NewSharedIndexInformer, synthetic.Generate(w.Objects, 1), w)
 	defer s.Stop()
 	s.Fill()
 	if missing := s.differs(s.Main, s.first); missing != "" {
@@ -334,7 +335,7 @@ func TestInformerStopFreesWriters(t *testing.T) {
 			load.Group{Name: "writer", Op: load.OpUpdate, Goroutines: 2},
 			load.Group{Name: "handlers", Op: load.OpHandle, Goroutines: 1, Work: 10 * time.Millisecond},
 		)
-		s := NewInformer(e.NewInformer, load.Generate(w.Objects, 1), w)
+		s := NewInformer(e.NewInformer, synthetic.Generate(w.Objects, 1), w)
 		s.Fill()
 		done := make(chan int)
 		for i, g := range w.Groups {

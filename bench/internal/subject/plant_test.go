@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -36,7 +37,7 @@ func TestSlowedTakesItsShare(t *testing.T) {
 // clock readings and not the slowdown.
 func TestPlantedCellIsSlower(t *testing.T) {
 	reference := referenceOf(t, contract.ComponentStore)
-	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 300}, Ops: []load.Op{load.OpList}, Duration: 24 * time.Millisecond}
+	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 300}, Ops: []load.Op{load.OpList}, Duration: 24 * time.Millisecond}
 	f := record.Fork{Process: map[string]float64{}}
 	share, none := 20.0, 0.0 // so much that no noise can hide it
 	if err := Perform(t.Context(), Side{reference, &share}, &Side{reference, &none}, w.WithDefaults(), &f, nil); err != nil {

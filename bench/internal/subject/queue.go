@@ -9,7 +9,8 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/bench/internal/staleness"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 )
 
@@ -28,7 +29,7 @@ type queueSubject struct {
 	stop    sync.Once
 }
 
-func newQueueSubject(newQueue func(clock.WithTicker) contract.DelayingQueue[string], objects *load.Objects, w load.Workload) *queueSubject {
+func newQueueSubject(newQueue func(clock.WithTicker) contract.DelayingQueue[string], objects *synthetic.Objects, w load.Workload) *queueSubject {
 	s := &queueSubject{queue: newQueue(clock.RealClock{}), keys: objects.Keys(), waiting: w.Waiting}
 	if w.Ahead > 0 {
 		if len(w.Groups) > 0 {

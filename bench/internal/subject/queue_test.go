@@ -7,7 +7,8 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 )
@@ -22,11 +23,11 @@ func TestLatenessOfWhatWaited(t *testing.T) {
 		}
 		synctest.Test(t, func(t *testing.T) {
 			w := load.Workload{
-				Name: "w", Component: contract.ComponentQueue, Objects: load.ObjectSpec{Count: 4000}, Waiting: 4000, Ahead: 4 * time.Second,
+				Name: "w", Component: contract.ComponentQueue, Objects: synthetic.ObjectSpec{Count: 4000}, Waiting: 4000, Ahead: 4 * time.Second,
 				Groups:   []load.Group{{Name: "workers", Op: load.OpGetDone, Goroutines: 2}},
 				Duration: time.Second, Warmup: 2500 * time.Millisecond,
 			}.WithDefaults()
-			s, err := New(e, load.Generate(w.Objects, 1), w)
+			s, err := New(e, synthetic.Generate(w.Objects, 1), w)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,8 @@ import (
 	"encoding/gob"
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 )
@@ -54,7 +55,7 @@ func (s seat) from(w *engine.Walk) *engine.Walk {
 type seating struct {
 	side    Side
 	against *Side // nil if the side takes turns with nobody
-	objects *load.Objects
+	objects *synthetic.Objects
 	w       load.Workload
 	f       *record.Fork
 	first   engine.Subject // of all sittings
@@ -99,7 +100,7 @@ func (s *seating) sit(i int) (engine.Sitting, error) {
 // Play lets the side's subject take turns with that of another process, as a conductor asks
 // through in; the answers go to out. See engine.Player.
 func Play(ctx context.Context, side Side, w load.Workload, f *record.Fork, in *gob.Decoder, out *gob.Encoder) error {
-	own := seating{side: side, objects: load.Generate(w.Objects, w.Seed), w: w, f: f}
+	own := seating{side: side, objects: synthetic.Generate(w.Objects, w.Seed), w: w, f: f}
 	p := engine.Player{Objects: own.objects, Fork: f, Sit: func(i int) (engine.Subject, error) {
 		s, err := own.sit(i)
 		return s.Candidate, err

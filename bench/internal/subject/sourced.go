@@ -15,8 +15,9 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/bench/internal/staleness"
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/indexer"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/indexer"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -27,8 +28,8 @@ import (
 // lists again after a fault. Readers and consumers use the component as usual.
 type sourced struct {
 	engine.Subject
-	source  *load.Source
-	objects *load.Objects
+	source  *synthetic.Source
+	objects *synthetic.Objects
 	store   contract.Store        // nil for a FIFO
 	visible *staleness.Visibility // nil for a FIFO
 	cancel  context.CancelFunc
@@ -41,8 +42,8 @@ type sourced struct {
 // back-off begins at 800 ms.
 var reflectorBackoff = wait.Backoff{Duration: 5 * time.Millisecond, Cap: 100 * time.Millisecond, Steps: 10, Factor: 2, Jitter: 1}
 
-func newSourced(s engine.Subject, objects *load.Objects, w load.Workload) (*sourced, error) {
-	out := &sourced{Subject: s, objects: objects, source: load.NewSource(objects.All(), load.SourceOptions{Faults: w.Faults})}
+func newSourced(s engine.Subject, objects *synthetic.Objects, w load.Workload) (*sourced, error) {
+	out := &sourced{Subject: s, objects: objects, source: synthetic.NewSource(objects.All(), synthetic.SourceOptions{Faults: w.Faults})}
 	var target cache.ReflectorStore
 	switch s := s.(type) {
 	case *Store:
@@ -123,7 +124,7 @@ func (s *sourced) Actor(op load.Op, g load.Group, who int) (engine.Actor, error)
 				return i
 			}
 			if err == nil && a.Due != nil {
-				s.visible.Wrote(load.VersionOf(written), a.Due.Since, a.Seen)
+				s.visible.Wrote(synthetic.VersionOf(written), a.Due.Since, a.Seen)
 			}
 		}
 		return n

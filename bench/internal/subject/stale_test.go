@@ -7,7 +7,8 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -23,8 +24,8 @@ func inBubble(t *testing.T, c contract.Component, impl string, spoil func(engine
 	}
 	out := map[string]record.Series{}
 	synctest.Test(t, func(t *testing.T) {
-		w := load.Workload{Name: "w", Component: c, Objects: load.ObjectSpec{Count: 1024}, Groups: groups, Duration: time.Second, Warmup: 100 * time.Millisecond}.WithDefaults()
-		s, err := New(e, load.Generate(w.Objects, 1), w)
+		w := load.Workload{Name: "w", Component: c, Objects: synthetic.ObjectSpec{Count: 1024}, Groups: groups, Duration: time.Second, Warmup: 100 * time.Millisecond}.WithDefaults()
+		s, err := New(e, synthetic.Generate(w.Objects, 1), w)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 )
 
@@ -14,7 +15,7 @@ import (
 type Store struct {
 	seat
 	Store   contract.Store
-	Objects *load.Objects
+	Objects *synthetic.Objects
 	index   string   // the index to read where a group names none
 	plant   *float64 // see slowed; nil for none
 	// later holds, for update and update-index, a later version of each object on a walk.
@@ -23,8 +24,8 @@ type Store struct {
 }
 
 // NewStore makes the subject of a store, which is empty until Fill.
-func NewStore(newStore func(contract.Indexers) contract.Store, objects *load.Objects, w load.Workload) *Store {
-	s := &Store{Store: newStore(load.Indexers()), Objects: objects, index: w.Index, later: map[load.Op]map[int]any{}}
+func NewStore(newStore func(contract.Indexers) contract.Store, objects *synthetic.Objects, w load.Workload) *Store {
+	s := &Store{Store: newStore(synthetic.Indexers()), Objects: objects, index: w.Index, later: map[load.Op]map[int]any{}}
 	return s
 }
 

@@ -9,8 +9,9 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/contract"
-	"github.com/informerbench/informerbench/impl/mutexmap"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/impl/mutexmap"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -21,9 +22,9 @@ import (
 func TestUpdatesChangeSomething(t *testing.T) {
 	for _, op := range []load.Op{load.OpUpdate, load.OpUpdateIndex} {
 		t.Run(string(op), func(t *testing.T) {
-			w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 300}}.WithDefaults()
+			w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 300}}.WithDefaults()
 			spy := &spyStore{last: map[string]any{}}
-			s := NewStore(func(contract.Indexers) contract.Store { return spy }, load.Generate(w.Objects, 1), w)
+			s := NewStore(func(contract.Indexers) contract.Store { return spy }, synthetic.Generate(w.Objects, 1), w)
 			s.Fill()
 			actors, err := engine.Crew(s, op, 2)
 			if err != nil {
@@ -43,7 +44,7 @@ func TestUpdatesChangeSomething(t *testing.T) {
 
 // The same holds of an operation that is measured, in turns with another.
 func TestTurnsUpdateEachTime(t *testing.T) {
-	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 5000}, Ops: []load.Op{load.OpUpdateIndex}, Duration: time.Millisecond}.WithDefaults()
+	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 5000}, Ops: []load.Op{load.OpUpdateIndex}, Duration: time.Millisecond}.WithDefaults()
 	var spies []*spyStore
 	entry := catalog.Entry{Component: contract.ComponentStore, Name: "spy", NewStore: func(contract.Indexers) contract.Store {
 		spies = append(spies, &spyStore{last: map[string]any{}})
@@ -67,9 +68,9 @@ func TestTurnsUpdateEachTime(t *testing.T) {
 // node, update-index moves each.
 func TestTurnsDoNotDisturbUpdates(t *testing.T) {
 	t.Parallel()
-	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 300}}.WithDefaults()
+	w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 300}}.WithDefaults()
 	spy := &spyStore{last: map[string]any{}}
-	s := NewStore(func(contract.Indexers) contract.Store { return spy }, load.Generate(w.Objects, 1), w)
+	s := NewStore(func(contract.Indexers) contract.Store { return spy }, synthetic.Generate(w.Objects, 1), w)
 	s.Fill()
 	actor := map[load.Op]engine.Actor{}
 	for _, op := range []load.Op{load.OpUpdate, load.OpUpdateIndex} {
@@ -94,13 +95,13 @@ func TestTurnsDoNotDisturbUpdates(t *testing.T) {
 // An operation reads the index that its workload names.
 func TestByIndexReadsTheWorkloadsIndex(t *testing.T) {
 	t.Parallel()
-	for index, matches := range map[string]int{load.IndexNamespace: 75, load.IndexNode: 15} {
-		w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: load.ObjectSpec{Count: 300, Namespaces: 4, Nodes: 20}, Index: index, Ops: []load.Op{load.OpByIndex}}.WithDefaults()
+	for index, matches := range map[string]int{synthetic.IndexNamespace: 75, synthetic.IndexNode: 15} {
+		w := load.Workload{Name: "w", Component: contract.ComponentStore, Objects: synthetic.ObjectSpec{Count: 300, Namespaces: 4, Nodes: 20}, Index: index, Ops: []load.Op{load.OpByIndex}}.WithDefaults()
 		if err := w.Validate(); err != nil {
 			t.Fatal(err)
 		}
 		spy := &spyStore{last: map[string]any{}}
-		objects := load.Generate(w.Objects, 1)
+		objects := synthetic.Generate(w.Objects, 1)
 		s := NewStore(func(ix contract.Indexers) contract.Store {
 			spy.Store = mutexmap.New(ix)
 			spy.Store.Replace(objects.Map(), "1")

@@ -15,7 +15,8 @@ import (
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/bench/internal/profile"
 	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -29,7 +30,7 @@ type Side struct {
 }
 
 // fresh makes the side's subject.
-func (s Side) fresh(objects *load.Objects, w load.Workload) (engine.Subject, error) {
+func (s Side) fresh(objects *synthetic.Objects, w load.Workload) (engine.Subject, error) {
 	out, err := New(s.Entry, objects, w)
 	if store, ok := out.(*Store); ok {
 		store.plant = s.Plant
@@ -43,7 +44,7 @@ func (s Side) fresh(objects *load.Objects, w load.Workload) (engine.Subject, err
 // If against is not nil, the operations are measured in turns with that implementation,
 // where its subjects can take turns.
 func Perform(ctx context.Context, side Side, against *Side, w load.Workload, f *record.Fork, p *profile.Profiler) error {
-	objects := load.Generate(w.Objects, w.Seed)
+	objects := synthetic.Generate(w.Objects, w.Seed)
 	if len(w.Ops) > 0 {
 		pairs := seating{side: side, against: against, objects: objects, w: w, f: f}
 		name := ""
@@ -91,7 +92,7 @@ func settle(s engine.Subject, f *record.Fork) {
 }
 
 // New makes the subject of the entry's component. The caller fills it.
-func New(entry catalog.Entry, objects *load.Objects, w load.Workload) (engine.Subject, error) {
+func New(entry catalog.Entry, objects *synthetic.Objects, w load.Workload) (engine.Subject, error) {
 	switch entry.Component {
 	case contract.ComponentStore:
 		return NewStore(entry.NewStore, objects, w), nil

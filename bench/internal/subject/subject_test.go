@@ -8,7 +8,8 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -22,12 +23,12 @@ func TestEveryOperation(t *testing.T) {
 			continue // no workload measures one by itself
 		}
 		t.Run(e.ID(), func(t *testing.T) {
-			w := load.Workload{Name: "w", Component: e.Component, Objects: load.ObjectSpec{Count: 300}}
+			w := load.Workload{Name: "w", Component: e.Component, Objects: synthetic.ObjectSpec{Count: 300}}
 			if e.Component == contract.ComponentDelay {
 				w.Waiting, w.Ahead = 150, time.Minute
 			}
 			w = w.WithDefaults()
-			objects := load.Generate(w.Objects, 1)
+			objects := synthetic.Generate(w.Objects, 1)
 			for _, op := range load.Operations(e.Component) {
 				if !op.Single {
 					continue
@@ -113,8 +114,8 @@ func TestFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := load.Workload{
-				Name: "faulty", Component: c.component, Objects: load.ObjectSpec{Count: 100}, Groups: c.groups, Duration: 200 * time.Millisecond,
-				Faults: []load.Fault{{Kind: load.FaultGone, AfterEvents: 20, EveryEvents: 40}, {Kind: load.FaultClose, AfterEvents: 10, EveryEvents: 30}},
+				Name: "faulty", Component: c.component, Objects: synthetic.ObjectSpec{Count: 100}, Groups: c.groups, Duration: 200 * time.Millisecond,
+				Faults: []synthetic.Fault{{Kind: synthetic.FaultGone, AfterEvents: 20, EveryEvents: 40}, {Kind: synthetic.FaultClose, AfterEvents: 10, EveryEvents: 30}},
 			}.WithDefaults()
 			if err := w.Validate(); err != nil {
 				t.Fatal(err)
@@ -164,7 +165,7 @@ func TestOperationsTakeTurnsWithTheReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			reference := referenceOf(t, c.component)
-			w := load.Workload{Name: "w", Component: c.component, Objects: load.ObjectSpec{Count: 300}, Duration: 10 * time.Millisecond}
+			w := load.Workload{Name: "w", Component: c.component, Objects: synthetic.ObjectSpec{Count: 300}, Duration: 10 * time.Millisecond}
 			if c.component == contract.ComponentDelay {
 				w.Waiting, w.Ahead = 150, time.Minute
 			}

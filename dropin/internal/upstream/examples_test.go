@@ -12,9 +12,9 @@ import (
 
 // standIns are the import paths that a program changes, and what they were.
 var standIns = map[string]string{
-	"github.com/informerbench/informerbench/dropin/cache":         "k8s.io/client-go/tools/cache",
-	"github.com/informerbench/informerbench/dropin/priorityqueue": "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue",
-	"github.com/informerbench/informerbench/dropin/workqueue":     "k8s.io/client-go/util/workqueue",
+	"github.com/informerbench/informerbench/core/dropin/cache":     "k8s.io/client-go/tools/cache",
+	"github.com/informerbench/informerbench/dropin/priorityqueue":  "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue",
+	"github.com/informerbench/informerbench/core/dropin/workqueue": "k8s.io/client-go/util/workqueue",
 }
 
 // The examples were moved over by imports only: with the imports as they were, they compile and

@@ -212,6 +212,9 @@ func (s Suite) goTest(overlay, modules string, tests []string) (results, output 
 		args = append(args, "-ginkgo.json-report="+filepath.Join(filepath.Dir(overlay), specsFile))
 	}
 	cmd := exec.Command("go", args...) //nolint:gosec // constants of a test
+	if cmd.Dir, err = s.dirOf(s.Ours); err != nil {
+		return nil, nil, err
+	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, failed := cmd.Output()

@@ -9,7 +9,7 @@ import (
 func TestFailuresAreSeen(t *testing.T) {
 	t.Parallel()
 	s := Suite{
-		Theirs: "k8s.io/client-go/util/workqueue", Ours: "github.com/informerbench/informerbench/dropin/workqueue",
+		Theirs: "k8s.io/client-go/util/workqueue", Ours: "github.com/informerbench/informerbench/core/dropin/workqueue",
 		Files:  []string{"queue_test.go"},
 		Bodies: map[string]string{"TestLen": `t.Error("broken on purpose")`},
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/conformance/linear"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/internal/mechanical/active"
 )
 

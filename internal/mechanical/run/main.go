@@ -1,7 +1,7 @@
 // Command run judges the mechanical mutants; see package mechanical.
 //
 //	go run ./internal/mechanical/run                    # all packages
-//	go run ./internal/mechanical/run impl/dense         # some
+//	go run ./internal/mechanical/run core/impl/dense         # some
 //	go run ./internal/mechanical/run -every 20          # a sample, of which nothing is kept
 //	go run ./internal/mechanical/run -survivors         # what survived, once more
 //	go run ./internal/mechanical/run -journal verdicts  # can be cut short, and goes on

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load/apiserver"
 )
 
@@ -19,7 +19,7 @@ var _ = BeforeSuite(func() {
 	inNamespace := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "default", Name: name} }
 	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
 	// What a new cluster has.
-	sources := map[schema.GroupVersionResource]*load.Source{}
+	sources := map[schema.GroupVersionResource]*synthetic.Source{}
 	for resource, objects := range map[string][]runtime.Object{
 		"pods":            nil,
 		"nodes":           nil,
@@ -28,7 +28,7 @@ var _ = BeforeSuite(func() {
 		"services":        {&corev1.Service{ObjectMeta: inNamespace("kubernetes"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 443}}}}},
 	} {
 		example := map[string]runtime.Object{"pods": &corev1.Pod{}, "nodes": &corev1.Node{}}[resource]
-		source := load.NewSource(objects, load.SourceOptions{Example: example})
+		source := synthetic.NewSource(objects, synthetic.SourceOptions{Example: example})
 		DeferCleanup(source.Stop)
 		sources[corev1.SchemeGroupVersion.WithResource(resource)] = source
 	}

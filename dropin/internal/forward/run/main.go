@@ -1,12 +1,13 @@
 // The command run writes the generated file of a stand-in package, for go generate:
 //
-//	go run ../internal/forward/run -from k8s.io/client-go/tools/cache forwards.go
+//	go run ./internal/forward/run -from k8s.io/client-go/tools/cache ../core/dropin/cache/forwards.go
 package main
 
 import (
 	"flag"
 	"log"
 	"os"
+	"path/filepath"
 
 	"github.com/informerbench/informerbench/dropin/internal/forward"
 )
@@ -17,9 +18,9 @@ func main() {
 	from := flag.String("from", "", "import path of the package whose names are passed on")
 	flag.Parse()
 	if *from == "" || flag.NArg() != 1 {
-		log.Fatal("want -from and the name of the file to write, in the working directory")
+		log.Fatal("want -from and the file to write, in the folder of the package")
 	}
-	text, err := forward.Generate(".", flag.Arg(0), *from)
+	text, err := forward.Generate(filepath.Dir(flag.Arg(0)), filepath.Base(flag.Arg(0)), *from)
 	if err != nil {
 		log.Fatal(err)
 	}

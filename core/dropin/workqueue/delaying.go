@@ -1,0 +1,145 @@
+package workqueue
+
+import (
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/queue/delay"
+	ours "github.com/informerbench/informerbench/core/queue/workqueue"
+)
+
+type (
+	// DelayingInterface is a queue, of items of any type, that can add items later.
+	//
+	// Deprecated: use TypedDelayingInterface.
+	//lint:ignore SA1019 programs that still use the name are to find it
+	DelayingInterface = workqueue.DelayingInterface //nolint:staticcheck // as above
+	// TypedDelayingInterface is a queue that can add items later.
+	TypedDelayingInterface[T comparable] = workqueue.TypedDelayingInterface[T]
+	// DelayingQueueConfig is the configuration of a DelayingInterface.
+	//
+	// Deprecated: use TypedDelayingQueueConfig.
+	DelayingQueueConfig = workqueue.TypedDelayingQueueConfig[any]
+	// TypedDelayingQueueConfig is the configuration of a delaying queue.
+	TypedDelayingQueueConfig[T comparable] = workqueue.TypedDelayingQueueConfig[T]
+)
+
+// NewDelayingQueue returns a delaying queue without a name, hence without metrics.
+//
+// Deprecated: use NewTypedDelayingQueue.
+func NewDelayingQueue() DelayingInterface { return NewTypedDelayingQueue[any]() }
+
+// NewTypedDelayingQueue returns a delaying queue without a name, hence without metrics.
+func NewTypedDelayingQueue[T comparable]() TypedDelayingInterface[T] {
+	return NewTypedDelayingQueueWithConfig(TypedDelayingQueueConfig[T]{})
+}
+
+// TypedNewDelayingQueue is NewTypedDelayingQueue.
+//
+// Deprecated: use NewTypedDelayingQueue.
+func TypedNewDelayingQueue[T comparable]() TypedDelayingInterface[T] {
+	return NewTypedDelayingQueue[T]()
+}
+
+// NewDelayingQueueWithConfig returns a delaying queue.
+//
+// Deprecated: use NewTypedDelayingQueueWithConfig.
+func NewDelayingQueueWithConfig(config DelayingQueueConfig) DelayingInterface {
+	return NewTypedDelayingQueueWithConfig(config)
+}
+
+// NewTypedDelayingQueueWithConfig returns a delaying queue. It runs one goroutine until it is
+// shut down, one more with metrics, and one more over a Queue of the caller's.
+func NewTypedDelayingQueueWithConfig[T comparable](config TypedDelayingQueueConfig[T]) TypedDelayingInterface[T] {
+	cfg := ours.Config[T]{Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider), Clock: config.Clock}
+	if config.Queue != nil {
+		return newOver(config.Queue, cfg)
+	}
+	return ours.NewDelaying(newHeap[T], cfg)
+}
+
+// NewDelayingQueueWithCustomQueue returns a delaying queue over q.
+//
+// Deprecated: use NewTypedDelayingQueueWithConfig.
+func NewDelayingQueueWithCustomQueue(q Interface, name string) DelayingInterface {
+	return NewDelayingQueueWithConfig(DelayingQueueConfig{Name: name, Queue: q})
+}
+
+// NewNamedDelayingQueue returns a delaying queue whose metrics have this name.
+//
+// Deprecated: use NewTypedDelayingQueueWithConfig.
+func NewNamedDelayingQueue(name string) DelayingInterface {
+	return NewDelayingQueueWithConfig(DelayingQueueConfig{Name: name})
+}
+
+// NewDelayingQueueWithCustomClock returns a delaying queue that takes its time from clock.
+//
+// Deprecated: use NewTypedDelayingQueueWithConfig.
+func NewDelayingQueueWithCustomClock(clock clock.WithTicker, name string) DelayingInterface {
+	return NewDelayingQueueWithConfig(DelayingQueueConfig{Name: name, Clock: clock})
+}
+
+func newHeap[T comparable]() contract.DelayHeap[T] { return delay.NewQuadHeap[T]() }
+
+// over delays the items of a queue that the caller made. They wait in a delaying queue of
+// ours; a goroutine is that queue's worker and adds them to the caller's.
+type over[T comparable] struct {
+	TypedInterface[T]
+	waiting *ours.DelayingQueue[T]
+	retries workqueue.CounterMetric // nil without metrics
+}
+
+// newOver takes over q, which has metrics of its own.
+func newOver[T comparable](q TypedInterface[T], cfg ours.Config[T]) *over[T] {
+	o := &over[T]{TypedInterface: q}
+	if cfg.Name != "" && cfg.MetricsProvider != nil {
+		o.retries = cfg.MetricsProvider.NewRetriesMetric(cfg.Name)
+	}
+	cfg.Name = "" // what waits is no queue of the program's
+	o.waiting = ours.NewDelaying(newHeap[T], cfg)
+	go o.pass()
+	return o
+}
+
+// pass adds due items to the caller's queue until ShutDown.
+func (o *over[T]) pass() {
+	for {
+		item, shutdown := o.waiting.Get()
+		if shutdown {
+			return
+		}
+		o.TypedInterface.Add(item)
+		o.waiting.Done(item)
+	}
+}
+
+// AddAfter adds item when duration has passed, at once if that is zero or less. After ShutDown
+// it is ignored.
+func (o *over[T]) AddAfter(item T, duration time.Duration) {
+	if o.ShuttingDown() {
+		return
+	}
+	if o.retries != nil {
+		o.retries.Inc()
+	}
+	if duration <= 0 {
+		o.Add(item)
+		return
+	}
+	o.waiting.AddAfter(item, duration)
+}
+
+// ShutDown drops what waits, and shuts the caller's queue down.
+func (o *over[T]) ShutDown() {
+	o.waiting.ShutDown()
+	o.TypedInterface.ShutDown()
+}
+
+// ShutDownWithDrain drops what waits, and drains the caller's queue.
+func (o *over[T]) ShutDownWithDrain() {
+	o.waiting.ShutDown()
+	o.TypedInterface.ShutDownWithDrain()
+}

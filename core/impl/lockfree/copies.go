@@ -1,0 +1,103 @@
+package lockfree
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/informerbench/informerbench/core/explore"
+)
+
+// copies keeps copies of the objects of an array, block by block. A list of blocks that
+// have not changed for a while copies contiguous memory, and does not follow a pointer for
+// each object. Readers make the copies, and writers drop them: a copy keeps no replaced
+// object alive.
+type copies struct {
+	blocks atomic.Pointer[[]*blockCopy]
+}
+
+// blockCopy is the copy of one block, if there is one, and says when the block changed.
+type blockCopy struct {
+	// touched is the number of the newest write that changed the block. It is stored before
+	// that write is committed. So if touched is at most a reader's snapshot, the block is,
+	// for that snapshot, as write touched left it.
+	touched atomic.Uint64
+	// seen is the value of touched, plus one, that the last reader found who read cell by
+	// cell. The next reader that finds the same touched makes a copy: so a block that
+	// changes all the time is not copied.
+	seen atomic.Uint64
+	copy atomic.Pointer[objectsAt]
+}
+
+// objectsAt is the objects of a block as write seq left them.
+type objectsAt struct {
+	seq     uint64
+	objects []any
+}
+
+// read sets part to the objects that snapshot seq sees in the i-th block.
+func (c *copies) read(part []any, i int, block []cell, seq uint64) {
+	explore.Point("copies.blocks")
+	b := (*c.blocks.Load())[i]
+	explore.Point("copies.touched")
+	touched := b.touched.Load()
+	if touched > seq {
+		readBlock(part, block, seq)
+		return
+	}
+	explore.Point("copies.copy")
+	if found := b.copy.Load(); found != nil && found.seq == touched {
+		copy(part, found.objects)
+		return
+	}
+	readBlock(part, block, seq)
+	explore.Point("copies.seen")
+	if b.seen.Load() != touched+1 {
+		explore.Point("copies.see")
+		b.seen.Store(touched + 1)
+		return
+	}
+	made := &objectsAt{touched, slices.Clone(part)}
+	explore.Point("copies.publish")
+	b.copy.Store(made)
+	// Either the next writer finds the copy and drops it, or this reader finds here that a
+	// writer came first.
+	explore.Point("copies.again")
+	if b.touched.Load() != touched {
+		explore.Point("copies.withdraw")
+		b.copy.CompareAndSwap(made, nil)
+	}
+}
+
+// touch drops the copy of the block in which pos lies. The writer calls it before it
+// commits a change of the object there.
+func (c *copies) touch(w *write, pos uint32) {
+	if c == nil {
+		return
+	}
+	b := (*c.blocks.Load())[pos>>blockShift]
+	if b.touched.Load() != w.seq {
+		explore.Point("touch.touched")
+		b.touched.Store(w.seq)
+	}
+	explore.Point("touch.copy")
+	if b.copy.Load() != nil {
+		explore.Point("touch.drop")
+		b.copy.Store(nil)
+	}
+}
+
+// reserve makes room for the copies of n blocks.
+func (c *copies) reserve(n int) {
+	var blocks []*blockCopy
+	if p := c.blocks.Load(); p != nil {
+		blocks = *p
+	}
+	if n <= len(blocks) {
+		return
+	}
+	for len(blocks) < n {
+		blocks = append(blocks, &blockCopy{})
+	}
+	explore.Point("copies.reserve")
+	c.blocks.Store(&blocks)
+}

@@ -1,0 +1,278 @@
+//go:build race || invariants
+
+package lockfree
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"github.com/informerbench/informerbench/core/contract"
+)
+
+// worn returns a store in which every mechanism is at work: objects that came, moved and
+// went beside an open snapshot, with two indexes, the second added meanwhile.
+func worn(t *testing.T) *view {
+	t.Helper()
+	s := New(contract.Indexers{"group": byPointedGroup})
+	write := func(i, round int) {
+		s.Update(fmt.Sprint(i), &thing{round, fmt.Sprint("g", (i*7+round)%5)})
+	}
+	for i := range 60 {
+		write(i, 0)
+	}
+	s.Delete("59")
+	for i := range 10 {
+		s.Update(fmt.Sprint(i), &thing{0, fmt.Sprint("alone", i)})
+	}
+	for i := range 10 {
+		write(i, 0) // leaves free ids
+	}
+	write(1, 1) // and spares
+	write(1, 2)
+	v := s.view.Load()
+	v.readers.acquire(&v.committed)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range 30 {
+		write(rnd.IntN(60), i)
+	}
+	if err := s.AddIndexers(contract.Indexers{"added": byPointedGroup}); err != nil {
+		t.Fatal(err)
+	}
+	s.Update("emptied", &thing{0, "only"})
+	s.Delete("emptied")
+	for _, key := range []string{"3", "4", "5"} {
+		s.Delete(key)
+	}
+	s.List()
+	s.List() // makes copies
+	return s.view.Load()
+}
+
+func byPointedGroup(obj any) ([]string, error) { return []string{obj.(*thing).group}, nil }
+
+// plants are functions that break a rule, one or more for each.
+var plants = map[rule][]func(v *view){
+	ruleUsed: {
+		func(v *view) { v.objects.used.Store(v.objects.n - 1) },
+		func(v *view) { v.objects.used.Add(1) },
+		func(v *view) { last(&v.objects).Store(nil) },
+	},
+	ruleLength: {
+		func(v *view) { v.objects.n-- },
+		func(v *view) { v.objects.cell(0).Store(nil) },
+	},
+	ruleChain: {
+		func(v *view) { changed(v).seq = v.core.committed.Load() + 1 },
+		func(v *view) { s := changed(v); s.setPast(&s.record) },
+		func(v *view) { s := changed(v); s.of = &s.record },
+	},
+	ruleSpare: {
+		func(v *view) { v.write.spares.free = append(v.write.spares.free, changed(v)) },
+		func(v *view) { v.write.spares.free = append(v.write.spares.free, &standIn{of: &record{}}) },
+		func(v *view) { s := &standIn{}; v.write.spares.retired = []*standIn{s, s} },
+	},
+	rulePlace: {
+		func(v *view) { v.retireList.changed = v.retireList.changed[1:] },
+		func(v *view) { v.retireList.changed = append(v.retireList.changed, v.retireList.changed[0]) },
+		func(v *view) { v.retireList.changed = append(v.retireList.changed, place{&v.objects, direct(v)}) },
+		func(v *view) { p := v.retireList.changed[0]; p.array.cell(p.pos).Store(changed(v).of) },
+	},
+	rulePlaceGone: {
+		func(v *view) { v.buckets[bucketThatWaits(v).id] = nil },
+	},
+	ruleVersions: {
+		func(v *view) { v.retireList.updated[0].newest.Load().seq = v.core.committed.Load() + 1 },
+		func(v *view) { n := v.retireList.updated[0].newest.Load(); n.setPast(n) },
+	},
+	ruleUpdated: {
+		func(v *view) { v.retireList.updated = v.retireList.updated[1:] },
+		func(v *view) { v.retireList.updated = append(v.retireList.updated, v.retireList.updated[0]) },
+		func(v *view) { v.retireList.updated[0].newest.Load().setPast(nil) },
+	},
+	ruleEmptied: {
+		func(v *view) { v.retireList.emptied = nil },
+		func(v *view) { v.retireList.emptied = append(v.retireList.emptied, v.retireList.emptied[0]) },
+		func(v *view) { v.retireList.emptied[0].retired = false },
+	},
+	ruleWrite: {
+		func(v *view) { v.write.emptied = v.retireList.emptied },
+		func(v *view) { v.write.made++ },
+		func(v *view) { v.core.shown.changed = []*entry{{}} },
+	},
+	ruleReclaimThreshold: {func(v *view) { v.sinceReclaim = v.reclaimThreshold + 1 }},
+	ruleResourceVersion: {func(v *view) {
+		v.resourceVersion.newest.Store(&version{obj: bookmark("7"), seq: v.core.committed.Load()})
+	}},
+	rulePos: {func(v *view) { present(v, 0).pos = present(v, 1).pos }},
+	rulePosting: {
+		func(v *view) { present(v, 0).postings()[0].pos++ },
+		func(v *view) { p := present(v, 0).postings(); p[1] = p[0] },
+		func(v *view) { present(v, 0).postings()[0].bucket = uint32(len(v.buckets)) },
+	},
+	rulePostings: {
+		func(v *view) { present(v, 0).dropPosting(0) },
+		func(v *view) { v.core.record("3").addPosting(posting{1, 0}) },
+	},
+	ruleBucket: {
+		func(v *view) { full(v).id++ },
+		func(v *view) { full(v).index = newIndex("foreign", nil, 0) },
+		func(v *view) { b := full(v); b.newest.Store(&version{obj: absence{}, seq: 1}) },
+	},
+	ruleValues: {
+		func(v *view) { full(v).pos++ },
+		func(v *view) { v.indexes[0].values.n-- },
+	},
+	ruleFreeID: {
+		func(v *view) { v.freeIDs = append(v.freeIDs, full(v).id) },
+		func(v *view) { v.freeIDs = append(v.freeIDs, v.freeIDs[0]) },
+	},
+	ruleDirectory: {
+		func(v *view) {
+			d := v.core.keys.dir.Load()
+			v.core.keys.dir.Store(&directory{depth: d.depth, entries: slices.Clone(d.entries), parts: slices.Clone(d.parts)})
+			d = v.core.keys.dir.Load()
+			d.entries[0] = newPart(0, 0).entries
+		},
+		func(v *view) {
+			p := *v.core.keys.dir.Load().parts[0]
+			p.depth++
+			d := newDirectory(v.core.keys.dir.Load().depth)
+			for i := range d.parts {
+				d.set(i, &p)
+			}
+			v.core.keys.dir.Store(d)
+		},
+	},
+	ruleSearch: {
+		func(v *view) { _, e := v.core.entry("7"); e.word.Store(e.word.Load() ^ 1<<lengthBits) },
+		func(v *view) { _, e := v.core.entry("7"); e.rec.Store(present(v, 1)) },
+	},
+	ruleCounts: {
+		func(v *view) { p, _ := v.core.entry("7"); p.live++ },
+		func(v *view) { p, _ := v.core.entry("7"); p.used-- },
+	},
+	ruleLive: {func(v *view) { present(v, 0).newest.Store(&version{obj: absence{}, seq: 1}) }},
+	ruleShown: {
+		func(v *view) { _, e := v.core.entry("7"); atomic.StorePointer(&e.data, unsafe.Pointer(&thing{})) },
+		func(v *view) { _, e := v.core.entry("7"); atomic.StorePointer(&e.data, nil) },
+	},
+	ruleCopy: {
+		func(v *view) { copied(v).copy.Load().objects[0] = &thing{} },
+		func(v *view) { c := copied(v).copy.Load(); c.objects = c.objects[:1] },
+		func(v *view) { copied(v).touched.Store(v.core.committed.Load() + 1) },
+	},
+}
+
+// changed returns the stand-in of the first cell of the array of all objects that is on the
+// retire list and not empty.
+func changed(v *view) *standIn {
+	for _, p := range v.retireList.changed {
+		if s := p.array.cell(p.pos).Load().standIn(); p.array == &v.objects && s.of != nil {
+			return s
+		}
+	}
+	panic("no cell of an object waits")
+}
+
+func last(a *array) *cell { return a.cell(a.used.Load() - 1) }
+
+// direct returns a cell of the array of all objects that points to a record.
+func direct(v *view) uint32 {
+	for pos := range v.objects.n {
+		if v.objects.cell(pos).Load().standIn() == nil {
+			return pos
+		}
+	}
+	panic("all cells have a stand-in")
+}
+
+func (c *core) entry(key string) (*part, *entry) { return c.keys.find(c.keys.word(key), key) }
+
+func (c *core) record(key string) *record {
+	_, e := c.entry(key)
+	return e.rec.Load()
+}
+
+// present returns the record of one of the keys that are present.
+func present(v *view, i int) *record { return v.core.record([]string{"7", "8"}[i]) }
+
+func full(v *view) *bucket { return v.indexes[0].bucketOf("g1") }
+
+// bucketThatWaits returns an empty bucket with a cell on the retire list.
+func bucketThatWaits(v *view) *bucket {
+	for _, b := range v.retireList.emptied {
+		for _, p := range v.retireList.changed {
+			if p.array == &b.objects {
+				return b
+			}
+		}
+	}
+	panic("no cell of an empty bucket waits")
+}
+
+func copied(v *view) *blockCopy {
+	for _, b := range *v.objects.copies.blocks.Load() {
+		if b.copy.Load() != nil {
+			return b
+		}
+	}
+	panic("no block is copied")
+}
+
+// The test breaks each rule in a store that keeps all of them. The checker names the breach.
+func TestBrokenInvariantsAreReported(t *testing.T) {
+	t.Parallel()
+	for _, r := range rules {
+		if len(plants[r]) == 0 {
+			t.Errorf("no breach is planted of the rule: %s", r)
+		}
+		for i, plant := range plants[r] {
+			t.Run(fmt.Sprintf("%.40s/%d", r, i), func(t *testing.T) {
+				t.Parallel()
+				v := worn(t)
+				if breaches := v.breaches(); len(breaches) > 0 {
+					t.Fatalf("a sound store breaks rules:\n%s", strings.Join(breaches, "\n"))
+				}
+				plant(v)
+				breaches := v.breaches()
+				if !slices.ContainsFunc(breaches, func(b string) bool { return strings.HasPrefix(b, string(r)+": ") }) {
+					t.Errorf("the breach is not reported:\n%s", strings.Join(breaches, "\n"))
+				}
+			})
+		}
+	}
+	if len(plants) != len(rules) {
+		t.Errorf("%d rules are broken, of %d", len(plants), len(rules))
+	}
+}
+
+// A write after the breach panics, in a large store one of the next few.
+func TestABreachEndsInAPanic(t *testing.T) {
+	t.Parallel()
+	for _, objects := range []int{50, 5000} {
+		s := New(contract.Indexers{"group": byPointedGroup})
+		for i := range objects {
+			s.Add(fmt.Sprint(i), &thing{0, "g"})
+		}
+		s.view.Load().reclaimThreshold = -1
+		writes, broken := 0, any(nil)
+		for ; broken == nil && writes <= 2*objects/checkedPerWrite+1; writes++ {
+			func() {
+				defer func() { broken = recover() }()
+				s.Bookmark("8")
+			}()
+		}
+		if !strings.Contains(fmt.Sprint(broken), string(ruleReclaimThreshold)) {
+			t.Errorf("%d objects: after %d writes: %v", objects, writes, broken)
+		}
+		if reflect.TypeOf(broken) != reflect.TypeOf("") {
+			t.Errorf("the panic is a %T", broken)
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package lockfree
+
+import (
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/core/impl/indexing"
+)
+
+// Store is a contract.Store and has every optional power: it satisfies
+// cache.ThreadSafeStoreWithTransaction. All methods may be called by any number of
+// goroutines at once. An IndexFunc may read the store that it indexes; it must not
+// write to it. Make one with New.
+type Store struct {
+	writer explore.Mutex // held by the one writer; no reader takes it
+	view   atomic.Pointer[view]
+}
+
+// view is the core and the indexes over it, as readers load them. A view never changes.
+// Replace publishes a view with another core, AddIndexers one with more indexes over the
+// same core. Indexes are only ever added, at the end.
+type view struct {
+	*core
+	indexes []*index
+	byName  map[string]*index
+}
+
+var (
+	_ cache.ThreadSafeStoreWithTransaction = (*Store)(nil)
+	_ contract.Store                       = (*Store)(nil)
+	_ contract.Transactor                  = (*Store)(nil)
+	_ contract.ObjectDeleter               = (*Store)(nil)
+	_ contract.ResourceVersioner           = (*Store)(nil)
+)
+
+// New returns an empty store with the given indexers, which may be nil. The map is
+// copied.
+func New(indexers contract.Indexers) *Store {
+	v := &view{core: newCore()}
+	for name, compute := range explore.Ordered(indexers) {
+		v = v.with(newIndex(name, compute, len(v.indexes)))
+	}
+	s := &Store{}
+	s.view.Store(v)
+	return s
+}
+
+// with returns v and one more index.
+func (v *view) with(x *index) *view {
+	byName := make(map[string]*index, len(v.byName)+1)
+	maps.Copy(byName, v.byName)
+	byName[x.name] = x
+	return &view{core: v.core, indexes: append(slices.Clip(v.indexes), x), byName: byName}
+}
+
+func (v *view) find(indexName string) (*index, error) {
+	x, ok := v.byName[indexName]
+	if !ok {
+		return nil, indexing.ErrUnknown(indexName)
+	}
+	return x, nil
+}
+
+// Get returns the object under key. O(1), no allocation, no waiting. It is linearized as
+// values.go says, or, where it calls look, as look says.
+func (s *Store) Get(key string) (item any, exists bool) {
+	// This is table.find, inlined by hand: the call would add a tenth to Get's time.
+	explore.Point("get.view")
+	c := s.view.Load().core
+	word := c.keys.word(key)
+	explore.Point("get.dir")
+	dir := c.keys.dir.Load()
+	entries := dir.entries[word>>(64-dir.depth)]
+	for i := home(entries, word); ; {
+		e := &entries[i]
+		explore.Point("get.word")
+		switch e.word.Load() {
+		case word:
+			if e.is(word, key) {
+				explore.Point("get.data")
+				if data := atomic.LoadPointer(&e.data); data != nil {
+					return c.shown.object(data), true
+				}
+				explore.Point("get.newest")
+				return c.look(e.rec.Load().newest.Load())
+			}
+		case 0:
+			return nil, false
+		}
+		if i++; i == len(entries) {
+			i = 0
+		}
+	}
+}
+
+// look returns the object that a Get finds, given n, the newest version of the key. The Get
+// may be interrupted anywhere and has no snapshot. If the write of n is still under way
+// after the version before n was loaded, that one is the newest committed version: a version
+// is not cut before the next one is committed. The Get is then linearized at this second
+// load of the committed number. Otherwise it is linearized at its first load, or where n
+// was committed.
+func (c *core) look(n *version) (item any, exists bool) {
+	explore.Point("look.committed")
+	if n.seq > c.committed.Load() {
+		explore.Point("look.prev")
+		before := n.past()
+		explore.Point("look.again")
+		if n.seq > c.committed.Load() {
+			if before == nil {
+				return nil, false // the key is new
+			}
+			n = before
+		}
+	}
+	if n.absent() {
+		return nil, false
+	}
+	return n.obj, true
+}
+
+// List returns all objects, in no order, in a slice that is the caller's. O(n), no
+// waiting.
+func (s *Store) List() []any {
+	explore.Point("read.view")
+	v := s.view.Load()
+	room := roomFor[any](&v.objects)
+	slot, seq := v.readers.acquire(&v.committed)
+	list := v.objects.objects(room, seq)
+	slot.release(len(list))
+	return list
+}
+
+// ListKeys returns all keys, in no order, in a slice that is the caller's. O(n), no
+// waiting.
+func (s *Store) ListKeys() []string {
+	explore.Point("read.view")
+	v := s.view.Load()
+	room := roomFor[string](&v.objects)
+	slot, seq := v.readers.acquire(&v.committed)
+	keys := v.objects.keys(room, seq)
+	slot.release(len(keys))
+	return keys
+}
+
+// ByIndex returns the objects that have the value in the index, in no order, in a
+// slice that is the caller's. An index that the store does not have is an error; a
+// value that no object has is not. O(matches), no waiting.
+func (s *Store) ByIndex(indexName, indexedValue string) ([]any, error) {
+	explore.Point("read.view")
+	v := s.view.Load()
+	x, err := v.find(indexName)
+	if err != nil {
+		return nil, err
+	}
+	slot, seq := v.readers.acquire(&v.committed)
+	list := x.bucketOf(indexedValue).list(seq)
+	slot.release(len(list))
+	return list, nil
+}
+
+// Index returns the objects that share a value of the index with obj, each once. The
+// errors are those of ByIndex and of the IndexFunc. O(matches), no waiting.
+func (s *Store) Index(indexName string, obj any) ([]any, error) {
+	explore.Point("read.view")
+	v := s.view.Load()
+	x, err := v.find(indexName)
+	if err != nil {
+		return nil, err
+	}
+	values, err := x.compute(obj)
+	if err != nil {
+		return nil, err
+	}
+	if len(values) == 1 {
+		return s.ByIndex(indexName, values[0])
+	}
+	slot, seq := v.readers.acquire(&v.committed)
+	list := []any{}
+	seen := map[*record]bool{}
+	for _, value := range values {
+		b := x.bucketOf(value)
+		if b == nil {
+			continue
+		}
+		for _, r := range b.objects.records(seq) {
+			if !seen[r] {
+				seen[r] = true
+				list = append(list, r.version(seq).obj)
+			}
+		}
+	}
+	slot.release(len(list))
+	return list, nil
+}
+
+// IndexKeys returns the keys of the objects that have the value in the index,
+// sorted. The errors are those of ByIndex. O(matches log matches), no waiting.
+func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
+	explore.Point("read.view")
+	v := s.view.Load()
+	x, err := v.find(indexName)
+	if err != nil {
+		return nil, err
+	}
+	slot, seq := v.readers.acquire(&v.committed)
+	keys := []string{}
+	if b := x.bucketOf(indexedValue); b != nil {
+		keys = b.objects.keys(nil, seq)
+	}
+	slot.release(len(keys))
+	slices.Sort(keys)
+	return keys, nil
+}
+
+// ListIndexFuncValues returns the values that stored objects have in the index, in no
+// order; an index that the store does not have has none. O(values), no waiting.
+func (s *Store) ListIndexFuncValues(indexName string) []string {
+	explore.Point("read.view")
+	v := s.view.Load()
+	x, err := v.find(indexName)
+	if err != nil {
+		return []string{}
+	}
+	slot, seq := v.readers.acquire(&v.committed)
+	values := x.values.keys(nil, seq)
+	slot.release(len(values))
+	return values
+}
+
+// GetIndexers returns a copy of the indexers, which is the caller's.
+func (s *Store) GetIndexers() contract.Indexers {
+	explore.Point("read.view")
+	v := s.view.Load()
+	indexers := make(contract.Indexers, len(v.indexes))
+	for _, x := range v.indexes {
+		indexers[x.name] = x.compute
+	}
+	return indexers
+}
+
+// LastStoreSyncResourceVersion returns the resource version of the newest write that
+// had one (STORE-40). Unlike client-go's it heeds no feature gate.
+func (s *Store) LastStoreSyncResourceVersion() string {
+	explore.Point("read.view")
+	v := s.view.Load()
+	explore.Point("resourceVersion.newest")
+	newest := v.resourceVersion.newest.Load()
+	explore.Point("resourceVersion.look")
+	if newest.seq > v.committed.Load() {
+		explore.Point("resourceVersion.committed")
+		newest = v.resourceVersion.committed.Load() // the write of newest was under way
+	}
+	return newest.resourceVersion()
+}
+
+// Resync does nothing; it is there for cache.ThreadSafeStore.
+func (s *Store) Resync() error { return nil }

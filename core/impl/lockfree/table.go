@@ -1,0 +1,241 @@
+package lockfree
+
+import (
+	"hash/maphash"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/informerbench/informerbench/core/explore"
+)
+
+// table is a hash table from keys to records that one writer fills and any number of
+// readers search, without waiting. It is extendible hashing (Fagin, Nievergelt, Pippenger
+// and Strong 1979): the upper bits of a hash choose a part through a directory. The lower
+// bits choose a place in the part, from which the search is linear. A full part is copied
+// to a larger one, or split into two. So the longest stop of a write is bounded, however
+// many keys there are.
+//
+// A reader that still searches a part that was copied meanwhile sees the table as it
+// was at that moment, which lies within its call.
+type table struct {
+	seed  maphash.Seed
+	dir   atomic.Pointer[directory]
+	shown *shown // the objects, entry by entry; nil where none are kept
+}
+
+// directory maps the upper depth bits of a hash to parts. It is never changed, but
+// replaced. parts has one element per value of these bits. entries has each part's
+// entries, which spares a Get one pointer.
+type directory struct {
+	depth   int
+	entries [][]entry
+	parts   []*part
+}
+
+// newDirectory returns a directory of 1<<depth parts, which the caller sets.
+func newDirectory(depth int) *directory {
+	return &directory{depth: depth, entries: make([][]entry, 1<<depth), parts: make([]*part, 1<<depth)}
+}
+
+func (d *directory) set(i int, p *part) { d.parts[i], d.entries[i] = p, p.entries }
+
+// part is a table of fixed size.
+type part struct {
+	entries []entry
+	depth   int    // how many upper bits its keys share
+	born    uint64 // the write that made it, if a rebuild did
+
+	used int // entries with a key; writer only
+	live int // entries with a key that is not deleted; writer only
+}
+
+// entry is one place in a part. word is zero while the entry is free. It is set after key
+// and rec, so a reader that sees the word sees both. An entry never changes its key.
+//
+// A Get's cost is its cache misses. The key in the entry saves a miss on the record, and
+// the data in the entry save those on record and version. An entry takes 32 bytes, so that
+// each lies in one cache line.
+type entry struct {
+	word atomic.Uint64  // the hash of the key, and its length
+	key  *byte          // the bytes of the key
+	data unsafe.Pointer // see shown
+	rec  atomic.Pointer[record]
+}
+
+// The low bits of a word are the length of the key, or longKey for keys that are longer:
+// these are compared through the record.
+const (
+	lengthBits = 10
+	longKey    = 1<<lengthBits - 1
+)
+
+// is reports whether an entry with the word of key is of that key.
+func (e *entry) is(word uint64, key string) bool {
+	if word&longKey == longKey {
+		return e.rec.Load().key() == key
+	}
+	return unsafe.String(e.key, len(key)) == key
+}
+
+const (
+	smallestPart = 8
+	largestPart  = 1024 // entries, unless the hashes are bad
+)
+
+// init makes t an empty table.
+func (t *table) init() {
+	t.seed = maphash.MakeSeed()
+	dir := newDirectory(0)
+	dir.set(0, newPart(0, 0))
+	t.dir.Store(dir)
+}
+
+// newPart returns a part with 8/5 as many entries as there are live keys.
+func newPart(depth, live int) *part {
+	return &part{depth: depth, entries: make([]entry, max(smallestPart, live*8/5))}
+}
+
+func (p *part) full() bool { return p.used+1 > len(p.entries)*4/5 }
+
+// word returns the hash of a key with its length; it is not 0.
+func (t *table) word(key string) uint64 {
+	if w := hashOf(t.seed, key)&^longKey | uint64(min(len(key), longKey)); w != 0 {
+		return w
+	}
+	return longKey + 1
+}
+
+func (d *directory) part(word uint64) *part { return d.parts[word>>(64-d.depth)] }
+
+// home returns where the search for a word begins in a part's entries. A multiplication
+// spreads the lower 32 bits of the word over the entries, so a part may have any size.
+func home(entries []entry, word uint64) int {
+	return int(uint64(uint32(word)) * uint64(len(entries)) >> 32)
+}
+
+// find returns the entry of key, nil if there is none, and the part in which it is or
+// would be. Any goroutine may call it; only the writer may read used and live of the part.
+func (t *table) find(word uint64, key string) (*part, *entry) {
+	explore.Point("find.dir")
+	p := t.dir.Load().part(word)
+	for i := home(p.entries, word); ; {
+		e := &p.entries[i]
+		explore.Point("find.word")
+		switch e.word.Load() {
+		case word:
+			if e.is(word, key) {
+				return p, e
+			}
+		case 0:
+			return p, nil
+		}
+		if i++; i == len(p.entries) {
+			i = 0
+		}
+	}
+}
+
+// insert adds rec, for whose key find returned the part p and no entry.
+func (t *table) insert(word uint64, rec *record, p *part, writing uint64) {
+	for p.full() {
+		t.rebuild(p, word, writing)
+		p = t.dir.Load().part(word)
+	}
+	t.shown.note(p.insert(word, rec))
+}
+
+// died notes that the key with this word, which lies in p, was deleted.
+func (t *table) died(word uint64, p *part, writing uint64) {
+	p.live--
+	// Once in a write: a rebuild keeps the tombstones of the write under way.
+	if len(p.entries) > smallestPart && p.live < p.used/8 && p.born != writing {
+		t.rebuild(p, word, writing)
+	}
+}
+
+// insert returns the new entry, which does not show the object.
+func (p *part) insert(word uint64, rec *record) *entry {
+	i := home(p.entries, word)
+	for p.entries[i].word.Load() != 0 {
+		if i++; i == len(p.entries) {
+			i = 0
+		}
+	}
+	e := &p.entries[i]
+	e.key = rec.keyData
+	explore.Point("insert.rec")
+	e.rec.Store(rec)
+	explore.Point("insert.word")
+	e.word.Store(word)
+	p.used++
+	if !rec.newest.Load().absent() {
+		p.live++
+	}
+	return e
+}
+
+// rebuild replaces p, in which word lies, by a part without old tombstones, or by two parts
+// if one would be too large. A tombstone of the write under way stays: until that write
+// is committed, readers find the version before through it.
+func (t *table) rebuild(p *part, word, writing uint64) {
+	keep, upper := 0, 0
+	bit := uint64(1) << (63 - p.depth)
+	kept := func(n *version) bool { return !n.absent() || n.seq == writing }
+	for i := range p.entries {
+		if w := p.entries[i].word.Load(); w != 0 && kept(p.entries[i].rec.Load().newest.Load()) {
+			keep++
+			if w&bit != 0 {
+				upper++
+			}
+		}
+	}
+	halves := []*part{newPart(p.depth, keep)}
+	// If nearly all hashes fell into one half, splits would never end.
+	if keep*8/5 > largestPart && min(upper, keep-upper) > keep/8 {
+		halves = []*part{newPart(p.depth+1, keep-upper), newPart(p.depth+1, upper)}
+	}
+	for _, half := range halves {
+		half.born = writing
+	}
+	for i := range p.entries {
+		w := p.entries[i].word.Load()
+		if w == 0 {
+			continue
+		}
+		rec := p.entries[i].rec.Load()
+		n := rec.newest.Load()
+		if !kept(n) {
+			continue
+		}
+		half := halves[0]
+		if w&bit != 0 {
+			half = halves[len(halves)-1]
+		}
+		if e := half.insert(w, rec); n.seq == writing {
+			t.shown.note(e)
+		} else {
+			t.shown.set(e)
+		}
+	}
+	explore.Point("rebuild.dir")
+	t.dir.Store(t.dir.Load().with(p, word, halves))
+}
+
+// with returns a directory in which parts, one or two, replace p.
+func (d *directory) with(p *part, word uint64, parts []*part) *directory {
+	depth := max(d.depth, parts[0].depth)
+	next := newDirectory(depth)
+	for i := range next.parts {
+		next.set(i, d.parts[i>>(depth-d.depth)])
+	}
+	// p stands at all values of the upper depth bits that begin with its own p.depth bits.
+	first := 0
+	if p.depth > 0 {
+		first = int(word>>(64-p.depth)) << (depth - p.depth)
+	}
+	span := 1 << (depth - p.depth)
+	for i := range span {
+		next.set(first+i, parts[i*len(parts)/span])
+	}
+	return next
+}

@@ -1,0 +1,96 @@
+package lockfree
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/informerbench/informerbench/core/explore"
+)
+
+// shown keeps the objects themselves in the entries of a table, beside the records. So a Get
+// does not wait for record and version, which lie elsewhere in memory. All fields are the
+// writer's, or constant while several goroutines fill a core, but Get reads kind.
+//
+// An interface is two words: one says which type, the other is a pointer to the value, or
+// the value itself if that is a pointer. An entry has the second one only, as data. The first
+// is the same for all entries of a table: kind, of the first object that the table held.
+// Nearly all stores hold objects of one type. An object of another type is not shown.
+//
+// Data that are not nil are the object of the newest committed version of the entry's key.
+// Writes are one at a time. A write
+//
+//	(1) sets the data of the entries that it changes to nil,
+//	(2) is committed,
+//	(3) sets these data to the new objects, also where it moved the entries to another part.
+//
+// A Get loads the data. If they are nil, the Get looks at the version. Otherwise the last
+// write of the key before this load has passed step 3, and the next one has not come to step
+// 1. So the object is the newest committed one, and the Get is linearized at the load.
+//
+// The part may have been replaced since the Get found it. Its entry then has the data at the
+// moment of the replacement, or what the write that replaced the part has committed since.
+// The Get is linearized at either moment, and both lie within it. For a core that was
+// replaced see the package's comment.
+//
+// kind is set before any data are, and a Get reads it after it has loaded data.
+type shown struct {
+	kind    unsafe.Pointer
+	changed []*entry // by the write under way
+}
+
+// words are the two words of an interface, as sync/atomic.Value takes them apart too.
+type words struct{ kind, data unsafe.Pointer }
+
+func wordsOf(obj any) words { return *(*words)(unsafe.Pointer(&obj)) }
+
+// object returns the object of an entry with these data.
+func (s *shown) object(data unsafe.Pointer) (obj any) {
+	*(*words)(unsafe.Pointer(&obj)) = words{s.kind, data}
+	return obj
+}
+
+// learn makes the type of obj the one of the table, if it has none.
+func (s *shown) learn(obj any) {
+	if s.kind == nil {
+		if _, absent := obj.(absence); !absent {
+			s.kind = wordsOf(obj).kind
+		}
+	}
+}
+
+// hide is a write's step 1, for an entry that exists already.
+func (s *shown) hide(e *entry) {
+	if s != nil {
+		explore.Point("hide.data")
+		atomic.StorePointer(&e.data, nil)
+		s.note(e)
+	}
+}
+
+// note remembers e, to be shown when the write under way is committed.
+func (s *shown) note(e *entry) {
+	if s != nil {
+		s.changed = append(s.changed, e)
+	}
+}
+
+// show is a write's step 3.
+func (s *shown) show() {
+	for _, e := range s.changed {
+		s.learn(e.rec.Load().newest.Load().obj)
+		s.set(e)
+	}
+	s.changed = emptied(s.changed)
+}
+
+// set shows the newest version of e's key, which is committed, if its object has the table's
+// type.
+func (s *shown) set(e *entry) {
+	if s == nil {
+		return
+	}
+	if w := wordsOf(e.rec.Load().newest.Load().obj); w.kind == s.kind && w.data != nil {
+		explore.Point("show.data")
+		atomic.StorePointer(&e.data, w.data)
+	}
+}

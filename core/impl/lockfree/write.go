@@ -1,0 +1,252 @@
+package lockfree
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/core/impl/indexing"
+)
+
+// core is the content of a store between two Replaces: an array and a table of the
+// objects, and the number of the newest committed write. Readers load the atomic fields;
+// everything else belongs to the writer, who holds the store's lock.
+type core struct {
+	committed atomic.Uint64
+	_         [56]byte // the fields below, which readers load, do not share its cache line
+
+	readers *readers
+	keys    table
+	shown   shown // the objects in the entries of keys
+	objects array
+
+	// resourceVersion leads to the version of the newest write that set it, and to that of
+	// the newest committed one. The version's object has it; see version.resourceVersion. So
+	// up to two objects stay alive, though deleted, until other writes set it.
+	resourceVersion struct {
+		newest, committed atomic.Pointer[version]
+	}
+
+	buckets []*bucket // by id, from 1 up
+	freeIDs []uint32
+	write   write
+	checker checker // of invariants; empty in normal builds
+
+	// retireList waits for open snapshots to close. It is reclaimed when none is open, or
+	// when sinceReclaim exceeds reclaimThreshold. The threshold is the length of the list
+	// after the last reclaim, so the writes in between pay for the next one.
+	retireList       retireList
+	sinceReclaim     int      // versions and stand-ins with a past, made since the last reclaim
+	reclaimThreshold int      // at least minReclaimThreshold
+	open             []uint64 // room for the open snapshots
+}
+
+// write is one write under way: its number, and what it leaves to clean up.
+type write struct {
+	seq         uint64
+	indexValues indexing.Values // of the objects that it stores
+	made        int             // versions and stand-ins with a past
+	retireList
+	spares spares
+}
+
+// retireList holds the records, cells and buckets with a past that open snapshots may see,
+// each once.
+type retireList struct {
+	updated []*record // with a version before the newest
+	changed []place   // cells with a stand-in
+	emptied []*bucket
+}
+
+func (w *retireList) len() int { return len(w.updated) + len(w.changed) + len(w.emptied) }
+
+// bookmark is the object of a version that is there for its resource version only.
+type bookmark string
+
+// resourceVersion is that of the version's object.
+func (n *version) resourceVersion() string {
+	if b, is := n.obj.(bookmark); is {
+		return string(b)
+	}
+	rv, _ := indexing.VersionOf(n.obj)
+	return rv
+}
+
+const firstSeq = 1 // the number of an empty store
+
+func newCore() *core {
+	c := &core{readers: newReaders(), reclaimThreshold: minReclaimThreshold, buckets: make([]*bucket, 1)}
+	c.keys.init()
+	c.keys.shown = &c.shown
+	c.objects.copies = &copies{}
+	c.committed.Store(firstSeq)
+	c.write.seq = firstSeq
+	c.setResourceVersion(c.versionOf(bookmark("")))
+	c.resourceVersion.committed.Store(c.resourceVersion.newest.Load())
+	return c
+}
+
+// begin starts a write. If an IndexFunc then panics, before anything is touched, the write
+// is over, and the next begin uses its number.
+func (c *core) begin() *write {
+	w := &c.write
+	w.seq = c.committed.Load() + 1
+	w.indexValues.Empty()
+	return w
+}
+
+// put stores obj under key, and returns the version. values are its index values, index by
+// index.
+func (c *core) put(w *write, key string, obj any, indexes []*index, values *indexing.Values) *version {
+	word := c.keys.word(key)
+	part, e := c.keys.find(word, key)
+	if e == nil {
+		n := &version{obj: obj, seq: w.seq}
+		rec := newRecord(key, n)
+		rec.pos = c.objects.push(w, rec, true)
+		c.reindex(w, rec, indexes, values)
+		c.keys.insert(word, rec, part, w.seq)
+		return n
+	}
+	rec := e.rec.Load()
+	n, revived := c.update(w, e, rec, obj)
+	if revived {
+		part.live++
+		rec.pos = c.objects.push(w, rec, rec.isNew())
+	} else {
+		c.objects.copies.touch(w, rec.pos)
+	}
+	c.reindex(w, rec, indexes, values)
+	return n
+}
+
+// update makes obj the newest version of rec, to which e leads, and reports whether it
+// was absent.
+func (c *core) update(w *write, e *entry, rec *record, obj any) (n *version, revived bool) {
+	former := rec.newest.Load()
+	revived = former.absent()
+	if former.seq == w.seq {
+		// A reader may have found this version already and see it committed later. It must
+		// then hold the object that the whole write leaves.
+		explore.Point("update.obj")
+		former.obj = obj
+		return former, revived
+	}
+	c.shown.hide(e)
+	return rec.update(w, obj), revived
+}
+
+// remove takes key out, if it is there.
+func (c *core) remove(w *write, key string) {
+	word := c.keys.word(key)
+	part, e := c.keys.find(word, key)
+	if e == nil {
+		return
+	}
+	rec := e.rec.Load()
+	if rec.newest.Load().absent() {
+		return
+	}
+	for n := len(rec.postings()); n > 0; n-- {
+		c.removeFromBucket(w, rec, n-1)
+	}
+	if moved := c.objects.remove(w, rec.pos); moved != nil {
+		moved.pos = rec.pos
+	}
+	c.update(w, e, rec, absence{})
+	c.keys.died(word, part, w.seq)
+}
+
+// setResourceVersion sets the resource version to that of a version of the write under way.
+func (c *core) setResourceVersion(n *version) {
+	explore.Point("resourceVersion.newest")
+	c.resourceVersion.newest.Store(n)
+}
+
+// versionOf returns a version of the write under way that is no key's, for setResourceVersion.
+func (c *core) versionOf(obj any) *version { return &version{obj: obj, seq: c.write.seq} }
+
+// commit ends the write under way. Builds with the race detector or -tags invariants then
+// check the invariants.
+func (v *view) commit() {
+	v.core.commit()
+	v.checkSome()
+}
+
+// commit makes the write under way visible, by the first store, and cleans up.
+func (c *core) commit() {
+	w := &c.write
+	explore.Point("commit")
+	c.committed.Store(w.seq)
+	c.shown.show()
+	if v := c.resourceVersion.newest.Load(); v.seq == w.seq {
+		explore.Point("resourceVersion.committed")
+		c.resourceVersion.committed.Store(v)
+	}
+	c.sinceReclaim += w.made
+	w.made = 0
+	w.indexValues.Empty()
+
+	idle := c.readers.idle()
+	if idle {
+		w.spares.recycle()
+		c.reclaim(&w.retireList, nil) // a bucket stays if a cell of it is on the store's list
+	} else {
+		w.spares.forget()
+	}
+	c.retireList.take(&w.retireList)
+	switch {
+	case c.retireList.len() == 0:
+		c.sinceReclaim = 0
+	case idle:
+		c.reclaim(&c.retireList, nil)
+		c.reclaimed()
+	case c.sinceReclaim > c.reclaimThreshold:
+		c.open = c.readers.open(c.open[:0], c.committed.Load())
+		c.reclaim(&c.retireList, c.open)
+		c.reclaimed()
+	}
+}
+
+// take moves what is on the list of a write to w.
+func (w *retireList) take(of *retireList) {
+	if of.len() == 0 {
+		return
+	}
+	w.updated = append(w.updated, of.updated...)
+	w.changed = append(w.changed, of.changed...)
+	w.emptied = append(w.emptied, of.emptied...)
+	of.updated, of.changed, of.emptied = emptied(of.updated), emptied(of.changed), emptied(of.emptied)
+}
+
+// reclaim takes off a list what none of the open snapshots sees.
+func (c *core) reclaim(list *retireList, open []uint64) {
+	list.updated = drop(list.updated, func(r *record) bool { return !r.prune(open) })
+	list.changed = drop(list.changed, func(p place) bool { return p.reclaim(&c.write, open) })
+	list.emptied = drop(list.emptied, func(b *bucket) bool { return b.reclaim(c) }) // after its cells
+}
+
+// reclaimed sets when the store's list is gone through again.
+func (c *core) reclaimed() {
+	c.sinceReclaim = 0
+	c.reclaimThreshold = max(minReclaimThreshold, c.retireList.len())
+}
+
+// drop returns s without the elements that are done.
+func drop[T any](s []T, done func(T) bool) []T {
+	if s = slices.DeleteFunc(s, done); len(s) == 0 {
+		return emptied(s)
+	}
+	return s
+}
+
+// emptied returns s without elements, for reuse by the next write. It keeps no element
+// alive, and no room for more than 1,024.
+func emptied[T any](s []T) []T {
+	const most = 1024
+	if cap(s) > most {
+		return nil
+	}
+	clear(s)
+	return s[:0]
+}

@@ -1,0 +1,150 @@
+package lockfree
+
+import (
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/core/impl/indexing"
+)
+
+// Add stores obj under key; it is Update by another name (STORE-2).
+func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
+
+// Update stores obj under key and takes its resource version if it has metadata. It
+// panics, with nothing written, if an IndexFunc fails (STORE-27, STORE-28).
+// O(indexes). It waits for other writers only.
+func (s *Store) Update(key string, obj any) {
+	_, known := indexing.VersionOf(obj)
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	v := s.view.Load()
+	w := v.begin()
+	v.addValues(&w.indexValues, key, obj)
+	n := v.put(w, key, obj, v.indexes, &w.indexValues)
+	if known {
+		v.setResourceVersion(n)
+	}
+	v.commit()
+}
+
+// addValues adds the values of obj in each index to values. The caller holds the writer's
+// mutex, so IndexFuncs are called one at a time (STORE-48).
+func (v *view) addValues(values *indexing.Values, key string, obj any) {
+	for _, x := range v.indexes {
+		values.Add(x.valuesOf(key, obj))
+	}
+}
+
+// Delete removes key, if it is there. The resource version stays as it was:
+// DeleteWithObject moves it. O(indexes).
+func (s *Store) Delete(key string) { s.DeleteWithObject(key, nil) }
+
+// DeleteWithObject removes key, if it is there, and takes the resource version of
+// obj, the object in its last state; obj may be nil. O(indexes). It waits for other
+// writers only.
+func (s *Store) DeleteWithObject(key string, obj any) {
+	_, known := indexing.VersionOf(obj)
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	v := s.view.Load()
+	w := v.begin()
+	v.remove(w, key)
+	if known {
+		v.setResourceVersion(v.versionOf(obj))
+	}
+	v.commit()
+}
+
+// Transaction applies the writes in their order, at one instant, and takes the
+// resource version of the last one's object. A write of unknown type does nothing, as
+// in client-go. If an IndexFunc fails it panics with none of the writes applied.
+// O(len(txns)*indexes). It waits for other writers only.
+func (s *Store) Transaction(txns ...contract.StoreTransaction) {
+	if len(txns) == 0 {
+		return
+	}
+	rv, known := indexing.VersionOf(txns[len(txns)-1].Object)
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	v := s.view.Load()
+	w := v.begin()
+	for _, t := range txns {
+		v.addValues(&w.indexValues, t.Key, indexing.Stored(t))
+	}
+	for i, t := range txns {
+		switch t.Type {
+		case contract.TransactionTypeAdd, contract.TransactionTypeUpdate:
+			values := w.indexValues.Object(i, len(v.indexes))
+			v.put(w, t.Key, t.Object, v.indexes, &values)
+		case contract.TransactionTypeDelete:
+			v.remove(w, t.Key)
+		}
+	}
+	if known {
+		v.setResourceVersion(v.versionOf(bookmark(rv)))
+	}
+	v.commit()
+}
+
+// AddIndexers adds indexes and fills them with the stored objects, at one instant. It
+// returns an error, with nothing added, if the store has an index of one of the
+// names, and panics, with nothing added, if an IndexFunc fails. O(n*len(newIndexers)),
+// for which other writers wait; readers do not.
+func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	v := s.view.Load()
+	for name := range newIndexers {
+		if _, taken := v.byName[name]; taken {
+			return indexing.ErrTaken(name)
+		}
+	}
+	// All values are computed before a record is touched: the existing indexes share the
+	// records.
+	var added []*index
+	var values []indexing.Values
+	for name, compute := range explore.Ordered(newIndexers) {
+		x := newIndex(name, compute, len(v.indexes)+len(added))
+		added, values = append(added, x), append(values, v.valuesOfAll(x))
+	}
+	for i, x := range added {
+		v = v.withFilled(x, values[i])
+	}
+	explore.Point("view")
+	s.view.Store(v)
+	v.checkAll()
+	return nil
+}
+
+// valuesOfAll computes the values of all stored objects, in the order of the array.
+func (v *view) valuesOfAll(x *index) indexing.Values {
+	all := indexing.MakeValues(int(v.objects.n))
+	for _, r := range v.objects.records(v.committed.Load()) {
+		all.Add(x.valuesOf(r.key(), r.newest.Load().obj))
+	}
+	return all
+}
+
+// withFilled returns v with one more index, of what is stored, which has these
+// values. The index is as of the newest committed write: a reader that loads the new view
+// opens a snapshot of that write or of a later one. An older snapshot still keeps versions
+// of the records, so cells of the index may wait for a snapshot that does not read them.
+func (v *view) withFilled(x *index, values indexing.Values) *view {
+	w := &v.write
+	w.seq = v.committed.Load()
+	for i, rec := range v.objects.records(w.seq) {
+		for _, value := range values.List(i) {
+			v.addToBucket(w, x, value, rec, true)
+		}
+	}
+	return v.with(x)
+}
+
+// Bookmark sets the resource version. It waits for other writers only.
+func (s *Store) Bookmark(rv string) {
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	v := s.view.Load()
+	v.begin()
+	v.setResourceVersion(v.versionOf(bookmark(rv)))
+	v.commit()
+}

@@ -1,0 +1,108 @@
+// Package dynamicinformer is client-go's package of that name over package informer: a
+// program that uses k8s.io/client-go/dynamic/dynamicinformer changes the import path.
+// Objects are *unstructured.Unstructured.
+//
+// Everything here may be used by any number of goroutines at once. For the costs of an
+// informer see package informer.
+package dynamicinformer
+
+import (
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	clientgo "k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/core/informer"
+)
+
+// client-go's types, so that code needs one import.
+type (
+	// DynamicSharedInformerFactory is client-go's.
+	DynamicSharedInformerFactory = clientgo.DynamicSharedInformerFactory
+	// TweakListOptionsFunc is client-go's.
+	TweakListOptionsFunc = clientgo.TweakListOptionsFunc
+)
+
+// Config says what a factory's informers watch and what they are made of. The
+// zero value watches all namespaces with informers of default options.
+type Config struct {
+	Namespace        string               // empty: all
+	TweakListOptions TweakListOptionsFunc // may change the options of each list and watch
+	Informer         informer.Options     // for each informer; Indexers come on top of the namespace index
+	// InformerName makes every informer publish its metrics, under this name and its
+	// resource: see informer.Options.Identifier. The factory releases it at Shutdown.
+	// Client-go's dynamic factories have no names. Nil: no metrics.
+	InformerName *cache.InformerName
+}
+
+// NewDynamicSharedInformerFactory returns a factory for all namespaces.
+func NewDynamicSharedInformerFactory(client dynamic.Interface, defaultResync time.Duration) DynamicSharedInformerFactory {
+	return New(client, defaultResync, Config{})
+}
+
+// NewFilteredDynamicSharedInformerFactory returns a factory for one namespace,
+// or all, whose lists and watches tweakListOptions may change.
+func NewFilteredDynamicSharedInformerFactory(client dynamic.Interface, defaultResync time.Duration, namespace string, tweakListOptions TweakListOptionsFunc) DynamicSharedInformerFactory {
+	return New(client, defaultResync, Config{Namespace: namespace, TweakListOptions: tweakListOptions})
+}
+
+// NewFilteredDynamicInformer returns an informer that belongs to no factory.
+func NewFilteredDynamicInformer(client dynamic.Interface, gvr schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions TweakListOptionsFunc) informers.GenericInformer {
+	options := informer.Options{ResyncPeriod: resyncPeriod, Indexers: indexers}
+	return genericInformer{newInformer(client, gvr, namespace, tweakListOptions, options), gvr.GroupResource()}
+}
+
+// New returns a factory with chosen options, such as another store.
+func New(client dynamic.Interface, defaultResync time.Duration, config Config) DynamicSharedInformerFactory {
+	options := config.Informer
+	options.ResyncPeriod = defaultResync
+	options.Indexers = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	maps.Copy(options.Indexers, config.Informer.Indexers)
+	return &factory{client: client, config: config, options: options}
+}
+
+type factory struct {
+	informer.SharedInformerFactory[schema.GroupVersionResource]
+	client  dynamic.Interface
+	config  Config
+	options informer.Options
+}
+
+// ForResource returns the informer and the lister of a resource. If the server lacks the
+// resource, the running informer tells its watch error handler.
+func (f *factory) ForResource(gvr schema.GroupVersionResource) informers.GenericInformer {
+	return genericInformer{f.InformerFor(gvr, func() cache.SharedIndexInformer {
+		options := f.options
+		if f.config.InformerName != nil {
+			options.Identifier = f.config.InformerName.WithResource(gvr)
+		}
+		return newInformer(f.client, gvr, f.config.Namespace, f.config.TweakListOptions, options)
+	}), gvr.GroupResource()}
+}
+
+// Shutdown waits until every informer has ended, and releases the name.
+func (f *factory) Shutdown() {
+	f.SharedInformerFactory.Shutdown()
+	f.config.InformerName.Release()
+}
+
+func newInformer(client dynamic.Interface, gvr schema.GroupVersionResource, namespace string, tweak TweakListOptionsFunc, options informer.Options) cache.SharedIndexInformer {
+	options.ObjectDescription = gvr.String()
+	lw := informer.NewListWatch(client, client.Resource(gvr).Namespace(namespace), tweak)
+	return informer.New(lw, &unstructured.Unstructured{}, options)
+}
+
+type genericInformer struct {
+	informer cache.SharedIndexInformer
+	resource schema.GroupResource
+}
+
+func (g genericInformer) Informer() cache.SharedIndexInformer { return g.informer }
+func (g genericInformer) Lister() cache.GenericLister {
+	return informer.NewGenericLister(g.informer.GetIndexer(), g.resource)
+}

@@ -1,0 +1,43 @@
+//go:build explore
+
+package deltafifo_test
+
+import (
+	"testing"
+
+	"github.com/informerbench/informerbench/core/explore"
+)
+
+// faults are mistakes that a change of the intake could bring.
+var faults = []explore.Fault{
+	{Name: "a Pop sleeps without looking again", File: "engine.go", Edits: [][2]string{{
+		"	case in.mu.waiting.Len() > 0:\n		return false, nil\n",
+		"	case in.mu.waiting.Len() > 0 && !explore.Planted(\"a Pop sleeps without looking again\"):\n		return false, nil\n",
+	}}},
+	{Name: "a Close that wakes before it says so", File: "intake.go", Edits: [][2]string{{
+		"func (e *engine) Close() {\n",
+		"func (e *engine) Close() {\n	if explore.Planted(\"a Close that wakes before it says so\") {\n		e.arrived.Broadcast()\n		e.in.mu.Lock()\n		e.in.mu.closed = true\n		e.in.mu.Unlock()\n		return\n	}\n",
+	}}},
+	{Name: "a wake-up without the engine's lock", File: "intake.go", Edits: [][2]string{{
+		"		e.mu.Lock()\n		e.arrived.Signal()\n		e.mu.Unlock()\n",
+		"		if explore.Planted(\"a wake-up without the engine's lock\") {\n			e.arrived.Signal()\n		} else {\n			e.mu.Lock()\n			e.arrived.Signal()\n			e.mu.Unlock()\n		}\n",
+	}}},
+	{Name: "a wake-up that is not passed on", File: "engine.go", Edits: [][2]string{{
+		"	if e.mu.sleepers > 0 {\n",
+		"	if e.mu.sleepers > 0 && !explore.Planted(\"a wake-up that is not passed on\") {\n",
+	}}},
+	{Name: "HasSynced before the first list is processed", File: "engine.go", Edits: [][2]string{{
+		"	if n == 0 {\n		e.synced.finish()",
+		"	if n == 0 || explore.Planted(\"HasSynced before the first list is processed\") {\n		e.synced.finish()",
+	}}},
+	{Name: "the segments taken without the intake's lock", File: "intake.go", Edits: [][2]string{{
+		"	in.lock()\n	defer in.mu.Unlock()\n	in.mu.spare.Refill(emptied)\n",
+		"	if explore.Planted(\"the segments taken without the intake's lock\") {\n		c, lists, first = in.mu.waiting, in.mu.lists, in.mu.first\n		explore.Point(\"planted\")\n		in.mu.waiting, in.mu.lists, in.mu.first = events{}, 0, 0\n		return c, lists, first\n	}\n	in.lock()\n	defer in.mu.Unlock()\n	in.mu.spare.Refill(emptied)\n",
+	}}},
+}
+
+// TestExplorePlantedFaults builds the FIFOs with the faults and explores the programs of
+// this package until one fails.
+func TestExplorePlantedFaults(t *testing.T) {
+	explore.Plant(t, faults, func(t *testing.T, _ string) { explore.MustFind(t, suite().Programs) })
+}

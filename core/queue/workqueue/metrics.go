@@ -1,0 +1,160 @@
+package workqueue
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/core/contract"
+)
+
+// unfinishedPeriod is how often the two gauges of running work are set, as in
+// client-go.
+const unfinishedPeriod = 500 * time.Millisecond
+
+// PriorityDepthMetric counts the ready items of each priority.
+type PriorityDepthMetric = contract.PriorityDepthMetric
+
+// PriorityMetricsProvider is a MetricsProvider that can tell priorities apart. A
+// [PriorityQueue] then has the depth that NewPriorityDepthMetric makes, in place of
+// NewDepthMetric's.
+type PriorityMetricsProvider = contract.PriorityMetricsProvider
+
+// oneDepth is the depth of a queue whose priorities are not told apart.
+type oneDepth struct{ gauge workqueue.GaugeMetric }
+
+func (d oneDepth) Inc(int) { d.gauge.Inc() }
+func (d oneDepth) Dec(int) { d.gauge.Dec() }
+
+// metrics keeps a queue's six metrics; the seventh, retries, is the delaying
+// queue's. A nil *metrics does nothing. The queue calls added, raised, got and done
+// under its lock; a queue without priorities passes 0 as the priority. Memory: one time
+// for each item that is ready or processed.
+type metrics[T comparable] struct {
+	clock clock.WithTicker
+
+	depth        PriorityDepthMetric
+	adds         workqueue.CounterMetric
+	latency      workqueue.HistogramMetric
+	workDuration workqueue.HistogramMetric
+	unfinished   workqueue.SettableGaugeMetric
+	longest      workqueue.SettableGaugeMetric
+
+	addedAt map[T]time.Time
+	gotAt   map[T]time.Time
+
+	stopOnce sync.Once
+	stopCh   chan struct{}
+	loop     sync.WaitGroup
+}
+
+func newMetrics[T comparable](cfg Config[T], priorities bool) *metrics[T] {
+	p := cfg.MetricsProvider
+	if cfg.Name == "" || p == nil {
+		return nil
+	}
+	var depth PriorityDepthMetric
+	if byPriority, ok := p.(PriorityMetricsProvider); ok && priorities {
+		depth = byPriority.NewPriorityDepthMetric(cfg.Name)
+	} else {
+		depth = oneDepth{p.NewDepthMetric(cfg.Name)}
+	}
+	return &metrics[T]{
+		clock:        cfg.Clock,
+		depth:        depth,
+		adds:         p.NewAddsMetric(cfg.Name),
+		latency:      p.NewLatencyMetric(cfg.Name),
+		workDuration: p.NewWorkDurationMetric(cfg.Name),
+		unfinished:   p.NewUnfinishedWorkSecondsMetric(cfg.Name),
+		longest:      p.NewLongestRunningProcessorSecondsMetric(cfg.Name),
+		addedAt:      map[T]time.Time{},
+		gotAt:        map[T]time.Time{},
+		stopCh:       make(chan struct{}),
+	}
+}
+
+// added counts an item that is to be handed out, now or when its worker is done with it.
+func (m *metrics[T]) added(item T, priority int) {
+	if m == nil {
+		return
+	}
+	m.adds.Inc()
+	m.depth.Inc(priority)
+	m.addedAt[item] = m.clock.Now()
+}
+
+// raised moves an item, which was added and not yet got, to another priority.
+func (m *metrics[T]) raised(from, to int) {
+	if m == nil {
+		return
+	}
+	m.depth.Dec(from)
+	m.depth.Inc(to)
+}
+
+// got counts an item that a worker gets.
+func (m *metrics[T]) got(item T, priority int) {
+	if m == nil {
+		return
+	}
+	now := m.clock.Now()
+	m.depth.Dec(priority)
+	m.latency.Observe(now.Sub(m.addedAt[item]).Seconds())
+	delete(m.addedAt, item)
+	m.gotAt[item] = now
+}
+
+// done counts an item that its worker is done with.
+func (m *metrics[T]) done(item T) {
+	if m == nil {
+		return
+	}
+	m.workDuration.Observe(m.clock.Since(m.gotAt[item]).Seconds())
+	delete(m.gotAt, item)
+}
+
+// start sets the gauges of running work every unfinishedPeriod, until stop.
+// queueLock guards what added, got and done write.
+func (m *metrics[T]) start(queueLock sync.Locker) {
+	if m == nil {
+		return
+	}
+	ticker := m.clock.NewTicker(unfinishedPeriod)
+	m.loop.Go(func() {
+		defer ticker.Stop()
+		for {
+			select {
+			case <-m.stopCh:
+				return
+			case <-ticker.C():
+				queueLock.Lock()
+				m.setRunningLocked()
+				queueLock.Unlock()
+			}
+		}
+	})
+}
+
+func (m *metrics[T]) setRunningLocked() {
+	now := m.clock.Now()
+	var total, oldest time.Duration
+	for _, since := range m.gotAt {
+		age := now.Sub(since)
+		total += age
+		oldest = max(oldest, age)
+	}
+	m.unfinished.Set(total.Seconds())
+	m.longest.Set(oldest.Seconds())
+}
+
+// stop ends the goroutine and waits for it. It may be called again, but not with
+// the queue's lock held.
+func (m *metrics[T]) stop() {
+	if m == nil {
+		return
+	}
+	m.stopOnce.Do(func() { close(m.stopCh) })
+	m.loop.Wait()
+}

@@ -1,0 +1,257 @@
+package workqueue
+
+import (
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/explore"
+)
+
+var _ contract.Queue[string] = (*Queue[string])(nil)
+
+// Config says how a queue is made. The zero value is a queue on the system's
+// clock that hands items out first in, first out and counts nothing.
+type Config[T comparable] struct {
+	// Name is the queue's name in its metrics; a queue without one has none.
+	Name string
+	// MetricsProvider makes the metrics, once for each queue; nil means none.
+	// client-go's global provider cannot be read from outside: pass it here too. In a
+	// controller-runtime program it is ctrlqueue.MetricsProvider. See also
+	// PriorityMetricsProvider.
+	MetricsProvider workqueue.MetricsProvider
+	// Clock is the time of delays and metrics; nil means the system's.
+	Clock clock.WithTicker
+	// Order holds the items that are ready and decides which is next; nil means
+	// first in, first out. The queue calls it under its lock. A queue with
+	// priorities has an order of its own and ignores this one.
+	Order workqueue.Queue[T]
+	// Heaps is the number of heaps over which a delaying queue spreads its waiting items, so
+	// that producers seldom meet; 0 means two for each processor and at most 8. A queue with
+	// priorities has one heap.
+	Heaps int
+	// Turn makes a queue with priorities fair: of Turn Gets in a row, at least one returns
+	// the item that has been ready longest, whatever its priority. 0 means 16. With a Turn
+	// below zero low priorities starve; with 1 to 3 the queue breaks QUEUE-31.
+	Turn int
+}
+
+// state is what a queue knows of an item; the queue does not hold an item in no state.
+type state uint8
+
+const (
+	dirty      state = 1 << iota // it is to be handed out (again)
+	processing                   // a worker has it
+	waiting                      // it waits for its time; queues with priorities only
+)
+
+// plain is the node of a queue without priorities.
+type plain[T comparable] = node[T, struct{}]
+
+// Queue hands each item to one worker at a time. An item that is added while it
+// is ready is handed out once; one that is added while a worker has it is handed
+// out again after Done.
+//
+// An item's whole state is one node. Ready nodes are linked, so Get needs no look-up unless
+// Config.Order is set. Add and Done look up once, with a hash computed before they lock.
+type Queue[T comparable] struct {
+	metrics *metrics[T] // nil counts nothing
+
+	mu struct {
+		lock
+		workers
+		items table[T, struct{}]
+		// fifo or order holds exactly the items whose state is dirty.
+		fifo  fifo[T]
+		order workqueue.Queue[T] // nil: fifo
+	}
+}
+
+// New returns a queue. One with metrics runs a goroutine until it is shut down.
+func New[T comparable](cfg Config[T]) *Queue[T] {
+	cfg = cfg.withDefaults()
+	q := &Queue[T]{metrics: newMetrics(cfg, false)}
+	q.mu.workers.init(&q.mu.lock)
+	q.mu.items = newTable[T, struct{}]()
+	q.mu.order = cfg.Order
+	q.metrics.start(&q.mu.lock)
+	return q
+}
+
+func (cfg Config[T]) withDefaults() Config[T] {
+	if cfg.Clock == nil {
+		cfg.Clock = clock.RealClock{}
+	}
+	if cfg.Turn == 0 {
+		cfg.Turn = defaultTurn
+	}
+	return cfg
+}
+
+// Add makes item ready, unless it is ready already. While a worker has item, it becomes
+// ready at Done. After ShutDown it is ignored.
+func (q *Queue[T]) Add(item T) {
+	hash := q.mu.items.hashOf(item)
+	q.mu.Lock()
+	q.addLocked(item, hash)
+	wake := q.mu.needsWakeLocked()
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+}
+
+// addAll adds many items and locks once.
+func (q *Queue[T]) addAll(items []T) {
+	if len(items) == 0 {
+		return
+	}
+	q.mu.Lock()
+	for _, item := range items {
+		q.addLocked(item, q.mu.items.hashOf(item))
+	}
+	wake := q.mu.needsWakeLocked()
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+}
+
+func (q *Queue[T]) addLocked(item T, hash uint64) {
+	if q.mu.over.Load() {
+		return
+	}
+	at := q.mu.items.find(item, hash)
+	switch n := *at; {
+	case n == nil:
+		n = q.mu.items.insert(at, item, hash)
+		n.state = dirty
+		q.metrics.added(item, 0)
+		q.pushLocked(n)
+	case n.state == processing:
+		n.state |= dirty
+		q.metrics.added(item, 0)
+	case n.state == dirty && q.mu.order != nil:
+		q.mu.order.Touch(item)
+	}
+}
+
+func (q *Queue[T]) pushLocked(n *plain[T]) {
+	if q.mu.order != nil {
+		q.mu.order.Push(n.item)
+	} else {
+		q.mu.fifo.push(n)
+	}
+	q.mu.ready++
+}
+
+// Len returns how many items are ready.
+func (q *Queue[T]) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.mu.ready
+}
+
+// Get waits until an item is ready and hands it to the caller, who must call
+// Done with it. Once the queue is shut down and nothing is ready, it returns the
+// zero item with shutdown = true.
+func (q *Queue[T]) Get() (item T, shutdown bool) {
+	q.mu.Lock()
+	if !q.mu.awaitLocked() {
+		q.mu.Unlock()
+		return item, true
+	}
+	n := q.popLocked()
+	n.state = processing
+	item = n.item
+	q.metrics.got(item, 0)
+	wake := q.mu.tookLocked()
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+	return item, false
+}
+
+func (q *Queue[T]) popLocked() *plain[T] {
+	if q.mu.order == nil {
+		return q.mu.fifo.pop()
+	}
+	item := q.mu.order.Pop()
+	return *q.mu.items.find(item, q.mu.items.hashOf(item))
+}
+
+// Done says that the caller has processed item. If item was added meanwhile it
+// goes to the end of the queue. Done of an item that no worker has is ignored.
+func (q *Queue[T]) Done(item T) {
+	hash := q.mu.items.hashOf(item)
+	q.mu.Lock()
+	wake := q.doneLocked(item, hash)
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+}
+
+func (q *Queue[T]) doneLocked(item T, hash uint64) (wake bool) {
+	at := q.mu.items.find(item, hash)
+	n := *at
+	if n == nil || n.state&processing == 0 {
+		return false
+	}
+	q.metrics.done(item)
+	if n.state&dirty != 0 {
+		n.state = dirty
+		q.pushLocked(n)
+	} else {
+		q.mu.items.remove(at)
+	}
+	q.mu.workers.doneLocked()
+	return q.mu.needsWakeLocked()
+}
+
+// ShutDown makes the queue ignore what is added from now on. Workers get what is
+// ready and then learn that the queue is shut down. It may be called again.
+func (q *Queue[T]) ShutDown() { q.shutDown(false) }
+
+// ShutDownWithDrain is ShutDown, and returns once no worker has an item. Like client-go's
+// it does not wait for ready items that no worker has taken. A later ShutDown ends the
+// waiting.
+func (q *Queue[T]) ShutDownWithDrain() { q.shutDown(true) }
+
+func (q *Queue[T]) shutDown(drain bool) {
+	q.mu.Lock()
+	q.mu.shutDownLocked(drain)
+	q.mu.Unlock()
+	q.metrics.stop()
+}
+
+// ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
+func (q *Queue[T]) ShuttingDown() bool {
+	explore.Point("shuttingDown.over")
+	return q.mu.over.Load()
+}
+
+// fifo is a list of nodes, first in, first out. It needs no memory but the nodes'.
+type fifo[T comparable] struct {
+	oldest, newest *plain[T]
+}
+
+func (f *fifo[T]) push(n *plain[T]) {
+	if f.oldest == nil {
+		f.oldest = n
+	} else {
+		f.newest.next = n
+	}
+	f.newest = n
+}
+
+// pop takes out the oldest; there must be one.
+func (f *fifo[T]) pop() *plain[T] {
+	n := f.oldest
+	f.oldest, n.next = n.next, nil
+	if f.oldest == nil {
+		f.newest = nil // it must not keep the node alive
+	}
+	return n
+}

@@ -1,0 +1,93 @@
+package workqueue
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/core/internal/spin"
+)
+
+// workers counts the goroutines that wait for an item and the items that workers have, and
+// knows whether the queue is shut down. Fields that are not atomic are under the queue's
+// lock.
+//
+// Waking is throttled. Waking a goroutine costs more than an Add, so at most one woken
+// goroutine is on its way at any time. It takes an item and, if more are ready and others
+// wait, wakes the next (tookLocked). No item is forgotten: if one becomes ready while a
+// goroutine is on its way, that goroutine finds it, or another took it before.
+type workers struct {
+	over atomic.Bool // the queue is shut down; written under the lock
+
+	nonEmpty   explore.Cond // an item is ready, or the queue is shut down
+	idle       explore.Cond // processing is 0, or draining is false
+	ready      int          // items to hand out
+	waiting    int          // goroutines in nonEmpty.Wait
+	waking     int          // those of them that were woken and do not run yet
+	processing int          // items that workers have
+	draining   bool         // a shutdown may wait for processing to be 0
+}
+
+// init must come before everything else.
+func (w *workers) init(l sync.Locker) {
+	w.nonEmpty.L = l
+	w.idle.L = l
+}
+
+// needsWakeLocked reports whether the caller must call nonEmpty.Signal, with the lock held
+// or after unlocking it: an item is ready, a goroutine waits and none is on its way.
+func (w *workers) needsWakeLocked() bool {
+	if w.ready == 0 || w.waiting == 0 || w.waking > 0 {
+		return false
+	}
+	w.waking++
+	return true
+}
+
+// awaitLocked waits until an item is ready. It returns false if the queue is shut down and
+// no item is ready. Before it sleeps it lets other goroutines run once. Under load they
+// bring an item, and that is cheaper than to be put to sleep and woken.
+func (w *workers) awaitLocked() bool {
+	if w.ready == 0 && !w.over.Load() {
+		spin.Yield(w.nonEmpty.L)
+	}
+	for w.ready == 0 {
+		if w.over.Load() {
+			return false
+		}
+		w.waiting++
+		w.nonEmpty.Wait()
+		w.waiting--
+		w.waking--
+	}
+	return true
+}
+
+// tookLocked counts an item that a worker takes, and returns needsWakeLocked for the rest.
+func (w *workers) tookLocked() bool {
+	w.ready--
+	w.processing++
+	return w.needsWakeLocked()
+}
+
+// doneLocked counts an item that a worker has no more.
+func (w *workers) doneLocked() {
+	w.processing--
+	if w.processing == 0 && w.draining {
+		w.idle.Broadcast()
+	}
+}
+
+// shutDownLocked shuts the queue down. With drain it waits until no item is processed, or
+// until another shutdown without drain.
+func (w *workers) shutDownLocked(drain bool) {
+	explore.Point("shutDown.over")
+	w.over.Store(true)
+	w.draining = drain
+	w.waking = w.waiting
+	w.nonEmpty.Broadcast()
+	w.idle.Broadcast()
+	for w.draining && w.processing > 0 {
+		w.idle.Wait()
+	}
+}

@@ -1,0 +1,58 @@
+package synthetic
+
+// ObjectKind is the kind of a generated object.
+type ObjectKind string
+
+// The kinds of objects.
+const (
+	KindPod   ObjectKind = "pod"   // *corev1.Pod, about 9 KB as JSON
+	KindNode  ObjectKind = "node"  // *corev1.Node, about 13 KB as JSON
+	KindSmall ObjectKind = "small" // *corev1.Pod with metadata only
+	KindKey   ObjectKind = "key"   // no object, only a key: for delay heaps and queues
+)
+
+// ObjectKinds lists the kinds, for messages and checks.
+func ObjectKinds() []ObjectKind { return []ObjectKind{KindPod, KindNode, KindSmall, KindKey} }
+
+// ObjectSpec specifies the objects to generate.
+type ObjectSpec struct {
+	// Kind is by default pod for stores and FIFOs, key for delay heaps and queues.
+	Kind ObjectKind `yaml:"kind,omitempty"`
+	// Count is the number of objects (or keys), at least 1.
+	Count int `yaml:"count"`
+	// Namespaces is the number of namespaces of the pods; the default is DefaultNamespaces.
+	// Nodes have no namespace.
+	Namespaces int `yaml:"namespaces,omitempty"`
+	// Nodes is the number of nodes that pods run on. 0 derives it from PerNode.
+	Nodes int `yaml:"nodes,omitempty"`
+	// PerNode is the number of pods on each node where Nodes is 0, so that the node index
+	// has equally many matches at every Count of a sweep. The default is DefaultPerNode.
+	PerNode int `yaml:"per_node,omitempty"`
+}
+
+// The defaults of a spec.
+const (
+	DefaultNamespaces = 10
+	DefaultPerNode    = 30 // 150,000 pods on 5,000 nodes, the largest cluster that Kubernetes supports
+)
+
+// NamespaceCount is the number of namespaces in use, at most the number of objects.
+func (s ObjectSpec) NamespaceCount() int {
+	n := s.Namespaces
+	if n <= 0 {
+		n = DefaultNamespaces
+	}
+	return max(1, min(n, s.Count))
+}
+
+// NodeCount is the number of nodes that the pods run on.
+func (s ObjectSpec) NodeCount() int {
+	if s.Nodes > 0 {
+		return s.Nodes
+	}
+	per := s.PerNode
+	if per <= 0 {
+		per = DefaultPerNode
+	}
+	return max(1, (s.Count+per-1)/per)
+}

@@ -1,0 +1,95 @@
+package cache
+
+// Compiled with client-go's tests only: see TestUpstream. It stands in for the unexported names
+// that they use, and runs its Reflector's tests on ours.
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/core/impl/lockfree"
+	"github.com/informerbench/informerbench/core/informer"
+)
+
+type (
+	sharedIndexInformer = informer.SharedIndexInformer
+	threadSafeMap       = lockfree.Store
+)
+
+// ourReflector is an informer.Reflector with the methods and fields of client-go's. The
+// Reflector is made when it is first used, since tests set the fields before.
+type ourReflector struct {
+	WatchListPageSize             int64
+	ShouldResync                  func() bool
+	MaxInternalErrorRetryDuration time.Duration
+
+	lw           ListerWatcher
+	expectedType any
+	store        ReflectorStore
+	options      ReflectorOptions
+	made         func() *informer.Reflector
+}
+
+func newReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resyncPeriod time.Duration) *ourReflector {
+	return newReflectorWithOptions(lw, expectedType, store, ReflectorOptions{ResyncPeriod: resyncPeriod})
+}
+
+func newReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, options ReflectorOptions) *ourReflector {
+	r := &ourReflector{lw: lw, expectedType: expectedType, store: store, options: options}
+	r.made = sync.OnceValue(func() *informer.Reflector {
+		c, _ := r.options.Clock.(clock.WithTicker)
+		return informer.NewReflector(r.lw, r.expectedType, r.store, informer.ReflectorOptions{
+			Name: r.options.Name, TypeDescription: r.options.TypeDescription, ResyncPeriod: r.options.ResyncPeriod,
+			MinWatchTimeout: max(r.options.MinWatchTimeout, leastWatchTimeout), Clock: c, Backoff: r.options.Backoff,
+			ShouldResync: r.ShouldResync, PageSize: r.WatchListPageSize, MaxInternalErrorRetryDuration: r.MaxInternalErrorRetryDuration,
+		})
+	})
+	return r
+}
+
+func (r *ourReflector) Name() string                       { return r.made().Name() }
+func (r *ourReflector) TypeDescription() string            { return r.made().TypeDescription() }
+func (r *ourReflector) LastSyncResourceVersion() string    { return r.made().LastSyncResourceVersion() }
+func (r *ourReflector) Run(stopCh <-chan struct{})         { r.made().Run(stopCh) }
+func (r *ourReflector) RunWithContext(ctx context.Context) { r.made().RunWithContext(ctx) }
+func (r *ourReflector) ListAndWatch(stopCh <-chan struct{}) error {
+	return r.ListAndWatchWithContext(wait.ContextForChannel(stopCh))
+}
+func (r *ourReflector) ListAndWatchWithContext(ctx context.Context) error {
+	return r.made().ListAndWatchWithContext(ctx)
+}
+
+// newestFIFO stands in for client-go's FIFO, whose tests read what waits: a DeltaFIFO that hands
+// out the newest object of each key.
+type newestFIFO struct{ *DeltaFIFO }
+
+func newFIFO(keyFunc KeyFunc) newestFIFO { return newestFIFO{NewDeltaFIFO(keyFunc, nil)} }
+
+func (f newestFIFO) List() (objs []any) {
+	for _, key := range f.fifo.ListKeys() {
+		if deltas, _, _ := f.fifo.GetByKey(key); deltas.(Deltas).Newest().Type != Deleted {
+			objs = append(objs, deltas.(Deltas).Newest().Object)
+		}
+	}
+	return objs
+}
+
+func (f newestFIFO) Get(obj any) (item any, exists bool, err error) {
+	deltas, exists, err := f.fifo.Get(obj)
+	if !exists || deltas.(Deltas).Newest().Type == Deleted {
+		return nil, false, err
+	}
+	return deltas.(Deltas).Newest().Object, true, nil
+}
+
+func (f newestFIFO) Pop(process PopProcessFunc) (item any, err error) {
+	_, err = f.DeltaFIFO.Pop(func(obj any, isInInitialList bool) error {
+		item = obj.(Deltas).Newest().Object
+		return process(item, isInInitialList)
+	})
+	return item, err
+}

@@ -1,0 +1,76 @@
+//go:build explore
+
+package stores
+
+import (
+	"testing"
+
+	"github.com/informerbench/informerbench/core/explore"
+)
+
+// lockFreeDir is where the files of the store lie.
+const lockFreeDir = "../../../core/impl/lockfree/"
+
+// faults are mistakes that a change of the store could introduce, each in one step of its
+// protocol.
+var faults = []explore.Fault{
+	{Name: "a bucket that goes before its cells", File: lockFreeDir + "index.go", Edits: [][2]string{{
+		"	if b.objects.used.Load() > 0 {\n		return false\n",
+		"	if b.objects.used.Load() > 0 && !explore.Planted(\"a bucket that goes before its cells\") {\n		return false\n",
+	}}},
+	{Name: "committed before the write", File: lockFreeDir + "write.go", Edits: [][2]string{{
+		"	w.seq = c.committed.Load() + 1\n",
+		"	w.seq = c.committed.Load() + 1\n	if explore.Planted(\"committed before the write\") {\n		c.committed.Store(w.seq)\n	}\n",
+	}}},
+	{Name: "the snapshot's number before the slot", File: lockFreeDir + "readers.go", Edits: [][2]string{{
+		"	start := explore.Uint32()\n",
+		"	early := committed.Load()\n	explore.Point(\"planted\")\n	start := explore.Uint32()\n",
+	}, {
+		"			explore.Point(\"acquire.snapshot\")\n",
+		"			if explore.Planted(\"the snapshot's number before the slot\") {\n				seq = early\n			}\n			explore.Point(\"acquire.snapshot\")\n",
+	}}},
+	{Name: "the reader's number instead of the writer's choice", File: lockFreeDir + "readers.go", Edits: [][2]string{{
+		"			return s, s.state.Load() - slotBase //",
+		"			if explore.Planted(\"the reader's number instead of the writer's choice\") {\n				return s, seq\n			}\n			return s, s.state.Load() - slotBase //",
+	}}},
+	{Name: "a stand-in used again at once", File: lockFreeDir + "standin.go", Edits: [][2]string{{
+		"	if len(s.retired) < mostSpares {\n",
+		"	if explore.Planted(\"a stand-in used again at once\") {\n		old.setPast(nil)\n		s.free = append(s.free, old)\n		return\n	}\n	if len(s.retired) < mostSpares {\n",
+	}}},
+	{Name: "a version dropped that a snapshot sees", File: lockFreeDir + "record.go", Edits: [][2]string{{
+		"		if anyWithin(open, v.seq, n.seq) {\n",
+		"		if anyWithin(open, v.seq, n.seq) && !explore.Planted(\"a version dropped that a snapshot sees\") {\n",
+	}}},
+	{Name: "a record moved without a stand-in", File: lockFreeDir + "array.go", Edits: [][2]string{{
+		"	a.standIn(w, pos, last)\n",
+		"	if explore.Planted(\"a record moved without a stand-in\") {\n		a.cell(pos).Store(last)\n	} else {\n		a.standIn(w, pos, last)\n	}\n",
+	}}},
+	{Name: "the object not hidden", File: lockFreeDir + "values.go", Edits: [][2]string{{
+		"		atomic.StorePointer(&e.data, nil)\n",
+		"		if !explore.Planted(\"the object not hidden\") {\n			atomic.StorePointer(&e.data, nil)\n		}\n",
+	}}},
+	{Name: "the object shown before the commit", File: lockFreeDir + "write.go", Edits: [][2]string{{
+		"	w := &c.write\n	explore.Point(\"commit\")\n",
+		"	w := &c.write\n	if explore.Planted(\"the object shown before the commit\") {\n		c.shown.show()\n	}\n	explore.Point(\"commit\")\n",
+	}}},
+	{Name: "an entry found before its record", File: lockFreeDir + "table.go", Edits: [][2]string{{
+		"	e.key = rec.keyData\n",
+		"	e.key = rec.keyData\n	if explore.Planted(\"an entry found before its record\") {\n		e.word.Store(word)\n	}\n",
+	}}},
+	{Name: "a copy newer than the snapshot", File: lockFreeDir + "copies.go", Edits: [][2]string{{
+		"	if touched > seq {\n",
+		"	if touched > seq && !explore.Planted(\"a copy newer than the snapshot\") {\n",
+	}}},
+	{Name: "an index published before it is filled", File: lockFreeDir + "writers.go", Edits: [][2]string{{
+		"		v = v.withFilled(x, values[i])\n",
+		"		if explore.Planted(\"an index published before it is filled\") {\n			s.view.Store(v.with(x))\n		}\n		v = v.withFilled(x, values[i])\n",
+	}}},
+}
+
+// TestExplorePlantedFaults builds the store with the faults and explores the programs of
+// this package until one fails.
+func TestExplorePlantedFaults(t *testing.T) {
+	explore.Plant(t, faults, func(t *testing.T, _ string) {
+		explore.MustFind(t, explored(t, scripts).Programs)
+	})
+}
