@@ -45,19 +45,33 @@ type engine struct {
 	hashing atomic.Bool
 	in      intake
 
+	// unsettled means that pending waits for a process to return. It is written under mu, and
+	// read without it by calls of process that end. ended is how many have.
+	//
+	// A fold that must wait sets unsettled and then looks at ended once more; a process that
+	// ends counts in ended and then looks at unsettled. So one of the two sees the other, and
+	// what is pending is folded.
+	unsettled atomic.Bool
+	ended     atomic.Uint64
+
 	arrived explore.Cond // L is mu; a Pop waits for something to take
 	quiet   explore.Cond // L is mu; broadcast when no process runs and unsettled was set
 	mu      struct {
 		explore.Mutex
-		backlog   backlog
-		pending   events // taken out of the intake and not folded, because a process runs
-		emptied   spares // segments on their way back to the intake
-		unsettled bool   // pending waits for a process to return
-		running   int    // calls of process
-		sleepers  int    // Pops that wait for arrived
-		untaken   int    // items of the initial list that were not popped yet
-		left      int    // items of the initial list that were not processed yet
+		backlog  backlog
+		pending  events // taken out of the intake and not folded, because a process runs
+		emptied  spares // segments on their way back to the intake
+		begun    uint64 // calls of process so far
+		sleepers int    // Pops that wait for arrived
+		untaken  int    // items of the initial list that were not popped yet
+		left     int    // items of the initial list that were not processed yet
 	}
+}
+
+// idleLocked reports whether no process runs. As long as the lock is held, none begins.
+func (e *engine) idleLocked() bool {
+	explore.Point("idle.ended")
+	return e.ended.Load() == e.mu.begun
 }
 
 // backlog holds what waits, in the order in which it is handed out. The engine's lock
@@ -71,6 +85,8 @@ type backlog interface {
 	// accept folds one event; alone says that no process runs. It returns false, and has
 	// done nothing, if the event must wait until no process runs.
 	accept(ev *event, alone bool) bool
+	// deltasOf returns Deltas of one delta, for the caller of Pop.
+	deltasOf(d contract.Delta) any
 	// take takes out what waited longest: its key and its Deltas.
 	take() (objectKey, any)
 	// takeBatch takes out at most limit of what waited longest: one Deltas, or several
@@ -97,7 +113,7 @@ func (e *engine) init(cfg contract.FIFOConfig, opts Options, name string, l back
 // foldLocked folds the events that have arrived. It reports whether one must wait for a
 // process to return; the events behind it wait too.
 func (e *engine) foldLocked() (blocked bool) {
-	if e.drainLocked(); e.mu.unsettled {
+	if e.drainLocked() {
 		return true
 	}
 	c, lists, first := e.in.swap(&e.mu.emptied)
@@ -108,22 +124,47 @@ func (e *engine) foldLocked() (blocked bool) {
 		return false
 	}
 	e.mu.pending = c
-	e.drainLocked()
-	return e.mu.unsettled
+	return e.drainLocked()
 }
 
-func (e *engine) drainLocked() {
+// drainLocked folds what is pending. It reports whether a process must return first.
+func (e *engine) drainLocked() (blocked bool) {
 	p := &e.mu.pending
-	for e.mu.unsettled = false; p.Len() > 0; p.Drop(&e.mu.emptied) {
+	for ; p.Len() > 0; p.Drop(&e.mu.emptied) {
 		ev := p.Front()
-		if !e.mu.backlog.accept(ev, e.mu.running == 0) {
-			e.mu.unsettled = true
-			return
+		if !e.mu.backlog.accept(ev, e.idleLocked()) {
+			explore.Point("drain.unsettled")
+			e.unsettled.Store(true)
+			if !e.idleLocked() {
+				return true
+			}
+			e.mu.backlog.accept(ev, true) // it ended meanwhile
 		}
 		if ev.kind == relisted && ev.obj.(*relist).first {
 			e.initialListLocked(e.mu.backlog.len())
 		}
 	}
+	if e.unsettled.Load() {
+		e.unsettled.Store(false)
+		e.quiet.Broadcast()
+	}
+	return false
+}
+
+// lone takes out an Add or an Update that waits alone: a consumer that keeps up need not move
+// it into the backlog and out again. It returns false, and has done nothing, if anything else
+// waits.
+func (in *intake) lone() (ev event, ok bool) {
+	in.lock()
+	defer in.mu.Unlock()
+	if in.mu.waiting.Len() != 1 {
+		return event{}, false
+	}
+	if ev = *in.mu.waiting.Front(); ev.kind > updated {
+		return event{}, false
+	}
+	in.mu.waiting.Drop(&in.mu.spare)
+	return ev, true
 }
 
 // initialListLocked makes HasSynced wait for the first n of what waits.
@@ -148,7 +189,7 @@ func (e *engine) settle() {
 // less than enough waits. The error is ErrFIFOClosed.
 func (e *engine) awaitLocked(enough int) error {
 	for yielded := false; ; {
-		if !e.coalesces && e.mu.backlog.len() >= enough && !e.mu.unsettled {
+		if !e.coalesces && e.mu.backlog.len() >= enough && !e.unsettled.Load() {
 			return nil
 		}
 		switch {
@@ -198,7 +239,7 @@ func (in *intake) sleep() (bool, error) {
 type run struct {
 	isInitial bool
 	counted   int  // how many of its items are of the initial list
-	tracked   bool // it counts in running
+	tracked   bool // it counts in begun and ended
 	key       objectKey
 	back      contract.Deltas // to be put back; nil: nothing. Only if tracked
 }
@@ -208,7 +249,7 @@ func (e *engine) beginLocked(n int) run {
 	r := run{isInitial: !e.synced.over.Load(), counted: min(n, e.mu.untaken), tracked: !e.atomicLists}
 	e.mu.untaken -= r.counted
 	if r.tracked {
-		e.mu.running++
+		e.mu.begun++
 	}
 	if e.mu.sleepers > 0 {
 		// Each wake-up is for one Pop; this one passes it on if more is to be taken.
@@ -221,11 +262,29 @@ func (e *engine) beginLocked(n int) run {
 
 // end is called when process has returned or panicked.
 func (e *engine) end(r *run) {
-	if r.counted == 0 && !r.tracked {
+	if r.counted > 0 || r.back != nil {
+		e.mu.Lock()
+		e.accountLocked(r)
+		e.mu.Unlock()
+	}
+	if !r.tracked {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	explore.Point("end.ended")
+	e.ended.Add(1)
+	explore.Point("end.unsettled")
+	if e.unsettled.Load() {
+		e.mu.Lock()
+		if e.unsettled.Load() && e.idleLocked() {
+			e.foldLocked()
+		}
+		e.passOnLocked()
+		e.mu.Unlock()
+	}
+}
+
+// accountLocked puts back what is to be put back, and counts the items of the initial list.
+func (e *engine) accountLocked(r *run) {
 	if r.back != nil {
 		e.mu.backlog.putBack(r.key, r.back)
 	}
@@ -234,13 +293,11 @@ func (e *engine) end(r *run) {
 			e.synced.finish()
 		}
 	}
-	if r.tracked {
-		e.mu.running--
-	}
-	if e.mu.running == 0 && e.mu.unsettled {
-		e.foldLocked()
-		e.quiet.Broadcast()
-	}
+	e.passOnLocked()
+}
+
+// passOnLocked wakes a Pop if one sleeps and something can be taken.
+func (e *engine) passOnLocked() {
 	if e.mu.sleepers > 0 && e.mu.backlog.len() > 0 {
 		e.arrived.Signal()
 	}
@@ -278,15 +335,15 @@ func (e *engine) read(do func()) {
 // Several Pops run their process functions at once.
 func (e *engine) Pop(process contract.PopProcessFunc) (any, error) {
 	e.mu.Lock()
-	if err := e.awaitLocked(1); err != nil {
+	key, item, err := e.takeLocked()
+	if err != nil {
 		e.mu.Unlock()
 		return nil, err
 	}
-	key, item := e.mu.backlog.take()
 	r := e.beginLocked(1)
 	e.mu.Unlock()
 	defer e.end(&r)
-	err := process(item, r.isInitial)
+	err = process(item, r.isInitial)
 	if err == nil || !e.coalesces {
 		return item, err
 	}
@@ -294,6 +351,21 @@ func (e *engine) Pop(process contract.PopProcessFunc) (any, error) {
 		r.key, r.back, err = key, item.(contract.Deltas), requeue.Err
 	}
 	return item, err
+}
+
+// takeLocked waits until something can be taken, and takes it out: its key and its Deltas.
+// The error is ErrFIFOClosed.
+func (e *engine) takeLocked() (objectKey, any, error) {
+	if e.mu.backlog.len() == 0 && e.mu.pending.Len() == 0 {
+		if ev, ok := e.in.lone(); ok {
+			return ev.key, e.mu.backlog.deltasOf(ev.delta()), nil
+		}
+	}
+	if err := e.awaitLocked(1); err != nil {
+		return objectKey{}, nil, err
+	}
+	key, item := e.mu.backlog.take()
+	return key, item, nil
 }
 
 // PopBatch waits as Pop does, and takes out at most Options.MaxBatch deltas of as many keys

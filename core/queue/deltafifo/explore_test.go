@@ -219,6 +219,23 @@ func (b *fixture) popTogether(n int) func() {
 	}
 }
 
+// whileOneWorks has two consumers that pop once each: the first does not come back to look
+// for what call queues.
+func (b *fixture) whileOneWorks(call func() error) ([]func(), func() error) {
+	produce := func() {
+		if err := call(); err != nil {
+			b.fail("%v", err)
+		}
+	}
+	once := func() {
+		if _, err := b.fifo.Pop(b.process); err != nil {
+			b.fail("Pop: %v", err)
+		}
+	}
+	b.produce("p", "a")() // before the threads begin: fewer interleavings
+	return []func(){produce, once, once}, b.judge(map[string]int{"p": 1, "q": 1})
+}
+
 // plays are what is done to each FIFO.
 var plays = map[string]func(b *fixture) (threads []func(), judge func() error){
 	"two producers, a consumer": func(b *fixture) ([]func(), func() error) {
@@ -297,6 +314,13 @@ var plays = map[string]func(b *fixture) (threads []func(), judge func() error){
 				}
 				return b.judge(map[string]int{"p": 2})()
 			}
+	},
+	"a list while one consumer works and another waits": func(b *fixture) ([]func(), func() error) {
+		return b.whileOneWorks(func() error { return b.fifo.Replace([]any{&told{"b", "q", 0}}, "1") })
+	},
+	"a deletion while one consumer works and another waits": func(b *fixture) ([]func(), func() error) {
+		b.known["old"] = &told{"old", "before", 0}
+		return b.whileOneWorks(func() error { return b.fifo.Delete(&told{"old", "q", 0}) })
 	},
 	"a relist beside an add": func(b *fixture) ([]func(), func() error) {
 		b.known["old"] = &told{"old", "before", 0}

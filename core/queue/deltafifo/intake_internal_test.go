@@ -239,7 +239,7 @@ func TestFoldStopsBehindAList(t *testing.T) {
 		f.settle()
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if n := f.waiting.entries.len(); n != 1 || !f.mu.unsettled {
+		if n := f.waiting.entries.len(); n != 1 || !f.unsettled.Load() {
 			t.Errorf("%d keys wait within process, want b alone", n)
 		}
 		return err

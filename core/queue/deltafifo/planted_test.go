@@ -30,6 +30,14 @@ var faults = []explore.Fault{
 		"	if n == 0 {\n		e.synced.finish()",
 		"	if n == 0 || explore.Planted(\"HasSynced before the first list is processed\") {\n		e.synced.finish()",
 	}}},
+	{Name: "a list that does not look again whether a process runs", File: "engine.go", Edits: [][2]string{{
+		"			if !e.idleLocked() {\n",
+		"			if !e.idleLocked() || explore.Planted(\"a list that does not look again whether a process runs\") {\n",
+	}}},
+	{Name: "a process that ends without looking for a list", File: "engine.go", Edits: [][2]string{{
+		"	if e.unsettled.Load() {\n		e.mu.Lock()\n",
+		"	if e.unsettled.Load() && !explore.Planted(\"a process that ends without looking for a list\") {\n		e.mu.Lock()\n",
+	}}},
 	{Name: "the segments taken without the intake's lock", File: "intake.go", Edits: [][2]string{{
 		"	in.lock()\n	defer in.mu.Unlock()\n	in.mu.spare.Refill(emptied)\n",
 		"	if explore.Planted(\"the segments taken without the intake's lock\") {\n		c, lists, first = in.mu.waiting, in.mu.lists, in.mu.first\n		explore.Point(\"planted\")\n		in.mu.waiting, in.mu.lists, in.mu.first = events{}, 0, 0\n		return c, lists, first\n	}\n	in.lock()\n	defer in.mu.Unlock()\n	in.mu.spare.Refill(emptied)\n",
