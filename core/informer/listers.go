@@ -2,6 +2,7 @@ package informer
 
 import (
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -91,27 +92,55 @@ func get[T runtime.Object](indexer cache.Indexer, resource schema.GroupResource,
 	return as[T](obj)
 }
 
+// labelsAtOnce is how many objects matching looks up together. The labels of an object lie
+// apart from it in memory; processors fetch those of several objects at a time if one look-up
+// does not wait for the last.
+const labelsAtOnce = 32
+
 // matching returns the objects that match the selector and, unless namespace is empty, are
 // in it. It reads no metadata if all objects match.
 func matching[T runtime.Object](objects []any, selector labels.Selector, namespace string) ([]T, error) {
 	if len(objects) == 0 {
 		return nil, nil
 	}
-	all := selector.Empty() && namespace == metav1.NamespaceAll
-	var out []T
-	if all {
-		out = make([]T, 0, len(objects))
+	if selector.Empty() && namespace == metav1.NamespaceAll {
+		return converted[T](make([]T, 0, len(objects)), objects)
 	}
-	for _, obj := range objects {
-		if !all {
-			m, err := meta.Accessor(obj)
+	var (
+		out    []T
+		m      = newMatcher(selector)
+		picked [labelsAtOnce]any
+		sets   [labelsAtOnce]map[string]string
+	)
+	for chunk := range slices.Chunk(objects, labelsAtOnce) {
+		n := 0
+		for _, obj := range chunk {
+			o, err := meta.Accessor(obj)
 			if err != nil {
 				return nil, fmt.Errorf("the indexer holds a %T: %w", obj, err)
 			}
-			if namespace != metav1.NamespaceAll && m.GetNamespace() != namespace || !selector.Matches(labels.Set(m.GetLabels())) {
-				continue
+			if namespace == metav1.NamespaceAll || o.GetNamespace() == namespace {
+				picked[n], sets[n] = obj, o.GetLabels()
+				n++
 			}
 		}
+		matched := picked[:0]
+		for i, set := range sets[:n] {
+			if m.matches(set) {
+				matched = append(matched, picked[i])
+			}
+		}
+		var err error
+		if out, err = converted(out, matched); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// converted appends the objects to out, with their own type.
+func converted[T runtime.Object](out []T, objects []any) ([]T, error) {
+	for _, obj := range objects {
 		t, err := as[T](obj)
 		if err != nil {
 			return nil, err

@@ -1,0 +1,64 @@
+package informer_test
+
+// A lister with a label selector of which 100 objects match:
+//
+//	go -C core test -run='^$' -bench=Selector -count=10 ./informer | go tool benchstat -col /impl -
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/core/impl/lockfree"
+	"github.com/informerbench/informerbench/core/indexer"
+	"github.com/informerbench/informerbench/core/informer"
+	"github.com/informerbench/informerbench/core/synthetic"
+)
+
+func BenchmarkListWithSelector(b *testing.B) {
+	selector := labels.SelectorFromSet(labels.Set{"chosen": "yes", "tier": "production"})
+	for _, n := range []int{1_000, 10_000, 100_000} {
+		generated := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: n}, 1)
+		pods := make([]*corev1.Pod, n)
+		for i := range pods {
+			p := *generated.At(i).(*corev1.Pod)
+			p.Labels = maps.Clone(p.Labels) // as decoded from a server: a map of its own
+			p.Labels["chosen"] = map[bool]string{true: "yes", false: "no"}[i%(n/100) == 0]
+			pods[i] = &p
+		}
+		theirs := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		ours := indexer.New(cache.MetaNamespaceKeyFunc, lockfree.New(cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}), indexer.Options{})
+		for _, p := range pods {
+			if err := theirs.Add(p); err != nil {
+				b.Fatal(err)
+			}
+			if err := ours.Add(p); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for _, c := range []struct {
+			impl string
+			list func() ([]*corev1.Pod, error)
+		}{
+			{"clientgo", func() ([]*corev1.Pod, error) { return listers.NewPodLister(theirs).List(selector) }},
+			{"clientgo-over-lockfree", func() ([]*corev1.Pod, error) { return listers.NewPodLister(ours).List(selector) }},
+			{"informerbench", func() ([]*corev1.Pod, error) {
+				return informer.NewLister[*corev1.Pod](ours, corev1.Resource("pods")).List(selector)
+			}},
+		} {
+			b.Run(fmt.Sprintf("objects=%d/impl=%s", n, c.impl), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if got, err := c.list(); err != nil || len(got) != 100 {
+						b.Fatal(len(got), err)
+					}
+				}
+			})
+		}
+	}
+}

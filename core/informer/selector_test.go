@@ -1,0 +1,80 @@
+package informer
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// strange is a selector that says less in Requirements than it asks in Matches.
+type strange struct{ labels.Selector }
+
+func (strange) Matches(l labels.Labels) bool { return l.Get("a") == "1" && !l.Has("b") }
+
+// A matcher gives the answers of its selector.
+func TestMatcherAnswersAsItsSelector(t *testing.T) {
+	t.Parallel()
+	keys, values := []string{"a", "b", "c"}, []string{"", "1", "2", "10"}
+	operators := []selection.Operator{
+		selection.In, selection.NotIn, selection.Equals, selection.DoubleEquals, selection.NotEquals,
+		selection.Exists, selection.DoesNotExist, selection.GreaterThan, selection.LessThan,
+	}
+	selectors := []labels.Selector{
+		labels.Everything(), labels.Nothing(), labels.NewSelector(), strange{labels.NewSelector()},
+		labels.SelectorFromSet(nil), labels.SelectorFromSet(labels.Set{"a": "1"}),
+		labels.SelectorFromValidatedSet(labels.Set{"a": "1", "b": ""}),
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	made := map[selection.Operator]bool{}
+	for range 500 {
+		selector := labels.NewSelector()
+		for range 1 + rng.IntN(3) {
+			operator := operators[rng.IntN(len(operators))]
+			some := []string{values[rng.IntN(len(values))], values[rng.IntN(len(values))]}
+			switch operator {
+			case selection.Exists, selection.DoesNotExist:
+				some = nil
+			case selection.In, selection.NotIn:
+			default:
+				some = some[:1]
+			}
+			// The error is for a comparison with what is no number.
+			if r, err := labels.NewRequirement(keys[rng.IntN(len(keys))], operator, some); err == nil {
+				selector = selector.Add(*r)
+				made[operator] = true
+			}
+		}
+		selectors = append(selectors, selector)
+	}
+	if len(made) != len(operators) {
+		t.Fatalf("selectors with %d of %d operators", len(made), len(operators))
+	}
+	yes := 0
+	for _, selector := range selectors {
+		m := newMatcher(selector)
+		for range 50 {
+			set := labels.Set{}
+			for _, key := range keys {
+				if rng.IntN(3) > 0 {
+					set[key] = values[rng.IntN(len(values))]
+				}
+			}
+			want := selector.Matches(set)
+			if got := m.matches(set); got != want {
+				t.Fatalf("%q (%T) of %q: %t, want %t", selector, selector, fields.Set(set), got, want)
+			}
+			if want {
+				yes++
+			}
+		}
+		if got, want := m.matches(nil), selector.Matches(labels.Set(nil)); got != want {
+			t.Errorf("%q (%T) of no labels: %t, want %t", selector, selector, got, want)
+		}
+	}
+	if yes < 1000 || yes > 50*len(selectors)-1000 {
+		t.Errorf("%d of %d answers are yes: the test sees little", yes, 50*len(selectors))
+	}
+}
