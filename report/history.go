@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/informerbench/informerbench/history"
 	"github.com/informerbench/informerbench/measure/stats"
@@ -182,33 +181,6 @@ func (to Terminal) shifts(lines []shiftLine) table.Writer {
 		t.AppendRow(table.Row{l.series.Label, since, l.before + "\n" + l.after, l.ratio + "\n" + l.counts, verdict})
 	}
 	return t
-}
-
-// wrapNames breaks each line of a text after a space or a slash, or within a longer word.
-// Colours count for nothing: a verdict is short enough.
-func wrapNames(s string, width int) string {
-	var out []string
-	for line := range strings.SplitSeq(s, "\n") {
-		if text.StringWidthWithoutEscSequences(line) <= width {
-			out = append(out, line)
-			continue
-		}
-		row := ""
-		for _, word := range strings.SplitAfter(strings.ReplaceAll(line, "/", "/\x00"), "\x00") {
-			for _, part := range strings.SplitAfter(strings.TrimSuffix(word, "\x00"), " ") {
-				if len([]rune(strings.TrimRight(row+part, " "))) > width && row != "" {
-					out, row = append(out, strings.TrimRight(row, " ")), ""
-				}
-				for row == "" && len([]rune(part)) > width {
-					r := []rune(part)
-					out, part = append(out, string(r[:width])), string(r[width:])
-				}
-				row += part
-			}
-		}
-		out = append(out, row)
-	}
-	return strings.Join(out, "\n")
 }
 
 func qText(s *history.Series) string {

@@ -114,9 +114,36 @@ func (to Terminal) fit(t table.Writer, columns int) {
 	}
 	var configs []table.ColumnConfig
 	for i, n := range widths {
-		configs = append(configs, table.ColumnConfig{Number: i + 1, WidthMax: max(1, n), WidthMaxEnforcer: text.WrapSoft})
+		configs = append(configs, table.ColumnConfig{Number: i + 1, WidthMax: max(1, n), WidthMaxEnforcer: wrapNames})
 	}
 	t.SetColumnConfigs(configs)
+}
+
+// wrapNames breaks each line of a text after a space or a slash, or within a longer word.
+// Colours count for nothing: a verdict is short enough.
+func wrapNames(s string, width int) string {
+	var out []string
+	for line := range strings.SplitSeq(s, "\n") {
+		if text.StringWidthWithoutEscSequences(line) <= width {
+			out = append(out, line)
+			continue
+		}
+		row := ""
+		for _, word := range strings.SplitAfter(strings.ReplaceAll(line, "/", "/\x00"), "\x00") {
+			for _, part := range strings.SplitAfter(strings.TrimSuffix(word, "\x00"), " ") {
+				if len([]rune(strings.TrimRight(row+part, " "))) > width && row != "" {
+					out, row = append(out, strings.TrimRight(row, " ")), ""
+				}
+				for row == "" && len([]rune(part)) > width {
+					r := []rune(part)
+					out, part = append(out, string(r[:width])), string(r[width:])
+				}
+				row += part
+			}
+		}
+		out = append(out, row)
+	}
+	return strings.Join(out, "\n")
 }
 
 // colours of verdicts: what is better or worse is also said in words.

@@ -99,6 +99,16 @@ func versus(r *compare.Result, notes *footnotes) table.Writer {
 	return t
 }
 
+// allOf is every warning once.
+func allOf(warnings ...[]string) (all []string) {
+	for _, w := range slices.Concat(warnings...) {
+		if !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
 // versus has the columns that fit.
 func (to Terminal) versus(r *compare.Result, notes *footnotes) table.Writer {
 	if to.columns() == everyColumn {
@@ -114,7 +124,7 @@ func (to Terminal) versus(r *compare.Result, notes *footnotes) table.Writer {
 	for _, c := range changedFirst(r.Judged()) {
 		metric := c.Name.Metric
 		what := strings.TrimSuffix(c.Name.String(), "/"+metric)
-		ratio := effect(c) + notes.mark(c.Base.Warnings) + notes.mark(c.Head.Warnings) + notes.mark(c.Warnings)
+		ratio := effect(c) + notes.mark(allOf(c.Base.Warnings, c.Head.Warnings, c.Warnings))
 		row := table.Row{what, metric, ratio, to.painted(c.Verdict, string(c.Verdict))}
 		if to.columns() == withMedian {
 			row = table.Row{what, metric, interval(metric, c.Head), ratio, to.painted(c.Verdict, verdict(c))}
