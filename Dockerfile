@@ -13,6 +13,7 @@ ARG BASE_IMAGE=gcr.io/distroless/static-debian12:nonroot
 FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS build
 WORKDIR /src
 COPY go.mod go.sum ./
+COPY core/go.mod core/go.sum ./core/
 RUN go mod download
 # With .git: the go command stamps the commit into the program, and benchrun merge refuses
 # shards of different commits.
