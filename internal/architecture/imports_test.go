@@ -54,6 +54,7 @@ var layers = []layer{
 	{[]string{"cmd/...", "examples/..."}, false},
 	{[]string{"ci", "internal/architecture", "internal/coretest/..."}, false},
 	{[]string{"internal/mechanical/..."}, true},
+	{[]string{"upstream/..."}, true},
 }
 
 // coreRoots are the modules that the code of core may stand on; what they need themselves

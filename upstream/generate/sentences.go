@@ -1,0 +1,64 @@
+package main
+
+// sentence is a text in a file that means nothing in client-go, and what takes its place.
+type sentence struct{ from, to string }
+
+// sentences has the replacements by file. Each text must be in its file once, after all
+// other changes; a change of the comments in our sources shows here.
+var sentences = map[string][]sentence{
+	"doc.go": {
+		{`// writer never waits for readers. It is this project's answer to kubernetes#130767. It
+// keeps every STORE clause, without a waiver.
+`, `// writer never waits for readers. It is written for kubernetes/kubernetes#130767.
+`},
+		{`// # Invariants
+//
+// Under the race detector and with -tags invariants the writer checks the whole store
+// after its writes. It panics if records and cells do not lead to each other, a count is
+// wrong, or something with a past is missing from the retire list (invariants_on.go has the
+// rules). Each write pays for checking 32 objects, so a large store is checked once in many
+// writes. Normal builds contain none of it.
+//
+`, ``},
+	},
+	"index.go": {
+		{`see indexing.ValuesOf. It panics`, `see the function of the same name. It panics`},
+	},
+	"index_values.go": {
+		{`valuesOf panics as indexValues.Append does. The
+// slice may be the object's own: do not change it.`, `The slice may be the object's
+// own: do not change it. valuesOf panics if the IndexFunc fails, so it must run before
+// anything is touched.`},
+		{`// order of the calls of Append or Add; no value is in a list twice. The zero value has no
+// lists.
+`, `// order of the calls of Add; no value is in a list twice. The zero value has no lists.
+`},
+		{`They lie one behind the
+// other in memory that is reused. Append uses a Room on the writer's stack; it serves a
+// store that computes values without a lock of its own. Add and Empty use the memory of a
+// indexValues that the store keeps under its lock. They are quicker, since no call copies the
+// seven words of a indexValues.
+`, `They lie one behind the
+// other in memory that is reused, which the store keeps under its lock.
+`},
+	},
+	"readers.go": {
+		{` A read of few objects calls it by chance. docs/stores.md has the effect.
+`, ` A read of few objects calls it by chance.
+`},
+	},
+	"table_test.go": {
+		{`docs/stores.md and the package comment count.`, `the package comment counts.`},
+	},
+	"store.go": {
+		{`// Store is a contract.Store and has every optional power: it satisfies
+// cache.ThreadSafeStoreWithTransaction. All methods may be called by any number of
+// goroutines at once.`, `// Store is the store. Package cache has an adapter that makes it a
+// ThreadSafeStoreWithTransaction. All methods may be called by any number of goroutines at
+// once.`},
+		{` Unlike client-go's it heeds no feature gate.
+`, ` It heeds no feature gate; the adapter does.
+`},
+		{`it is there for cache.ThreadSafeStore.`, `it is there for package cache's ThreadSafeStore.`},
+	},
+}
