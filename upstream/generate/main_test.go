@@ -39,15 +39,54 @@ func TestPatchesAreTrue(t *testing.T) {
 		}
 		inside(t, patched, "git", "apply", path)
 	}
-	inside(t, patched, "go", "test", "-run=^$", "./tools/cache/...")
+	inside(t, patched, "go", "test", "-run=^$", "./tools/cache/...", "./features/...")
+	// client-go's own tests do not pass this one check of vet.
+	inside(t, patched, "go", "vet", "-lostcancel=false", "./tools/cache/...", "./features/...")
+	if unformatted := inside(t, patched, "gofmt", "-l", "tools/cache", "features"); unformatted != "" {
+		t.Errorf("not gofmt'ed:\n%s", unformatted)
+	}
 }
 
-func inside(t *testing.T, dir, name string, args ...string) {
+// The patch of a new file, and that of insertions, are read as what they are meant to be.
+func TestPatchesOfSmallFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	before := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n"
+	if err := os.WriteFile(filepath.Join(dir, "old.txt"), []byte(before), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	changed, err := inserted("old.txt", before, []insertion{{3, "a\n"}, {9, "b\n\nc\n"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "small.patch")
+	p := patch{about: "a subject\n\nand more", files: []fileDiff{changed, created("new/file.txt", []byte("x\n\ny\n"))}}
+	if err := os.WriteFile(path, p.text(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	inside(t, dir, "git", "apply", path)
+	for name, want := range map[string]string{
+		"old.txt":      "1\n2\n3\na\n4\n5\n6\n7\n8\n9\nb\n\nc\n10\n11\n12\n",
+		"new/file.txt": "x\n\ny\n",
+	} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v; want %q", name, got, err, want)
+		}
+	}
+	if _, err := inserted("old.txt", before, []insertion{{3, "a\n"}, {6, "b\n"}}); err == nil {
+		t.Error("insertions whose contexts meet were taken")
+	}
+}
+
+// inside runs a command in a folder and returns what it printed.
+func inside(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
-	if out, err := cmd.CombinedOutput(); err != nil {
+	cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "GOWORK=off")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Fatalf("%s: %v\n%s", cmd, err, out)
 	}
+	return string(out)
 }

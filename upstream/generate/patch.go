@@ -55,10 +55,10 @@ func inserted(path, source string, insertions []insertion) (fileDiff, error) {
 	lines := strings.SplitAfter(source, "\n")
 	var b strings.Builder
 	fmt.Fprintf(&b, "diff --git a/%[1]s b/%[1]s\n--- a/%[1]s\n+++ b/%[1]s\n", path)
-	added, last := 0, -1
+	added, last := 0, 0
 	for _, in := range insertions {
 		from, to := in.before-context, in.before+context
-		if from <= last || to > len(lines)-1 {
+		if from < last || to > len(lines)-1 {
 			return fileDiff{}, fmt.Errorf("%s: the change before line %d is too close to another one or to an end of the file", path, in.before+1)
 		}
 		text := strings.SplitAfter(strings.TrimSuffix(in.text, "\n"), "\n")

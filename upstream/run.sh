@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# Applies the patches to client-go v0.37.2 in a fresh folder, runs its tests with the
+# feature gate off and on, measures both stores, and prints benchstat's tables.
+set -euo pipefail
+
+usage() {
+	cat <<'TEXT'
+usage: upstream/run.sh [options]
+
+  --count N      samples of each row and store (6; benchstat needs 4 for any verdict)
+  --bench REGEX  rows to measure, as in go test -bench
+                 (BenchmarkThreadSafeStoreContention)
+  --benchtime T  time for each row of a closed loop, as in go test (1s)
+  --race         run the tests under the race detector too
+  --no-tests     only measure
+  --no-bench     only test
+  --out DIR      where to work; it must be empty or missing (a new folder in TMPDIR)
+
+It takes, on 2 cores: some 5 minutes to compile client-go and its tests for the first time,
+2 minutes for the tests (9 with --race), and 1.5 minutes for each sample of all rows of both
+stores: 9 minutes for 6. Close other programs: the rows are of goroutines that compete
+for processors.
+TEXT
+}
+
+clientgo=k8s.io/client-go@v0.37.2
+benchstat=golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da # as in the root's go.mod
+gate=KUBE_FEATURE_LockFreeThreadSafeStore
+
+# These read the fields of client-go's own store: see README.md.
+only_map='^(TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex|TestThreadSafeStoreAddKeepsNonEmptySetPostDeleteFromIndex|TestThreadSafeStoreIndexingFunctionsWithMultipleValues|TestThreadSafeStoreRV)$'
+
+count=6
+bench=BenchmarkThreadSafeStoreContention
+benchtime=1s
+race=false
+tests=true
+measure=true
+out=
+
+while (($# > 0)); do
+	case $1 in
+	--count | --bench | --benchtime | --out)
+		(($# > 1)) || { echo "run.sh: $1 needs a value" >&2; exit 2; }
+		case $1 in
+		--count) count=$2 ;;
+		--bench) bench=$2 ;;
+		--benchtime) benchtime=$2 ;;
+		--out) out=$2 ;;
+		esac
+		shift
+		;;
+	--race) race=true ;;
+	--no-tests) tests=false ;;
+	--no-bench) measure=false ;;
+	-h | --help) usage; exit 0 ;;
+	*) echo "run.sh: unknown option $1" >&2; usage >&2; exit 2 ;;
+	esac
+	shift
+done
+[[ $count =~ ^[1-9][0-9]*$ ]] || { echo "run.sh: --count takes a number from 1 up, not $count" >&2; exit 2; }
+
+SECONDS=0
+step() { printf '\n== %s (%d s so far)\n' "$1" "$SECONDS"; }
+
+patches=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/patches
+if [[ -z $out ]]; then
+	out=$(mktemp -d "${TMPDIR:-/tmp}/upstream.XXXXXX")
+elif [[ -e $out && -n $(ls -A "$out") ]]; then
+	echo "run.sh: $out is not empty" >&2
+	exit 2
+fi
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+# Outside of any module: go then resolves nothing but the versions that are named here.
+cd "$out"
+export GOWORK=off
+unset "$gate"
+
+step "fetch $clientgo and copy it to $out/client-go"
+source=$(go mod download -json "$clientgo" | sed -n 's/^[[:space:]]*"Dir": "\(.*\)",*$/\1/p')
+[[ -d $source ]] || { echo "run.sh: go mod download names no folder" >&2; exit 1; }
+cp -R "$source" client-go
+chmod -R u+w client-go
+cd client-go
+
+step "apply the patches"
+for patch in "$patches"/*.patch; do
+	echo "${patch##*/}"
+	patch -s -p1 <"$patch"
+done
+
+if $tests; then
+	step "go test, the gate off"
+	go test -count=1 ./tools/cache/... ./features/...
+	step "go test, the gate on; without 4 tests that read the fields of the map with a lock"
+	env "$gate=true" go test -count=1 -skip "$only_map" ./tools/cache/... ./features/...
+fi
+if $tests && $race; then
+	step "go test -race, the gate off"
+	go test -race -count=1 ./tools/cache/... ./features/...
+	step "go test -race, the gate on; without the same 4 tests"
+	env "$gate=true" go test -race -count=1 -skip "$only_map" ./tools/cache/... ./features/...
+fi
+
+if $measure; then
+	step "measure: $count samples of each row, the two stores in turns"
+	go test -c -o "$out/cache.test" ./tools/cache
+	for ((i = 1; i <= count; i++)); do
+		echo "sample $i of $count ($SECONDS s so far)"
+		for on in false true; do
+			env "$gate=$on" "$out/cache.test" -test.run='^$' -test.bench="$bench" -test.benchtime="$benchtime" -test.timeout=0 \
+				>>"$out/gate-$on.txt"
+		done
+	done
+	step "benchstat: off is client-go's store, on is the store without reader locks; p is Mann-Whitney's"
+	cd "$out"
+	go run "$benchstat" off=gate-false.txt on=gate-true.txt | tee benchstat.txt
+fi
+
+step "done: everything is in $out"
