@@ -70,11 +70,10 @@ func capacity(blocks [][]cell) int {
 	return len(blocks) << blockShift
 }
 
-// roomFor allocates room for all objects of a, and for some that are added meanwhile. A
+// roomFor allocates room for n objects, and for some that are added meanwhile. A
 // reader calls it before it opens its snapshot. The garbage collection that the allocation
 // brings takes most of a list's time (docs/stores.md), and no version should be kept for it.
-func roomFor[E any](a *array) []E {
-	n := int(a.used.Load())
+func roomFor[E any](n int) []E {
 	room := make([]E, 0, n+n/64)
 	if n >= yieldEvery {
 		runtime.Gosched() // see slot.release

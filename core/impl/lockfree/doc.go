@@ -120,7 +120,9 @@
 //
 // For n objects and i indexes.
 //
-//   - Get: O(1), a table lookup. List, ListKeys: O(n). ByIndex: O(matches).
+//   - Get: O(1), a table lookup. List, ListKeys: O(n). ByIndex: O(matches). A List of 4,096
+//     objects or more lets others run before it begins, up to n/16 times, while as many such
+//     lists are under way as there are processors (readers.go).
 //   - Update: one version of 32 bytes, and O(i) to compare the index values with the former
 //     ones. Each value that changes costs three short-lived stand-ins. Delete: two for each
 //     array. A write is O(1) on average. An object of many values costs O(values).

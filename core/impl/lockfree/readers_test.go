@@ -46,6 +46,35 @@ func acquireMany(v *view, n int) (open []*slot) {
 	return open
 }
 
+// Long reads let each other end first, but go on beside reads that are stopped; and what admit
+// counts is counted back.
+func TestLongReadsWaitForNobody(t *testing.T) {
+	t.Parallel()
+	s := New(nil)
+	const objects = 2 * yieldEvery
+	items := map[string]any{}
+	for i := range objects {
+		items[fmt.Sprint(i)] = i
+	}
+	s.Replace(items, "1")
+	r := s.view.Load().readers
+	for _, stopped := range []int32{0, 1000} {
+		r.long.Store(stopped)
+		var all sync.WaitGroup
+		for range 2 * int(r.processors) {
+			all.Go(func() {
+				if list, keys := s.List(), s.ListKeys(); len(list) != objects || len(keys) != objects {
+					t.Errorf("beside %d stopped reads: %d objects and %d keys, want %d", stopped, len(list), len(keys), objects)
+				}
+			})
+		}
+		all.Wait()
+		if left := r.long.Load(); left != stopped {
+			t.Errorf("%d reads are counted when all have ended but %d", left, stopped)
+		}
+	}
+}
+
 // After a crowd of readers has gone, a write looks at as few slots as before it came.
 func TestAQuietWriteLooksAtFewSlots(t *testing.T) {
 	t.Parallel()

@@ -128,9 +128,12 @@ func (c *core) look(n *version) (item any, exists bool) {
 func (s *Store) List() []any {
 	explore.Point("read.view")
 	v := s.view.Load()
-	room := roomFor[any](&v.objects)
+	n := int(v.objects.used.Load())
+	v.readers.admit(n)
+	room := roomFor[any](n)
 	slot, seq := v.readers.acquire(&v.committed)
 	list := v.objects.objects(room, seq)
+	v.readers.leave(n)
 	slot.release(len(list))
 	return list
 }
@@ -140,9 +143,12 @@ func (s *Store) List() []any {
 func (s *Store) ListKeys() []string {
 	explore.Point("read.view")
 	v := s.view.Load()
-	room := roomFor[string](&v.objects)
+	n := int(v.objects.used.Load())
+	v.readers.admit(n)
+	room := roomFor[string](n)
 	slot, seq := v.readers.acquire(&v.committed)
 	keys := v.objects.keys(room, seq)
+	v.readers.leave(n)
 	slot.release(len(keys))
 	return keys
 }

@@ -92,6 +92,17 @@ func (q *Queue[T]) Drop(spare *Spares[T]) {
 	}
 }
 
+// TakeLone takes out the only item there is. Its segment stays for the next Push, so a queue
+// that is filled and emptied item by item moves no segments.
+func (q *Queue[T]) TakeLone() T {
+	var zero T
+	h := q.head
+	v := h.items[q.next]
+	h.items[q.next] = zero
+	h.n, q.next, q.n = 0, 0, 0
+	return v
+}
+
 // leave moves on from the first segment, which has been read as far as it goes.
 func (q *Queue[T]) leave(spare *Spares[T]) {
 	h := q.head

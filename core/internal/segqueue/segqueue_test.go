@@ -17,7 +17,7 @@ func TestAgainstSlice(t *testing.T) {
 		var spare, emptied Spares[*int]
 		var model []*int // of taken, then of q
 		for step := range 200 {
-			switch rng.IntN(4) {
+			switch rng.IntN(5) {
 			case 0:
 				for range rng.IntN(2 * segmentSize) {
 					v := new(int)
@@ -40,6 +40,14 @@ func TestAgainstSlice(t *testing.T) {
 					model = model[1:]
 				}
 			case 3:
+				for n := rng.IntN(3); q.Len() == 0 && n > 0; n-- {
+					v := new(int)
+					q.Push(v, &spare)
+					if got := q.TakeLone(); got != v {
+						t.Fatalf("seed %d, step %d: the lone item is not the one that was pushed", seed, step)
+					}
+				}
+			case 4:
 				if taken.Len() == 0 {
 					spare.Refill(&emptied)
 					taken, q = q, Queue[*int]{}

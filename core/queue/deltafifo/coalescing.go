@@ -170,8 +170,6 @@ func (l *coalescingBacklog) eachKnownIdle(f func(key objectKey, hash uint32, nam
 	}
 }
 
-func (l *coalescingBacklog) deltasOf(d contract.Delta) any { return l.out.one(d) }
-
 func (l *coalescingBacklog) take() (key objectKey, item any) {
 	e := l.front()
 	key = e.key

@@ -24,6 +24,9 @@ import (
 // of client-go, whose producers wait for the lock until process has returned; here they
 // have returned long before. An item in flight thus never counts as absent.
 //
+// A consumer that keeps up finds each Add and Update alone. It then takes it straight from the
+// intake and needs the intake's lock only (loneRun).
+//
 // Lock order: mu, then in.mu. Neither is held while process runs.
 type engine struct {
 	name        string
@@ -61,17 +64,20 @@ type engine struct {
 		backlog  backlog
 		pending  events // taken out of the intake and not folded, because a process runs
 		emptied  spares // segments on their way back to the intake
-		begun    uint64 // calls of process so far
+		begun    uint64 // calls of process so far, but for those that loneRun began
+		lone     uint64 // those that loneRun had begun when the intake was last emptied
 		sleepers int    // Pops that wait for arrived
 		untaken  int    // items of the initial list that were not popped yet
 		left     int    // items of the initial list that were not processed yet
 	}
 }
 
-// idleLocked reports whether no process runs. As long as the lock is held, none begins.
+// idleLocked reports whether no process runs. It is asked when something is pending. As long
+// as the lock is then held, none begins: loneRun begins none from the swap that took out what
+// is pending until all of it was taken.
 func (e *engine) idleLocked() bool {
 	explore.Point("idle.ended")
-	return e.ended.Load() == e.mu.begun
+	return e.ended.Load() == e.mu.begun+e.mu.lone
 }
 
 // backlog holds what waits, in the order in which it is handed out. The engine's lock
@@ -85,8 +91,6 @@ type backlog interface {
 	// accept folds one event; alone says that no process runs. It returns false, and has
 	// done nothing, if the event must wait until no process runs.
 	accept(ev *event, alone bool) bool
-	// deltasOf returns Deltas of one delta, for the caller of Pop.
-	deltasOf(d contract.Delta) any
 	// take takes out what waited longest: its key and its Deltas.
 	take() (objectKey, any)
 	// takeBatch takes out at most limit of what waited longest: one Deltas, or several
@@ -108,6 +112,7 @@ func (e *engine) init(cfg contract.FIFOConfig, opts Options, name string, l back
 	e.synced.done = make(chan struct{})
 	e.arrived.L, e.quiet.L = &e.mu, &e.mu
 	e.mu.backlog = l
+	e.in.caughtUp.Store(true)
 }
 
 // foldLocked folds the events that have arrived. It reports whether one must wait for a
@@ -116,7 +121,7 @@ func (e *engine) foldLocked() (blocked bool) {
 	if e.drainLocked() {
 		return true
 	}
-	c, lists, first := e.in.swap(&e.mu.emptied)
+	c, lists, first := e.in.swap(&e.mu.emptied, &e.mu.lone)
 	if first > 0 {
 		e.initialListLocked(e.mu.backlog.len() + first)
 	}
@@ -149,22 +154,6 @@ func (e *engine) drainLocked() (blocked bool) {
 		e.quiet.Broadcast()
 	}
 	return false
-}
-
-// lone takes out an Add or an Update that waits alone: a consumer that keeps up need not move
-// it into the backlog and out again. It returns false, and has done nothing, if anything else
-// waits.
-func (in *intake) lone() (ev event, ok bool) {
-	in.lock()
-	defer in.mu.Unlock()
-	if in.mu.waiting.Len() != 1 {
-		return event{}, false
-	}
-	if ev = *in.mu.waiting.Front(); ev.kind > updated {
-		return event{}, false
-	}
-	in.mu.waiting.Drop(&in.mu.spare)
-	return ev, true
 }
 
 // initialListLocked makes HasSynced wait for the first n of what waits.
@@ -238,18 +227,46 @@ func (in *intake) sleep() (bool, error) {
 // run is one call of process.
 type run struct {
 	isInitial bool
-	counted   int  // how many of its items are of the initial list
-	tracked   bool // it counts in begun and ended
+	counted   int // how many of its items are of the initial list
 	key       objectKey
-	back      contract.Deltas // to be put back; nil: nothing. Only if tracked
+	back      contract.Deltas // to be put back; nil: nothing
+}
+
+// loneRun begins a call of process with an Add or an Update that waits alone, and returns its
+// Deltas. It needs the intake's lock only. It returns false, and has done nothing, if anything
+// else waits.
+//
+// What it skips would do nothing. The event can join no other, because none waits. It is not
+// of the initial list: that would be in the backlog, or be an event of another kind. A Pop
+// that sleeps need not be woken: put woke one for this event if any slept, and that one looks
+// again and then announces its sleep again.
+func (e *engine) loneRun(r *run) (item any) {
+	in := &e.in
+	explore.Point("lone.caughtUp")
+	if !in.caughtUp.Load() {
+		return nil
+	}
+	in.lock()
+	if in.mu.waiting.Len() != 1 || in.mu.waiting.Front().kind > updated || !in.caughtUp.Load() {
+		in.mu.Unlock()
+		return nil
+	}
+	ev := in.mu.waiting.TakeLone()
+	item = in.mu.out.one(ev.delta())
+	in.mu.lone++
+	in.mu.Unlock()
+	r.isInitial, r.key = !e.synced.over.Load(), ev.key
+	return item
 }
 
 // beginLocked is called when n things were taken, before the call of process.
 func (e *engine) beginLocked(n int) run {
-	r := run{isInitial: !e.synced.over.Load(), counted: min(n, e.mu.untaken), tracked: !e.atomicLists}
+	r := run{isInitial: !e.synced.over.Load(), counted: min(n, e.mu.untaken)}
 	e.mu.untaken -= r.counted
-	if r.tracked {
-		e.mu.begun++
+	e.mu.begun++
+	if e.mu.backlog.len() == 0 && e.mu.pending.Len() == 0 {
+		explore.Point("begin.caughtUp")
+		e.in.caughtUp.Store(true)
 	}
 	if e.mu.sleepers > 0 {
 		// Each wake-up is for one Pop; this one passes it on if more is to be taken.
@@ -267,7 +284,7 @@ func (e *engine) end(r *run) {
 		e.accountLocked(r)
 		e.mu.Unlock()
 	}
-	if !r.tracked {
+	if e.atomicLists { // nothing depends on whether a process runs
 		return
 	}
 	explore.Point("end.ended")
@@ -286,6 +303,9 @@ func (e *engine) end(r *run) {
 // accountLocked puts back what is to be put back, and counts the items of the initial list.
 func (e *engine) accountLocked(r *run) {
 	if r.back != nil {
+		e.in.lock()
+		e.in.caughtUp.Store(false)
+		e.in.mu.Unlock()
 		e.mu.backlog.putBack(r.key, r.back)
 	}
 	if r.counted > 0 {
@@ -334,38 +354,37 @@ func (e *engine) read(do func()) {
 //
 // Several Pops run their process functions at once.
 func (e *engine) Pop(process contract.PopProcessFunc) (any, error) {
-	e.mu.Lock()
-	key, item, err := e.takeLocked()
-	if err != nil {
-		e.mu.Unlock()
-		return nil, err
+	var r run
+	item := e.loneRun(&r)
+	if item == nil {
+		var err error
+		if r, item, err = e.waitedRun(); err != nil {
+			return nil, err
+		}
 	}
-	r := e.beginLocked(1)
-	e.mu.Unlock()
 	defer e.end(&r)
-	err = process(item, r.isInitial)
+	err := process(item, r.isInitial)
 	if err == nil || !e.coalesces {
 		return item, err
 	}
 	if requeue, ok := errors.AsType[ErrRequeue](err); ok {
-		r.key, r.back, err = key, item.(contract.Deltas), requeue.Err
+		r.back, err = item.(contract.Deltas), requeue.Err
 	}
 	return item, err
 }
 
-// takeLocked waits until something can be taken, and takes it out: its key and its Deltas.
-// The error is ErrFIFOClosed.
-func (e *engine) takeLocked() (objectKey, any, error) {
-	if e.mu.backlog.len() == 0 && e.mu.pending.Len() == 0 {
-		if ev, ok := e.in.lone(); ok {
-			return ev.key, e.mu.backlog.deltasOf(ev.delta()), nil
-		}
-	}
+// waitedRun waits until something can be taken, takes it out and begins a call of process with
+// it. The error is ErrFIFOClosed.
+func (e *engine) waitedRun() (r run, item any, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if err := e.awaitLocked(1); err != nil {
-		return objectKey{}, nil, err
+		return run{}, nil, err
 	}
 	key, item := e.mu.backlog.take()
-	return key, item, nil
+	r = e.beginLocked(1)
+	r.key = key
+	return r, item, nil
 }
 
 // PopBatch waits as Pop does, and takes out at most Options.MaxBatch deltas of as many keys
@@ -374,6 +393,11 @@ func (e *engine) takeLocked() (objectKey, any, error) {
 // mixed with what came later. PopBatch calls one of the two functions, once, and returns
 // its error; nothing is put back.
 func (e *engine) PopBatch(processBatch contract.ProcessBatchFunc, processSingle contract.PopProcessFunc) error {
+	var lone run
+	if item := e.loneRun(&lone); item != nil {
+		defer e.end(&lone)
+		return processSingle(item, lone.isInitial)
+	}
 	e.mu.Lock()
 	if err := e.awaitLocked(e.maxBatch); err != nil {
 		e.mu.Unlock()

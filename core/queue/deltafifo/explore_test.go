@@ -322,6 +322,33 @@ var plays = map[string]func(b *fixture) (threads []func(), judge func() error){
 		b.known["old"] = &told{"old", "before", 0}
 		return b.whileOneWorks(func() error { return b.fifo.Delete(&told{"old", "q", 0}) })
 	},
+	"a list that is folded between two adds": func(b *fixture) ([]func(), func() error) {
+		list := func() {
+			if err := b.fifo.Replace([]any{&told{"a", "p", 0}}, "1"); err != nil {
+				b.fail("%v", err)
+			}
+		}
+		return []func(){list, b.produce("q", "b", "b"), b.popN(3)}, b.judge(map[string]int{"p": 1, "q": 2})
+	},
+	"an item put back beside an update": func(b *fixture) ([]func(), func() error) {
+		_, back := b.fifo.(contract.KeyedQueue)
+		once := func(item any, initial bool) error {
+			if back {
+				back = false
+				return deltafifo.ErrRequeue{}
+			}
+			return b.process(item, initial)
+		}
+		pop := func() {
+			for len(b.got) < 2 {
+				if _, err := b.fifo.Pop(once); err != nil {
+					b.fail("Pop: %v", err)
+					return
+				}
+			}
+		}
+		return []func(){b.produce("p", "a", "a"), pop}, b.judge(map[string]int{"p": 2})
+	},
 	"a relist beside an add": func(b *fixture) ([]func(), func() error) {
 		b.known["old"] = &told{"old", "before", 0}
 		return []func(){

@@ -170,8 +170,6 @@ func (l *inOrderBacklog) resync() {
 	}
 }
 
-func (l *inOrderBacklog) deltasOf(d contract.Delta) any { return l.out.one(d) }
-
 func (l *inOrderBacklog) take() (key objectKey, item any) {
 	ev := l.Front()
 	key, item = ev.key, l.out.one(ev.delta())

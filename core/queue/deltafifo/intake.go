@@ -19,10 +19,16 @@ import (
 const crowded = 1024
 
 // intake is where producers leave their events for the consumer, in the order in which
-// their calls took effect. Its lock is held for the copying of one event, or for the change
-// of a few pointers. It is never held while a key is computed, an object is transformed, a
+// their calls took effect. Its lock is held for the copying of one event, for the change of a
+// few pointers, or while a lone event is made Deltas. It is never held while a key is computed, an object is transformed, a
 // store is asked or a handler works.
 type intake struct {
+	// caughtUp means that nothing waits but what is here, so that a lone event may be handed
+	// out straight from here. It is written under the engine's lock. Before something comes to
+	// wait elsewhere it is set to false under the intake's lock too, so it stays true while that
+	// is held.
+	caughtUp atomic.Bool
+
 	mu struct {
 		explore.Mutex
 		waiting events
@@ -32,6 +38,8 @@ type intake struct {
 		asleep  bool   // a Pop sleeps, since nothing waited: the next put wakes it
 		begun   bool   // it is decided what HasSynced waits for
 		closed  bool
+		lone    uint64  // calls of process that loneRun began
+		out     boxPool // for them
 	}
 }
 
@@ -53,14 +61,16 @@ func (in *intake) lockTaken() {
 }
 
 // swap takes out all events that wait, and takes in the segments that the consumer has
-// emptied.
-func (in *intake) swap(emptied *spares) (c events, lists, first int) {
+// emptied. It sets lone to how many calls of process loneRun has begun.
+func (in *intake) swap(emptied *spares, lone *uint64) (c events, lists, first int) {
 	in.lock()
 	defer in.mu.Unlock()
+	*lone = in.mu.lone
 	in.mu.spare.Refill(emptied)
 	if in.mu.waiting.Len() == 0 {
 		return events{}, 0, 0
 	}
+	in.caughtUp.Store(false)
 	c, lists, first = in.mu.waiting, in.mu.lists, in.mu.first
 	in.mu.waiting, in.mu.lists, in.mu.first = events{}, 0, 0
 	return c, lists, first

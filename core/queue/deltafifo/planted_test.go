@@ -38,9 +38,21 @@ var faults = []explore.Fault{
 		"	if e.unsettled.Load() {\n		e.mu.Lock()\n",
 		"	if e.unsettled.Load() && !explore.Planted(\"a process that ends without looking for a list\") {\n		e.mu.Lock()\n",
 	}}},
+	{Name: "a lone event before one that waits elsewhere", File: "engine.go", Edits: [][2]string{{
+		"|| in.mu.waiting.Front().kind > updated || !in.caughtUp.Load() {\n",
+		"|| in.mu.waiting.Front().kind > updated || !in.caughtUp.Load() && !explore.Planted(\"a lone event before one that waits elsewhere\") {\n",
+	}}},
+	{Name: "a lone event before one that was put back", File: "engine.go", Edits: [][2]string{{
+		"		e.in.lock()\n		e.in.caughtUp.Store(false)\n",
+		"		e.in.lock()\n		e.in.caughtUp.Store(explore.Planted(\"a lone event before one that was put back\"))\n",
+	}}},
+	{Name: "a run that began with a lone event and is not counted", File: "engine.go", Edits: [][2]string{{
+		"	in.mu.lone++\n",
+		"	if !explore.Planted(\"a run that began with a lone event and is not counted\") {\n		in.mu.lone++\n	}\n",
+	}}},
 	{Name: "the segments taken without the intake's lock", File: "intake.go", Edits: [][2]string{{
-		"	in.lock()\n	defer in.mu.Unlock()\n	in.mu.spare.Refill(emptied)\n",
-		"	if explore.Planted(\"the segments taken without the intake's lock\") {\n		c, lists, first = in.mu.waiting, in.mu.lists, in.mu.first\n		explore.Point(\"planted\")\n		in.mu.waiting, in.mu.lists, in.mu.first = events{}, 0, 0\n		return c, lists, first\n	}\n	in.lock()\n	defer in.mu.Unlock()\n	in.mu.spare.Refill(emptied)\n",
+		"	in.lock()\n	defer in.mu.Unlock()\n	*lone = in.mu.lone\n",
+		"	if explore.Planted(\"the segments taken without the intake's lock\") {\n		c, lists, first = in.mu.waiting, in.mu.lists, in.mu.first\n		explore.Point(\"planted\")\n		in.mu.waiting, in.mu.lists, in.mu.first = events{}, 0, 0\n		return c, lists, first\n	}\n	in.lock()\n	defer in.mu.Unlock()\n	*lone = in.mu.lone\n",
 	}}},
 }
 

@@ -1,0 +1,131 @@
+package lockfree_test
+
+// How near a store can come, beside goroutines that list without a pause: the delay of its
+// writer and the rate of the listers, against a store that does nothing but the copy that
+// every List must make.
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/impl/lockfree"
+)
+
+// floor is no store: List copies a slice that never changes, and Update does nothing. List lets
+// others run as often as lockfree's does, or the writer would wait for Go's time slices.
+type floor struct{ objects []any }
+
+func (f *floor) List() []any {
+	list := make([]any, len(f.objects))
+	const stretch = 4096
+	for from := 0; from < len(list); from += stretch {
+		copy(list[from:min(from+stretch, len(list))], f.objects[from:])
+		runtime.Gosched()
+	}
+	return list
+}
+
+func (f *floor) Update(string, any) {}
+
+// BenchmarkBesideListers offers 10,000 Updates a second beside goroutines that list 100,000
+// objects. An op is a second. p99-ms is the delay of the Updates, each from when it was due
+// until it was made.
+func BenchmarkBesideListers(b *testing.B) {
+	const objects, rate = 100_000, 10_000
+	items, keys, list := make(map[string]any, objects), make([]string, objects), make([]any, objects)
+	for i := range keys {
+		o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprint("namespace-", i%50), Name: fmt.Sprint("pod-", i)}}
+		keys[i], list[i] = o.Namespace+"/"+o.Name, o
+		items[keys[i]] = o
+	}
+	type listUpdater interface {
+		List() []any
+		Update(key string, obj any)
+	}
+	indexers := contract.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	full := func(s interface {
+		listUpdater
+		Replace(items map[string]any, resourceVersion string)
+	}) listUpdater {
+		s.Replace(items, "1")
+		return s
+	}
+	stores := []struct {
+		name string
+		make func() listUpdater
+	}{
+		{"clientgo", func() listUpdater { return full(cache.NewThreadSafeStore(indexers, cache.Indices{})) }},
+		{"lockfree", func() listUpdater { return full(lockfree.New(indexers)) }},
+		{"floor", func() listUpdater { return &floor{objects: list} }},
+	}
+	for _, listers := range []int{1, 10, 80} {
+		for _, c := range stores {
+			b.Run(fmt.Sprintf("listers=%d/impl=%s", listers, c.name), func(b *testing.B) {
+				store := c.make()
+				runtime.GC()
+				stop := listByMany(store.List, listers)
+				var delays []time.Duration
+				for b.Loop() {
+					delays = append(delays, offer(rate, func(i int) { store.Update(keys[i], list[i]) })...)
+				}
+				b.ReportMetric(float64(stop())/b.Elapsed().Seconds(), "lists/s")
+				slices.Sort(delays)
+				b.ReportMetric(delays[len(delays)*99/100].Seconds()*1000, "p99-ms")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}
+
+// listByMany lists in goroutines until stop is called, which returns how many lists they made.
+func listByMany(list func() []any, goroutines int) (stop func() int64) {
+	var lists atomic.Int64
+	var ended sync.WaitGroup
+	done := make(chan struct{})
+	for range goroutines {
+		ended.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					list()
+					lists.Add(1)
+				}
+			}
+		})
+	}
+	return func() int64 {
+		made := lists.Load()
+		close(done)
+		ended.Wait()
+		return made
+	}
+}
+
+// offer makes rate writes within a second, each when it is due or as soon as it can, and
+// returns their delays. What was not made after two seconds counts with its delay so far.
+func offer(rate int, write func(i int)) []time.Duration {
+	delays := make([]time.Duration, 0, rate)
+	start := time.Now()
+	for i := range rate {
+		due := time.Duration(i) * time.Second / time.Duration(rate)
+		if early := due - time.Since(start); early > 0 {
+			time.Sleep(early)
+		}
+		if time.Since(start) < 2*time.Second {
+			write(i)
+		}
+		delays = append(delays, time.Since(start)-due)
+	}
+	return delays
+}

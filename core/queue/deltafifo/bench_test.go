@@ -1,0 +1,84 @@
+package deltafifo
+
+// What Add then Pop costs, and how far it is from what it cannot do without. What is
+// published comes from benchrun, whose preset fifo-flood has the same shape.
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/core/contract"
+)
+
+// bare is what each FIFO does at least: it computes the key, keeps the object under a lock that
+// it takes twice, and hands out Deltas of one delta. It holds one event and can do nothing
+// else: no order, no merging, no waiting, no HasSynced.
+type bare struct {
+	keys keyer
+	mu   sync.Mutex
+	ev   event
+	out  boxPool
+}
+
+func (f *bare) Add(obj any) error {
+	key, err := f.keys.of(obj)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.ev = event{key: key, obj: obj}
+	f.mu.Unlock()
+	return nil
+}
+
+func (f *bare) Pop(process contract.PopProcessFunc) (any, error) {
+	f.mu.Lock()
+	item := f.out.one(f.ev.delta())
+	f.ev = event{}
+	f.mu.Unlock()
+	return item, process(item, false)
+}
+
+// BenchmarkAddPop adds and pops by one goroutine, over more objects than a cache holds.
+func BenchmarkAddPop(b *testing.B) {
+	objs := make([]any, 100_000)
+	for i := range objs {
+		objs[i] = &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprint("namespace-", i%50), Name: fmt.Sprint("pod-", i)}}
+	}
+	type addPop interface {
+		Add(obj any) error
+		Pop(process contract.PopProcessFunc) (any, error)
+	}
+	// A prime, so all objects come, and not in the order of their memory.
+	const step = 61_027
+	for _, c := range []struct {
+		name string
+		fifo addPop
+	}{
+		{"clientgo-deltafifo", cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{})},
+		{"coalescing", NewCoalescing(contract.FIFOConfig{}, Options{})},
+		{"inorder-atomic", NewInOrder(contract.FIFOConfig{}, Options{Atomic: true})},
+		{"bare", &bare{keys: newKeyer(nil)}},
+	} {
+		b.Run("impl="+c.name, func(b *testing.B) {
+			process := func(any, bool) error { return nil }
+			next := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := c.fifo.Add(objs[next]); err != nil {
+					b.Fatal(err)
+				}
+				if next += step; next >= len(objs) {
+					next -= len(objs)
+				}
+				if _, err := c.fifo.Pop(process); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
