@@ -46,6 +46,9 @@ var sentences = map[string][]sentence{
 		{` A read of few objects calls it by chance. docs/stores.md has the effect.
 `, ` A read of few objects calls it by chance.
 `},
+		{`would wait for a turn of each. docs/stores.md has the effect.
+`, `would wait for a turn of each.
+`},
 	},
 	"table_test.go": {
 		{`docs/stores.md and the package comment count.`, `the package comment counts.`},
