@@ -50,6 +50,15 @@ func BenchmarkListWithSelector(b *testing.B) {
 			{"informerbench", func() ([]*corev1.Pod, error) {
 				return informer.NewLister[*corev1.Pod](ours, corev1.Resource("pods")).List(selector)
 			}},
+			// Without a store, an interface or a selector: a look at one label of each pod.
+			{"bare", func() (matching []*corev1.Pod, _ error) {
+				for _, p := range pods {
+					if p.Labels["chosen"] == "yes" {
+						matching = append(matching, p)
+					}
+				}
+				return matching, nil
+			}},
 		} {
 			b.Run(fmt.Sprintf("objects=%d/impl=%s", n, c.impl), func(b *testing.B) {
 				b.ReportAllocs()

@@ -207,12 +207,12 @@ func (a *array) reserve(n int) {
 		a.copies.reserve((n + blockMask) >> blockShift)
 	}
 	if len(blocks) <= 1 && n <= blockSize {
-		first := make([]cell, max(n, min(2*capacity(blocks), blockSize)))
+		list := oneBlock(max(n, min(2*capacity(blocks), blockSize)))
 		for _, block := range blocks {
-			moveCells(first, block)
+			moveCells((*list)[0], block)
 		}
 		explore.Point("reserve.blocks")
-		a.blocks.Store(&[][]cell{first})
+		a.blocks.Store(list)
 		return
 	}
 	if len(blocks) == 1 && len(blocks[0]) < blockSize {
@@ -226,6 +226,26 @@ func (a *array) reserve(n int) {
 	more := blocks // a copy, so that blocks itself need not escape to the heap when there is room
 	explore.Point("reserve.blocks")
 	a.blocks.Store(&more)
+}
+
+// oneBlock returns a list of one block of n cells. An index of many values has an array of one
+// cell for each, so that is one allocation; any other is two.
+func oneBlock(n int) *[][]cell {
+	type list struct {
+		blocks [][]cell
+		block  [1][]cell
+	}
+	if n == 1 {
+		l := &struct {
+			list
+			cells [1]cell
+		}{}
+		l.block[0], l.blocks = l.cells[:], l.block[:]
+		return &l.blocks
+	}
+	l := &list{block: [1][]cell{make([]cell, n)}}
+	l.blocks = l.block[:]
+	return &l.blocks
 }
 
 func moveCells(to, from []cell) {

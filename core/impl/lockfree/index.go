@@ -34,6 +34,7 @@ func (x *index) valuesOf(key string, obj any) []string {
 // index's table until no open snapshot sees an object in it.
 type bucket struct {
 	record  // whose key is the value, and whose only version is the bucket
+	first   version
 	objects array
 	index   *index
 	id      uint32
@@ -50,6 +51,16 @@ func (x *index) bucketOf(value string) *bucket {
 	}
 	return nil
 }
+
+// start makes b, which nothing points to yet, the bucket of a value from write seq on.
+func (b *bucket) start(value string, seq uint64) {
+	b.first.obj, b.first.seq = b, seq
+	b.init(value, &b.first)
+}
+
+// noBucket is the version of the records of dropped buckets. No snapshot looks for an earlier
+// one, and no rebuild keeps it as a tombstone of the write under way.
+var noBucket = &version{obj: absence{}}
 
 // list returns the objects of snapshot seq in a new slice; of no bucket, none.
 func (b *bucket) list(seq uint64) []any {
@@ -85,7 +96,7 @@ func (c *core) bucket(w *write, x *index, value string) *bucket {
 	born := b == nil
 	if born {
 		b = &bucket{index: x, id: c.newBucketID()}
-		b.init(value, &version{obj: b, seq: w.seq})
+		b.start(value, w.seq)
 		c.buckets[b.id] = b
 		if e == nil {
 			x.buckets.insert(word, &b.record, part, w.seq)
@@ -152,7 +163,7 @@ func (b *bucket) reclaim(c *core) bool {
 	word := t.word(b.key())
 	part, _ := t.find(word, b.key())
 	explore.Point("bucket.absent")
-	b.newest.Store(&version{obj: absence{}, seq: c.committed.Load()})
+	b.newest.Store(noBucket)
 	explore.Point("bucket.blocks")
 	t.died(word, part, c.committed.Load()+1) // a later number, so a rebuild keeps no tombstone of a bucket
 	// The table keeps the bucket's record until it copies that part.
