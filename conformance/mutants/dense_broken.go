@@ -172,6 +172,51 @@ func manyValuesStores() []Mutant {
 	}
 }
 
+// appendingStores are the mistakes in lists that lie in memory of the caller's.
+func appendingStores() []Mutant {
+	on := func(name, mistake string, join func() func(dst, objects []any) []any) Mutant {
+		m := mutant(contract.ComponentStore, name, mistake, "STORE-51")
+		m.NewStore = func(ix contract.Indexers) contract.Store {
+			return appends{newDense(ix), join()}
+		}
+		return m
+	}
+	return []Mutant{
+		on("appended over what was there", "AppendList takes all of the slice that it is given as room", func() func(dst, objects []any) []any {
+			return func(dst, objects []any) []any { return append(dst[:0], objects...) }
+		}),
+		on("appended to the same room", "AppendList makes room for a slice without room once, and uses it for the next such slice too", func() func(dst, objects []any) []any {
+			var mu sync.Mutex
+			var room []any
+			return func(dst, objects []any) []any {
+				if cap(dst)-len(dst) >= len(objects) {
+					return append(dst, objects...)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				room = append(append(room[:0], dst...), objects...)
+				return room
+			}
+		}),
+	}
+}
+
+// appends is a store whose lists can be appended.
+type appends struct {
+	*dense
+	join func(dst, objects []any) []any
+}
+
+func (s appends) AppendList(dst []any) []any { return s.join(dst, s.List()) }
+
+func (s appends) AppendByIndex(dst []any, index, value string) ([]any, error) {
+	list, err := s.ByIndex(index, value)
+	if err != nil {
+		return dst, err
+	}
+	return s.join(dst, list), nil
+}
+
 // keepsSlices puts what a batch brings in one by one, with values that it has computed.
 type keepsSlices struct{ *dense }
 

@@ -12,7 +12,7 @@ import (
 
 // Stores returns the broken stores. The slice belongs to the caller.
 func Stores() []Mutant {
-	return slices.Concat(wrongReads(), wrongWrites(), wrongIndexes(), wrongBatches(), clientGoStores(), shardedStores(), denseStores(), manyValuesStores(), snapshotStores(), reclaimingStores())
+	return slices.Concat(wrongReads(), wrongWrites(), wrongIndexes(), wrongBatches(), clientGoStores(), shardedStores(), denseStores(), manyValuesStores(), appendingStores(), snapshotStores(), reclaimingStores())
 }
 
 // base is what most broken stores are broken on: client-go's, all powers.

@@ -145,18 +145,23 @@ func historyCase(clause, name string, indexes []string, check func(*model, contr
 		if slices.ContainsFunc(deeds, func(d deed) bool { return d.name == doTransaction.name }) {
 			transactor(t, newStore(indexers()))
 		}
-		t.Random(func(rt *rapid.T) {
-			h := &history{s: newStore(indexers(indexes...)), m: newModel()}
-			h.m.indexes = slices.Clone(indexes)
-			actions := map[string]func(*rapid.T){"": func(rt *rapid.T) {
-				if err := check(h.m, h.s); err != nil {
-					rt.Fatal(err)
-				}
-			}}
-			for _, d := range deeds {
-				actions[d.name] = func(rt *rapid.T) { d.do(h, rt) }
-			}
-			rt.Repeat(actions)
-		})
+		t.Random(randomHistory(newStore, indexes, check, deeds...))
 	}, Why: "the order of events is the cluster's to choose"}
+}
+
+// randomHistory does the deeds in random order. After each it checks the store.
+func randomHistory(newStore NewStore, indexes []string, check func(*model, contract.Store) error, deeds ...deed) func(*rapid.T) {
+	return func(rt *rapid.T) {
+		h := &history{s: newStore(indexers(indexes...)), m: newModel()}
+		h.m.indexes = slices.Clone(indexes)
+		actions := map[string]func(*rapid.T){"": func(rt *rapid.T) {
+			if err := check(h.m, h.s); err != nil {
+				rt.Fatal(err)
+			}
+		}}
+		for _, d := range deeds {
+			actions[d.name] = func(rt *rapid.T) { d.do(h, rt) }
+		}
+		rt.Repeat(actions)
+	}
 }

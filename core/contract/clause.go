@@ -31,6 +31,7 @@ const (
 	CapCore            Capability = "core"
 	CapTransaction     Capability = "transaction"      // Transactor
 	CapResourceVersion Capability = "resource-version" // ResourceVersioner, ObjectDeleter
+	CapAppend          Capability = "append"           // Appender
 	CapCoalescing      Capability = "coalescing"       // FIFOClass Coalescing
 	CapInOrder         Capability = "in-order"         // FIFOClass InOrder and InOrderAtomic
 	CapAtomic          Capability = "atomic"           // FIFOClass InOrderAtomic

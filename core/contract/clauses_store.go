@@ -68,6 +68,8 @@ var storeClauses = []Clause{
 	storeClause(48, "During writes a store calls its IndexFuncs one at a time, so without calls of Index they may keep state, such as a memo map, without a lock; Index may call them at any time", fromStore+" runs them under its write lock for writes, under its read lock for Index"),
 	storeClause(49, "What a write costs grows linearly, up to logarithms, with the index values of the objects that it touches, before and after", fromStore),
 	storeClause(50, "A deletion runs no IndexFunc on the object that it is given, which may be a tombstone, or of a type that the IndexFunc does not know", fromStore),
+
+	storePowerClause(51, CapAppend, "AppendList and AppendByIndex append what List and ByIndex return to the given slice, which is the caller's afterwards; of an index that does not exist AppendByIndex returns the slice as it was, and an error", fromDesign),
 }
 
 func storeClause(n int, rule, source string) Clause {

@@ -39,6 +39,15 @@ type Transactor interface {
 	Transaction(txns ...StoreTransaction)
 }
 
+// Appender is a Store whose lists can lie in memory of the caller's. A caller that looks
+// through a list and keeps few of its objects then leaves no garbage.
+type Appender interface {
+	// AppendList appends what List returns to dst, and returns the longer slice.
+	AppendList(dst []any) []any
+	// AppendByIndex appends what ByIndex returns. With an error it returns dst.
+	AppendByIndex(dst []any, indexName, indexedValue string) ([]any, error)
+}
+
 // ObjectDeleter is a Store whose Delete can take the deleted object. The store reads the
 // resource version from that object.
 type ObjectDeleter interface {

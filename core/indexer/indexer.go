@@ -30,6 +30,7 @@ type Indexer struct {
 var (
 	_ cache.Indexer          = (*Indexer)(nil)
 	_ cache.TransactionStore = (*Indexer)(nil)
+	_ contract.Appender      = (*Indexer)(nil)
 )
 
 // New returns an Indexer that keeps its objects in store. A nil keyFunc is
@@ -140,6 +141,15 @@ func (x *Indexer) GetByKey(key string) (item any, exists bool, err error) {
 // List returns all objects; see contract.Store.
 func (x *Indexer) List() []any { return x.store.List() }
 
+// AppendList appends all objects to dst; see contract.Appender. Over a store that is none it
+// makes a list first.
+func (x *Indexer) AppendList(dst []any) []any {
+	if a, ok := x.store.(contract.Appender); ok {
+		return a.AppendList(dst)
+	}
+	return append(dst, x.store.List()...)
+}
+
 // ListKeys returns all keys; see contract.Store.
 func (x *Indexer) ListKeys() []string { return x.store.ListKeys() }
 
@@ -161,6 +171,15 @@ func (x *Indexer) ListIndexFuncValues(indexName string) []string {
 // ByIndex returns the objects that have the value in the index.
 func (x *Indexer) ByIndex(indexName, indexedValue string) ([]any, error) {
 	return x.store.ByIndex(indexName, indexedValue)
+}
+
+// AppendByIndex appends what ByIndex returns to dst, as AppendList does.
+func (x *Indexer) AppendByIndex(dst []any, indexName, indexedValue string) ([]any, error) {
+	if a, ok := x.store.(contract.Appender); ok {
+		return a.AppendByIndex(dst, indexName, indexedValue)
+	}
+	list, err := x.store.ByIndex(indexName, indexedValue)
+	return append(dst, list...), err
 }
 
 // GetIndexers returns the store's indexers.

@@ -3,6 +3,7 @@ package informer
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -11,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // Lister reads the objects of one resource out of an indexer, with their own type. It does
@@ -38,7 +41,10 @@ func (l Lister[T]) List(selector labels.Selector) ([]T, error) {
 	if labels.MatchesNothing(selector) {
 		return nil, nil
 	}
-	return matching[T](l.indexer.List(), selector, metav1.NamespaceAll)
+	room := borrow()
+	defer room.giveBack()
+	room.list(l.indexer)
+	return matching[T](room.objects, selector)
 }
 
 // Get returns the object with the given key: the name of a cluster-scoped object, or
@@ -64,10 +70,17 @@ func (l NamespaceLister[T]) List(selector labels.Selector) ([]T, error) {
 	if l.namespace == metav1.NamespaceAll || labels.MatchesNothing(selector) {
 		return l.Lister.List(selector)
 	}
-	if objects, err := l.indexer.ByIndex(cache.NamespaceIndex, l.namespace); err == nil {
-		return matching[T](objects, selector, metav1.NamespaceAll)
+	room := borrow()
+	defer room.giveBack()
+	if err := room.byIndex(l.indexer, cache.NamespaceIndex, l.namespace); err == nil {
+		return matching[T](room.objects, selector)
 	}
-	return matching[T](l.indexer.List(), selector, l.namespace)
+	room.list(l.indexer)
+	objects, err := inNamespace(room.objects, l.namespace)
+	if err != nil {
+		return nil, err
+	}
+	return matching[T](objects, selector)
 }
 
 // Get returns the object of that name. O(1).
@@ -92,50 +105,102 @@ func get[T runtime.Object](indexer cache.Indexer, resource schema.GroupResource,
 	return as[T](obj)
 }
 
+// room is memory for the objects that a lister looks through, from a pool: what it returns is
+// a slice of its own, of another type.
+type room struct{ objects []any }
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
+
+func borrow() *room { return rooms.Get().(*room) }
+
+// giveBack keeps no object alive.
+func (r *room) giveBack() {
+	clear(r.objects)
+	r.objects = r.objects[:0]
+	rooms.Put(r)
+}
+
+// list fills r with all objects of an indexer. What an indexer returns that cannot append is
+// the caller's too, so r keeps it as room.
+func (r *room) list(indexer cache.Indexer) {
+	if a, ok := indexer.(contract.Appender); ok {
+		r.objects = a.AppendList(r.objects[:0])
+	} else {
+		r.objects = indexer.List()
+	}
+}
+
+// byIndex fills r with the objects that have a value in an index.
+func (r *room) byIndex(indexer cache.Indexer, name, value string) (err error) {
+	if a, ok := indexer.(contract.Appender); ok {
+		r.objects, err = a.AppendByIndex(r.objects[:0], name, value)
+	} else {
+		r.objects, err = indexer.ByIndex(name, value)
+	}
+	return err
+}
+
 // labelsAtOnce is how many objects matching looks up together. The labels of an object lie
 // apart from it in memory; processors fetch those of several objects at a time if one look-up
 // does not wait for the last.
 const labelsAtOnce = 32
 
-// matching returns the objects that match the selector and, unless namespace is empty, are
-// in it. It reads no metadata if all objects match.
-func matching[T runtime.Object](objects []any, selector labels.Selector, namespace string) ([]T, error) {
+// matching returns the objects that match the selector. It reads no metadata if all do.
+func matching[T runtime.Object](objects []any, selector labels.Selector) ([]T, error) {
 	if len(objects) == 0 {
 		return nil, nil
 	}
-	if selector.Empty() && namespace == metav1.NamespaceAll {
+	if selector.Empty() {
 		return converted[T](make([]T, 0, len(objects)), objects)
 	}
 	var (
-		out    []T
-		m      = newMatcher(selector)
-		picked [labelsAtOnce]any
-		sets   [labelsAtOnce]map[string]string
+		out  []T
+		m    = newMatcher(selector)
+		sets [labelsAtOnce]map[string]string
 	)
 	for chunk := range slices.Chunk(objects, labelsAtOnce) {
-		n := 0
-		for _, obj := range chunk {
-			o, err := meta.Accessor(obj)
+		for i, obj := range chunk {
+			o, err := accessor(obj)
 			if err != nil {
-				return nil, fmt.Errorf("the indexer holds a %T: %w", obj, err)
+				return nil, err
 			}
-			if namespace == metav1.NamespaceAll || o.GetNamespace() == namespace {
-				picked[n], sets[n] = obj, o.GetLabels()
-				n++
-			}
+			sets[i] = o.GetLabels()
 		}
-		matched := picked[:0]
-		for i, set := range sets[:n] {
-			if m.matches(set) {
-				matched = append(matched, picked[i])
+		for i, obj := range chunk {
+			if !m.matches(sets[i]) {
+				continue
 			}
-		}
-		var err error
-		if out, err = converted(out, matched); err != nil {
-			return nil, err
+			t, err := as[T](obj)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, t)
 		}
 	}
 	return out, nil
+}
+
+// inNamespace returns the objects of one namespace, in the memory of all.
+func inNamespace(objects []any, namespace string) ([]any, error) {
+	in := objects[:0]
+	for _, obj := range objects {
+		o, err := accessor(obj)
+		if err != nil {
+			return nil, err
+		}
+		if o.GetNamespace() == namespace {
+			in = append(in, obj)
+		}
+	}
+	return in, nil
+}
+
+func accessor(obj any) (metav1.Object, error) {
+	o, err := meta.Accessor(obj)
+	if err != nil {
+		err = fmt.Errorf("the indexer holds a %T: %w", obj, err)
+	}
+	return o, err
 }
 
 // converted appends the objects to out, with their own type.

@@ -136,6 +136,21 @@ func TestAListerOfAnotherTypeSaysSo(t *testing.T) {
 	}
 }
 
+// Listers look through memory that they share, and return memory of their own.
+func TestAListStaysAsItWas(t *testing.T) {
+	t.Parallel()
+	lister := informer.NewLister[*corev1.Pod](indexerOf(t, byNamespace()), podResource)
+	of := func(app string) labels.Selector { return labels.SelectorFromSet(labels.Set{"app": app}) }
+	web, err := lister.List(of("web"))
+	before := keys(web, err)
+	if db := keys(lister.ByNamespace("a").List(of("db"))); db != "false a/2" {
+		t.Errorf("the pods of db in a are %q", db)
+	}
+	if after := keys(web, nil); after != before || before != "false a/1 b/1 cluster" {
+		t.Errorf("a list became %q, was %q", after, before)
+	}
+}
+
 func byNamespace() contract.Indexers {
 	return contract.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 }

@@ -62,12 +62,12 @@ func (b *bucket) start(value string, seq uint64) {
 // one, and no rebuild keeps it as a tombstone of the write under way.
 var noBucket = &version{obj: absence{}}
 
-// list returns the objects of snapshot seq in a new slice; of no bucket, none.
-func (b *bucket) list(seq uint64) []any {
+// list returns the objects of snapshot seq, in room if they fit there; of no bucket, none.
+func (b *bucket) list(room []any, seq uint64) []any {
 	if b == nil {
-		return []any{}
+		return fit(room, 0)
 	}
-	return b.objects.objects(nil, seq)
+	return b.objects.objects(room, seq)
 }
 
 // isIn reports whether rec is in the bucket of value. O(postings of rec).

@@ -26,7 +26,7 @@ func (h *history) compare() {
 				if b == nil {
 					return nil, nil
 				}
-				return b.list(seq), b.objects.keys(nil, seq)
+				return b.list(nil, seq), b.objects.keys(nil, seq)
 			},
 		}
 		if problem := got.against(v, want); problem != "" {

@@ -101,7 +101,7 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	s := filled()
 	v := s.view.Load()
 	slot, seq := v.readers.acquire(&v.committed)
-	all, group := sorted(v.objects.objects(nil, seq)), sorted(v.indexes[0].bucketOf("g3").list(seq))
+	all, group := sorted(v.objects.objects(nil, seq)), sorted(v.indexes[0].bucketOf("g3").list(nil, seq))
 	values := v.indexes[0].values.keys(nil, seq)
 	most := 0
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -119,7 +119,7 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	if !slices.Equal(all, sorted(v.objects.objects(nil, seq))) {
 		t.Error("the snapshot of all objects changed")
 	}
-	if !slices.Equal(group, sorted(v.indexes[0].bucketOf("g3").list(seq))) {
+	if !slices.Equal(group, sorted(v.indexes[0].bucketOf("g3").list(nil, seq))) {
 		t.Error("the snapshot of a group changed")
 	}
 	if !slices.Equal(values, v.indexes[0].values.keys(nil, seq)) {

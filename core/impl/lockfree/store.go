@@ -34,6 +34,7 @@ var (
 	_ cache.ThreadSafeStoreWithTransaction = (*Store)(nil)
 	_ contract.Store                       = (*Store)(nil)
 	_ contract.Transactor                  = (*Store)(nil)
+	_ contract.Appender                    = (*Store)(nil)
 	_ contract.ObjectDeleter               = (*Store)(nil)
 	_ contract.ResourceVersioner           = (*Store)(nil)
 )
@@ -128,9 +129,28 @@ func (c *core) look(n *version) (item any, exists bool) {
 func (s *Store) List() []any {
 	explore.Point("read.view")
 	v := s.view.Load()
-	n := int(v.objects.used.Load())
+	n := v.enter()
+	return v.list(roomFor[any](n), n)
+}
+
+// AppendList appends all objects to dst, in no order. O(n), no waiting.
+func (s *Store) AppendList(dst []any) []any {
+	explore.Point("read.view")
+	v := s.view.Load()
+	n := v.enter()
+	dst = slices.Grow(dst, n+n/64)
+	return append(dst, v.list(dst[len(dst):], n)...) // in place if they fit
+}
+
+// enter begins a read of everything and returns about how many objects there are.
+func (v *view) enter() (n int) {
+	n = int(v.objects.used.Load())
 	v.readers.admit(n)
-	room := roomFor[any](n)
+	return n
+}
+
+// list ends a read that enter began: the objects of a snapshot, in room if they fit there.
+func (v *view) list(room []any, n int) []any {
 	slot, seq := v.readers.acquire(&v.committed)
 	list := v.objects.objects(room, seq)
 	v.readers.leave(n)
@@ -143,8 +163,7 @@ func (s *Store) List() []any {
 func (s *Store) ListKeys() []string {
 	explore.Point("read.view")
 	v := s.view.Load()
-	n := int(v.objects.used.Load())
-	v.readers.admit(n)
+	n := v.enter()
 	room := roomFor[string](n)
 	slot, seq := v.readers.acquire(&v.committed)
 	keys := v.objects.keys(room, seq)
@@ -157,16 +176,25 @@ func (s *Store) ListKeys() []string {
 // slice that is the caller's. An index that the store does not have is an error; a
 // value that no object has is not. O(matches), no waiting.
 func (s *Store) ByIndex(indexName, indexedValue string) ([]any, error) {
+	return s.AppendByIndex(nil, indexName, indexedValue)
+}
+
+// AppendByIndex appends what ByIndex returns to dst; with an error it returns dst. O(matches),
+// no waiting.
+func (s *Store) AppendByIndex(dst []any, indexName, indexedValue string) ([]any, error) {
 	explore.Point("read.view")
 	v := s.view.Load()
 	x, err := v.find(indexName)
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
 	slot, seq := v.readers.acquire(&v.committed)
-	list := x.bucketOf(indexedValue).list(seq)
+	list := x.bucketOf(indexedValue).list(dst[len(dst):], seq)
 	slot.release(len(list))
-	return list, nil
+	if len(dst) == 0 {
+		return list, nil
+	}
+	return append(dst, list...), nil // in place if they fit
 }
 
 // Index returns the objects that share a value of the index with obj, each once. The
