@@ -23,7 +23,7 @@ CORE = github.com/informerbench/informerbench/core
 CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./internal/coretest/... ./load/... \
 	$(CORE)/impl/... $(CORE)/indexer $(CORE)/informer/... $(CORE)/queue/... $(CORE)/synthetic))
 
-.PHONY: help build test race degraded explore e2e your-store lint ci-lint gate-test page-types fuzz bench verify mutants mechanical healthy faults report selfcheck evidence
+.PHONY: help build test race degraded explore e2e your-store lint ci-lint gate-test page-types fuzz bench verify mutants mechanical healthy faults report selfcheck evidence proofs
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -111,3 +111,12 @@ selfcheck: ## Show on this machine that verdicts hold, into docs/selfcheck.md (s
 
 evidence: ## Measure every preset at this commit into results/, with an index (some four hours by estimate; EVIDENCETIME=2h stops after two, and the same command goes on)
 	$(GO) run ./internal/evidence/run -for $(EVIDENCETIME)
+
+proofs: ## Keep what mutants, healthy, faults and explore print at this commit in results/proofs (some five hours; RUNS, HISTORIES and EXPLORETIME shorten it)
+	@mkdir -p results/proofs
+	@for proof in mutants healthy faults explore; do \
+		echo "$$proof: results/proofs/$$proof.txt"; \
+		{ echo "make $$proof, commit $$(git describe --always --dirty), $$(date -u +%F), $$(nproc) processors, $$($(GO) env GOVERSION)"; \
+			$(MAKE) --no-print-directory $$proof RUNS=$(RUNS) HISTORIES=$(HISTORIES) EXPLORETIME=$(EXPLORETIME) 2>&1; } > results/proofs/$$proof.txt || \
+			{ tail -n 20 results/proofs/$$proof.txt; echo "$$proof failed: see results/proofs/$$proof.txt"; exit 1; }; \
+	done
