@@ -11,15 +11,14 @@ usage: upstream/run.sh [options]
   --bench REGEX  rows to measure, as in go test -bench
                  (BenchmarkThreadSafeStoreContention)
   --benchtime T  time for each row of a closed loop, as in go test (1s)
-  --race         run the tests under the race detector too
+  --race         run the tests under the race detector too (not with --no-tests)
   --no-tests     only measure
   --no-bench     only test
   --out DIR      where to work; it must be empty or missing (a new folder in TMPDIR)
 
 It takes, on 2 cores: some 5 minutes to compile client-go and its tests for the first time,
 2 minutes for the tests (9 with --race), and 1.5 minutes for each sample of all rows of both
-stores: 9 minutes for 6. Close other programs: the rows are of goroutines that compete
-for processors.
+stores: 9 minutes for 6. Close other programs: the benchmark needs all processors.
 TEXT
 }
 
