@@ -43,8 +43,7 @@ func (l Lister[T]) List(selector labels.Selector) ([]T, error) {
 	}
 	room := borrow()
 	defer room.giveBack()
-	room.list(l.indexer)
-	return matching[T](room.objects, selector)
+	return matching[T](room.list(l.indexer), selector)
 }
 
 // Get returns the object with the given key: the name of a cluster-scoped object, or
@@ -72,11 +71,10 @@ func (l NamespaceLister[T]) List(selector labels.Selector) ([]T, error) {
 	}
 	room := borrow()
 	defer room.giveBack()
-	if err := room.byIndex(l.indexer, cache.NamespaceIndex, l.namespace); err == nil {
-		return matching[T](room.objects, selector)
+	if objects, err := room.byIndex(l.indexer, cache.NamespaceIndex, l.namespace); err == nil {
+		return matching[T](objects, selector)
 	}
-	room.list(l.indexer)
-	objects, err := inNamespace(room.objects, l.namespace)
+	objects, err := room.inNamespace(room.list(l.indexer), l.namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -120,24 +118,43 @@ func (r *room) giveBack() {
 	rooms.Put(r)
 }
 
-// list fills r with all objects of an indexer. What an indexer returns that cannot append is
-// the caller's too, so r keeps it as room.
-func (r *room) list(indexer cache.Indexer) {
-	if a, ok := indexer.(contract.Appender); ok {
-		r.objects = a.AppendList(r.objects[:0])
-	} else {
-		r.objects = indexer.List()
+// list returns all objects of an indexer, in r if the indexer can append. The list of another
+// indexer is not changed, nor kept: it may be the indexer's own.
+func (r *room) list(indexer cache.Indexer) []any {
+	a, ok := indexer.(contract.Appender)
+	if !ok {
+		return indexer.List()
 	}
+	r.objects = a.AppendList(r.objects[:0])
+	return r.objects
 }
 
-// byIndex fills r with the objects that have a value in an index.
-func (r *room) byIndex(indexer cache.Indexer, name, value string) (err error) {
-	if a, ok := indexer.(contract.Appender); ok {
-		r.objects, err = a.AppendByIndex(r.objects[:0], name, value)
-	} else {
-		r.objects, err = indexer.ByIndex(name, value)
+// byIndex returns the objects that have a value in an index, as list does.
+func (r *room) byIndex(indexer cache.Indexer, name, value string) (objects []any, err error) {
+	a, ok := indexer.(contract.Appender)
+	if !ok {
+		return indexer.ByIndex(name, value)
 	}
-	return err
+	r.objects, err = a.AppendByIndex(r.objects[:0], name, value)
+	return r.objects, err
+}
+
+// inNamespace returns those of the objects, which list returned, that are in a namespace.
+func (r *room) inNamespace(objects []any, namespace string) ([]any, error) {
+	in := r.objects[:0] // if the objects lie in r, each is read before it is written over
+	for _, obj := range objects {
+		o, err := accessor(obj)
+		if err != nil {
+			return nil, err
+		}
+		if o.GetNamespace() == namespace {
+			in = append(in, obj)
+		}
+	}
+	if len(in) > len(r.objects) {
+		r.objects = in
+	}
+	return in, nil
 }
 
 // labelsAtOnce is how many objects matching looks up together. The labels of an object lie
@@ -178,21 +195,6 @@ func matching[T runtime.Object](objects []any, selector labels.Selector) ([]T, e
 		}
 	}
 	return out, nil
-}
-
-// inNamespace returns the objects of one namespace, in the memory of all.
-func inNamespace(objects []any, namespace string) ([]any, error) {
-	in := objects[:0]
-	for _, obj := range objects {
-		o, err := accessor(obj)
-		if err != nil {
-			return nil, err
-		}
-		if o.GetNamespace() == namespace {
-			in = append(in, obj)
-		}
-	}
-	return in, nil
 }
 
 func accessor(obj any) (metav1.Object, error) {

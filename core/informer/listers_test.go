@@ -168,6 +168,33 @@ func TestANamespaceIsReadThroughItsIndex(t *testing.T) {
 	}
 }
 
+// An indexer that returns its own slices finds them as they were.
+func TestAListerLeavesForeignListsAlone(t *testing.T) {
+	t.Parallel()
+	own := ownIndexer{objects: []any{labelled("a", "1", "web"), labelled("b", "1", "web"), labelled("a", "2", "db")}}
+	before := slices.Clone(own.objects)
+	lister := informer.NewLister[*corev1.Pod](own, podResource)
+	web := labels.SelectorFromSet(labels.Set{"app": "web"})
+	if got := keys(lister.List(web)); got != "false a/1 b/1" {
+		t.Errorf("the pods of web are %q", got)
+	}
+	if got := keys(lister.ByNamespace("b").List(labels.Everything())); got != "false b/1" {
+		t.Errorf("the pods in b are %q", got)
+	}
+	if !slices.Equal(own.objects, before) {
+		t.Errorf("the indexer's slice became %v", own.objects)
+	}
+}
+
+type ownIndexer struct {
+	cache.Indexer
+	objects []any
+}
+
+func (x ownIndexer) List() []any { return x.objects }
+
+func (x ownIndexer) ByIndex(string, string) ([]any, error) { return nil, fmt.Errorf("no index") }
+
 type countingIndexer struct {
 	cache.Indexer
 	lists int

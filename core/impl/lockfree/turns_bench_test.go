@@ -1,6 +1,6 @@
 package lockfree_test
 
-// Shapes of which no preset has a workload, against client-go's store, the two in turns:
+// Updates that no preset measures: lockfree and client-go's store take turns.
 //
 //	go -C core test -run='^$' -bench=InTurns -count=8 ./impl/lockfree
 

@@ -1,7 +1,7 @@
 package deltafifo
 
-// What Add then Pop costs, and how far it is from what it cannot do without. What is
-// published comes from benchrun, whose preset fifo-flood has the same shape.
+// The time of Add then Pop, beside that of a FIFO that does only what each must do. Published
+// numbers come from benchrun's preset fifo-flood.
 
 import (
 	"fmt"

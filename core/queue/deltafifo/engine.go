@@ -236,10 +236,10 @@ type run struct {
 // Deltas. It needs the intake's lock only. It returns false, and has done nothing, if anything
 // else waits.
 //
-// What it skips would do nothing. The event can join no other, because none waits. It is not
-// of the initial list: that would be in the backlog, or be an event of another kind. A Pop
-// that sleeps need not be woken: put woke one for this event if any slept, and that one looks
-// again and then announces its sleep again.
+// It skips three steps of a Pop that takes the engine's lock. The event joins no other, because
+// none waits. It is not of the initial list, which would be in the backlog, or be an event of
+// another kind. No wake-up is passed on: if a Pop slept, put woke one for this event, and that
+// Pop looks again before it sleeps again.
 func (e *engine) loneRun(r *run) (item any) {
 	in := &e.in
 	explore.Point("lone.caughtUp")
