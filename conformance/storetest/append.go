@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/core/contract"
@@ -66,11 +67,8 @@ func (m *model) checkAppend(call string, room int, want []*item, list func(dst [
 // holding are the items that have the value in the index.
 func holding(all []*item, index, value string) (held []*item) {
 	for _, i := range all {
-		for _, v := range i.valuesIn(index) {
-			if v == value {
-				held = append(held, i)
-				break
-			}
+		if slices.Contains(i.valuesIn(index), value) {
+			held = append(held, i)
 		}
 	}
 	return held

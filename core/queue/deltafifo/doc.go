@@ -48,8 +48,8 @@
 //     several events cost two allocations, and their growth by doubling. A batch costs one.
 //
 // A caller that keeps a Deltas of one delta keeps up to seven others alive, with their
-// objects: those that were popped at about the same time. The FIFO itself keeps up to eight
-// that it handed out last.
+// objects: those that were popped at about the same time. The FIFO itself keeps up to
+// sixteen that it handed out last: eight that waited alone, and eight that did not.
 //
 // Replace takes time in the length of its list, of what waits and of KnownObjects;
 // Resync in the length of KnownObjects, and of what waits in InOrder. List and
@@ -59,7 +59,7 @@
 //
 // A backlog has no bound: no FIFO refuses or drops events. Every waiting delta keeps its
 // own object alive: a key updated 1,000 times keeps 1,000 objects. Popped objects are let
-// go at once, except the eight above.
+// go at once, except the sixteen above.
 //
 //   - DeltaFIFO: about 140 bytes for each waiting key (deltas, map and ring; the key's
 //     string besides) and 32 to 64 for each further event.

@@ -233,8 +233,8 @@ type run struct {
 }
 
 // loneRun begins a call of process with an Add or an Update that waits alone, and returns its
-// Deltas. It needs the intake's lock only. It returns false, and has done nothing, if anything
-// else waits.
+// Deltas. It needs the intake's lock only. It returns nil, and has done nothing, if anything else
+// waits.
 //
 // It skips three steps of a Pop that takes the engine's lock. The event joins no other, because
 // none waits. It is not of the initial list, which would be in the backlog, or be an event of
