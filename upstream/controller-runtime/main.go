@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,6 +31,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // subject is one queue. The queues have no names, so that neither keeps metrics.
@@ -77,7 +78,7 @@ func main() {
 		for round, rate := range got[i] {
 			each[round] = fmt.Sprintf("%.0f", rate)
 		}
-		fmt.Fprintf(table, "%s\t%.0f\t%.0f\t%s\n", s.name, median(added[i]), median(got[i]), strings.Join(each, " "))
+		fmt.Fprintf(table, "%s\t%.0f\t%.0f\t%s\n", s.name, stats.MedianOf(added[i]), stats.MedianOf(got[i]), strings.Join(each, " "))
 	}
 	if err := table.Flush(); err != nil {
 		fmt.Fprintln(os.Stderr, "controller-runtime:", err)
@@ -130,9 +131,4 @@ func measure(q workqueue.TypedInterface[reconcile.Request], keys []reconcile.Req
 	q.ShutDown()
 	all.Wait()
 	return added, got
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }

@@ -12,6 +12,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -58,19 +59,12 @@ func download() (string, error) {
 	out, err := cmd.Output()
 	var module struct{ Dir, Error string }
 	if jsonErr := json.Unmarshal(out, &module); jsonErr != nil {
-		return "", fmt.Errorf("go mod download %s: %w", clientGo, cmp(err, jsonErr))
+		return "", fmt.Errorf("go mod download %s: %w", clientGo, cmp.Or(err, jsonErr))
 	}
 	if module.Error != "" {
 		return "", fmt.Errorf("go mod download %s: %s", clientGo, module.Error)
 	}
 	return module.Dir, nil
-}
-
-func cmp(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
 }
 
 // makePatches returns all patches, in the order in which they apply.
