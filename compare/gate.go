@@ -20,7 +20,7 @@ import (
 // Left of the bound is a pattern, matched against whole names (Name.String:
 // component/workload/series/implementation/metric). In it, * matches any run of characters,
 // including slashes. A metric may be written short: delay-p99 for delay-p99-ns, and p99 for
-// the key distribution of the series.
+// the p99 that is judged in the series. That is the usual p99 of a short run.
 //
 // A bound with a sign and % limits the change against base. Any other bound limits the
 // value of head, in the metric's own unit or as a duration: '<= +5%', '>= -2%', '<= 50ms',
@@ -143,8 +143,8 @@ func (g Gate) matches(c *Comparison) bool {
 	})
 }
 
-// spellings of the metric: in full, without its unit, and for a key metric without its
-// distribution.
+// spellings of the metric: in full, without its unit, and for a judged metric without its
+// distribution, and then without "usual-".
 func spellings(c *Comparison) []string {
 	full := c.Name.Metric
 	out := []string{full}
@@ -154,7 +154,7 @@ func spellings(c *Comparison) []string {
 	}
 	out = append(out, short)
 	if _, p, ok := strings.Cut(short, "-"); ok && c.judged {
-		out = append(out, p)
+		out = append(out, p, strings.TrimPrefix(p, "usual-"))
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/measure/metrics"
+	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
 )
 
@@ -44,6 +45,33 @@ func TestGates(t *testing.T) {
 			if g.Gate != c.gate || g.Name == "" || g.Detail == "" {
 				t.Errorf("%+v", g)
 			}
+		}
+	}
+}
+
+// A short run has a usual p99, which is judged in place of the p99. A gate on p99 means it.
+func TestAGateOnP99MeansTheJudgedOne(t *testing.T) {
+	t.Parallel()
+	usual, p99 := metrics.Usual(metrics.Delay), metrics.Percentile(metrics.Delay, metrics.JudgedPercentile)
+	short := func(seed uint64, ns float64) *record.Run {
+		r := sampleRun(12, seed)
+		for i, fork := range r.Forks {
+			for _, s := range fork.Series {
+				if _, has := s.Values[p99]; has {
+					s.Values[usual] = ns + float64(i)
+				}
+			}
+		}
+		return r
+	}
+	base, head := short(1, 500), short(2, 900)
+	r := judged(t, base, head, "*/p99 <= +5%")
+	if r.Outcome() != Regression {
+		t.Errorf("the usual p99 is worse: %+v", r.Gates)
+	}
+	for _, g := range r.Gates {
+		if !strings.HasSuffix(g.Name, usual) {
+			t.Errorf("%s is not judged", g.Name)
 		}
 	}
 }

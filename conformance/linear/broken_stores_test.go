@@ -31,6 +31,16 @@ func (s listByKeys) List() []any {
 	return list
 }
 
+// appendsByKeys appends each object by itself.
+type appendsByKeys struct{ base }
+
+func (s appendsByKeys) AppendList(dst []any) []any { return append(dst, listByKeys(s).List()...) }
+
+func (s appendsByKeys) AppendByIndex(dst []any, index, value string) ([]any, error) {
+	objects, err := byIndexByKeys(s).ByIndex(index, value)
+	return append(dst, objects...), err
+}
+
 // halves keeps some keys in one store and the others in another, each with a lock of its
 // own. It has no optional interface.
 type halves [2]contract.Store

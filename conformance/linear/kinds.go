@@ -60,6 +60,7 @@ type power struct {
 var (
 	transactor = &power{"Transaction", func(s contract.Store) bool { _, ok := s.(contract.Transactor); return ok }}
 	deleter    = &power{"DeleteWithObject", func(s contract.Store) bool { _, ok := s.(contract.ObjectDeleter); return ok }}
+	appender   = &power{"AppendList", func(s contract.Store) bool { _, ok := s.(contract.Appender); return ok }}
 	versioner  = &power{"LastStoreSyncResourceVersion", func(s contract.Store) bool { _, ok := s.(contract.ResourceVersioner); return ok }}
 )
 
@@ -219,6 +220,14 @@ var (
 		run:    func(s contract.Store, _ *call) raw { return raw{objects: s.List()} },
 		answer: func(s state, _ *call) result { return result{at: s.at} },
 	}
+	// appendList and appendByIndex append to an empty slice that has room for everything.
+	appendList = &kind{
+		name: "AppendList", sees: seesObjects, power: appender, clauses: []string{"STORE-7", "STORE-51"},
+		run: func(s contract.Store, _ *call) raw {
+			return raw{objects: s.(contract.Appender).AppendList(make([]any, 0, maxKeys))}
+		},
+		answer: list.answer,
+	}
 	listKeys = &kind{
 		name: "ListKeys", sees: seesKeys, clauses: []string{"STORE-8"},
 		run:    func(s contract.Store, _ *call) raw { return raw{names: s.ListKeys()} },
@@ -238,6 +247,16 @@ var (
 			return result{at: s.matching(c)}
 		},
 		args: valueArgs,
+	}
+	appendByIndex = &kind{
+		name: "AppendByIndex", sees: seesObjects, indexed: true, power: appender, clauses: []string{"STORE-9", "STORE-51"},
+		draw: (*dice).drawValue,
+		run: func(s contract.Store, c *call) raw {
+			objects, err := s.(contract.Appender).AppendByIndex(make([]any, 0, maxKeys), indexNames[c.index], c.value())
+			return raw{objects: objects, failed: err != nil}
+		},
+		answer: byIndex.answer,
+		args:   valueArgs,
 	}
 	index = &kind{
 		name: "Index", sees: seesObjects, indexed: true, clauses: []string{"STORE-10"},

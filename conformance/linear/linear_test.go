@@ -55,6 +55,8 @@ func TestBrokenStoresAreFound(t *testing.T) {
 	}{
 		{"a list under two locks", "STORE-35", "List(", 5, newHalves},
 		{"a list by keys", "STORE-35", "List(", 5, on(func(s base) contract.Store { return listByKeys{s} })},
+		{"a list appended by keys", "STORE-35", "AppendList(", 5, on(func(s base) contract.Store { return appendsByKeys{s} })},
+		{"an index appended by keys", "STORE-35", "AppendByIndex(", 5, on(func(s base) contract.Store { return appendsByKeys{s} })},
 		{"old and new in one list", "STORE-35", "List(", 3, on(func(s base) contract.Store { return &overlaid{base: s} })},
 		{"an index behind its objects", "STORE-35", "ByIndex(", 5, on(func(s base) contract.Store { return byIndexByKeys{s} })},
 		{"index value by value", "STORE-35", "Index(", 6, on(func(s base) contract.Store { return indexByValue{s, maps.Clone(s.GetIndexers())} })},

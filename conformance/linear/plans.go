@@ -45,15 +45,15 @@ var plans = []plan{
 	{
 		clause: "STORE-35", name: "objects",
 		why:     "a list that never was, or an older one after a newer one, is acted upon as if it were the cluster",
-		kinds:   []*kind{add, update, update, remove, replace, get, list, list, listKeys},
-		about:   []*kind{list, listKeys},
+		kinds:   []*kind{add, update, update, remove, replace, get, list, list, appendList, listKeys},
+		about:   []*kind{list, appendList, listKeys},
 		clients: manyClients, calls: shortRun, keys: fewKeys, indexes: fewIndexes, share: 1,
 	},
 	{
 		clause: "STORE-35", name: "indexes",
 		why:     "an index that lags behind its objects gives a pod to two owners, or to none",
-		kinds:   []*kind{add, update, update, remove, replace, get, byIndex, byIndex, index, indexKeys, listValues},
-		about:   []*kind{byIndex, index, indexKeys, listValues},
+		kinds:   []*kind{add, update, update, remove, replace, get, byIndex, byIndex, appendByIndex, index, indexKeys, listValues},
+		about:   []*kind{byIndex, appendByIndex, index, indexKeys, listValues},
 		clients: manyClients, calls: shortRun, keys: fewKeys, indexes: fewIndexes, share: 1,
 	},
 	{
@@ -82,7 +82,7 @@ var plans = []plan{
 		why: "programs mix all calls, and what holds for each pair of them must hold for all together",
 		kinds: []*kind{
 			add, update, remove, removeObject, replace, transaction, bookmark, addIndexers,
-			get, list, listKeys, byIndex, index, indexKeys, listValues, getIndexers, lastVersion,
+			get, list, appendList, listKeys, byIndex, appendByIndex, index, indexKeys, listValues, getIndexers, lastVersion,
 		},
 		clients: manyClients, calls: shortRun, keys: fewKeys, indexes: fewIndexes, share: 1,
 	},

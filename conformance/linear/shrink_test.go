@@ -193,7 +193,7 @@ func TestPlansHoldEveryCall(t *testing.T) {
 	}
 	for _, name := range []string{
 		"Add", "Update", "Delete", "DeleteWithObject", "Get", "List", "ListKeys", "Replace", "Index", "IndexKeys",
-		"ListIndexFuncValues", "ByIndex", "GetIndexers", "AddIndexers", "Transaction", "Bookmark", "LastStoreSyncResourceVersion",
+		"ListIndexFuncValues", "ByIndex", "GetIndexers", "AddIndexers", "Transaction", "Bookmark", "AppendList", "AppendByIndex", "LastStoreSyncResourceVersion",
 	} {
 		if !used[name] {
 			t.Errorf("no plan calls %s", name)
