@@ -33,12 +33,15 @@ func (x *index) valuesOf(key string, obj any) []string {
 // bucket holds the objects that have one value in an index. An empty bucket stays in the
 // index's table until no open snapshot sees an object in it.
 type bucket struct {
-	record  // whose key is the value, and whose only version is the bucket
-	first   version
-	objects array
+	record // whose key is the value, and whose only version is the bucket
+	// An Update reads index and key of its object's buckets: these fields fill up the
+	// record's cache line.
 	index   *index
 	id      uint32
 	retired bool // whether the bucket is in a retire list
+
+	first   version
+	objects array
 }
 
 // bucketOf finds the bucket of a value for a reader with a snapshot. It finds every bucket
@@ -181,6 +184,22 @@ func (c *core) newBucketID() uint32 {
 	}
 	c.buckets = append(c.buckets, nil)
 	return uint32(len(c.buckets) - 1)
+}
+
+// stays reports whether rec is in the buckets of values and in no others. It reports false
+// for an object of many values, which reindex compares in less time. O(values squared).
+func (c *core) stays(rec *record, values *indexing.Values) bool {
+	all := rec.postings()
+	if len(all) != values.Count() || len(all) > indexing.Few {
+		return false
+	}
+	for _, p := range all {
+		b := c.buckets[p.bucket]
+		if !slices.Contains(values.List(b.index.ordinal), b.key()) {
+			return false
+		}
+	}
+	return true
 }
 
 // reindex moves rec into the buckets of values, the new values of its object, and out of

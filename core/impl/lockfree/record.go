@@ -96,20 +96,28 @@ func (r *record) oldest() (seq uint64) {
 // newest then knows that no earlier snapshot sees another.
 func (r *record) isNew() bool { return r.newest.Load().past() == nil }
 
-// update makes a version of obj, of write w, the newest one of r, and returns it.
-func (r *record) update(w *write, obj any) *version {
+// update makes a version of obj, of write w, the newest one of r, and returns it. former is
+// the newest so far. If it is known to be lone, an object without a version before it, then
+// it is not read.
+func (r *record) update(w *write, obj any, former *version, lone bool) *version {
 	n := &version{obj: obj, seq: w.seq}
-	former := r.newest.Load()
-	if past := former.past(); past != nil || !former.absent() {
+	switch {
+	case lone || former.past() == nil && !former.absent():
+		w.updated = append(w.updated, r)
+		fallthrough
+	case former.past() != nil: // r is on the retire list already
 		n.prev = unsafe.Pointer(former)
 		w.made++
-		if past == nil { // else r is on the retire list already
-			w.updated = append(w.updated, r)
-		}
 	}
 	explore.Point("update.newest")
 	r.newest.Store(n)
 	return n
+}
+
+// cut drops the versions before the newest. No snapshot may be open.
+func (r *record) cut() {
+	explore.Point("prune.prev")
+	r.newest.Load().setPast(nil)
 }
 
 // prune drops the versions before the newest that none of the open snapshots sees, and

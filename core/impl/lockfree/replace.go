@@ -239,7 +239,7 @@ func (f *filling) fillTable(i int) {
 	for i, word := range f.words {
 		f.yield(i)
 		if p := int(word >> (64 - f.depth)); p >= from && p < to {
-			f.view.shown.set(f.dir.parts[p].insert(word, f.recs[i]))
+			f.view.shown.set(f.dir.parts[p].insert(word, f.recs[i]), f.objs[i])
 		}
 	}
 }

@@ -323,10 +323,10 @@ func TestAWriteTouchesFewCells(t *testing.T) {
 		write func(w *write)
 		most  int
 	}{
-		"update":       {func(w *write) { v.put(w, "5", thing{1, "g5"}, v.indexes, moved) }, 0},
-		"update index": {func(w *write) { v.put(w, "6", thing{1, "g5"}, v.indexes, moved) }, 3},
-		"add":          {func(w *write) { v.put(w, "new", thing{1, "g5"}, v.indexes, moved) }, 0},
-		"delete":       {func(w *write) { v.remove(w, "7") }, 4},
+		"update":       {func(w *write) { v.put(w, v.keys.word("5"), "5", thing{1, "g5"}, v.indexes, moved) }, 0},
+		"update index": {func(w *write) { v.put(w, v.keys.word("6"), "6", thing{1, "g5"}, v.indexes, moved) }, 3},
+		"add":          {func(w *write) { v.put(w, v.keys.word("new"), "new", thing{1, "g5"}, v.indexes, moved) }, 0},
+		"delete":       {func(w *write) { v.remove(w, v.keys.word("7"), "7") }, 4},
 	} {
 		w := v.begin()
 		c.write(w)

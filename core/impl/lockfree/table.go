@@ -214,7 +214,7 @@ func (t *table) rebuild(p *part, word, writing uint64) {
 		if e := half.insert(w, rec); n.seq == writing {
 			t.shown.note(e)
 		} else {
-			t.shown.set(e)
+			t.shown.set(e, n.obj)
 		}
 	}
 	explore.Point("rebuild.dir")

@@ -161,7 +161,7 @@ func TestArray(t *testing.T) {
 	// The test prunes no versions: they outlive the snapshots.
 	replace := func(pos int, obj any) {
 		if rec := a.cell(uint32(pos)).Load().at(w.seq); rec.newest.Load().seq != w.seq {
-			rec.update(w, obj)
+			rec.update(w, obj, rec.newest.Load(), false)
 			model[pos] = obj
 		}
 	}

@@ -1,21 +1,20 @@
 package lockfree_test
 
-// Updates that no preset measures: lockfree and client-go's store take turns.
+// Updates that no preset measures: client-go's store, lockfree and a bare structure take turns.
 //
 //	go -C core test -run='^$' -bench=InTurns -count=8 ./impl/lockfree
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/core/impl/lockfree"
+	"github.com/informerbench/informerbench/core/internal/inturns"
 )
 
 // updater is what both stores have.
@@ -24,7 +23,7 @@ type updater interface {
 	Replace(items map[string]any, resourceVersion string)
 }
 
-// BenchmarkUpdateInTurns reports lockfree's time for an Update to client-go's. The objects of
+// BenchmarkUpdateInTurns reports the times of Updates to client-go's. The objects of
 // shape=strings are 5,000 strings, each with an index value of its own, which stays; in
 // shape=strings-change it changes to one that no object had. In shape=values there is one
 // object with 30,000 index values, which all change.
@@ -72,30 +71,83 @@ func BenchmarkUpdateInTurns(b *testing.B) {
 	})
 }
 
-// inTurns runs write on a store of each kind, one after the other, in the order ABBA. It
-// reports the mean of the logarithms of the ratios, without the highest and lowest quarter.
+// inTurns gives a store of each kind, and a bareStore, the same writes.
 func inTurns(b *testing.B, indexers contract.Indexers, items map[string]any, write func(s updater, round int)) {
-	stores := [2]updater{cache.NewThreadSafeStore(indexers, cache.Indices{}), lockfree.New(indexers)}
-	for _, s := range stores {
-		s.Replace(items, "1")
+	var runs []inturns.Run
+	for _, s := range []struct {
+		name  string
+		store updater
+	}{
+		{"clientgo", cache.NewThreadSafeStore(indexers, cache.Indices{})},
+		{"lockfree", lockfree.New(indexers)},
+		{"bare", newBareStore(indexers)},
+	} {
+		s.store.Replace(items, "1")
+		runs = append(runs, inturns.Run{Name: s.name, Round: func(round int) { write(s.store, round) }})
 	}
-	var ratios []float64
-	round := 0
-	for b.Loop() {
-		var took [2]time.Duration
-		round++
-		for _, which := range [...]int{round & 1, 1 - round&1} {
-			start := time.Now()
-			write(stores[which], round)
-			took[which] = time.Since(start)
+	inturns.Compare(b, runs...)
+}
+
+// bareStore does what an Update must do at least in a store that does not compute the index
+// values of the former object again. It finds the key, compares the new values with those of
+// the object's buckets, and moves the object if they differ. It has no lock, no version and
+// no lists, so one goroutine can use it, and nothing can be read. It has one index, and
+// objects give as many values in each write.
+type bareStore struct {
+	values  contract.IndexFunc
+	objects map[string]*bareObject
+	buckets map[string]*bareBucket
+}
+
+type bareObject struct {
+	obj any
+	in  []*bareBucket
+}
+
+type bareBucket struct {
+	value   string
+	objects []*bareObject
+}
+
+func newBareStore(indexers contract.Indexers) *bareStore {
+	s := &bareStore{objects: map[string]*bareObject{}, buckets: map[string]*bareBucket{}}
+	for _, s.values = range indexers {
+	}
+	return s
+}
+
+func (s *bareStore) Replace(items map[string]any, _ string) {
+	for key, obj := range items {
+		s.objects[key] = &bareObject{}
+		s.Update(key, obj)
+	}
+}
+
+func (s *bareStore) Update(key string, obj any) {
+	values, _ := s.values(obj)
+	o := s.objects[key]
+	o.obj = obj
+	if o.in == nil {
+		o.in = make([]*bareBucket, len(values))
+	}
+	for i, value := range values {
+		former := o.in[i]
+		if former != nil && former.value == value {
+			continue
 		}
-		ratios = append(ratios, math.Log(took[1].Seconds()/took[0].Seconds()))
+		if former != nil {
+			at := slices.Index(former.objects, o)
+			former.objects[at] = former.objects[len(former.objects)-1]
+			if former.objects = former.objects[:len(former.objects)-1]; len(former.objects) == 0 {
+				delete(s.buckets, former.value)
+			}
+		}
+		bucket := s.buckets[value]
+		if bucket == nil {
+			bucket = &bareBucket{value: value}
+			s.buckets[value] = bucket
+		}
+		bucket.objects = append(bucket.objects, o)
+		o.in[i] = bucket
 	}
-	slices.Sort(ratios)
-	middle := ratios[len(ratios)/4 : len(ratios)-len(ratios)/4]
-	sum := 0.0
-	for _, r := range middle {
-		sum += r
-	}
-	b.ReportMetric(math.Exp(sum/float64(len(middle))), "x-clientgo")
 }

@@ -67,6 +67,10 @@ func (s *shown) hide(e *entry) {
 	}
 }
 
+// shows reports whether the entry has an object's data. Writer only. The object is then that
+// of the key's newest version, which is committed, and the write under way has not changed it.
+func (e *entry) shows() bool { return atomic.LoadPointer(&e.data) != nil }
+
 // note remembers e, to be shown when the write under way is committed.
 func (s *shown) note(e *entry) {
 	if s != nil {
@@ -77,19 +81,20 @@ func (s *shown) note(e *entry) {
 // show is a write's step 3.
 func (s *shown) show() {
 	for _, e := range s.changed {
-		s.learn(e.rec.Load().newest.Load().obj)
-		s.set(e)
+		obj := e.rec.Load().newest.Load().obj
+		s.learn(obj)
+		s.set(e, obj)
 	}
 	s.changed = emptied(s.changed)
 }
 
-// set shows the newest version of e's key, which is committed, if its object has the table's
-// type.
-func (s *shown) set(e *entry) {
+// set shows obj, the object of the newest version of e's key, which is committed, if it has the
+// table's type.
+func (s *shown) set(e *entry, obj any) {
 	if s == nil {
 		return
 	}
-	if w := wordsOf(e.rec.Load().newest.Load().obj); w.kind == s.kind && w.data != nil {
+	if w := wordsOf(obj); w.kind == s.kind && w.data != nil {
 		explore.Point("show.data")
 		atomic.StorePointer(&e.data, w.data)
 	}

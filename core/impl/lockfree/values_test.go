@@ -167,7 +167,8 @@ func TestDeletingEverythingAtOnceIsLinear(t *testing.T) {
 	v := s.view.Load()
 	w := v.begin()
 	for i := range n {
-		v.remove(w, fmt.Sprint(i))
+		key := fmt.Sprint(i)
+		v.remove(w, v.keys.word(key), key)
 	}
 	if noted := len(v.shown.changed); noted > 3*n {
 		t.Errorf("%d deletions noted %d entries", n, noted)

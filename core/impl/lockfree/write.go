@@ -47,7 +47,8 @@ type write struct {
 	indexValues indexing.Values // of the objects that it stores
 	made        int             // versions and stand-ins with a past
 	retireList
-	spares spares
+	spares  spares
+	fetched uint64 // the sum of what fetch read, so that it is read
 }
 
 // retireList holds the records, cells and buckets with a past that open snapshots may see,
@@ -95,10 +96,9 @@ func (c *core) begin() *write {
 	return w
 }
 
-// put stores obj under key, and returns the version. values are its index values, index by
-// index.
-func (c *core) put(w *write, key string, obj any, indexes []*index, values *indexing.Values) *version {
-	word := c.keys.word(key)
+// put stores obj under key, whose word in keys is given, and returns the version. values are
+// its index values, index by index.
+func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index, values *indexing.Values) *version {
 	part, e := c.keys.find(word, key)
 	if e == nil {
 		n := &version{obj: obj, seq: w.seq}
@@ -109,6 +109,9 @@ func (c *core) put(w *write, key string, obj any, indexes []*index, values *inde
 		return n
 	}
 	rec := e.rec.Load()
+	// Buckets and values are cache misses. Here the processor waits for them while it does
+	// update's work up to the first atomic store, which waits for all loads.
+	stays := c.stays(rec, values)
 	n, revived := c.update(w, e, rec, obj)
 	if revived {
 		part.live++
@@ -116,7 +119,9 @@ func (c *core) put(w *write, key string, obj any, indexes []*index, values *inde
 	} else {
 		c.objects.copies.touch(w, rec.pos)
 	}
-	c.reindex(w, rec, indexes, values)
+	if !stays {
+		c.reindex(w, rec, indexes, values)
+	}
 	return n
 }
 
@@ -124,27 +129,32 @@ func (c *core) put(w *write, key string, obj any, indexes []*index, values *inde
 // was absent.
 func (c *core) update(w *write, e *entry, rec *record, obj any) (n *version, revived bool) {
 	former := rec.newest.Load()
-	revived = former.absent()
-	if former.seq == w.seq {
-		// A reader may have found this version already and see it committed later. It must
-		// then hold the object that the whole write leaves.
-		explore.Point("update.obj")
-		former.obj = obj
-		return former, revived
+	// An entry shows the object of a committed version. A record with a version before that
+	// one is on the retire list. So what follows often need not read the former version,
+	// which would be a cache miss.
+	lone := e.shows() && len(c.retireList.updated) == 0
+	if !lone {
+		revived = former.absent()
+		if former.seq == w.seq {
+			// A reader may have found this version already and see it committed later. It
+			// must then hold the object that the whole write leaves.
+			explore.Point("update.obj")
+			former.obj = obj
+			return former, revived
+		}
 	}
 	c.shown.hide(e)
-	return rec.update(w, obj), revived
+	return rec.update(w, obj, former, lone), revived
 }
 
-// remove takes key out, if it is there.
-func (c *core) remove(w *write, key string) {
-	word := c.keys.word(key)
+// remove takes key, whose word in keys is given, out, if it is there.
+func (c *core) remove(w *write, word uint64, key string) {
 	part, e := c.keys.find(word, key)
 	if e == nil {
 		return
 	}
 	rec := e.rec.Load()
-	if rec.newest.Load().absent() {
+	if !e.shows() && rec.newest.Load().absent() {
 		return
 	}
 	for n := len(rec.postings()); n > 0; n-- {
@@ -221,7 +231,14 @@ func (w *retireList) take(of *retireList) {
 
 // reclaim takes off a list what none of the open snapshots sees.
 func (c *core) reclaim(list *retireList, open []uint64) {
-	list.updated = drop(list.updated, func(r *record) bool { return !r.prune(open) })
+	if len(open) == 0 {
+		for _, r := range list.updated {
+			r.cut()
+		}
+		list.updated = emptied(list.updated)
+	} else {
+		list.updated = drop(list.updated, func(r *record) bool { return !r.prune(open) })
+	}
 	list.changed = drop(list.changed, func(p place) bool { return p.reclaim(&c.write, open) })
 	list.emptied = drop(list.emptied, func(b *bucket) bool { return b.reclaim(c) }) // after its cells
 }
@@ -234,6 +251,9 @@ func (c *core) reclaimed() {
 
 // drop returns s without the elements that are done.
 func drop[T any](s []T, done func(T) bool) []T {
+	if len(s) == 0 {
+		return s
+	}
 	if s = slices.DeleteFunc(s, done); len(s) == 0 {
 		return emptied(s)
 	}

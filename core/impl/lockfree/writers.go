@@ -19,7 +19,7 @@ func (s *Store) Update(key string, obj any) {
 	v := s.view.Load()
 	w := v.begin()
 	v.addValues(&w.indexValues, key, obj)
-	n := v.put(w, key, obj, v.indexes, &w.indexValues)
+	n := v.put(w, v.keys.word(key), key, obj, v.indexes, &w.indexValues)
 	if known {
 		v.setResourceVersion(n)
 	}
@@ -47,7 +47,7 @@ func (s *Store) DeleteWithObject(key string, obj any) {
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	w := v.begin()
-	v.remove(w, key)
+	v.remove(w, v.keys.word(key), key)
 	if known {
 		v.setResourceVersion(v.versionOf(obj))
 	}
@@ -70,13 +70,18 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	for _, t := range txns {
 		v.addValues(&w.indexValues, t.Key, indexing.Stored(t))
 	}
+	var words [fetchLen]uint64
 	for i, t := range txns {
+		if i%fetchLen == 0 {
+			words = v.fetch(txns[i:min(i+fetchLen, len(txns))])
+		}
+		word := words[i%fetchLen]
 		switch t.Type {
 		case contract.TransactionTypeAdd, contract.TransactionTypeUpdate:
 			values := w.indexValues.Object(i, len(v.indexes))
-			v.put(w, t.Key, t.Object, v.indexes, &values)
+			v.put(w, word, t.Key, t.Object, v.indexes, &values)
 		case contract.TransactionTypeDelete:
-			v.remove(w, t.Key)
+			v.remove(w, word, t.Key)
 		}
 	}
 	if known {

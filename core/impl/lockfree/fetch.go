@@ -1,0 +1,63 @@
+package lockfree
+
+import (
+	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/impl/indexing"
+)
+
+// fetchLen is how many writes of a Transaction are fetched together. It is more than a
+// processor has cache misses under way at once, and so few that the fetched lines are still
+// there when the writes come.
+const fetchLen = 16
+
+// fetch brings into the cache what the writes of a part of a Transaction will read, at most
+// fetchLen of them, and returns the words of their keys. It changes nothing.
+//
+// In a large store each step of a write is a cache miss, and its address comes from the step
+// before: entry, key, record, bucket, index value. So a single write waits for one miss after
+// the other. Here each step is done for all writes before the next step, so the processor
+// waits for several misses together. The writes themselves could not be done so: each one has
+// atomic stores, which wait for all loads before them.
+func (c *core) fetch(txns []contract.StoreTransaction) (words [fetchLen]uint64) {
+	for i := range txns {
+		words[i] = c.keys.word(txns[i].Key)
+	}
+	if len(txns) == 1 {
+		return words
+	}
+	dir := c.keys.dir.Load()
+	for i := range txns {
+		entries := dir.entries[words[i]>>(64-dir.depth)]
+		c.write.fetched += entries[home(entries, words[i])].word.Load()
+	}
+	var recs [fetchLen]*record
+	for i := range txns {
+		if _, e := c.keys.find(words[i], txns[i].Key); e != nil {
+			recs[i] = e.rec.Load()
+		}
+	}
+	for _, r := range recs[:len(txns)] {
+		if r != nil {
+			c.write.fetched += uint64(r.few[0].bucket)
+		}
+	}
+	for _, r := range recs[:len(txns)] {
+		if r == nil {
+			continue
+		}
+		for _, p := range r.postings()[:min(len(r.postings()), indexing.Few)] {
+			c.write.fetched += uint64(c.buckets[p.bucket].keyLen)
+		}
+	}
+	for _, r := range recs[:len(txns)] {
+		if r == nil {
+			continue
+		}
+		for _, p := range r.postings()[:min(len(r.postings()), indexing.Few)] {
+			if value := c.buckets[p.bucket].key(); value != "" {
+				c.write.fetched += uint64(value[0])
+			}
+		}
+	}
+	return words
+}
