@@ -16,9 +16,12 @@ const (
 	// maxHeaps is the most heaps that Config.Heaps = 0 makes.
 	maxHeaps = 8
 
-	// batch is the most due items that leave the heaps under one hold of their locks. So
-	// AddAfter waits for at most this many while a million come due.
+	// batch is the most due items that are added to the queue under one hold of its lock.
 	batch = 256
+
+	// runLen is the most due items that leave a heap under one hold of its lock. So an
+	// AddAfter waits for at most this many while a million come due.
+	runLen = 16
 )
 
 // DelayingQueue is a Queue to which items can be added later.
@@ -52,8 +55,8 @@ type heap[T comparable] struct {
 		lock
 		waiting contract.DelayHeap[T] // with an intake; nil once the queue is shut down
 	}
-	// A heap's lock on a cache line of its own.
-	_ [64]byte
+	_   [64]byte // the lock on a cache line of its own
+	due run[T]
 }
 
 // NewDelaying returns a delaying queue whose items wait in heaps that newHeap
@@ -109,62 +112,94 @@ func (q *DelayingQueue[T]) AddAfter(item T, delay time.Duration) {
 	}
 }
 
-// moveDue adds due items to the queue, up to a batch, and returns the time of its next
-// call. buffer is for its use only and is reused from call to call.
+// moveDue adds due items to the queue, up to a batch, in the order of their times. It returns
+// the time of its next call, zero if nothing waits. buffer is for its use only and is reused
+// from call to call. One goroutine calls it.
 func (q *DelayingQueue[T]) moveDue(buffer []T, now time.Time) (next time.Time) {
+	due := q.takeDue(buffer[:0], now)
+	q.addAll(due)
+	clear(due) // it must not keep items alive while the goroutine sleeps
+	if len(due) == batch {
+		return now
+	}
+	return q.arm()
+}
+
+// takeDue appends due items to due, up to a batch. They come from the runs: those that are
+// left stay there for the next call.
+func (q *DelayingQueue[T]) takeDue(due []T, now time.Time) []T {
+	for i := range q.heaps {
+		q.heaps[i].due.dry = false
+	}
+	for len(due) < batch {
+		var first *run[T]
+		for i := range q.heaps {
+			r := &q.heaps[i].due
+			if len(r.left) == 0 && !r.dry {
+				q.heaps[i].takeDue(now)
+			}
+			if len(r.left) > 0 && (first == nil || r.left[0].ReadyAt.Before(first.left[0].ReadyAt)) {
+				first = r
+			}
+		}
+		if first == nil {
+			break
+		}
+		due = append(due, first.left[0].Item)
+		first.left[0] = contract.Waiting[T]{} // it must not keep the item alive
+		first.left = first.left[1:]
+	}
+	return due
+}
+
+// run holds items that were due and left their heap, in the order of their times. The
+// goroutine that moves items merges the runs of all heaps, and so holds one heap's lock at a
+// time. A run is that goroutine's own. An item in it counts as ready, though no worker can have
+// it yet: if it is added once more, it waits once more.
+type run[T comparable] struct {
+	left  []contract.Waiting[T] // a part of items
+	items [runLen]contract.Waiting[T]
+	dry   bool // nothing else was due in the heap
+}
+
+// takeDue fills the run of h, which is empty, with items that are due.
+func (h *heap[T]) takeDue(now time.Time) {
+	r := &h.due
+	r.left = r.items[:0]
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for h.mu.waiting != nil && len(r.left) < runLen {
+		at, waits := h.mu.waiting.Next()
+		if !waits || at.After(now) {
+			break
+		}
+		item, ok := h.mu.waiting.PopReady(now)
+		if !ok {
+			break // by contract this cannot be
+		}
+		r.left = append(r.left, contract.Waiting[T]{Item: item, ReadyAt: at})
+	}
+	r.dry = len(r.left) < runLen
+}
+
+// arm notes and returns the earliest time at which something waits, zero if nothing does.
+func (q *DelayingQueue[T]) arm() (next time.Time) {
 	for i := range q.heaps {
 		q.heaps[i].mu.Lock()
 	}
-	due, next := q.popDueLocked(buffer[:0], now)
+	for i := range q.heaps {
+		if q.heaps[i].mu.waiting == nil {
+			continue
+		}
+		if at, waits := q.heaps[i].mu.waiting.Next(); waits && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
 	q.armed = next
 	for i := range q.heaps {
 		q.heaps[i].mu.Unlock()
 	}
-	q.addAll(due)
-	clear(due) // it must not keep items alive while the goroutine sleeps
 	return next
-}
-
-// popDueLocked takes out due items, up to a batch, in the order of their times. It returns
-// the earliest time left, zero if nothing waits.
-func (q *DelayingQueue[T]) popDueLocked(due []T, now time.Time) (_ []T, next time.Time) {
-	if q.heaps[0].mu.waiting == nil {
-		return due, next
-	}
-	for {
-		first, at, second := q.earliestLocked()
-		if first == nil || at.After(now) || len(due) == batch {
-			return due, at
-		}
-		// From the first heap until another has an earlier time.
-		for len(due) < batch {
-			item, ok := first.PopReady(now)
-			if !ok {
-				return due, at // by contract this cannot be
-			}
-			due = append(due, item)
-			next, more := first.Next()
-			if !more || next.After(now) || !second.IsZero() && second.Before(next) {
-				break
-			}
-		}
-	}
-}
-
-// earliestLocked returns the heap with the earliest time, that time, and the
-// earliest time of the other heaps; nil and zero times where nothing waits.
-func (q *DelayingQueue[T]) earliestLocked() (first contract.DelayHeap[T], at, second time.Time) {
-	for i := range q.heaps {
-		next, waits := q.heaps[i].mu.waiting.Next()
-		switch {
-		case !waits:
-		case first == nil || next.Before(at):
-			first, at, second = q.heaps[i].mu.waiting, next, at
-		case second.IsZero() || next.Before(second):
-			second = next
-		}
-	}
-	return first, at, second
 }
 
 // ShutDown is Queue's ShutDown. Items that wait for their time are dropped.
@@ -188,4 +223,10 @@ func (q *DelayingQueue[T]) stopWaiting() {
 		h.mu.Unlock()
 	}
 	q.alarm.stop()
+	for i := range q.heaps {
+		h := &q.heaps[i]
+		h.mu.Lock() // another ShutDown may be here too
+		h.due = run[T]{}
+		h.mu.Unlock()
+	}
 }

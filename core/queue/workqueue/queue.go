@@ -101,14 +101,21 @@ func (q *Queue[T]) Add(item T) {
 	}
 }
 
-// addAll adds many items and locks once.
+// addAll adds up to a batch of items and locks once.
 func (q *Queue[T]) addAll(items []T) {
 	if len(items) == 0 {
 		return
 	}
+	var hashes [batch]uint64
+	for i, item := range items {
+		hashes[i] = q.mu.items.hashOf(item)
+	}
 	q.mu.Lock()
-	for _, item := range items {
-		q.addLocked(item, q.mu.items.hashOf(item))
+	for i, item := range items {
+		if i%fetchLen == 0 {
+			q.mu.items.fetch(hashes[i:min(i+fetchLen, len(items))])
+		}
+		q.addLocked(item, hashes[i])
 	}
 	wake := q.mu.needsWakeLocked()
 	q.mu.Unlock()

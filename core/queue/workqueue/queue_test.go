@@ -3,6 +3,7 @@ package workqueue_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -73,22 +74,35 @@ func TestOrderIsTheCallers(t *testing.T) {
 	}
 }
 
-// More items come due at once than the moving goroutine takes in one batch.
+// More items come due at once than the moving goroutine takes in one batch. They come in the
+// order of their times, whatever heaps they lie in.
 func TestManyDueAtOnce(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const n = 1000
-		q := workqueue.NewDelaying(newHeap, workqueue.Config[string]{})
-		for i := range n {
-			q.AddAfter(fmt.Sprint(i), time.Minute)
-		}
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if got := q.Len(); got != n {
-			t.Errorf("%d items are ready, want %d", got, n)
-		}
-		q.ShutDown()
-	})
+	for _, heaps := range []int{1, 2, 8} {
+		t.Run(fmt.Sprint("heaps=", heaps), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const n = 1000
+				clock := clocktesting.NewFakeClock(time.Now())
+				q := workqueue.NewDelaying(newHeap, workqueue.Config[string]{Heaps: heaps, Clock: clock})
+				defer q.ShutDown()
+				for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
+					q.AddAfter(fmt.Sprint(i), time.Minute+time.Duration(i)*time.Millisecond)
+				}
+				synctest.Wait()
+				clock.Step(time.Hour)
+				synctest.Wait()
+				if got := q.Len(); got != n {
+					t.Fatalf("%d items are ready, want %d", got, n)
+				}
+				for i := range n {
+					if item, _ := q.Get(); item != fmt.Sprint(i) {
+						t.Fatalf("the item %s came at place %d", item, i)
+					}
+				}
+			})
+		})
+	}
 }
 
 // A delay beyond the end of time waits; it does not wrap to the past.

@@ -26,6 +26,7 @@ type table[T comparable, X any] struct {
 	len           int
 	spare         *node[T, X] // taken out, for the next items; linked by chain
 	spares        int
+	fetched       uint64 // made of what fetch read, so that it is read
 }
 
 const (
@@ -77,6 +78,32 @@ func (t *table[T, X]) find(item T, hash uint64) **node[T, X] {
 		at = &n.chain
 	}
 	return at
+}
+
+// fetchLen is how many items are fetched together: more than a processor has cache misses
+// under way at once.
+const fetchLen = 16
+
+// fetch brings what find will read for items with these hashes into the cache, at most
+// fetchLen of them. In a large table head and node are cache misses. Here the processor
+// waits for those of all items together.
+func (t *table[T, X]) fetch(hashes []uint64) {
+	var nodes [2 * fetchLen]*node[T, X]
+	for i, hash := range hashes {
+		nodes[i] = *t.head(t.bucketOf(hash))
+	}
+	if uint64(t.len+len(hashes)) > t.buckets { // insert will split buckets
+		for i := range hashes {
+			if b := t.buckets - t.mask - 1 + uint64(i); b <= t.mask {
+				nodes[fetchLen+i] = *t.head(b)
+			}
+		}
+	}
+	for _, n := range nodes {
+		if n != nil {
+			t.fetched ^= n.hash
+		}
+	}
 }
 
 // insert puts item where find found nothing.
