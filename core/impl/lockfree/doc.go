@@ -66,14 +66,16 @@
 //  2. write.go: begin numbers the write, one above committed.
 //  3. writers.go: addValues runs the IndexFuncs. If one fails, Update panics here, with
 //     nothing touched.
-//  4. write.go, table.go: put hashes the key and searches the table for its entry.
+//  4. write.go, table.go: the key is hashed, and put searches the table for its entry. For
+//     the writes of a Transaction fetch.go has brought into the cache what they read.
 //  5. A new key: array.go pushes a new record, index.go adds it to its buckets, and table.go
 //     inserts the entry. Go on with step 8.
-//  6. A known key: values.go hides the object in the entry, record.go links the new version to the
-//     former one and makes it the newest, and copies.go drops the copy of the block. If the
-//     key was deleted, array.go pushes its record again.
-//  7. index.go: reindex removes the record from the buckets of values that it lost and adds
-//     it to those of new values. The cells get stand-ins (array.go, standin.go).
+//  6. A known key: index.go compares the values with those of the record's buckets. values.go
+//     hides the object in the entry, record.go links the new version to the former one and
+//     makes it the newest, and copies.go drops the copy of the block. If the key was
+//     deleted, array.go pushes its record again.
+//  7. index.go: if a value changed, reindex removes the record from the buckets of values
+//     that it lost and adds it to those of new values. The cells get stand-ins (array.go, standin.go).
 //  8. write.go: setResourceVersion, if the object has metadata.
 //  9. write.go: commit stores the number in committed. The write is visible from here on.
 //  10. values.go: show puts the objects into the entries for Get.
