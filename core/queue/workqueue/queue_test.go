@@ -78,11 +78,14 @@ func TestOrderIsTheCallers(t *testing.T) {
 // order of their times, whatever heaps they lie in.
 func TestManyDueAtOnce(t *testing.T) {
 	t.Parallel()
-	for _, heaps := range []int{1, 2, 8} {
-		t.Run(fmt.Sprint("heaps=", heaps), func(t *testing.T) {
+	for _, c := range []struct{ heaps, n int }{
+		{1, 1000}, {2, 1000}, {8, 1000},
+		{8, 300}, // after the first batch the rest is in the runs alone
+	} {
+		t.Run(fmt.Sprint("heaps=", c.heaps, ",n=", c.n), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				const n = 1000
+				heaps, n := c.heaps, c.n
 				clock := clocktesting.NewFakeClock(time.Now())
 				q := workqueue.NewDelaying(newHeap, workqueue.Config[string]{Heaps: heaps, Clock: clock})
 				defer q.ShutDown()
