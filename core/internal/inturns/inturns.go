@@ -19,9 +19,8 @@ type Run struct {
 
 // Compare gives each implementation a turn in every round, in this order and in the reverse
 // one by turns. For each but the first it reports its time as a ratio to that of the first,
-// in the unit "name/first". It is the mean of the logarithms of the rounds' ratios, without
-// the highest and the lowest quarter. Garbage collection counts for the turn in which it
-// happens.
+// in the unit "name/first": the geometric mean of the rounds' ratios, without the highest and
+// the lowest quarter. Garbage collection counts for the turn in which it happens.
 func Compare(b *testing.B, runs ...Run) {
 	took := make([]time.Duration, len(runs))
 	logs := make([][]float64, len(runs))
