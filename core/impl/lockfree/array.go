@@ -187,8 +187,13 @@ func (a *array) remove(w *write, pos uint32) (moved *record) {
 func (a *array) standIn(w *write, pos uint32, rec *record) {
 	c := a.cell(pos)
 	before := c.Load()
-	if before == nil || before.standIn() == nil { // else the cell is noted already
+	if before == nil {
 		w.changed = append(w.changed, place{a, pos})
+	} else if s := before.standIn(); s == nil {
+		w.changed = append(w.changed, place{a, pos})
+	} else if s.seq == w.seq {
+		s.of = rec // no reader looks at it before this write is committed
+		return
 	}
 	explore.Point("standIn.cell")
 	c.Store(w.standIn(rec, before))

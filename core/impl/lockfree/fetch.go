@@ -30,29 +30,22 @@ func (c *core) fetch(txns []contract.StoreTransaction) (words [fetchLen]uint64) 
 		entries := dir.entries[words[i]>>(64-dir.depth)]
 		c.write.fetched += entries[home(entries, words[i])].word.Load()
 	}
-	var recs [fetchLen]*record
+	var found [fetchLen]*record
+	recs := found[:0]
 	for i := range txns {
 		if _, e := c.keys.find(words[i], txns[i].Key); e != nil {
-			recs[i] = e.rec.Load()
+			recs = append(recs, e.rec.Load())
 		}
 	}
-	for _, r := range recs[:len(txns)] {
-		if r != nil {
-			c.write.fetched += uint64(r.few[0].bucket)
-		}
+	for _, r := range recs {
+		c.write.fetched += uint64(r.few[0].bucket)
 	}
-	for _, r := range recs[:len(txns)] {
-		if r == nil {
-			continue
-		}
+	for _, r := range recs {
 		for _, p := range r.postings()[:min(len(r.postings()), indexing.Few)] {
 			c.write.fetched += uint64(c.buckets[p.bucket].keyLen)
 		}
 	}
-	for _, r := range recs[:len(txns)] {
-		if r == nil {
-			continue
-		}
+	for _, r := range recs {
 		for _, p := range r.postings()[:min(len(r.postings()), indexing.Few)] {
 			if value := c.buckets[p.bucket].key(); value != "" {
 				c.write.fetched += uint64(value[0])

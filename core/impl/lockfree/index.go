@@ -2,6 +2,7 @@ package lockfree
 
 import (
 	"slices"
+	"unsafe"
 
 	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/core/explore"
@@ -16,6 +17,9 @@ type index struct {
 	ordinal int
 	buckets table
 	values  array // of the buckets' records
+	// vacant are buckets that the write under way has emptied, and that are still among the
+	// values. New values take their places there, which is less work than a removal.
+	vacant []*bucket
 }
 
 func newIndex(name string, compute contract.IndexFunc, ordinal int) *index {
@@ -33,37 +37,48 @@ func (x *index) valuesOf(key string, obj any) []string {
 // bucket holds the objects that have one value in an index. An empty bucket stays in the
 // index's table until no open snapshot sees an object in it.
 type bucket struct {
-	record // whose key is the value, and whose only version is the bucket
+	record // whose key is the value, and whose only version is first
 	// An Update reads index and key of its object's buckets: these fields fill up the
 	// record's cache line.
 	index   *index
 	id      uint32
 	retired bool // whether the bucket is in a retire list
+	mark    mark // none but within reindexMany
 
-	first   version
+	first   version // says since which write the bucket exists
 	objects array
 }
 
 // bucketOf finds the bucket of a value for a reader with a snapshot. It finds every bucket
 // in which the snapshot sees an object.
 func (x *index) bucketOf(value string) *bucket {
-	if _, e := x.buckets.find(x.buckets.word(value), value); e != nil {
-		explore.Point("bucketOf.rec")
-		b, _ := e.rec.Load().newest.Load().obj.(*bucket) // nil where it was dropped
-		return b
+	_, e := x.buckets.find(x.buckets.word(value), value)
+	return e.bucket()
+}
+
+// bucket returns the bucket to which an entry of an index's table leads, nil for none; e may
+// be nil.
+func (e *entry) bucket() *bucket {
+	if e == nil {
+		return nil
 	}
-	return nil
+	explore.Point("bucketOf.rec")
+	rec := e.rec.Load()
+	if rec == noBucket {
+		return nil
+	}
+	return (*bucket)(unsafe.Pointer(rec)) // the record is its first field
 }
 
 // start makes b, which nothing points to yet, the bucket of a value from write seq on.
 func (b *bucket) start(value string, seq uint64) {
-	b.first.obj, b.first.seq = b, seq
+	b.first.seq = seq
 	b.init(value, &b.first)
 }
 
-// noBucket is the version of the records of dropped buckets. No snapshot looks for an earlier
-// one, and no rebuild keeps it as a tombstone of the write under way.
-var noBucket = &version{obj: absence{}}
+// noBucket takes the place of a dropped bucket's record in the table of its index. Readers
+// find no bucket there, and a rebuild need not read a record to see that the value is gone.
+var noBucket = &record{}
 
 // list returns the objects of snapshot seq, in room if they fit there; of no bucket, none.
 func (b *bucket) list(room []any, seq uint64) []any {
@@ -82,23 +97,22 @@ func (c *core) isIn(x *index, value string, rec *record) bool {
 }
 
 // addToBucket puts rec in the bucket of value, in which it is not. For asIs see push.
-func (c *core) addToBucket(w *write, x *index, value string, rec *record, asIs bool) {
-	b := c.bucket(w, x, value)
+func (c *core) addToBucket(w *write, x *index, word uint64, value string, rec *record, asIs bool) {
+	b := c.bucket(w, x, word, value)
 	rec.addPosting(posting{b.id, b.objects.push(w, rec, asIs)})
 }
 
 // bucket returns the bucket of a value, to which the caller then adds an object. From now
 // on the value is one of the index's values.
-func (c *core) bucket(w *write, x *index, value string) *bucket {
-	word := x.buckets.word(value)
+func (c *core) bucket(w *write, x *index, word uint64, value string) *bucket {
 	part, e := x.buckets.find(word, value)
-	var b *bucket
-	if e != nil {
-		b, _ = e.rec.Load().newest.Load().obj.(*bucket)
-	}
+	b := e.bucket()
 	born := b == nil
 	if born {
-		b = &bucket{index: x, id: c.newBucketID()}
+		if b = w.spares.buckets.take(); b == nil {
+			b = &bucket{}
+		}
+		b.index, b.id = x, c.newBucketID()
 		b.start(value, w.seq)
 		c.buckets[b.id] = b
 		if e == nil {
@@ -110,13 +124,42 @@ func (c *core) bucket(w *write, x *index, value string) *bucket {
 		}
 	}
 	if b.objects.n == 0 {
-		b.pos = x.values.push(w, &b.record, born)
+		x.addValue(w, b, born)
 	}
 	return b
 }
 
-// removeFromBucket takes the object with the given record out of its i-th bucket.
-func (c *core) removeFromBucket(w *write, rec *record, i int) {
+// addValue puts the value of an empty bucket among those of the index. For asIs see push.
+func (x *index) addValue(w *write, b *bucket, asIs bool) {
+	last := len(x.vacant) - 1
+	if last < 0 {
+		b.pos = x.values.push(w, &b.record, asIs)
+		return
+	}
+	b.pos = x.vacant[last].pos
+	x.vacant[last] = nil
+	x.vacant = x.vacant[:last]
+	x.values.standIn(w, b.pos, &b.record)
+}
+
+// dropValues takes the values out of the index whose buckets are empty, and whose places no
+// others have taken.
+func (x *index) dropValues(w *write) {
+	if len(x.vacant) == 0 {
+		return
+	}
+	for _, b := range x.vacant {
+		if moved := x.values.remove(w, b.pos); moved != nil {
+			moved.pos = b.pos
+		}
+	}
+	x.vacant = emptied(x.vacant)
+}
+
+// removeFromBucket takes the object with the given record out of its i-th bucket, and returns
+// the bucket's index. If the bucket is empty now, its value is one of the index's until the
+// place is taken by addValue, or given up by dropValues, which the caller calls in the end.
+func (c *core) removeFromBucket(w *write, rec *record, i int) *index {
 	p := rec.postings()[i]
 	rec.dropPosting(i)
 	b := c.buckets[p.bucket]
@@ -124,15 +167,14 @@ func (c *core) removeFromBucket(w *write, rec *record, i int) {
 		moved.postingIn(b.id).pos = p.pos
 	}
 	if b.objects.n > 0 {
-		return
+		return b.index
 	}
-	if moved := b.index.values.remove(w, b.pos); moved != nil {
-		moved.pos = b.pos
-	}
+	b.index.vacant = append(b.index.vacant, b)
 	if !b.retired {
 		b.retired = true
 		w.emptied = append(w.emptied, b)
 	}
+	return b.index
 }
 
 // reclaim takes b out of its table if b is empty and no cell of its array is in use. It
@@ -153,8 +195,8 @@ func (c *core) removeFromBucket(w *write, rec *record, i int) {
 //     among the values of the index: one write changes both.
 //   - A reader that found b and whose snapshot sees no object in it. It loads the blocks
 //     once, and finds none, or cells that are nil.
-//   - A later reader finds the absence that the bucket's record leads to from now on.
-func (b *bucket) reclaim(c *core) bool {
+//   - A later reader finds noBucket.
+func (b *bucket) reclaim(c *core, open []uint64) bool {
 	if b.objects.n > 0 {
 		b.retired = false
 		return true
@@ -164,15 +206,16 @@ func (b *bucket) reclaim(c *core) bool {
 	}
 	t := &b.index.buckets
 	word := t.word(b.key())
-	part, _ := t.find(word, b.key())
+	part, e := t.find(word, b.key())
 	explore.Point("bucket.absent")
-	b.newest.Store(noBucket)
-	explore.Point("bucket.blocks")
-	t.died(word, part, c.committed.Load()+1) // a later number, so a rebuild keeps no tombstone of a bucket
-	// The table keeps the bucket's record until it copies that part.
-	b.objects.blocks.Store(nil)
+	e.rec.Store(noBucket)
+	t.died(word, part, c.committed.Load()+1)
 	c.buckets[b.id] = nil
 	c.freeIDs = append(c.freeIDs, b.id)
+	if len(open) == 0 {
+		b.retired = false
+		c.write.spares.retireBucket(b)
+	}
 	return true
 }
 
@@ -205,11 +248,18 @@ func (c *core) stays(rec *record, values *indexing.Values) bool {
 // reindex moves rec into the buckets of values, the new values of its object, and out of
 // all others. It writes nothing for a value that stays. O(values), old and new.
 func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing.Values) {
-	given := values.Count()
-	if max(given, len(rec.postings())) > indexing.Few {
+	if max(values.Count(), len(rec.postings())) > indexing.Few {
 		c.reindexMany(w, rec, indexes, values)
-		return
+	} else {
+		c.reindexFew(w, rec, indexes, values)
 	}
+	for _, x := range indexes {
+		x.dropValues(w)
+	}
+}
+
+// reindexFew is reindex for an object of few values. O(values squared).
+func (c *core) reindexFew(w *write, rec *record, indexes []*index, values *indexing.Values) {
 	for i := 0; i < len(rec.postings()); {
 		b := c.buckets[rec.postings()[i].bucket]
 		if slices.Contains(values.List(b.index.ordinal), b.key()) {
@@ -218,34 +268,61 @@ func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing
 			c.removeFromBucket(w, rec, i)
 		}
 	}
-	if given == len(rec.postings()) {
+	if values.Count() == len(rec.postings()) {
 		return // each of them was found above
 	}
 	for i, x := range indexes {
 		for _, value := range values.List(i) {
 			if !c.isIn(x, value, rec) {
-				c.addToBucket(w, x, value, rec, rec.isNew())
+				c.addToBucket(w, x, x.buckets.word(value), value, rec, rec.isNew())
 			}
 		}
 	}
 }
 
-// reindexMany is reindex for an object of many values: it looks them up in a table.
+// mark says of a bucket what reindexMany knows about it.
+type mark uint8
+
+const (
+	unmarked mark = iota
+	held          // the record is in it
+	wanted        // and stays there
+)
+
+// reindexMany is reindex for an object of many values. Marks on the buckets take the place of
+// a set of their values.
 func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *indexing.Values) {
-	wanted := indexing.NewWanted(*values)
+	for _, p := range rec.postings() {
+		c.buckets[p.bucket].mark = held
+	}
+	type missing struct {
+		index *index
+		word  uint64
+		value string
+	}
+	var added []missing
+	for i, x := range indexes {
+		for _, value := range values.List(i) {
+			word := x.buckets.word(value)
+			if _, e := x.buckets.find(word, value); e != nil {
+				if b := e.bucket(); b != nil && b.mark == held {
+					b.mark = wanted
+					continue
+				}
+			}
+			added = append(added, missing{x, word, value})
+		}
+	}
 	for i := 0; i < len(rec.postings()); {
 		b := c.buckets[rec.postings()[i].bucket]
-		if wanted.Take(b.index.ordinal, b.key()) {
+		if b.mark == wanted {
 			i++
 		} else {
 			c.removeFromBucket(w, rec, i)
 		}
+		b.mark = unmarked
 	}
-	for i, x := range indexes {
-		for _, value := range values.List(i) {
-			if wanted.Take(i, value) {
-				c.addToBucket(w, x, value, rec, rec.isNew())
-			}
-		}
+	for _, m := range added {
+		c.addToBucket(w, m.index, m.word, m.value, rec, rec.isNew())
 	}
 }

@@ -201,7 +201,7 @@ func (k *checker) lists() {
 		}
 		k.emptied[b] = struct{}{}
 	}
-	for _, kept := range [...][]*standIn{w.spares.free, w.spares.retired} {
+	for _, kept := range [...][]*standIn{w.spares.standIns.free, w.spares.standIns.retired} {
 		for _, s := range kept {
 			if _, twice := k.spares[s]; twice {
 				k.broken(ruleSpare, "one is kept twice")
@@ -209,7 +209,7 @@ func (k *checker) lists() {
 			k.spares[s] = struct{}{}
 		}
 	}
-	for _, s := range w.spares.free {
+	for _, s := range w.spares.standIns.free {
 		if s.of != nil || s.past() != nil {
 			k.broken(ruleSpare, "a free one leads on")
 		}

@@ -49,11 +49,18 @@ func (k *checker) part(t *table, p *part, x *index, name string) int {
 		}
 		used++
 		r := e.rec.Load()
-		inPart, found := t.find(word, r.key())
-		if t.word(r.key()) != word || unsafe.String(e.key, r.keyLen) != r.key() || inPart != p || found != e {
-			k.broken(ruleSearch, "%s: %q", name, r.key())
+		key := r.key()
+		if x != nil && r == noBucket {
+			if word&longKey == longKey {
+				continue // no search finds it
+			}
+			key = unsafe.String(e.key, word&longKey)
 		}
-		if !r.newest.Load().absent() {
+		inPart, found := t.find(word, key)
+		if t.word(key) != word || unsafe.String(e.key, len(key)) != key || inPart != p || found != e {
+			k.broken(ruleSearch, "%s: %q", name, key)
+		}
+		if r != noBucket && !r.newest.Load().absent() {
 			live++
 		}
 		if x == nil {
@@ -127,12 +134,11 @@ func (k *checker) index(x *index) {
 
 // value checks that the table of an index leads from a value to its bucket.
 func (k *checker) value(x *index, r *record) {
-	n := r.newest.Load()
-	if n.absent() {
+	if r == noBucket {
 		return
 	}
-	b, is := n.obj.(*bucket)
-	if !is || &b.record != r || int(b.id) >= len(k.buckets) || k.buckets[b.id] != b {
+	b := (*bucket)(unsafe.Pointer(r))
+	if int(b.id) >= len(k.buckets) || k.buckets[b.id] != b {
 		k.broken(ruleBucket, "the table of %s leads to %q", x.name, r.key())
 	} else if b.objects.n > 0 {
 		k.filled++
@@ -141,11 +147,11 @@ func (k *checker) value(x *index, r *record) {
 
 func (k *checker) bucket(id uint32, b *bucket) {
 	x := b.index
-	ok := b.id == id && x.ordinal < len(k.indexes) && k.indexes[x.ordinal] == x
+	ok := b.id == id && b.mark == unmarked && x.ordinal < len(k.indexes) && k.indexes[x.ordinal] == x
 	if ok {
 		_, e := x.buckets.find(x.buckets.word(b.key()), b.key())
 		n := b.newest.Load()
-		ok = e != nil && e.rec.Load() == &b.record && n.obj == any(b) && n.past() == nil
+		ok = e != nil && e.rec.Load() == &b.record && n == &b.first && n.past() == nil
 	}
 	if !ok {
 		k.broken(ruleBucket, "%q of %s with id %d", b.key(), x.name, id)

@@ -73,9 +73,11 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { s := changed(v); s.of = &s.record },
 	},
 	ruleSpare: {
-		func(v *view) { v.write.spares.free = append(v.write.spares.free, changed(v)) },
-		func(v *view) { v.write.spares.free = append(v.write.spares.free, &standIn{of: &record{}}) },
-		func(v *view) { s := &standIn{}; v.write.spares.retired = []*standIn{s, s} },
+		func(v *view) { v.write.spares.standIns.free = append(v.write.spares.standIns.free, changed(v)) },
+		func(v *view) {
+			v.write.spares.standIns.free = append(v.write.spares.standIns.free, &standIn{of: &record{}})
+		},
+		func(v *view) { s := &standIn{}; v.write.spares.standIns.retired = []*standIn{s, s} },
 	},
 	rulePlace: {
 		func(v *view) { v.retireList.changed = v.retireList.changed[1:] },

@@ -252,7 +252,7 @@ func (f *filling) makeBuckets() {
 			groups := f.shares[s].indexes[ordinal].groups
 			for i := range groups {
 				g := &groups[i]
-				g.bucket = v.bucket(w, x, g.value)
+				g.bucket = v.bucket(w, x, x.buckets.word(g.value), g.value)
 				g.next = g.bucket.objects.n
 				g.bucket.objects.n += g.n
 			}

@@ -55,16 +55,11 @@ func (r *record) at(seq uint64) *record {
 // this write on, nil for nothing. It returns the record that the cell must point to.
 func (w *write) standIn(rec, before *record) *record {
 	w.made++
-	s := w.spares.take()
-	s.seq, s.of = w.seq, rec
-	// No snapshot sees a record that lay there only within this write.
-	for before != nil {
-		former := before.standIn()
-		if former == nil || former.seq != w.seq {
-			break
-		}
-		before = former.past()
+	s := w.spares.standIns.take()
+	if s == nil {
+		s = &standIn{}
 	}
+	s.seq, s.of = w.seq, rec
 	s.before = unsafe.Pointer(before)
 	return &s.record
 }
@@ -95,7 +90,7 @@ func (p place) reclaim(w *write, open []uint64) bool {
 		a.trim()
 	}
 	if len(open) == 0 {
-		w.spares.retire(s)
+		w.spares.retireStandIn(s)
 	}
 	return true
 }
@@ -121,56 +116,87 @@ func (s *standIn) prune(open []uint64) {
 	s.setPast(nil)
 }
 
-// spares are stand-ins to be used again. So where no reader is about, a write that moves an
-// object allocates only the object's version. Only its cell leads to a stand-in that is
-// retired, and readers go through cells only while they hold a slot. So a stand-in that was
-// taken from its cell is out of reach once all slots have been seen free after that: later
-// readers find the cell without it.
+// spares are stand-ins and buckets to be used again. So where no reader is about, a write that
+// moves an object allocates only the object's version. Only its cell leads to a stand-in that
+// is retired, only the table of its index to a bucket, and readers go through both only while
+// they hold a slot. So what was taken from there is out of reach once all slots have been seen
+// free after that: later readers do not find it.
 type spares struct {
-	free    []*standIn
-	retired []*standIn // taken from their cells after the slots were last seen free
+	standIns pool[standIn]
+	buckets  pool[bucket]
 }
 
 // mostSpares is more than a write of one object needs, unless it has dozens of values. The
 // garbage collector takes what a larger write leaves over.
 const mostSpares = 64
 
-func (s *spares) take() *standIn {
-	last := len(s.free) - 1
-	if last < 0 {
-		return &standIn{}
+// retireStandIn keeps a stand-in that was taken from its cell for later use. It cuts the
+// stand-in's past: no open snapshot is older.
+func (s *spares) retireStandIn(old *standIn) {
+	if s.standIns.retire(old) {
+		explore.Point("retire.before")
+		old.setPast(nil)
 	}
-	taken := s.free[last]
-	s.free = s.free[:last]
+}
+
+// retireBucket keeps a bucket that was taken from its index's table for later use, if it has
+// few cells.
+func (s *spares) retireBucket(old *bucket) {
+	if blocks := old.objects.blocks.Load(); blocks == nil || capacity(*blocks) <= mostSpareCells {
+		s.buckets.retire(old)
+	}
+}
+
+// mostSpareCells is the number of cells of a bucket that is kept for use. Buckets that come
+// and go are those of values that one object has, or few.
+const mostSpareCells = 4
+
+// recycle frees what was retired for use. Call it when all slots were seen free, before
+// the next retirement.
+func (s *spares) recycle() {
+	for _, old := range s.standIns.retired {
+		explore.Point("recycle.of")
+		old.of = nil
+	}
+	s.standIns.recycle()
+	s.buckets.recycle()
+}
+
+// forget leaves what was retired to the garbage collector. With a slot taken, a reader may
+// still hold it, and it must not keep objects alive until all slots are free.
+func (s *spares) forget() {
+	s.standIns.forget()
+	s.buckets.forget()
+}
+
+// pool keeps what one kind of spares have: up to mostSpares that are free, and as many that
+// were retired after the slots were last seen free.
+type pool[T any] struct{ free, retired []*T }
+
+// take returns a free one, nil if there is none.
+func (p *pool[T]) take() (taken *T) {
+	if last := len(p.free) - 1; last >= 0 {
+		taken = p.free[last]
+		p.free = p.free[:last]
+	}
 	return taken
 }
 
-// retire keeps a stand-in that was taken from its cell for later use. It cuts the
-// stand-in's past: no open snapshot is older.
-func (s *spares) retire(old *standIn) {
-	if len(s.retired) < mostSpares {
-		explore.Point("retire.before")
-		old.setPast(nil)
-		s.retired = append(s.retired, old)
+// retire reports whether there was room for it.
+func (p *pool[T]) retire(old *T) bool {
+	if len(p.retired) == mostSpares {
+		return false
 	}
+	p.retired = append(p.retired, old)
+	return true
 }
 
-// recycle frees the retired stand-ins for use. Call it when all slots were seen free, before
-// the next retire.
-func (s *spares) recycle() {
-	for _, old := range s.retired {
-		explore.Point("recycle.of")
-		old.of = nil
-		if len(s.free) < mostSpares {
-			s.free = append(s.free, old)
-		}
-	}
-	s.forget()
+func (p *pool[T]) recycle() {
+	p.free = append(p.free, p.retired[:min(len(p.retired), mostSpares-len(p.free))]...)
+	p.forget()
 }
 
-// forget leaves the retired stand-ins to the garbage collector. With a slot taken, a reader
-// may still hold them, and they must not keep objects alive until all slots are free.
-func (s *spares) forget() {
-	clear(s.retired)
-	s.retired = s.retired[:0]
+func (p *pool[T]) forget() {
+	clear(p.retired)
+	p.retired = p.retired[:0]
 }

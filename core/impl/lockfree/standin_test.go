@@ -11,7 +11,7 @@ func TestStandInsAreUsedAgainUnlessRead(t *testing.T) {
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
-	spares := &v.write.spares
+	spares := &v.write.spares.standIns
 	move := func(group string) { s.Update("7", thing{1, group}) }
 
 	move("g1")

@@ -153,8 +153,11 @@ func (t *table) died(word uint64, p *part, writing uint64) {
 	}
 }
 
-// insert returns the new entry, which does not show the object.
-func (p *part) insert(word uint64, rec *record) *entry {
+// insert returns the new entry, which is live and does not show the object.
+func (p *part) insert(word uint64, rec *record) *entry { return p.insertKey(word, rec.keyData, rec) }
+
+// insertKey is insert for a rec that need not be read.
+func (p *part) insertKey(word uint64, key *byte, rec *record) *entry {
 	i := home(p.entries, word)
 	for p.entries[i].word.Load() != 0 {
 		if i++; i == len(p.entries) {
@@ -162,29 +165,28 @@ func (p *part) insert(word uint64, rec *record) *entry {
 		}
 	}
 	e := &p.entries[i]
-	e.key = rec.keyData
+	e.key = key
 	explore.Point("insert.rec")
 	e.rec.Store(rec)
 	explore.Point("insert.word")
 	e.word.Store(word)
 	p.used++
-	if !rec.newest.Load().absent() {
-		p.live++
-	}
+	p.live++
 	return e
 }
 
 // rebuild replaces p, in which word lies, by a part without old tombstones, or by two parts
 // if one would be too large. A tombstone of the write under way stays: until that write
 // is committed, readers find the version before through it.
+//
+// Records lie elsewhere in memory. Those of unchanged objects, and of buckets, are not read.
 func (t *table) rebuild(p *part, word, writing uint64) {
 	keep, upper := 0, 0
 	bit := uint64(1) << (63 - p.depth)
-	kept := func(n *version) bool { return !n.absent() || n.seq == writing }
 	for i := range p.entries {
-		if w := p.entries[i].word.Load(); w != 0 && kept(p.entries[i].rec.Load().newest.Load()) {
+		if e := &p.entries[i]; t.keeps(e, writing) {
 			keep++
-			if w&bit != 0 {
+			if e.word.Load()&bit != 0 {
 				upper++
 			}
 		}
@@ -198,27 +200,50 @@ func (t *table) rebuild(p *part, word, writing uint64) {
 		half.born = writing
 	}
 	for i := range p.entries {
-		w := p.entries[i].word.Load()
-		if w == 0 {
-			continue
-		}
-		rec := p.entries[i].rec.Load()
-		n := rec.newest.Load()
-		if !kept(n) {
-			continue
-		}
-		half := halves[0]
-		if w&bit != 0 {
-			half = halves[len(halves)-1]
-		}
-		if e := half.insert(w, rec); n.seq == writing {
-			t.shown.note(e)
-		} else {
-			t.shown.set(e, n.obj)
+		if e := &p.entries[i]; t.keeps(e, writing) {
+			half := halves[0]
+			if e.word.Load()&bit != 0 {
+				half = halves[len(halves)-1]
+			}
+			t.move(e, half, writing)
 		}
 	}
 	explore.Point("rebuild.dir")
 	t.dir.Store(t.dir.Load().with(p, word, halves))
+}
+
+// keeps reports whether a rebuild keeps e.
+func (t *table) keeps(e *entry, writing uint64) bool {
+	switch {
+	case e.word.Load() == 0:
+		return false
+	case t.shown == nil:
+		return e.rec.Load() != noBucket
+	case e.shows():
+		return true
+	}
+	n := e.rec.Load().newest.Load()
+	return !n.absent() || n.seq == writing
+}
+
+// move puts what e leads to into a new part.
+func (t *table) move(e *entry, to *part, writing uint64) {
+	rec := e.rec.Load()
+	moved := to.insertKey(e.word.Load(), e.key, rec)
+	if t.shown == nil {
+		return
+	}
+	if data := atomic.LoadPointer(&e.data); data != nil {
+		atomic.StorePointer(&moved.data, data)
+		return
+	}
+	n := rec.newest.Load()
+	if n.absent() {
+		to.live--
+	}
+	if n.seq == writing {
+		t.shown.note(moved)
+	}
 }
 
 // with returns a directory in which parts, one or two, replace p.

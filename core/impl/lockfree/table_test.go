@@ -40,6 +40,7 @@ func TestTable(t *testing.T) {
 	const keys = 20000
 	var tbl table
 	tbl.init()
+	tbl.shown = &shown{}
 	model := map[string]uint64{}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	seq := uint64(firstSeq)
@@ -90,6 +91,7 @@ func TestTombstoneOfTheWriteUnderWaySurvives(t *testing.T) {
 	t.Parallel()
 	var tbl table
 	tbl.init()
+	tbl.shown = &shown{}
 	before := &version{seq: 1}
 	set(&tbl, "k", before)
 	dead := &version{obj: absence{}, seq: 2}

@@ -158,7 +158,7 @@ func (c *core) remove(w *write, word uint64, key string) {
 		return
 	}
 	for n := len(rec.postings()); n > 0; n-- {
-		c.removeFromBucket(w, rec, n-1)
+		c.removeFromBucket(w, rec, n-1).dropValues(w)
 	}
 	if moved := c.objects.remove(w, rec.pos); moved != nil {
 		moved.pos = rec.pos
@@ -240,7 +240,7 @@ func (c *core) reclaim(list *retireList, open []uint64) {
 		list.updated = drop(list.updated, func(r *record) bool { return !r.prune(open) })
 	}
 	list.changed = drop(list.changed, func(p place) bool { return p.reclaim(&c.write, open) })
-	list.emptied = drop(list.emptied, func(b *bucket) bool { return b.reclaim(c) }) // after its cells
+	list.emptied = drop(list.emptied, func(b *bucket) bool { return b.reclaim(c, open) }) // after its cells
 }
 
 // reclaimed sets when the store's list is gone through again.

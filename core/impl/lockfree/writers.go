@@ -138,7 +138,7 @@ func (v *view) withFilled(x *index, values indexing.Values) *view {
 	w.seq = v.committed.Load()
 	for i, rec := range v.objects.records(w.seq) {
 		for _, value := range values.List(i) {
-			v.addToBucket(w, x, value, rec, true)
+			v.addToBucket(w, x, x.buckets.word(value), value, rec, true)
 		}
 	}
 	return v.with(x)

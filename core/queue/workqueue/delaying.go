@@ -57,6 +57,7 @@ type heap[T comparable] struct {
 	}
 	_   [64]byte // the lock on a cache line of its own
 	due run[T]
+	_   [64]byte // the next heap's lock too
 }
 
 // NewDelaying returns a delaying queue whose items wait in heaps that newHeap

@@ -6,6 +6,7 @@ package workqueue_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -21,30 +22,28 @@ import (
 // BenchmarkAddAfterInTurns reports the times of AddAfters to client-go's. With
 // shape=million, 1,000,000 strings wait in each queue, and a round makes 100,000 of them come
 // earlier. With shape=empty, a round adds 100,000 strings to an empty queue, due after 1 ms,
-// and one worker takes all of them out.
+// and one worker takes all of them out. bare is a bareDelay for each producer.
 func BenchmarkAddAfterInTurns(b *testing.B) {
 	const inRound = 100_000
 	for _, producers := range []int{1, 8} {
 		b.Run(fmt.Sprintf("shape=million/producers=%d", producers), func(b *testing.B) {
 			const waiting = 1_000_000
 			keys := benchKeys(waiting)
-			adders := newAdders(b)
-			if producers == 1 {
-				adders = append(adders, adder{"bare", newBareDelay()})
-			}
+			// The i-th AddAfter of a round is of this key, so each producer has keys of its own.
+			at := func(n int) int { return n * 7919 % waiting }
 			var runs []inturns.Run
-			for _, a := range adders {
-				for i, key := range keys {
-					a.queue.AddAfter(key, millionDelay(i, 0))
+			for _, a := range newAdders(b, producers) {
+				for i := range waiting {
+					key := at(i)
+					a.queues[i%producers].AddAfter(keys[key], millionDelay(key, 0))
 				}
 				runs = append(runs, inturns.Run{Name: a.name, Round: func(round int) {
 					var all sync.WaitGroup
-					for p := range producers {
+					for p, queue := range a.queues {
 						all.Go(func() {
 							for i := p; i < inRound; i += producers {
 								n := (round-1)*inRound + i
-								at := n * 7919 % waiting
-								a.queue.AddAfter(keys[at], millionDelay(at, 1+n/waiting))
+								queue.AddAfter(keys[at(n)], millionDelay(at(n), 1+n/waiting))
 							}
 						})
 					}
@@ -57,14 +56,15 @@ func BenchmarkAddAfterInTurns(b *testing.B) {
 	b.Run("shape=empty", func(b *testing.B) {
 		keys := benchKeys(inRound)
 		var runs []inturns.Run
-		for _, a := range newAdders(b) {
+		for _, a := range newAdders(b, 1) {
+			queue := a.queues[0]
 			runs = append(runs, inturns.Run{Name: a.name, Round: func(int) {
 				for _, key := range keys {
-					a.queue.AddAfter(key, time.Millisecond)
+					queue.AddAfter(key, time.Millisecond)
 				}
 				for range keys {
-					item, _ := a.queue.Get()
-					a.queue.Done(item)
+					item, _ := queue.Get()
+					queue.Done(item)
 				}
 			}})
 		}
@@ -78,35 +78,66 @@ func millionDelay(key, lap int) time.Duration {
 	return 10*time.Minute + time.Duration(key)*time.Millisecond*time.Duration(1000-20*min(lap, 45))/1000
 }
 
+// adder is a queue, once for each producer.
 type adder struct {
-	name  string
-	queue contract.DelayingQueue[string]
+	name   string
+	queues []delaying
 }
 
-func newAdders(b *testing.B) []adder {
+// delaying is what the benchmark calls.
+type delaying interface {
+	AddAfter(item string, d time.Duration)
+	Get() (item string, shutdown bool)
+	Done(item string)
+}
+
+func newAdders(b *testing.B, producers int) []adder {
 	c := clientgo.NewTypedDelayingQueue[string]()
 	q := workqueue.NewDelaying(newQuadHeap, workqueue.Config[string]{})
 	b.Cleanup(c.ShutDown)
 	b.Cleanup(q.ShutDown)
-	return []adder{{"clientgo", c}, {"workqueue", q}}
+	adders := []adder{
+		{"clientgo", slices.Repeat([]delaying{c}, producers)},
+		{"workqueue", slices.Repeat([]delaying{q}, producers)},
+		{name: "bare"},
+	}
+	for range producers {
+		adders[2].queues = append(adders[2].queues, newBareDelay())
+	}
+	return adders
 }
 
-// bareDelay is what AddAfter does at least: it reads the clock, and hands 16 items at a time
-// to the heap. It has no lock and no goroutine, and no item comes out.
+// bareDelay is what a delaying queue does at least: it reads the clock, hands 16 items at a
+// time to the heap, and keeps an item that it took out in a map until it is done. It has no
+// lock and no goroutine, so it serves one caller, and nobody could wait in Get.
 type bareDelay struct {
-	contract.DelayingQueue[string] // nil
-	heap                           *delay.QuadHeap[string]
-	items                          []contract.Waiting[string]
+	heap  *delay.QuadHeap[string]
+	items []contract.Waiting[string]
+	out   map[string]struct{}
 }
 
 func newBareDelay() *bareDelay {
-	return &bareDelay{heap: delay.NewQuadHeap[string](), items: make([]contract.Waiting[string], 0, 16)}
+	return &bareDelay{heap: delay.NewQuadHeap[string](), items: make([]contract.Waiting[string], 0, 16), out: map[string]struct{}{}}
 }
 
 func (q *bareDelay) AddAfter(item string, d time.Duration) {
 	q.items = append(q.items, contract.Waiting[string]{Item: item, ReadyAt: time.Now().Add(d)})
 	if len(q.items) == cap(q.items) {
-		q.heap.AddMany(q.items)
-		q.items = q.items[:0]
+		q.push()
 	}
 }
+
+func (q *bareDelay) push() {
+	q.heap.AddMany(q.items)
+	q.items = q.items[:0]
+}
+
+func (q *bareDelay) Get() (item string, shutdown bool) {
+	q.push()
+	readyAt, _ := q.heap.Next()
+	item, _ = q.heap.PopReady(readyAt)
+	q.out[item] = struct{}{}
+	return item, false
+}
+
+func (q *bareDelay) Done(item string) { delete(q.out, item) }
