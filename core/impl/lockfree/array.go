@@ -187,12 +187,10 @@ func (a *array) remove(w *write, pos uint32) (moved *record) {
 func (a *array) standIn(w *write, pos uint32, rec *record) {
 	c := a.cell(pos)
 	before := c.Load()
-	if before == nil {
+	if before == nil || before.standIn() == nil { // else the cell is noted already
 		w.changed = append(w.changed, place{a, pos})
-	} else if s := before.standIn(); s == nil {
-		w.changed = append(w.changed, place{a, pos})
-	} else if s.seq == w.seq {
-		s.of = rec // no reader looks at it before this write is committed
+	} else if s := before.standIn(); s.seq == w.seq {
+		s.of = rec
 		return
 	}
 	explore.Point("standIn.cell")

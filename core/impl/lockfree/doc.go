@@ -45,9 +45,10 @@
 // stand-in's place as soon as no open snapshot is older. The stand-in is used again once
 // all slots were seen free after that (standin.go). That is a quiescent state (Fraser 2004);
 // if the writer does not find one at once, it leaves the stand-in to the garbage collector.
-// An empty bucket is removed when none of its cells is in use any more (index.go). A record
-// knows the object's places, and thereby its former index values. So IndexFuncs run on new
-// objects only, one at a time, under the writers' mutex (STORE-48).
+// An empty bucket is removed when none of its cells is in use any more (index.go), and is
+// then used again in the same way. A record knows the object's places, and thereby its
+// former index values. So IndexFuncs run on new objects only, one at a time, under the
+// writers' mutex (STORE-48).
 //
 // A List would follow two pointers for each object. So readers keep copies of the objects,
 // in blocks of 256 cells, where a list found a block unchanged since the list before. A
@@ -75,7 +76,8 @@
 //     makes it the newest, and copies.go drops the copy of the block. If the key was
 //     deleted, array.go pushes its record again.
 //  7. index.go: if a value changed, reindex removes the record from the buckets of values
-//     that it lost and adds it to those of new values. The cells get stand-ins (array.go, standin.go).
+//     that it lost and adds it to those of new values. The cells get stand-ins (array.go,
+//     standin.go).
 //  8. write.go: setResourceVersion, if the object has metadata.
 //  9. write.go: commit stores the number in committed. The write is visible from here on.
 //  10. values.go: show puts the objects into the entries for Get.

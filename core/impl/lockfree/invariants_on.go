@@ -26,7 +26,7 @@ const (
 	ruleUsed             rule = "used stands right above the last cell that is not nil, at n or higher"
 	ruleLength           rule = "the first n cells hold records, and those from n on hold nothing"
 	ruleChain            rule = "stand-ins in a cell go back in time, none is newer than the committed write, and each stands for a true record"
-	ruleSpare            rule = "a stand-in that is kept for use is in no cell, leads nowhere while free, and is kept once"
+	ruleSpare            rule = "a stand-in or bucket that is kept for use is in no cell or table, leads nowhere while free, and is kept once"
 	rulePlace            rule = "a cell with a stand-in waits, once, and no other cell"
 	rulePlaceGone        rule = "no cell waits in an array that the store has given up"
 	ruleVersions         rule = "the versions of a record go back in time, and none is newer than the committed write"
@@ -64,11 +64,14 @@ type checker struct {
 	committed uint64
 	breaches  []string
 
-	arrays   map[*array]struct{} // of the store
-	places   map[place]struct{}  // these three are the retire list
-	updated  map[*record]struct{}
-	emptied  map[*bucket]struct{}
-	spares   map[*standIn]struct{}
+	arrays  map[*array]struct{} // of the store
+	places  map[place]struct{}  // these three are the retire list
+	updated map[*record]struct{}
+	emptied map[*bucket]struct{}
+	spares  map[*standIn]struct{}
+
+	spareBuckets map[*bucket]struct{}
+
 	ids      map[uint32]struct{} // free bucket ids
 	last     map[uint32]*record  // by bucket id: the last record with a posting in the bucket
 	standIns int                 // cells that point to one
@@ -135,13 +138,14 @@ func (k *checker) begin(v *view) {
 	if k.arrays == nil {
 		k.arrays, k.places, k.updated = map[*array]struct{}{}, map[place]struct{}{}, map[*record]struct{}{}
 		k.emptied, k.spares, k.ids = map[*bucket]struct{}{}, map[*standIn]struct{}{}, map[uint32]struct{}{}
-		k.last = map[uint32]*record{}
+		k.last, k.spareBuckets = map[uint32]*record{}, map[*bucket]struct{}{}
 	}
 	clear(k.arrays)
 	clear(k.places)
 	clear(k.updated)
 	clear(k.emptied)
 	clear(k.spares)
+	clear(k.spareBuckets)
 	clear(k.ids)
 	clear(k.last)
 	k.view, k.committed, k.breaches, k.standIns, k.postings = v, v.core.committed.Load(), nil, 0, 0
@@ -162,6 +166,11 @@ func (k *checker) lists() {
 	w := &k.view.write
 	if w.retireList.len() != 0 || w.made != 0 || len(k.view.shown.changed) != 0 {
 		k.broken(ruleWrite, "%d things wait, %d were made", w.retireList.len(), w.made)
+	}
+	for _, x := range k.indexes {
+		if len(x.vacant) != 0 {
+			k.broken(ruleWrite, "%s: %d values are to be dropped", x.name, len(x.vacant))
+		}
 	}
 	if k.sinceReclaim > k.reclaimThreshold {
 		k.broken(ruleReclaimThreshold, "%d, and %d are allowed", k.sinceReclaim, k.reclaimThreshold)
@@ -212,6 +221,22 @@ func (k *checker) lists() {
 	for _, s := range w.spares.standIns.free {
 		if s.of != nil || s.past() != nil {
 			k.broken(ruleSpare, "a free one leads on")
+		}
+	}
+	for _, kept := range [...][]*bucket{w.spares.buckets.free, w.spares.buckets.retired} {
+		for _, b := range kept {
+			if _, twice := k.spareBuckets[b]; twice || k.buckets[b.id] == b {
+				k.broken(ruleSpare, "a bucket is kept twice, or in use")
+			}
+			k.spareBuckets[b] = struct{}{}
+			if b.retired || b.objects.n != 0 || b.objects.used.Load() != 0 {
+				k.broken(ruleSpare, "a bucket that is kept has %d objects and uses %d cells", b.objects.n, b.objects.used.Load())
+			}
+		}
+	}
+	for _, b := range w.spares.buckets.free {
+		if b.index != nil || b.key() != "" {
+			k.broken(ruleSpare, "a free bucket leads on to %q", b.key())
 		}
 	}
 	for _, id := range k.freeIDs {

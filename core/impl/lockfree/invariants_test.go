@@ -78,6 +78,10 @@ var plants = map[rule][]func(v *view){
 			v.write.spares.standIns.free = append(v.write.spares.standIns.free, &standIn{of: &record{}})
 		},
 		func(v *view) { s := &standIn{}; v.write.spares.standIns.retired = []*standIn{s, s} },
+		func(v *view) { v.write.spares.buckets.retired = []*bucket{full(v)} },
+		func(v *view) { b := &bucket{}; v.write.spares.buckets.retired = []*bucket{b, b} },
+		func(v *view) { v.write.spares.buckets.free = []*bucket{{index: v.indexes[0]}} },
+		func(v *view) { v.write.spares.buckets.retired = []*bucket{{retired: true}} },
 	},
 	rulePlace: {
 		func(v *view) { v.retireList.changed = v.retireList.changed[1:] },
@@ -106,6 +110,7 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { v.write.emptied = v.retireList.emptied },
 		func(v *view) { v.write.made++ },
 		func(v *view) { v.core.shown.changed = []*entry{{}} },
+		func(v *view) { v.indexes[0].vacant = []*bucket{full(v)} },
 	},
 	ruleReclaimThreshold: {func(v *view) { v.sinceReclaim = v.reclaimThreshold + 1 }},
 	ruleResourceVersion: {func(v *view) {
@@ -124,6 +129,7 @@ var plants = map[rule][]func(v *view){
 	ruleBucket: {
 		func(v *view) { full(v).id++ },
 		func(v *view) { full(v).index = newIndex("foreign", nil, 0) },
+		func(v *view) { full(v).mark = held },
 		func(v *view) { b := full(v); b.newest.Store(&version{obj: absence{}, seq: 1}) },
 	},
 	ruleValues: {

@@ -15,7 +15,7 @@ import (
 // fields are the writer's. A record takes 48 bytes: the key, of less than 4 GiB, is kept as
 // pointer and length.
 type record struct {
-	newest  atomic.Pointer[version] // nil in a stand-in, and nowhere else
+	newest  atomic.Pointer[version] // nil in a stand-in and in noBucket, and nowhere else
 	keyData *byte
 	keyLen  uint32
 	pos     uint32 // in the store's array; in a bucket's record, in its index's array of values

@@ -16,7 +16,9 @@ import (
 type standIn struct {
 	record
 	seq uint64
-	of  *record // nil: nothing lies there
+	// of is nil if nothing lies there. Readers look at it only if their snapshot has write
+	// seq. So that write may set it more than once.
+	of *record
 	// before is a *record. It is set plainly while no reader can reach the stand-in, and by
 	// past and setPast otherwise.
 	before unsafe.Pointer
@@ -151,12 +153,16 @@ func (s *spares) retireBucket(old *bucket) {
 // and go are those of values that one object has, or few.
 const mostSpareCells = 4
 
-// recycle frees what was retired for use. Call it when all slots were seen free, before
-// the next retirement.
+// recycle frees what was retired for use, so that it keeps nothing alive. Call it when all
+// slots were seen free, before the next retirement.
 func (s *spares) recycle() {
 	for _, old := range s.standIns.retired {
 		explore.Point("recycle.of")
 		old.of = nil
+	}
+	for _, old := range s.buckets.retired {
+		explore.Point("recycle.index")
+		old.index, old.keyData, old.keyLen = nil, nil, 0
 	}
 	s.standIns.recycle()
 	s.buckets.recycle()

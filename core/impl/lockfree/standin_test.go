@@ -1,8 +1,11 @@
 package lockfree
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 // A stand-in that was taken from its cell is used again when no reader can hold it, and
@@ -50,4 +53,68 @@ func TestStandInsAreUsedAgainUnlessRead(t *testing.T) {
 		}
 	}
 	wantNothingKept(t, s)
+}
+
+// A bucket whose value nobody has any more is used again for another value when no reader can
+// hold it, and not where one may.
+func TestBucketsAreUsedAgainUnlessRead(t *testing.T) {
+	t.Parallel()
+	s := filled()
+	v := s.view.Load()
+	spares := &v.write.spares.buckets
+	move := func(group string) *bucket {
+		s.Update("7", thing{1, group})
+		return v.indexes[0].bucketOf(group)
+	}
+
+	first := move("alone1")
+	second := move("alone2")
+	if !slices.Equal(spares.retired, []*bucket{first}) {
+		t.Fatal("the bucket of a value that is gone is not kept")
+	}
+	if third := move("alone3"); third == first || third == second {
+		t.Error("a bucket was used again by the write after which it is free")
+	}
+	if fourth := move("alone4"); fourth != first {
+		t.Error("a bucket was made though one was free")
+	}
+	if got := s.ListIndexFuncValues("group"); slices.Contains(got, "alone1") || !slices.Contains(got, "alone4") {
+		t.Errorf("the values are %q", got)
+	}
+
+	// A reader who came before the slots were looked at may have found it in the table.
+	held := slices.Clone(spares.retired)
+	if len(held) != 1 {
+		t.Fatalf("%d buckets are retired, want one", len(held))
+	}
+	slot, _ := v.readers.acquire(&v.committed)
+	for i := range 6 {
+		if i == 3 {
+			slot.release(0)
+		}
+		if move(fmt.Sprint("beside", i)) == held[0] {
+			t.Errorf("write %d used a bucket again that a reader may hold", i)
+		}
+	}
+	wantNothingKept(t, s)
+}
+
+// A bucket of many cells is not kept: the next value has one object.
+func TestLargeBucketsAreNotKept(t *testing.T) {
+	t.Parallel()
+	s := New(contract.Indexers{"group": byGroup})
+	for round := range 3 {
+		for i := range mostSpareCells + 1 {
+			s.Update(fmt.Sprint(i), thing{round, fmt.Sprint("g", round)})
+		}
+	}
+	for i := range mostSpareCells + 1 {
+		s.Delete(fmt.Sprint(i))
+	}
+	spares := s.view.Load().write.spares.buckets
+	for _, b := range slices.Concat(spares.free, spares.retired) {
+		if blocks := b.objects.blocks.Load(); capacity(*blocks) > mostSpareCells {
+			t.Errorf("a bucket of %d cells is kept", capacity(*blocks))
+		}
+	}
 }

@@ -16,7 +16,7 @@ const lockFreeDir = "../../../core/impl/lockfree/"
 var faults = []explore.Fault{
 	{Name: "a bucket that goes before its cells", File: lockFreeDir + "index.go", Edits: [][2]string{{
 		"	if b.objects.used.Load() > 0 {\n		return false\n",
-		"	if b.objects.used.Load() > 0 && !explore.Planted(\"a bucket that goes before its cells\") {\n		return false\n",
+		"	if b.objects.used.Load() > 0 && explore.Planted(\"a bucket that goes before its cells\") {\n		b.objects.blocks.Store(nil)\n	} else if b.objects.used.Load() > 0 {\n		return false\n",
 	}}},
 	{Name: "committed before the write", File: lockFreeDir + "write.go", Edits: [][2]string{{
 		"	w.seq = c.committed.Load() + 1\n",
@@ -34,8 +34,8 @@ var faults = []explore.Fault{
 		"			if explore.Planted(\"the reader's number instead of the writer's choice\") {\n				return s, seq\n			}\n			return s, s.state.Load() - slotBase //",
 	}}},
 	{Name: "a stand-in used again at once", File: lockFreeDir + "standin.go", Edits: [][2]string{{
-		"	if len(s.retired) < mostSpares {\n",
-		"	if explore.Planted(\"a stand-in used again at once\") {\n		old.setPast(nil)\n		s.free = append(s.free, old)\n		return\n	}\n	if len(s.retired) < mostSpares {\n",
+		"	if s.standIns.retire(old) {\n",
+		"	if explore.Planted(\"a stand-in used again at once\") {\n		old.setPast(nil)\n		s.standIns.free = append(s.standIns.free, old)\n	} else if s.standIns.retire(old) {\n",
 	}}},
 	{Name: "a version dropped that a snapshot sees", File: lockFreeDir + "record.go", Edits: [][2]string{{
 		"		if anyWithin(open, v.seq, n.seq) {\n",
@@ -54,8 +54,8 @@ var faults = []explore.Fault{
 		"	w := &c.write\n	if explore.Planted(\"the object shown before the commit\") {\n		c.shown.show()\n	}\n	explore.Point(\"commit\")\n",
 	}}},
 	{Name: "an entry found before its record", File: lockFreeDir + "table.go", Edits: [][2]string{{
-		"	e.key = rec.keyData\n",
-		"	e.key = rec.keyData\n	if explore.Planted(\"an entry found before its record\") {\n		e.word.Store(word)\n	}\n",
+		"	e.key = key\n",
+		"	e.key = key\n	if explore.Planted(\"an entry found before its record\") {\n		e.word.Store(word)\n	}\n",
 	}}},
 	{Name: "a copy newer than the snapshot", File: lockFreeDir + "copies.go", Edits: [][2]string{{
 		"	if touched > seq {\n",
