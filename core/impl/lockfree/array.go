@@ -190,7 +190,7 @@ func (a *array) standIn(w *write, pos uint32, rec *record) {
 	if before == nil || before.standIn() == nil { // else the cell is noted already
 		w.changed = append(w.changed, place{a, pos})
 	} else if s := before.standIn(); s.seq == w.seq {
-		s.of = rec
+		s.of = rec // no reader looks at it yet
 		return
 	}
 	explore.Point("standIn.cell")

@@ -209,7 +209,7 @@ func (b *bucket) reclaim(c *core, open []uint64) bool {
 	part, e := t.find(word, b.key())
 	explore.Point("bucket.absent")
 	e.rec.Store(noBucket)
-	t.died(word, part, c.committed.Load()+1)
+	t.died(word, part, c.committed.Load()+1) // a later number: the write may have rebuilt the part before
 	c.buckets[b.id] = nil
 	c.freeIDs = append(c.freeIDs, b.id)
 	if len(open) == 0 {
@@ -304,13 +304,12 @@ func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *inde
 	for i, x := range indexes {
 		for _, value := range values.List(i) {
 			word := x.buckets.word(value)
-			if _, e := x.buckets.find(word, value); e != nil {
-				if b := e.bucket(); b != nil && b.mark == held {
-					b.mark = wanted
-					continue
-				}
+			_, e := x.buckets.find(word, value)
+			if b := e.bucket(); b != nil && b.mark == held {
+				b.mark = wanted
+			} else {
+				added = append(added, missing{x, word, value})
 			}
-			added = append(added, missing{x, word, value})
 		}
 	}
 	for i := 0; i < len(rec.postings()); {

@@ -55,8 +55,7 @@ func TestStandInsAreUsedAgainUnlessRead(t *testing.T) {
 	wantNothingKept(t, s)
 }
 
-// A bucket whose value nobody has any more is used again for another value when no reader can
-// hold it, and not where one may.
+// An emptied bucket is used for another value once no reader can hold it, and not before.
 func TestBucketsAreUsedAgainUnlessRead(t *testing.T) {
 	t.Parallel()
 	s := filled()

@@ -29,7 +29,8 @@ func BenchmarkAddAfterInTurns(b *testing.B) {
 		b.Run(fmt.Sprintf("shape=million/producers=%d", producers), func(b *testing.B) {
 			const waiting = 1_000_000
 			keys := benchKeys(waiting)
-			// The i-th AddAfter of a round is of this key, so each producer has keys of its own.
+			// The key of the n-th AddAfter, counted over all rounds. The numbers of producers divide
+			// inRound and waiting, so each producer has keys of its own.
 			at := func(n int) int { return n * 7919 % waiting }
 			var runs []inturns.Run
 			for _, a := range newAdders(b, producers) {
@@ -109,7 +110,7 @@ func newAdders(b *testing.B, producers int) []adder {
 
 // bareDelay is what a delaying queue does at least: it reads the clock, hands 16 items at a
 // time to the heap, and keeps an item that it took out in a map until it is done. It has no
-// lock and no goroutine, so it serves one caller, and nobody could wait in Get.
+// lock and no goroutine: only one goroutine may use it, and Get does not wait.
 type bareDelay struct {
 	heap  *delay.QuadHeap[string]
 	items []contract.Waiting[string]
