@@ -97,28 +97,39 @@ const fewestForks = 3
 // unfinished is the folder of runs that make evidence has not finished.
 const unfinished = "next"
 
-// readNoise reads the runs below dir.
-func readNoise(dir string) (*noise, error) {
-	n := &noise{spreads: map[kind]map[contract.Component][]float64{}, shapes: map[kind][]float64{}, seconds: map[string][]float64{}}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && d.Name() == unfinished {
+// keptRuns returns the folders of the runs below dir. It leaves out what is not finished, and
+// runs of whoever works here, whose folders have the names that benchrun gives them: the page
+// is about the runs of the repository.
+func keptRuns(dir string) (runs []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == unfinished || record.Stamped(d.Name())):
 			return fs.SkipDir
-		}
-		if err != nil || d.Name() != record.RunFile {
-			return err
-		}
-		r, err := record.ReadRun(filepath.Dir(path))
-		if err != nil {
-			return err
-		}
-		n.runs++
-		for _, c := range r.Cells {
-			n.add(r, c)
+		case d.Name() == record.RunFile:
+			runs = append(runs, filepath.Dir(path))
 		}
 		return nil
 	})
+	return runs, err
+}
+
+// readNoise reads the kept runs below dir.
+func readNoise(dir string) (*noise, error) {
+	runs, err := keptRuns(dir)
 	if err != nil {
 		return nil, err
+	}
+	n := &noise{runs: len(runs), spreads: map[kind]map[contract.Component][]float64{}, shapes: map[kind][]float64{}, seconds: map[string][]float64{}}
+	for _, run := range runs {
+		r, err := record.ReadRun(run)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range r.Cells {
+			n.add(r, c)
+		}
 	}
 	for _, k := range kinds {
 		if k != turns && len(n.spreads[k][""]) < 3 {

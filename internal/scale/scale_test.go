@@ -5,13 +5,35 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
 )
 
 const results, pageFile = "../../results", "../../docs/scale.md"
+
+// A run that somebody makes in results/ does not change what the page says.
+func TestOnlyKeptRunsCount(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, run := range []string{"quick", "20261121-queues", "pair/base", "next/stores", record.Stamp(time.Now()) + "-quick", record.Stamp(time.Now()) + "-pair/head"} {
+		if err := os.MkdirAll(filepath.Join(dir, run), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, run, record.RunFile), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs, err := keptRuns(dir)
+	if want := []string{filepath.Join(dir, "20261121-queues"), filepath.Join(dir, "pair", "base"), filepath.Join(dir, "quick")}; err != nil || !slices.Equal(runs, want) {
+		t.Errorf("%q, %v; want %q", runs, err, want)
+	}
+}
 
 // docs/scale.md is what the program says of the present catalog, presets and records, up to the
 // simulation, whose draws may differ in the last digit between processors. The simulation here

@@ -293,8 +293,17 @@ func (r *Run) ProcessValues(c Cell, metric string) []float64 {
 	return out
 }
 
-// Stamp formats the UTC time with which the name of a run's folder begins.
-func Stamp(t time.Time) string { return t.UTC().Format("20060102T150405Z") }
+const stampLayout = "20060102T150405Z"
+
+// Stamp formats the UTC time with which the name of a run's folder begins, unless the user
+// names the folder.
+func Stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
+
+// Stamped reports whether the name of a run's folder begins with a Stamp.
+func Stamped(folder string) bool {
+	_, err := time.Parse(stampLayout, folder[:min(len(folder), len(stampLayout))])
+	return err == nil
+}
 
 // WriteRun writes the record into dir, whole or not at all.
 func WriteRun(dir string, r *Run) error {
