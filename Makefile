@@ -16,6 +16,7 @@ EXPLORETIME ?= 1h
 HISTORIES ?= 10000
 GATEBUDGET ?= 2m
 EVIDENCETIME ?= 0
+EVIDENCEPRESETS ?=
 # The module core, whose packages are named by their import paths: ./... ends at its go.mod.
 CORE = github.com/informerbench/informerbench/core
 # The packages in which goroutines meet: they run under the race detector. The mutants do
@@ -109,8 +110,8 @@ selfcheck: ## Show on this machine that verdicts hold, into docs/selfcheck.md (s
 	$(GO) build -o benchrun ./cmd/benchrun
 	./benchrun selfcheck > selfcheck.out && mv selfcheck.out docs/selfcheck.md
 
-evidence: ## Measure every preset at this commit into results/, with an index (some four hours by estimate; EVIDENCETIME=2h stops after two, and the same command goes on)
-	$(GO) run ./internal/evidence/run -for $(EVIDENCETIME)
+evidence: ## Measure every preset at this commit into results/, with an index (it says how long it will take: hours; EVIDENCETIME=2h stops after two, and the same command goes on; EVIDENCEPRESETS=stores,relist measures these, for other machines to measure the others)
+	$(GO) run ./internal/evidence/run -for $(EVIDENCETIME) -presets "$(EVIDENCEPRESETS)"
 
 proofs: ## Keep what mutants, healthy, faults and explore print at this commit in results/proofs (some five hours; RUNS, HISTORIES and EXPLORETIME shorten it)
 	@mkdir -p results/proofs

@@ -165,14 +165,17 @@ func (b Bytes) of(l Load) (says string, fits bool) {
 	if !known {
 		return "", true
 	}
-	all, more := uint64(b.Own*objects), uint64((b.Own-b.Reference)*objects)
-	if l.Memory > 0 && all >= l.Memory {
-		return fmt.Sprintf("%s objects take %s beside the objects themselves, and the limit is %s: no store was measured so.",
-			grouped(objects), humanize.IBytes(all), humanize.IBytes(l.Memory)), false
+	all, more, word := b.Own*objects, (b.Own-b.Reference)*objects, "more"
+	if more < 0 {
+		more, word = -more, "less"
 	}
-	says = fmt.Sprintf("That is %s more for %s objects", humanize.IBytes(more), grouped(objects))
+	if l.Memory > 0 && all >= float64(l.Memory) {
+		return fmt.Sprintf("%s objects take %s beside the objects themselves, and the limit is %s: no store was measured so.",
+			grouped(objects), humanize.IBytes(uint64(all)), humanize.IBytes(l.Memory)), false
+	}
+	says = fmt.Sprintf("That is %s %s for %s objects", humanize.IBytes(uint64(more)), word, grouped(objects))
 	if l.Memory > 0 {
-		says += fmt.Sprintf(", %.2g%% of %s", 100*float64(more)/float64(l.Memory), humanize.IBytes(l.Memory))
+		says += fmt.Sprintf(", %.2g%% of %s", 100*more/float64(l.Memory), humanize.IBytes(l.Memory))
 	}
 	return says + ".", true
 }
@@ -200,7 +203,7 @@ func (w Condition) check(l Load) (unmet []Dimension, unknown []string) {
 	if len(w.Events) > 0 && !slices.Contains(w.Events, l.events()) {
 		unmet = append(unmet, "events")
 	}
-	// What no goroutine reads does not matter, and no rule about readers holds then.
+	// Without readers the kind of reads does not matter, and no rule about readers holds.
 	readers, known := l.Numbers[Readers]
 	nobody := known && readers == 0
 	if len(w.Reads) > 0 && !nobody {

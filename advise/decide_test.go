@@ -185,35 +185,36 @@ func TestAdvice(t *testing.T) {
 		name      string
 		load      Load
 		component contract.Component
+		rule      string   // that decides, whose first reason must be in the text; "": none
 		want      []string // in the advice as text; the first is what to use
 	}{
-		{"listers starve the writer", of(50_000, 10, ReadList, 2_000), "store", []string{"use lockfree", "0.535%", "205 B", "1.01 to 1.08", "lockfree.New(indexers)", "cache.Options{NewInformer"}},
-		{"one lister of a large store", of(100_000, 1, ReadList, 10_000), "store", []string{"use lockfree", "5.49%"}},
-		{"one lister of a small store", of(10_000, 1, ReadList, 10_000), "store", []string{"measure", "1 goroutine reads", "10 to 80"}},
-		{"more objects than were measured", of(5_000_000, 10, ReadList, 2_000), "store", []string{"measure", "5,000,000 objects", "--workload store", "benchrun run -f store.yaml"}},
-		{"more writes than were measured", of(100_000, 10, ReadList, 20_000), "store", []string{"measure", "20,000 writes", "500 to 10,000"}},
-		{"finders of 2,000", of(100_000, 10, ReadIndex, 10_000).With(Matches, 2_000), "store", []string{"use lockfree", "7.95%"}},
-		{"Gets of a small store", of(5_000, 1, ReadGet, 100), "store", []string{"use clientgo", "1.22x", "nothing to change"}},
-		{"Gets of a large store", of(200_000, 2, ReadGet, 100), "store", []string{"use clientgo", "0.84 to 0.91", "unless", "relist"}},
-		{"no reader", of(100_000, 0, "", 1_000), "store", []string{"use clientgo", "99.99%"}},
-		{"who reads is unknown", Load{}.With(Objects, 100_000), "store", []string{"measure", "--readers", "--reads", "--writes"}},
-		{"memory that is enough", roomy, "store", []string{"use lockfree", "2.2 MiB more", "0.11% of 2.0 GiB"}},
-		{"memory that is too little", limited, "store", []string{"measure", "9.8 MiB", "5.0 MiB"}},
-		{"memory that is too little", limited, "informer", []string{"measure", "9.5 MiB", "5.0 MiB"}},
-		{"an informer under listers", of(50_000, 10, ReadList, 2_000), "informer", []string{"use informerbench", "124 [73,", "199 B", "informers.NewSharedInformerFactory"}},
-		{"an informer nobody reads", of(50_000, 0, "", 2_000), "informer", []string{"use informerbench", "0.294x"}},
-		{"an informer of finders", of(50_000, 10, ReadIndex, 2_000).With(Matches, 5_000), "informer", []string{"use informerbench", "466"}},
-		{"an informer of finders of few", of(50_000, 10, ReadIndex, 2_000).With(Matches, 5), "informer", []string{"measure", "5 matches", "2,000 to 10,000"}},
-		{"an informer of Gets", of(50_000, 4, ReadGet, 2_000), "informer", []string{"measure"}},
-		{"DeltaFIFO's semantics", merged, "fifo", []string{"use coalescing", "0.476x", "NewCoalescing"}},
-		{"every event", of(100_000, 0, "", 100), "fifo", []string{"use inorder-atomic", "3.62x", "NewInOrder"}},
-		{"a million waiting", queue(1_000_000, 8), "queue", []string{"use workqueue", "0.379x", "NewRateLimiting"}},
-		{"a million waiting", queue(1_000_000, 8), "delay", []string{"use quadheap", "0.494x", "NewQuadHeap"}},
-		{"nothing waits", queue(0, 1), "queue", []string{"use workqueue", "0.571x"}},
-		{"nothing waits", queue(0, 1), "delay", []string{"measure", "does not matter"}},
-		{"few wait", queue(10, 1), "delay", []string{"measure", "1,000 to 100,000"}},
-		{"a thousand workers", queue(0, 1_000), "queue", []string{"use workqueue", "1.33x", "1.27µs"}},
-		{"priorities", urgent, "queue", []string{"use priority", "560,447", "ctrlqueue.New", "16th"}},
+		{"listers starve the writer", of(50_000, 10, ReadList, 2_000), "store", "store-many-listers", []string{"use lockfree", "lockfree.New(indexers)", "cache.Options{NewInformer"}},
+		{"one lister of a large store", of(100_000, 1, ReadList, 10_000), "store", "store-few-listers", []string{"use lockfree"}},
+		{"one lister of a small store", of(10_000, 1, ReadList, 10_000), "store", "", []string{"measure", "1 goroutine reads", "10 to 80"}},
+		{"more objects than were measured", of(5_000_000, 10, ReadList, 2_000), "store", "", []string{"measure", "5,000,000 objects", "--workload store", "benchrun run -f store.yaml"}},
+		{"more writes than were measured", of(100_000, 10, ReadList, 20_000), "store", "", []string{"measure", "20,000 writes", "500 to 10,000"}},
+		{"finders of 2,000", of(100_000, 10, ReadIndex, 10_000).With(Matches, 2_000), "store", "store-finders", []string{"use lockfree"}},
+		{"Gets of a small store", of(5_000, 1, ReadGet, 100), "store", "store-get-small", []string{"use clientgo", "nothing to change"}},
+		{"Gets of a large store", of(200_000, 2, ReadGet, 100), "store", "store-get-large", []string{"use clientgo", "unless", "relist"}},
+		{"no reader", of(100_000, 0, "", 1_000), "store", "store-alone", []string{"use clientgo"}},
+		{"who reads is unknown", Load{}.With(Objects, 100_000), "store", "", []string{"measure", "--readers", "--reads", "--writes"}},
+		{"memory that is enough", roomy, "store", "store-many-listers", []string{"use lockfree", "for 50,000 objects", "of 2.0 GiB"}},
+		{"memory that is too little", limited, "store", "", []string{"measure", "5.0 MiB"}},
+		{"memory that is too little", limited, "informer", "", []string{"measure", "5.0 MiB"}},
+		{"an informer under listers", of(50_000, 10, ReadList, 2_000), "informer", "informer-many-listers", []string{"use informerbench", "informers.NewSharedInformerFactory"}},
+		{"an informer nobody reads", of(50_000, 0, "", 2_000), "informer", "informer-alone", []string{"use informerbench"}},
+		{"an informer of finders", of(50_000, 10, ReadIndex, 2_000).With(Matches, 5_000), "informer", "informer-finders", []string{"use informerbench"}},
+		{"an informer of finders of few", of(50_000, 10, ReadIndex, 2_000).With(Matches, 5), "informer", "", []string{"measure", "5 matches", "2,000 to 10,000"}},
+		{"an informer of Gets", of(50_000, 4, ReadGet, 2_000), "informer", "", []string{"measure"}},
+		{"DeltaFIFO's semantics", merged, "fifo", "fifo-merged", []string{"use coalescing", "NewCoalescing"}},
+		{"every event", of(100_000, 0, "", 100), "fifo", "fifo-every", []string{"use inorder-atomic", "NewInOrder"}},
+		{"a million waiting", queue(1_000_000, 8), "queue", "queue-waiting", []string{"use workqueue", "NewRateLimiting"}},
+		{"a million waiting", queue(1_000_000, 8), "delay", "delay-large", []string{"use quadheap", "NewQuadHeap"}},
+		{"nothing waits", queue(0, 1), "queue", "queue-few", []string{"use workqueue"}},
+		{"nothing waits", queue(0, 1), "delay", "", []string{"measure", "does not matter"}},
+		{"few wait", queue(10, 1), "delay", "", []string{"measure", "1,000 to 100,000"}},
+		{"a thousand workers", queue(0, 1_000), "queue", "queue-many-workers", []string{"use workqueue"}},
+		{"priorities", urgent, "queue", "queue-priorities", []string{"use priority", "ctrlqueue.New", "16th"}},
 	} {
 		t.Run(c.name+"/"+string(c.component), func(t *testing.T) {
 			t.Parallel()
@@ -222,6 +223,14 @@ func TestAdvice(t *testing.T) {
 			i := slices.IndexFunc(all, func(a Advice) bool { return a.Component == c.component })
 			if err := WriteText(&out, Given{c.load, all[i : i+1]}, false, report.Terminal{Wide: true}); err != nil {
 				t.Fatal(err)
+			}
+			if all[i].Rule != c.rule {
+				t.Errorf("decided by the rule %q, want %q", all[i].Rule, c.rule)
+			}
+			for _, r := range Rules().Rules {
+				if r.Name == c.rule {
+					c.want = append(c.want, r.Because[0].Text())
+				}
 			}
 			for _, want := range c.want {
 				if !strings.Contains(out.String(), want) {
@@ -341,6 +350,17 @@ func TestMistakesNameWhatIsAllowed(t *testing.T) {
 	} {
 		if err := c.load.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.load, err, c.want)
+		}
+	}
+}
+
+// TestLessMemoryIsSaidSo: an implementation may take less than the reference.
+func TestLessMemoryIsSaidSo(t *testing.T) {
+	t.Parallel()
+	l := Load{Memory: 2 << 30}.With(Objects, 50_000)
+	for own, want := range map[float64]string{160: "That is 537 KiB less for 50,000 objects, 0.026% of 2.0 GiB.", 182: "That is 537 KiB more for 50,000 objects, 0.026% of 2.0 GiB."} {
+		if got, fits := (Bytes{Own: own, Reference: 171}).of(l); got != want || !fits {
+			t.Errorf("%g B: %q, %t; want %q", own, got, fits, want)
 		}
 	}
 }

@@ -7,15 +7,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/load"
-	"github.com/informerbench/informerbench/measure/record"
 )
 
 // root is the repository.
@@ -140,169 +137,6 @@ func checkCommand(command string) error {
 		return fmt.Errorf("preset %s measures no %s", flags["--preset"], c)
 	}
 	return nil
-}
-
-var marked = regexp.MustCompile(`\{([^}]*)\}`)
-
-// Every number in braces is that of its record.
-func TestNumbersAreThoseOfTheRecords(t *testing.T) {
-	t.Parallel()
-	runs := map[string]*record.Run{}
-	everyEvidence(Rules(), func(where string, e Evidence) {
-		found := marked.FindAllStringSubmatch(e.Says, -1)
-		if len(found) != len(e.Numbers) {
-			t.Errorf("%s: %d numbers in braces, %d names", where, len(found), len(e.Numbers))
-			return
-		}
-		if e.Record == "" {
-			if len(found) > 0 {
-				t.Errorf("%s: numbers in braces and no record", where)
-			}
-			return
-		}
-		if len(found) == 0 {
-			t.Errorf("%s: a record and no number of it", where)
-		}
-		r, read := runs[e.Record]
-		if !read {
-			var err error
-			if r, err = record.ReadRun(filepath.Join(root, e.Record)); err != nil {
-				t.Errorf("%s: %v", where, err)
-			}
-			runs[e.Record] = r
-		}
-		if r == nil {
-			return
-		}
-		for i, n := range e.Numbers {
-			if err := sameNumber(found[i][1], r, n); err != nil {
-				t.Errorf("%s: {%s}: %v", where, found[i][1], err)
-			}
-		}
-	})
-	for name, p := range Rules().Prices {
-		if p.Bytes == nil {
-			continue
-		}
-		found := marked.FindAllStringSubmatch(p.Says, -1)
-		for i, want := range []float64{p.Bytes.Own, p.Bytes.Reference} {
-			if got, err := parseNumber(found[i][1]); err != nil || got.is != want {
-				t.Errorf("price %s: bytes %v, the text says %v (%v)", name, want, got.is, err)
-			}
-		}
-	}
-}
-
-// A wrong number would be found.
-func TestWrongNumbersAreFound(t *testing.T) {
-	t.Parallel()
-	r, err := record.ReadRun(filepath.Join(root, "results/20261122-stores-scaling"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	value := Number{Number: "store/stores-scaling/objects=10000/get/lockfree/ns/op"}
-	ratio := Number{Number: value.Number, To: "clientgo"}
-	for _, c := range []struct {
-		text string
-		of   Number
-		want string
-	}{
-		{"1.22x [1.16, 1.28]", ratio, ""},
-		{"1.32x [1.16, 1.28]", ratio, "1.218"},
-		{"1.22x [1.06, 1.28]", ratio, "1.159"},
-		{"1.22x", ratio, "interval"},
-		{"26.9ns [25.9, 27.8]", value, ""},
-		{"26.9µs [25.9, 27.8]", value, "26.88"},
-		{"1.22x [1.16, 1.28]", value, "ratio"},
-		{"26.9ns [25.9, 27.8]", Number{Number: "store/nowhere/get/lockfree/ns/op"}, "no such number"},
-		{"quick", value, "not a number"},
-	} {
-		err := sameNumber(c.text, r, c.of)
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %v, want %q", c.text, err, c.want)
-		}
-	}
-}
-
-// claimed is a number of a text, in the metric's unit.
-type claimed struct {
-	is, lo, hi float64
-	interval   bool
-	ratio      bool
-	rounding   [3]float64 // half of the last digit
-}
-
-var numberPattern = regexp.MustCompile(`^([\d.,]+) ?(%|x|ns|µs|ms|s|B)?(?: \[([\d.,]+), ([\d.,]+)\])?$`)
-
-func parseNumber(text string) (claimed, error) {
-	m := numberPattern.FindStringSubmatch(text)
-	if m == nil {
-		return claimed{}, fmt.Errorf("not a number such as 1.22x [1.16, 1.28]")
-	}
-	unit := map[string]float64{"µs": 1e3, "ms": 1e6, "s": 1e9}[m[2]]
-	if unit == 0 {
-		unit = 1
-	}
-	c := claimed{ratio: m[2] == "x", interval: m[3] != ""}
-	for i, digits := range []string{m[1], m[3], m[4]} {
-		if digits == "" {
-			continue
-		}
-		digits = strings.ReplaceAll(digits, ",", "")
-		v, err := strconv.ParseFloat(digits, 64)
-		if err != nil {
-			return claimed{}, err
-		}
-		decimals := 0
-		if _, after, has := strings.Cut(digits, "."); has {
-			decimals = len(after)
-		}
-		*[]*float64{&c.is, &c.lo, &c.hi}[i] = v * unit
-		c.rounding[i] = 0.51 * unit * math.Pow(10, -float64(decimals))
-	}
-	return c, nil
-}
-
-// sameNumber compares a number of a text with that of the record, to the digits that the text
-// has.
-func sameNumber(text string, r *record.Run, n Number) error {
-	said, err := parseNumber(text)
-	if err != nil {
-		return err
-	}
-	if said.ratio != (n.To != "") {
-		return fmt.Errorf("a ratio has an x and the name of what it is a ratio to, and nothing else has")
-	}
-	is, lo, hi, err := measured(r, n)
-	if err != nil {
-		return err
-	}
-	if lo != hi && !said.interval {
-		return fmt.Errorf("the interval is missing: [%.3g, %.3g]", lo, hi)
-	}
-	if !said.interval {
-		lo, hi = 0, 0
-	}
-	for i, pair := range [][2]float64{{said.is, is}, {said.lo, lo}, {said.hi, hi}} {
-		if math.Abs(pair[0]-pair[1]) > said.rounding[i] {
-			return fmt.Errorf("the record says %.4g [%.4g, %.4g]", is, lo, hi)
-		}
-	}
-	return nil
-}
-
-// measured looks a number up: the median and its interval, or a ratio.
-func measured(r *record.Run, n Number) (is, lo, hi float64, err error) {
-	found, err := compare.Lookup(r, n.Number)
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	if n.To == "" {
-		e := found.Estimate()
-		return e.Median, e.Lo, e.Hi, nil
-	}
-	ratio, err := found.RatioTo(n.To)
-	return ratio.Estimate, ratio.Lo, ratio.Hi, err
 }
 
 // Rules have an order, and none is hidden behind those before it.

@@ -111,12 +111,19 @@ func (r *Run) Load() Load {
 	return out
 }
 
-// covers reports whether the run measured a component under a load: each number of the load
-// lies between numbers that it measured, with the same kind of reads. why says what does not.
+// covers reports whether the run measured a component under a load: among its workloads with
+// the same kind of reads, each number of the load lies between two that were measured, and
+// one workload is at least as heavy in all of them. why says what is not so.
 func (r *Run) covers(c contract.Component, l Load) (ok bool, why string) {
 	loads := r.loads[c]
 	if len(loads) == 0 {
 		return false, ""
+	}
+	if l.Reads != "" && l.Numbers[Readers] > 0 && slices.ContainsFunc(loads, func(own Load) bool { return own.Reads != "" }) {
+		loads = slices.DeleteFunc(slices.Clone(loads), func(own Load) bool { return own.Reads != l.Reads })
+		if len(loads) == 0 {
+			return false, fmt.Sprintf("readers that %s: the run has none", l.Reads)
+		}
 	}
 	for _, d := range dimensions {
 		v, known := l.Numbers[d.Dimension]
@@ -136,13 +143,20 @@ func (r *Run) covers(c contract.Component, l Load) (ok bool, why string) {
 			return false, fmt.Sprintf("%s: the run measured %s", d.counted(v), limits)
 		}
 	}
-	if l.Reads != "" && l.Numbers[Readers] > 0 {
-		if !slices.ContainsFunc(loads, func(own Load) bool { return own.Reads == l.Reads }) &&
-			slices.ContainsFunc(loads, func(own Load) bool { return own.Reads != "" }) {
-			return false, fmt.Sprintf("readers that %s: the run has none", l.Reads)
-		}
+	if !slices.ContainsFunc(loads, func(own Load) bool { return own.asHeavy(l) }) {
+		return false, "no workload of the run has all of the load at once"
 	}
 	return true, ""
+}
+
+// asHeavy reports whether no number of l is above that of own, where own has one.
+func (own Load) asHeavy(l Load) bool {
+	for d, v := range l.Numbers {
+		if n, has := own.Numbers[d]; has && n < v {
+			return false
+		}
+	}
+	return true
 }
 
 // advise is the run's own advice, nil where it proves nothing for the load. notes say why.

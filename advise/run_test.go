@@ -91,6 +91,31 @@ func TestRunOfAnotherLoad(t *testing.T) {
 	}
 }
 
+// A run of a small store that many list, and of a large one that nobody reads, says nothing of
+// a large one that many list.
+func TestRunOfTwoLoadsIsNotOfBothAtOnce(t *testing.T) {
+	t.Parallel()
+	r := &Run{loads: map[contract.Component][]Load{contract.ComponentStore: {
+		Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 80),
+		Load{}.With(Objects, 1_000_000).With(Readers, 0),
+		Load{Reads: ReadList}.With(Objects, 1_000_000).With(Readers, 1),
+	}}}
+	for _, c := range []struct {
+		load Load
+		want bool
+	}{
+		{Load{Reads: ReadList}.With(Objects, 1_000_000).With(Readers, 80), false},
+		{Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 80), true},
+		{Load{Reads: ReadList}.With(Objects, 500_000).With(Readers, 1), true},
+		{Load{}.With(Objects, 500_000).With(Readers, 0), true},
+		{Load{Reads: ReadIndex}.With(Objects, 1_000).With(Readers, 1), false},
+	} {
+		if got, why := r.covers(contract.ComponentStore, c.load); got != c.want {
+			t.Errorf("%v: covered %t, want %t: %s", c.load, got, c.want, why)
+		}
+	}
+}
+
 // A run may recommend what this catalog does not have, or what waives clauses.
 func TestRunOfStrangers(t *testing.T) {
 	t.Parallel()

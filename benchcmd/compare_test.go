@@ -67,7 +67,8 @@ func TestCompareExitCodes(t *testing.T) {
 func TestCompareFormats(t *testing.T) {
 	t.Parallel()
 	warn := func(r *record.Run) {
-		r.Forks[0].Series[0].Warnings = []string{"no steady state after warm-up"}
+		mine := slices.IndexFunc(r.Forks, func(f record.Fork) bool { return f.Cell.Impl == "mine" })
+		r.Forks[mine].Series[0].Warnings = []string{"no steady state after warm-up"}
 		r.Settings.SkipVerify = true
 	}
 	base, head := aRun(t, 1, 12, 100, warn), aRun(t, 3, 12, 115)
@@ -91,7 +92,7 @@ func TestCompareFormats(t *testing.T) {
 	if code != exitBroken || got.Schema != 1 || got.Outcome != compare.Regression || len(got.Gates) == 0 || len(got.Warnings) == 0 {
 		t.Errorf("exit code %d, %+v", code, got)
 	}
-	i := slices.IndexFunc(got.Comparisons, func(c compare.Comparison) bool { return c.Name.Impl == "reference" && c.Name.Series == "get" })
+	i := slices.IndexFunc(got.Comparisons, func(c compare.Comparison) bool { return c.Name.Impl == "mine" && c.Name.Series == "get" })
 	if i < 0 || len(got.Comparisons[i].Base.Warnings) != 1 {
 		t.Errorf("a number's warning is not with it in JSON: %+v", got.Comparisons)
 	}

@@ -159,8 +159,10 @@ func bounded(ratio float64) float64 {
 
 func gain(own []*Comparison) float64 {
 	total, concerns := 0.0, byConcern(own)
-	for _, of := range concerns {
-		total += provedOf(of) / float64(len(concerns))
+	for _, concern := range metrics.Concerns { // in one order, or the last digit would change
+		if of := concerns[concern]; len(of) > 0 {
+			total += provedOf(of) / float64(len(concerns))
+		}
 	}
 	return total
 }

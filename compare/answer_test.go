@@ -89,6 +89,27 @@ func TestAnswerWithoutProof(t *testing.T) {
 
 // A writer that is starved makes one ratio of thousands; it must not drown all else, nor make
 // an answer that is no number.
+// TestAnswerIsTheSameEachTime: implementations that gain alike keep the order of the run.
+func TestAnswerIsTheSameEachTime(t *testing.T) {
+	t.Parallel()
+	r := recordtest.Run(recordtest.Spec{Forks: 12, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "one", NsPerOp: 50}, {Name: "two", NsPerOp: 50}}})
+	for i := range r.Forks { // the same samples for both
+		if r.Forks[i].Cell.Impl == "two" {
+			for _, other := range r.Forks {
+				if other.Cell.Impl == "one" && other.Index == r.Forks[i].Index && other.Cell.SameExceptImpl(r.Forks[i].Cell) {
+					r.Forks[i].Series, r.Forks[i].Process = other.Series, other.Process
+				}
+			}
+		}
+	}
+	groups := Within(r)
+	for range 100 {
+		if a := Answers(r, groups); len(a) != 1 || a[0].Use != "one" {
+			t.Fatalf("%+v", a)
+		}
+	}
+}
+
 func TestAnswerBoundsWhatOneRowGains(t *testing.T) {
 	t.Parallel()
 	c := &Comparison{Verdict: stats.Better, Ratio: &stats.Ratio{Estimate: 1e-9, Lo: 0, Hi: 1e-8}}

@@ -18,6 +18,7 @@ type Name struct {
 	Procs     int    `json:"procs,omitempty"`
 	Series    string `json:"series,omitempty"` // "get", "writer:update", ProcessSeries
 	Impl      string `json:"impl,omitempty"`
+	Package   string `json:"package,omitempty"` // of the benchmark, where files have several
 	Benchmark string `json:"benchmark,omitempty"`
 	Metric    string `json:"metric"`
 }
@@ -28,7 +29,7 @@ const ProcessSeries = "(process)"
 // String joins the parts with slashes, the metric last:
 // "store/store-ops/objects=10000/get/mutexmap/ns/op". Gates match it.
 func (n Name) String() string {
-	parts := []string{n.Component, n.Workload, n.Series, n.Impl, n.Benchmark, n.Metric}
+	parts := []string{n.Component, n.Workload, n.Series, n.Impl, n.Package, n.Benchmark, n.Metric}
 	out := parts[:0]
 	for _, p := range parts {
 		if p != "" {

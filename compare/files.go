@@ -3,6 +3,7 @@ package compare
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"golang.org/x/perf/benchfmt"
@@ -23,6 +24,10 @@ func Files(base, head string, rule stats.Rule) (*Result, error) {
 	h, err := readBenchmarks(head)
 	if err != nil {
 		return nil, err
+	}
+	if len(packagesOf(b, h)) < 2 {
+		b.dropPackages()
+		h.dropPackages()
 	}
 	out := &Result{Base: base, Head: head, Rule: rule, Warnings: []string{"no A/A pair: how much this machine's numbers differ by themselves is not known"}}
 	for _, key := range []string{"goos", "goarch", "cpu"} {
@@ -94,7 +99,34 @@ func readBenchmarks(path string) (*benchmarks, error) {
 	return out, nil
 }
 
-var errNegative = errors.New("a negative value has no ratio")
+// packagesOf are the packages that files name. A file that was filtered may name none.
+func packagesOf(files ...*benchmarks) map[string]bool {
+	out := map[string]bool{}
+	for _, f := range files {
+		for _, name := range f.order {
+			if name.Package != "" {
+				out[name.Package] = true
+			}
+		}
+	}
+	return out
+}
+
+// dropPackages leaves the package out of the names: there is only one.
+func (b *benchmarks) dropPackages() {
+	order, values := b.order[:0], map[Name][]float64{}
+	for _, name := range b.order {
+		all := b.values[name]
+		name.Package = ""
+		if _, seen := values[name]; !seen {
+			order = append(order, name)
+		}
+		values[name] = append(values[name], all...)
+	}
+	b.order, b.values = order, values
+}
+
+var errNoRatio = errors.New("want a number of 0 or more: others have no ratio")
 
 func (b *benchmarks) add(rec *benchfmt.Result, v benchfmt.Value) error {
 	// The reader converts ns/op to sec/op; gates name the unit in the file.
@@ -102,10 +134,10 @@ func (b *benchmarks) add(rec *benchfmt.Result, v benchfmt.Value) error {
 	if v.OrigUnit != "" {
 		unit, value = v.OrigUnit, v.OrigValue
 	}
-	if !(value >= 0) {
-		return fmt.Errorf("%s %s: %v: %w", rec.Name, unit, value, errNegative)
+	if !(value >= 0 && value <= math.MaxFloat64) {
+		return fmt.Errorf("%s %s: %v: %w", rec.Name, unit, value, errNoRatio)
 	}
-	name := Name{Benchmark: rec.Name.String(), Metric: unit}
+	name := Name{Package: rec.GetConfig("pkg"), Benchmark: rec.Name.String(), Metric: unit}
 	if _, ok := b.values[name]; !ok {
 		b.order = append(b.order, name)
 	}

@@ -140,6 +140,37 @@ func TestFilesHonourTheirUnits(t *testing.T) {
 	}
 }
 
+// TestPackagesAreKeptApart: a benchmark's name may be there in several packages, of which one
+// becomes slower.
+func TestPackagesAreKeptApart(t *testing.T) {
+	t.Parallel()
+	file := func(name string, fast, slow int) string {
+		text := ""
+		for pkg, ns := range map[string]int{"example.com/fast": fast, "example.com/slow": slow} {
+			text += "pkg: " + pkg + "\n" + strings.Repeat(fmt.Sprintf("BenchmarkGet 1 %d ns/op\n", ns), 6)
+		}
+		return write(t, name, text)
+	}
+	r, err := Files(file("base.txt", 10, 1000), file("head.txt", 20, 1000), stats.DefaultRule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"example.com/fast/Get/ns/op": 2, "example.com/slow/Get/ns/op": 1}
+	for _, c := range r.Comparisons {
+		if ratio, there := want[c.Name.String()]; !there || c.Ratio.Estimate != ratio {
+			t.Errorf("%s: %g", c.Name, c.Ratio.Estimate)
+		}
+	}
+	if len(r.Comparisons) != len(want) {
+		t.Errorf("%d comparisons, want %d", len(r.Comparisons), len(want))
+	}
+	// One package is not named, also if only one of the files does.
+	named, bare := write(t, "named.txt", "pkg: example.com/fast\nBenchmarkGet 1 10 ns/op\n"), write(t, "bare.txt", "BenchmarkGet 1 10 ns/op\n")
+	if r, err = Files(named, bare, stats.DefaultRule); err != nil || r.Comparisons[0].Name.String() != "Get/ns/op" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 func TestBadFiles(t *testing.T) {
 	t.Parallel()
 	good := write(t, "good.txt", "BenchmarkX 1 5 ns/op\n")
@@ -149,6 +180,7 @@ func TestBadFiles(t *testing.T) {
 		{"broken line", write(t, "broken.txt", "BenchmarkX 1 ns/op\n"), "broken.txt:1"},
 		{"negative", write(t, "negative.txt", "\nBenchmarkX 1 -5 ns/op\n"), "negative.txt:2"},
 		{"not a number", write(t, "nan.txt", "BenchmarkX 1 NaN ns/op\n"), "nan.txt:1"},
+		{"without end", write(t, "inf.txt", "BenchmarkX 1 +Inf ns/op\n"), "inf.txt:1"},
 		{"nothing in common", write(t, "other.txt", "BenchmarkY 1 5 ns/op\n"), "nothing to compare"},
 	} {
 		if _, err := Files(good, c.path, stats.DefaultRule); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -36,7 +36,8 @@ type Gate struct {
 // Outcome is the result of a gate.
 type Outcome string
 
-// The outcomes: the data show that the bound holds, that it is broken, or neither.
+// The outcomes: the data show that the bound holds, that it is broken, or are too few or too
+// noisy to show either.
 const (
 	Pass         Outcome = "pass"
 	Regression   Outcome = "regression"
@@ -205,7 +206,9 @@ func (r *Result) Judge(gates []Gate) error {
 	}
 	if len(gates) == 0 {
 		for _, c := range r.missing {
-			r.Gates = append(r.Gates, unknown(c, ""))
+			if c.judged {
+				r.Gates = append(r.Gates, unknown(c, ""))
+			}
 		}
 		for _, c := range r.Judged() {
 			r.Gates = append(r.Gates, notWorse(c))
@@ -250,14 +253,15 @@ func notWorse(c *Comparison) GateResult {
 
 // apply applies the gate to one comparison. A regression needs as much as a verdict: the
 // interval beyond the bound and beyond the noise, and a significant test. A pass needs the
-// whole interval within the bound.
+// whole interval within the bound. Either needs as many values as a verdict.
 func (g Gate) apply(c *Comparison, rule stats.Rule) GateResult {
 	out := GateResult{Gate: g.Text, Name: c.Name.String(), Outcome: Undetermined}
 	if !g.relative {
 		switch lo, hi := c.Head.Lo, c.Head.Hi; {
+		case c.Head.N < stats.FewestForks: // the interval is only the range
 		case g.inside(lo) && g.inside(hi):
 			out.Outcome = Pass
-		case !g.inside(lo) && !g.inside(hi) && c.Head.N >= stats.FewestForks:
+		case !g.inside(lo) && !g.inside(hi):
 			out.Outcome = Regression
 		}
 		out.Detail = fmt.Sprintf("head is %.4g [%.4g, %.4g]", c.Head.Median, c.Head.Lo, c.Head.Hi)
@@ -280,8 +284,9 @@ func (g Gate) apply(c *Comparison, rule stats.Rule) GateResult {
 	if improvement {
 		limit, proven = g.bound, ratio.Enough()
 	}
+	equal := ratio.Lo == 1 && ratio.Hi == 1 && ratio.N > 1 // as for a verdict: equal counts
 	switch {
-	case g.inside(ratio.Lo) && g.inside(ratio.Hi):
+	case g.inside(ratio.Lo) && g.inside(ratio.Hi) && (ratio.Enough() || equal):
 		out.Outcome = Pass
 	case proven && (g.above && ratio.Hi < limit || !g.above && ratio.Lo > limit):
 		out.Outcome = Regression

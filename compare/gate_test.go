@@ -9,6 +9,7 @@ import (
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 func TestGates(t *testing.T) {
@@ -44,6 +45,23 @@ func TestGates(t *testing.T) {
 		for _, g := range r.Gates {
 			if g.Gate != c.gate || g.Name == "" || g.Detail == "" {
 				t.Errorf("%+v", g)
+			}
+		}
+	}
+}
+
+// A gate says nothing of fewer forks than a verdict needs: their interval is only the range.
+func TestAGateNeedsAsManyForksAsAVerdict(t *testing.T) {
+	t.Parallel()
+	for _, forks := range []int{1, 3, stats.FewestForks - 1, stats.FewestForks} {
+		base, head := sampleRun(forks, 1), sampleRun(forks, 2)
+		for _, gate := range []string{"store/*/get/*/ns/op <= +50%", "store/*/get/*/ns/op <= 10ms", "store/*/p99 <= 10ms"} {
+			want := Undetermined
+			if forks == stats.FewestForks {
+				want = Pass
+			}
+			if r := judged(t, base, head, gate); r.Outcome() != want {
+				t.Errorf("%d forks, %s: %s, want %s", forks, gate, r.Outcome(), want)
 			}
 		}
 	}

@@ -47,17 +47,23 @@ func Lookup(r *record.Run, name string) (Number, error) {
 // Estimate is the median over the forks.
 func (n Number) Estimate() stats.Estimate { return EstimateOf(n.run, n.cell, n.series, n.Metric) }
 
-// RatioTo is the ratio to the same number of another implementation: of their turns if they
-// took turns, else of their medians. The error wraps ErrNoNumber.
+// RatioTo is the ratio to the same number of another implementation, as [Within] has it: of
+// their turns if they took turns, else of their medians. The error wraps ErrNoNumber.
 func (n Number) RatioTo(impl string) (stats.Ratio, error) {
-	i := slices.IndexFunc(n.run.Cells, func(c record.Cell) bool { return c.Role == "" && c.Impl == impl && c.SameExceptImpl(n.cell) })
+	var group []record.Cell
+	for _, c := range n.run.Cells {
+		if c.SameExceptImpl(n.cell) {
+			group = append(group, c)
+		}
+	}
+	i := slices.IndexFunc(group, func(c record.Cell) bool { return c.Role == "" && c.Impl == impl })
 	if i < 0 {
 		return stats.Ratio{}, fmt.Errorf("%w of %s", ErrNoNumber, impl)
 	}
-	if ratio, _, err := turnsBetween(n.run, n.cell, n.run.Cells[i], n.series, n.Metric); err == nil {
+	if ratio, _, err := turnsBetween(n.run, n.cell, group[i], n.series, n.Metric); err == nil {
 		return ratio, nil
 	}
-	ratio, err := ratioOf(sampleOf(n.run, n.run.Cells[i], n.series, n.Metric), sampleOf(n.run, n.cell, n.series, n.Metric))
+	ratio, err := ratioOf(baseOf(n.run, group, group[i], n.cell, n.series, n.Metric), sampleOf(n.run, n.cell, n.series, n.Metric))
 	if err != nil {
 		return stats.Ratio{}, fmt.Errorf("%w of %s: %w", ErrNoNumber, impl, err)
 	}

@@ -13,7 +13,7 @@ import (
 // The ratios of what took turns: implementations with the reference in one process, and
 // head's builds with base's, process with process.
 
-var errNotPaired = errors.New("no duets")
+var errNotPaired = errors.New("the implementations took no turns")
 
 // duetsOf returns the duets of a cell's series, one for each fork; none unless all forks
 // that have the series have one.

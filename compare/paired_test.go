@@ -163,7 +163,7 @@ func TestGateOffersASteadierMetric(t *testing.T) {
 		want string
 	}{
 		{100, "; cpu-ns/op says pass: "},
-		{112, "; cpu-ns/op says regression: "},
+		{110, "; cpu-ns/op says regression: "},
 	} {
 		r := judged(t, run(1, 100), run(2, c.slow), "store/*/get/slow/ns/op <= +5%")
 		if r.Outcome() != Undetermined || len(r.Gates) != 1 || !strings.Contains(r.Gates[0].Detail, c.want) {

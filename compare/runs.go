@@ -19,7 +19,8 @@ type Result struct {
 	// Warnings taint every comparison. Among them are the reasons why the comparison had to
 	// be forced.
 	Warnings []string
-	// Left names the cells and metrics that only one of the two has, which were left out.
+	// Left names the cells that only one of the two has, and the key metrics that only base
+	// has. They were left out.
 	Left []string
 	// Gates are the outcomes of the gates (see Judge).
 	Gates []GateResult
@@ -31,9 +32,8 @@ type Result struct {
 	// References are the reference implementations of head by component; nil for files.
 	References map[string]string
 
-	// missing are the key metrics that base has and head lacks although it has the cell: a
-	// fork crashed or hung, or an operation was left out. Whether they became worse is
-	// unknown.
+	// missing are the metrics that base has and head lacks although it has the cell: a fork
+	// crashed or hung, or an operation was left out. Whether they became worse is unknown.
 	missing []*Comparison
 }
 
@@ -83,7 +83,9 @@ func Runs(base, head *record.Run, force bool) (*Result, error) {
 		both, missing := runsCell(base, head, c, control == nil)
 		out.Comparisons, out.missing = append(out.Comparisons, both...), append(out.missing, missing...)
 		for _, m := range missing {
-			out.Left = append(out.Left, m.Name.String()+" (only in "+base.Name+")")
+			if m.judged {
+				out.Left = append(out.Left, m.Name.String()+" (only in "+base.Name+")")
+			}
 		}
 	}
 	for _, c := range head.Cells {
@@ -133,7 +135,7 @@ func sameReference(base, head *record.Run) error {
 	return nil
 }
 
-// runsCell compares every metric of one cell, and returns the key metrics that head lacks.
+// runsCell compares every metric of one cell, and returns those that head lacks.
 // With control, the drift of the reference is part of the noise floor.
 func runsCell(base, head *record.Run, c record.Cell, control bool) (out, missing []*Comparison) {
 	var group []record.Cell
@@ -164,19 +166,16 @@ func runsCell(base, head *record.Run, c record.Cell, control bool) (out, missing
 			of := func(r *record.Run, c record.Cell) sample { return sampleOf(r, c, series, metric) }
 			b, h := of(base, c), of(head, c)
 			if len(h.values) == 0 {
-				if metrics.JudgedAmong(metric, names) {
-					missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: true})
-				}
+				missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: metrics.JudgedAmong(metric, names)})
 				continue
 			}
 			floor, drifts := -1.0, []string(nil)
 			widen := func(f float64, w []string) { floor, drifts = max(floor, f), append(drifts, w...) }
 			n := newComparison(nameOf(base, c, series, metric), b, h, -1, look)
 			n.Cell = c
-			n.judged = metrics.JudgedAmong(metric, names)
+			n.judged = metrics.JudgedAmong(metric, names) && !controls
 			if ratio, err := turnsRatio(head, c, series, metric); err == nil {
 				n.Ratio = &ratio
-				n.judged = n.judged && !controls
 				for _, same := range sameCode {
 					if again, err := turnsRatio(head, same, series, metric); err == nil && same.ID() != c.ID() {
 						widen(floorOfRatio(head.Settings.Rule, again))
@@ -189,7 +188,6 @@ func runsCell(base, head *record.Run, c record.Cell, control bool) (out, missing
 					if c.ID() != reference.ID() {
 						n.Ratio = &ratio
 					}
-					n.judged = n.judged && !controls
 					widen(ownFloor(base, reference, series, metric))
 					widen(ownFloor(head, reference, series, metric))
 				}

@@ -70,7 +70,7 @@ func (c *collector) add(path string, r *record.Run) {
 	if f.Started.Year() > 9999 { // JSON has no such time
 		f.Started = r.Started
 	}
-	if i := slices.IndexFunc(c.runs, func(o *found) bool { return o.Name == f.Name && o.Started.Equal(f.Started) && o.Revision == f.Revision }); i >= 0 && path != c.runs[i].Path {
+	if i := slices.IndexFunc(c.runs, func(o *found) bool { return o.Name == f.Name && o.Started.Equal(f.Started) && o.Revision == f.Revision }); i >= 0 {
 		c.h.Left = append(c.h.Left, fmt.Sprintf("%s: a copy of %s", path, c.runs[i].Path))
 		return
 	}

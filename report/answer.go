@@ -77,11 +77,17 @@ func verdictOf(c compare.Weighed) stats.Verdict {
 // RatioText formats a ratio with its interval, to two digits, or as a fraction where it is
 // below a tenth: "0.80x [0.78, 0.82]".
 func RatioText(r stats.Ratio) string {
+	if r.Estimate == stats.FromZero {
+		return FactorText(r.Estimate)
+	}
 	return fmt.Sprintf("%s [%s, %s]", FactorText(r.Estimate), short(r.Lo), short(r.Hi))
 }
 
 // FactorText formats a ratio as RatioText does, without an interval: "0.80x".
 func FactorText(v float64) string {
+	if v == stats.FromZero {
+		return "from 0"
+	}
 	if v < leastDecimal {
 		return short(v)
 	}
@@ -94,6 +100,8 @@ const leastDecimal = 0.1
 // short formats a ratio with two digits, or as a fraction.
 func short(v float64) string {
 	switch {
+	case v == stats.FromZero:
+		return "..." // of an interval
 	case v >= 10:
 		return fmt.Sprintf("%.0f", v)
 	case v >= 2:

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -13,7 +14,7 @@ import (
 )
 
 // NumberText formats a value in the unit of its metric, to three digits, or three decimals of
-// what has no unit: "133ns".
+// a count: "133ns".
 func NumberText(metric string, v float64) string {
 	unit := metrics.Of(metric).Unit
 	switch {
@@ -30,8 +31,10 @@ func NumberText(metric string, v float64) string {
 		return humanize.IBytes(uint64(v))
 	case v >= 1000:
 		return humanize.CommafWithDigits(math.Round(v), 0)
+	case strings.HasSuffix(metric, "/s"): // a rate, which is no count
+		return fmt.Sprintf("%.3g", v)
 	case v >= 0.001:
-		return humanize.FtoaWithDigits(v, 3) // counts: 4.001 is not 4
+		return humanize.FtoaWithDigits(math.Round(v*1000)/1000, 3) // counts: 4.001 is not 4
 	}
 	return fmt.Sprintf("%.3g", v)
 }

@@ -226,7 +226,7 @@ func (d *dense) ListKeys() []string {
 
 func (d *dense) knownLocked(index string) error {
 	if d.mu.indexers[index] == nil {
-		return fmt.Errorf("the store has no index %q", index)
+		return fmt.Errorf("reading: Index with name %s does not exist", index)
 	}
 	return nil
 }
@@ -288,7 +288,7 @@ func (d *dense) AddIndexers(ix contract.Indexers) error {
 	defer d.mu.Unlock()
 	for name := range ix {
 		if d.knownLocked(name) == nil {
-			return fmt.Errorf("the store has an index %q", name)
+			return fmt.Errorf("adding: indexer conflict over %q", name)
 		}
 	}
 	added := map[*row]map[string][]string{}

@@ -168,7 +168,7 @@ func (s *snapshots) indexFunc(index string) (contract.IndexFunc, error) {
 	if f := s.newest().indexers[index]; f != nil {
 		return f, nil
 	}
-	return nil, fmt.Errorf("the store has no index %q", index)
+	return nil, fmt.Errorf("reading: Index with name %s does not exist", index)
 }
 
 // having gives the objects that have one of the values in the index.
@@ -243,7 +243,7 @@ func (c *content) addIndexers(ix contract.Indexers) error {
 	all := maps.Clone(c.indexers)
 	for name, f := range ix {
 		if all[name] != nil {
-			return fmt.Errorf("the store has an index %q", name)
+			return fmt.Errorf("adding: indexer conflict over %q", name)
 		}
 		all[name] = f
 	}

@@ -111,6 +111,8 @@ func wrongIndexes() []Mutant {
 			func(s base) contract.Store { return noBackFill{s} }),
 		store("add-indexers adds what it can", "AddIndexers has added the free names when it meets the taken one", "STORE-24",
 			func(s base) contract.Store { return overwriting{s} }),
+		store("a taken name in other words", "AddIndexers refuses a taken name in words of its own", "STORE-52",
+			func(s base) contract.Store { return ownWords{s} }),
 		store("get-indexers forgets the later ones", "GetIndexers gives the constructor's indexers", "STORE-25",
 			func(s base) contract.Store { return firstIndexers{s, maps.Clone(s.GetIndexers())} }),
 	}

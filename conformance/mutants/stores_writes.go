@@ -272,6 +272,15 @@ func (s overwriting) AddIndexers(ix contract.Indexers) error {
 	return errors.Join(errs...)
 }
 
+type ownWords struct{ base }
+
+func (s ownWords) AddIndexers(ix contract.Indexers) error {
+	if s.base.AddIndexers(ix) != nil {
+		return errors.New("a name is taken")
+	}
+	return nil
+}
+
 type firstIndexers struct {
 	base
 	first contract.Indexers

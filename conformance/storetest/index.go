@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/core/contract"
@@ -273,6 +274,23 @@ var indexerCases = []suite.Case[NewStore]{
 		must(t, s.AddIndexers(indexers(many, maybe)))
 		agree(t, newModel(m.all()...), s, "after the names were added")
 	}, Why: "two controllers that both add \"by-node\" must hear of it and not read each other's index"},
+	{Clause: "STORE-52", Name: "words", Run: func(t *suite.T, newStore NewStore) {
+		s := newStore(indexers(one))
+		fill(s, crowd(3)...)
+		words := func(call string, err error, want string) {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("the error of %s is %q; want one with %q", call, fmt.Sprint(err), want)
+			}
+		}
+		words("AddIndexers", s.AddIndexers(indexers(one)), "indexer conflict")
+		unknown := "Index with name " + many + " does not exist"
+		_, err := s.Index(many, newItem("k", 1, "a", "x"))
+		words("Index", err, unknown)
+		_, err = s.IndexKeys(many, "x")
+		words("IndexKeys", err, unknown)
+		_, err = s.ByIndex(many, "x")
+		words("ByIndex", err, unknown)
+	}, Why: "a controller that adds an index which another one may have added takes \"indexer conflict\" for success"},
 	{Clause: "STORE-25", Name: "get-indexers", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers(one))
 		must(t, s.AddIndexers(indexers(many, maybe)))

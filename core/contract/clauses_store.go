@@ -69,6 +69,8 @@ var storeClauses = []Clause{
 	storeClause(49, "What a write costs grows linearly, up to logarithms, with the index values of the objects that it touches, before and after", fromStore),
 	storeClause(50, "A deletion runs no IndexFunc on the object that it is given, which may be a tombstone, or of a type that the IndexFunc does not know", fromStore),
 
+	storeClause(52, "The error of AddIndexers for a name that the store has contains \"indexer conflict\"; that of Index, IndexKeys or ByIndex in an index NAME that it does not have contains \"Index with name NAME does not exist\"", fromStore+", whose words programs look for"),
+
 	storePowerClause(51, CapAppend, "AppendList and AppendByIndex append what List and ByIndex return to the given slice, which is the caller's afterwards; of an index that does not exist AppendByIndex returns the slice as it was, and an error", fromDesign),
 }
 

@@ -38,11 +38,11 @@ type content struct {
 
 	writes []contract.StoreTransaction
 	notes  []notification
-	// missed is the version of a deletion whose object is not in the store, and missedAfter
-	// the number of writes staged before it. If none is staged after it, commit bookmarks
-	// missed.
-	missed      string
-	missedAfter int
+	// skippedVersion is the version of a deletion whose object is not in the store, and
+	// skippedAfter the number of writes staged before it. If none is staged after it, commit
+	// bookmarks that version.
+	skippedVersion string
+	skippedAfter   int
 }
 
 // process is a contract.PopProcessFunc. It clears the Deltas that it is given.
@@ -124,11 +124,8 @@ func (c *content) commit() {
 	if len(c.writes) < 2 || c.failures.attempt(func() { c.store.Transaction(c.writes...) }) != nil {
 		c.writeOneByOne()
 	}
-	if c.missed != "" {
-		if c.missedAfter == len(c.writes) {
-			c.store.Bookmark(c.missed)
-		}
-		c.missed = ""
+	if c.skippedVersion != "" && c.skippedAfter == len(c.writes) {
+		c.store.Bookmark(c.skippedVersion)
 	}
 	c.wrote()
 	c.flush()
@@ -143,16 +140,23 @@ func (c *content) wrote() {
 
 // writeOneByOne applies the staged writes one by one, and drops the notifications of those
 // that fail. A Transaction may have failed half-way before, which client-go's store does
-// not undo. The notifications are right all the same: they refer to the store before it.
+// not undo. The notifications are right all the same: they refer to the store before it. If
+// a write panics otherwise, those before it are published.
 func (c *content) writeOneByOne() {
-	kept := c.notes[:0]
+	kept, panics := c.notes[:0], true
+	defer func() {
+		clear(c.notes[len(kept):])
+		c.notes = kept
+		if panics {
+			c.flush()
+		}
+	}()
 	for i := range c.writes {
 		if c.write(&c.writes[i]) {
 			kept = append(kept, c.notes[i])
 		}
 	}
-	clear(c.notes[len(kept):])
-	c.notes = kept
+	panics = false
 }
 
 // write applies one write. An IndexFunc that fails is handled as a crash: it is logged and
@@ -191,7 +195,7 @@ func (c *content) stage(d *contract.Delta, isInInitialList bool) error {
 		c.stageWrite(contract.TransactionTypeDelete, key, notification{nil, d.Object, onDelete})
 	default:
 		if m, err := meta.Accessor(d.Object); err == nil {
-			c.missed, c.missedAfter = m.GetResourceVersion(), len(c.writes)
+			c.skippedVersion, c.skippedAfter = m.GetResourceVersion(), len(c.writes)
 		}
 	}
 	return nil
@@ -254,6 +258,7 @@ func (c *content) flush() {
 
 // forget empties the staged writes and notifications, so that they keep nothing alive.
 func (c *content) forget() {
+	c.skippedVersion = ""
 	if cap(c.notes) > 4*chunk {
 		c.writes, c.notes = nil, nil
 		return

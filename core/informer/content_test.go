@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
@@ -99,6 +100,58 @@ func TestContent(t *testing.T) {
 		if len(c.notes)+len(c.writes) > 0 {
 			t.Errorf("%s: %d notifications and %d writes are left", s.name, len(c.notes), len(c.writes))
 		}
+	}
+}
+
+// TestContentGoesOnAfterAPanic: a bug in an IndexFunc panics in the middle of a batch. Nothing
+// of that batch is left for the next one, and what was written is published.
+func TestContentGoesOnAfterAPanic(t *testing.T) {
+	c, lines := newContent(t)
+	panics := func(deltas ...contract.Delta) {
+		t.Helper()
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		t.Error(c.processBatch(deltas, false))
+	}
+	if err := c.store.AddIndexers(c.failures.around(contract.Indexers{"by name": func(obj any) ([]string, error) {
+		switch obj.(*corev1.Pod).Name {
+		case "fails":
+			return nil, errors.New("on purpose")
+		case "panics":
+			panic("a bug of the program")
+		}
+		return nil, nil
+	}})); err != nil {
+		t.Fatal(err)
+	}
+	crash := utilruntime.ReallyCrash
+	utilruntime.ReallyCrash = false
+	defer func() { utilruntime.ReallyCrash = crash }()
+
+	added := func(name, version string) contract.Delta {
+		return contract.Delta{Type: contract.Added, Object: named(name, version)}
+	}
+	unknown := contract.Delta{Type: contract.Deleted, Object: named("unknown", "3")}
+	panics(added("a", "1"), added("panics", "2"), unknown)
+	if got := lines(); got != "" {
+		t.Errorf("nothing of the batch was written, and told was %q", got)
+	}
+	if err := c.processBatch([]contract.Delta{added("a", "4"), added("b", "5")}, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.store.LastStoreSyncResourceVersion(); got != "5" {
+		t.Errorf("the store's version is %q, want 5: the deletion of version 3 was in the batch before", got)
+	}
+	if got := lines(); got != "add a4, add b5" {
+		t.Errorf("told %q", got)
+	}
+	// A failed IndexFunc makes the writes come one by one, and the next of them panics.
+	panics(added("c", "6"), added("fails", "7"), added("panics", "8"), added("d", "9"))
+	if got, keys := lines(), len(c.store.ListKeys()); got != "add c6" || keys != 3 {
+		t.Errorf("told %q of a store with %d objects, want add c6 and 3", got, keys)
 	}
 }
 

@@ -43,7 +43,8 @@ type Config struct {
 	// that led to NewController, outside of informers' own packages.
 	Name string
 	// Transform changes each object before it is queued. One goroutine at a time calls it,
-	// without tombstones. It must be idempotent: it may get an object that it has changed.
+	// without tombstones. If it fails for an object, Run gets that object again: from a list
+	// by listing again, from a streaming list once more at its end, and then leaves it out.
 	// Nil: no change.
 	Transform contract.TransformFunc
 
@@ -143,6 +144,7 @@ func (c *Controller) RunWithContext(ctx context.Context) {
 
 // processLoop drains the FIFO until ctx ends or the FIFO is closed and empty.
 func (c *Controller) processLoop(ctx context.Context) {
+	defer c.intake.noteSynced() // a Pop whose process panics may have been the last of the first list
 	pop := c.popper()
 	for ctx.Err() == nil {
 		err := pop()

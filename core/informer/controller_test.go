@@ -214,6 +214,45 @@ func TestProcessPanics(t *testing.T) {
 	}
 }
 
+// TestOneObjectIsNeverTransformed: an object for which the transformer always fails is left
+// out of a streaming list, and the informer syncs without it.
+func TestOneObjectIsNeverTransformed(t *testing.T) {
+	reported := survivePanics(t)
+	eachOfOurs(t, func(t *testing.T, o informer.Options) {
+		before := len(reported())
+		o.Transform = func(obj any) (any, error) {
+			if obj.(*corev1.Pod).Name == "pod-000001" {
+				return nil, errors.New("on purpose")
+			}
+			return obj, nil
+		}
+		inf := informer.New(newSource(t, 3), &corev1.Pod{}, o)
+		start(t, inf)
+		synctest.Wait()
+		if n := len(inf.GetStore().ListKeys()); n != 2 || !inf.HasSynced() {
+			t.Errorf("%d objects, synced %t; want 2, true", n, inf.HasSynced())
+		}
+		if said := reported()[before:]; len(said) != 1 || !strings.Contains(said[0], "left out") {
+			t.Errorf("reported: %q", said)
+		}
+	})
+}
+
+// TestFirstListPanics: an IndexFunc panics in the first list. What was popped with its object is
+// lost; that the list was processed is not.
+func TestFirstListPanics(t *testing.T) {
+	survivePanics(t)
+	eachOfOurs(t, func(t *testing.T, o informer.Options) {
+		o.Indexers = contract.Indexers{"panics": func(any) ([]string, error) { panic("on purpose") }}
+		inf := informer.New(newSource(t, 1), &corev1.Pod{}, o)
+		start(t, inf)
+		synctest.Wait() // and no longer: the next bookmark would hide it
+		if !inf.HasSynced() {
+			t.Error("the informer has not synced")
+		}
+	})
+}
+
 func TestControllerRefuses(t *testing.T) {
 	t.Parallel()
 	whole := informer.Config{
@@ -263,11 +302,14 @@ func TestTransformerFails(t *testing.T) {
 	eachOfOurs(t, func(t *testing.T, o informer.Options) {
 		before := len(reported())
 		failures := 1
+		transformed := map[string]int{}
 		o.Transform = func(obj any) (any, error) {
-			if p := obj.(*corev1.Pod); p.Name == "bad" || p.Name == "pod-000001" && failures > 0 {
+			p := obj.(*corev1.Pod)
+			if p.Name == "bad" || p.Name == "pod-000001" && failures > 0 {
 				failures--
 				return nil, errors.New("on purpose")
 			}
+			transformed[p.Name]++
 			return obj, nil
 		}
 		s := newSource(t, 3)
@@ -275,7 +317,12 @@ func TestTransformerFails(t *testing.T) {
 		start(t, inf)
 		waitInBubble()
 		if n := len(inf.GetStore().ListKeys()); n != 3 || !inf.HasSynced() {
-			t.Errorf("after the second list: %d objects, synced %t", n, inf.HasSynced())
+			t.Errorf("%d objects, synced %t", n, inf.HasSynced())
+		}
+		for name, times := range transformed {
+			if times != 1 {
+				t.Errorf("%s was transformed %d times", name, times)
+			}
 		}
 		must[any](t)(s.Create(pod("ns/bad")))
 		must[any](t)(s.Create(pod("ns/good")))

@@ -52,8 +52,8 @@ type Options struct {
 	// Clock times resyncs, back-off and pauses; nil: the real one.
 	Clock clock.WithTicker
 	// Identifier is the name and the resource under which the informer publishes client-go's
-	// three metrics of informers, from its construction until the name is released. It is
-	// for one informer: make it with cache.InformerName.WithResource. The zero value means
+	// three metrics of informers: the store's version from its construction, the FIFO's from
+	// its start, until the name is released. It is for one informer: make it with cache.InformerName.WithResource. The zero value means
 	// no metrics, and no cost. With a name each event costs a call of the FIFO's Len and a
 	// Set under a lock, and each Pop or PopBatch two readings of the clock.
 	//

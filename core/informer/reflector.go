@@ -254,7 +254,7 @@ func (r *Reflector) listAndWatch(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			logger.V(4).Info("The server does not stream lists, falling back to a list", "reflector", r.name, "type", r.typeDescription, "err", err)
+			logger.V(4).Info("The streaming list failed, falling back to a list", "reflector", r.name, "type", r.typeDescription, "err", err)
 		}
 	}
 	if w == nil {

@@ -230,6 +230,9 @@ func isTable(obj runtime.Object) bool {
 	return gvk.Kind == "Table" && gvk.Group == metav1.GroupName && (gvk.Version == "v1" || gvk.Version == "v1beta1")
 }
 
+// errGoexit is the error of a call that ended its goroutine, as t.FailNow does in a fake.
+var errGoexit = errors.New("the ListerWatcher ended its goroutine (runtime.Goexit)")
+
 // await calls a ListerWatcher in a goroutine of its own. It returns what the call returns,
 // or the error of ctx if ctx is done before. Exactly one side gets the outcome: both wait
 // for ctx too and the channel has no buffer. So either the caller receives it or the
@@ -243,7 +246,7 @@ func await[T any](ctx context.Context, r *Reflector, call func(context.Context) 
 	}
 	outcomes := make(chan outcome)
 	go func() {
-		var o outcome
+		o := outcome{err: errGoexit} // until the call returns
 		defer func() {
 			if o.panic = recover(); o.panic != nil {
 				klog.FromContext(ctx).Error(nil, "The ListerWatcher panicked", "reflector", r.name, "type", r.typeDescription, "panic", o.panic, "stack", string(debug.Stack()))

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"reflect"
+	goruntime "runtime"
 	"strings"
 	"testing"
 
@@ -239,6 +240,21 @@ func TestListMakesRoomOnce(t *testing.T) {
 	remaining, l = math.MaxInt64, listing{}
 	if _, err := l.add(first, reflect.TypeFor[*corev1.Pod]()); err != nil || len(l.items) != 2 || cap(l.items) > 2*maxForetold {
 		t.Errorf("a server that foretells nonsense: %d items in room for %d, error %v", len(l.items), cap(l.items), err)
+	}
+}
+
+// TestGoexitIsAnError: a ListerWatcher that ends its goroutine, as t.FailNow does, has not
+// answered. Taken for an empty list, it would empty the store.
+func TestGoexitIsAnError(t *testing.T) {
+	t.Parallel()
+	ends := func(context.Context) (runtime.Object, error) { goruntime.Goexit(); return nil, nil }
+	var store tape
+	r := NewReflector(&script{lists: []listAnswer{ends}}, &corev1.Pod{}, &store, ReflectorOptions{UseWatchList: new(bool)})
+	if err := r.ListAndWatchWithContext(t.Context()); !errors.Is(err, errGoexit) {
+		t.Errorf("error %v, want %v", err, errGoexit)
+	}
+	if len(store.calls) > 0 {
+		t.Errorf("the store was told %q", store.calls)
 	}
 }
 

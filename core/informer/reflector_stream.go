@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/consistencydetector"
@@ -98,13 +99,15 @@ func (r *Reflector) stream(ctx context.Context, version string) (*initialItems, 
 // syncStream gives the objects of a complete streaming list to the store.
 func (r *Reflector) syncStream(ctx context.Context, items *initialItems) error {
 	r.unavailable = false
-	list := items.list()
+	list := items.list(func(err error) {
+		utilruntime.HandleErrorWithContext(ctx, err, "An object of a streaming list was left out", "reflector", r.name, "type", r.typeDescription)
+	})
 	if consistencydetector.IsDataConsistencyDetectionForWatchListEnabled() {
 		// KUBE_WATCHLIST_INCONSISTENCY_DETECTOR, for CI: panics if a list differs. It sorts what it is given.
 		consistencydetector.CheckDataConsistency(ctx, r.name, items.version, r.lw.ListWithContext, consistencydetector.TransformFunc(items.transform), metav1.ListOptions{}, func() []any { return slices.Clone(list) })
 	}
 	replace := r.store.Replace
-	if s, ok := r.store.(transformedStore); ok && items.transform != nil && !items.untransformed {
+	if s, ok := r.store.(transformedStore); ok && items.transform != nil {
 		replace = s.replaceTransformed
 	}
 	if err := replace(list, items.version); err != nil {
@@ -126,11 +129,12 @@ type initialItems struct {
 	chunks    [][]any // of itemsChunk, but for the last
 	version   string
 	transform cache.TransformFunc
-	// untransformed means that transform failed for an object, which was kept unchanged.
-	untransformed bool
-	last          types.NamespacedName // of the last item, while index is nil
-	index         map[types.NamespacedName]int
+	last      types.NamespacedName // of the last item, while index is nil
+	index     map[types.NamespacedName]int
 }
+
+// untransformed is an item for which transform failed. list tries it once more.
+type untransformed struct{ obj any }
 
 // itemsChunk is the number of objects in a chunk: 16 KiB of interface values.
 const itemsChunk = 1024
@@ -162,33 +166,33 @@ type transformedStore interface {
 
 // Add appends an object, or replaces the one of its name.
 func (l *initialItems) Add(obj any) error {
+	item := obj
 	if l.transform != nil {
-		// Trimmed at once, objects take less memory until the list is complete. If the
-		// transformer fails, the store tries it again and reports it: the object is not lost.
+		// Trimmed at once, objects take less memory until the list is complete.
 		if t, err := l.transform(obj); err == nil {
-			obj = t
+			item = t
 		} else {
-			l.untransformed = true
+			item = untransformed{obj}
 		}
 	}
-	name, err := nameOf(obj)
+	name, err := nameOf(item)
 	if err != nil {
 		return err
 	}
 	if l.index == nil {
 		if len(l.chunks) == 0 || inKeyOrder(l.last, name) {
 			l.last = name
-			l.append(obj)
+			l.append(item)
 			return nil
 		}
 		l.buildIndex()
 	}
 	if i, ok := l.index[name]; ok {
-		*l.at(i) = obj
+		*l.at(i) = item
 		return nil
 	}
 	l.index[name] = l.len()
-	l.append(obj)
+	l.append(item)
 	return nil
 }
 
@@ -221,13 +225,22 @@ func (l *initialItems) buildIndex() {
 	}
 }
 
-// list returns the objects. It may be called once, at the end.
-func (l *initialItems) list() []any {
+// list returns the objects. It may be called once, at the end. An object for which transform
+// fails a second time is left out and reported, as by client-go: it must not keep the others
+// from the store.
+func (l *initialItems) list(report func(error)) []any {
 	items := make([]any, 0, l.len())
 	for i, chunk := range l.chunks {
-		for _, obj := range chunk {
-			if obj != nil {
-				items = append(items, obj)
+		for _, item := range chunk {
+			if failed, is := item.(untransformed); is {
+				var err error
+				if item, err = l.transform(failed.obj); err != nil {
+					report(fmt.Errorf("transforming a %T: %w", failed.obj, err))
+					continue
+				}
+			}
+			if item != nil {
+				items = append(items, item)
 			}
 		}
 		l.chunks[i] = nil
@@ -236,6 +249,9 @@ func (l *initialItems) list() []any {
 }
 
 func nameOf(obj any) (types.NamespacedName, error) {
+	if failed, is := obj.(untransformed); is {
+		obj = failed.obj
+	}
 	m, err := meta.Accessor(obj)
 	if err != nil {
 		return types.NamespacedName{}, err

@@ -100,10 +100,10 @@ func TestWatchList(t *testing.T) {
 			watches: []watchAnswer{sends(event("ADDED a 3"), bookmark("4", false), event("ADDED b 5"), bookmark("5", true), bookmark("6", false))},
 			calls:   []string{"replace 5: a+trimmed b+trimmed", "bookmark 6", "version 6"},
 		}, {
-			name:    "an object that cannot be transformed is left to the store",
+			name:    "an object that cannot be transformed is left out",
 			store:   &powerfulTape{},
 			watches: []watchAnswer{sends(streamOf("5", []watch.Event{event("ADDED a 3"), raw})...)},
-			calls:   []string{"replace 5: a+trimmed b+raw"},
+			calls:   []string{"replace 5: a+trimmed"}, reported: []string{"left out"},
 		}, {
 			name:    "what is strange is reported and left out",
 			watches: []watchAnswer{sends(streamOf("5", []watch.Event{{Type: watch.Added, Object: &corev1.Node{}}, event("RENAMED a 3"), event("ADDED b 4")})...)},
@@ -215,7 +215,7 @@ func TestInitialItems(t *testing.T) {
 			}
 		}
 		got := map[string]any{}
-		items := l.list()
+		items := l.list(func(err error) { t.Error(err) })
 		for _, obj := range items {
 			got[obj.(*corev1.Pod).Name] = obj
 		}

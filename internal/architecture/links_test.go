@@ -1,6 +1,7 @@
 package architecture
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,14 +11,54 @@ import (
 )
 
 var (
-	link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`) // without the section and the title
-	code = regexp.MustCompile("(?ms)^```.*?^```$|`[^`\n]*`")
+	link    = regexp.MustCompile(`\]\(([^)\s]+)[^)]*\)`) // with the section, without the title
+	fence   = regexp.MustCompile("(?ms)^```.*?^```$")
+	code    = regexp.MustCompile("`[^`\n]*`")
+	heading = regexp.MustCompile(`(?m)^#{1,6} +(.*?) *$`)
+	linked  = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	anchor  = regexp.MustCompile(`<a (?:id|name)="([^"]+)">`)
+	dropped = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// Every link of the documentation that is no address leads to a file.
+// sections are the names by which a link can lead to a part of a page: those that GitHub gives
+// to headings, and the page's own anchors.
+func sections(page string) map[string]bool {
+	all := map[string]bool{}
+	page = fence.ReplaceAllString(page, "")
+	for _, m := range heading.FindAllStringSubmatch(page, -1) {
+		name := strings.ToLower(linked.ReplaceAllString(m[1], "$1"))
+		name = strings.ReplaceAll(dropped.ReplaceAllString(name, ""), " ", "-")
+		unique := name
+		for n := 1; all[unique]; n++ {
+			unique = fmt.Sprintf("%s-%d", name, n)
+		}
+		all[unique] = true
+	}
+	for _, m := range anchor.FindAllStringSubmatch(page, -1) {
+		all[m[1]] = true
+	}
+	return all
+}
+
+func TestSections(t *testing.T) {
+	t.Parallel()
+	got := sections("# One, `two` and [three](a.md)\n```\n# four\n```\n## Again\n## Again\n<a id=\"five\"></a>x_y\n")
+	for _, want := range []string{"one-two-and-three", "again", "again-1", "five"} {
+		if !got[want] {
+			t.Errorf("no section %q among %v", want, got)
+		}
+	}
+	if len(got) != 4 {
+		t.Errorf("%d sections, want 4: %v", len(got), got)
+	}
+}
+
+// TestDocumentationLinksLeadSomewhere follows every link of the documentation that is no
+// address: there must be the file and, in a page, the section.
 func TestDocumentationLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	root, checked := filepath.Join("..", ".."), 0
+	pages := map[string]map[string]bool{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -32,13 +73,32 @@ func TestDocumentationLinksLeadSomewhere(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(string(text), ""), -1) {
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(fence.ReplaceAllString(string(text), ""), ""), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
 			checked++
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
+			file, section, _ := strings.Cut(m[1], "#")
+			target := path
+			if file != "" {
+				target = filepath.Join(filepath.Dir(path), file)
+			}
+			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s links to %s: %v", path, m[1], err)
+				continue
+			}
+			if section == "" || filepath.Ext(target) != ".md" {
+				continue
+			}
+			if pages[target] == nil {
+				page, err := os.ReadFile(target)
+				if err != nil {
+					return err
+				}
+				pages[target] = sections(string(page))
+			}
+			if !pages[target][section] {
+				t.Errorf("%s links to %s, and %s has no such section", path, m[1], target)
 			}
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
@@ -133,15 +134,40 @@ func TestMeasureRefuses(t *testing.T) {
 	}
 }
 
-func TestForksByPreset(t *testing.T) {
+// TestMachinesShareThePresets measures one preset on each of two machines. The folder of the
+// first is copied to the second, which publishes both.
+func TestMachinesShareThePresets(t *testing.T) {
 	t.Parallel()
-	for _, preset := range []string{"quick", "lock-starvation", "informer-sync"} {
-		if got := flags(preset); got != nil {
-			t.Errorf("%s, where not everything takes turns, gets the flags %q", preset, got)
+	first, second := t.TempDir(), t.TempDir()
+	m := &machine{head: commit}
+	for results, preset := range map[string]string{first: "quick", second: "relist"} {
+		o := m.options(results, "quick", "relist")
+		o.Only = []string{preset}
+		if err := Measure(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(results, IndexFile)); !os.IsNotExist(err) {
+			t.Errorf("%s alone was published: %v", preset, err)
 		}
 	}
-	if got, want := flags("operations"), []string{"--forks", "4"}; !slices.Equal(got, want) {
-		t.Errorf("operations gets the flags %q, want %q", got, want)
+	if err := os.Rename(filepath.Join(first, Next, "quick"), filepath.Join(second, Next, "quick")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Measure(t.Context(), m.options(second, "quick", "relist")); err != nil {
+		t.Fatal(err)
+	}
+	if len(m.measured) != 2 {
+		t.Errorf("measured %q, want each preset once", m.measured)
+	}
+	for _, preset := range []string{"quick", "relist"} {
+		if !finished(filepath.Join(second, preset), commit) {
+			t.Errorf("%s was not published", preset)
+		}
+	}
+	o := m.options(first, "quick", "relist")
+	o.Only = []string{"stores"}
+	if err := Measure(t.Context(), o); err == nil || !strings.Contains(err.Error(), `no preset "stores"; there are quick, relist`) {
+		t.Errorf("a preset that is not of the evidence: %v", err)
 	}
 }
 
@@ -161,5 +187,39 @@ func TestIndexIsOfOneCommit(t *testing.T) {
 	}
 	if err := WriteIndex(&strings.Builder{}, results, []string{"quick", "stores"}); err == nil {
 		t.Error("a run is missing, and the index was written")
+	}
+}
+
+// TestForecastKnowsWhatRunsTook begins where only the load is known, and then has one run, of
+// which each process took ten times its load.
+func TestForecastKnowsWhatRunsTook(t *testing.T) {
+	t.Parallel()
+	o := Options{Results: t.TempDir(), Presets: []string{"quick", "relist"}}
+	if got := o.forecast(o.Presets); !strings.Contains(got, "load alone") {
+		t.Errorf("without a run the forecast is %q, want it to say that it is the load alone", got)
+	}
+	load := map[string]time.Duration{}
+	for _, preset := range o.Presets {
+		var err error
+		if load[preset], err = planLoad(preset); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := recordtest.Run(recordtest.Spec{Name: "quick", Forks: 6, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "twice", NsPerOp: 50}}})
+	r.Preset, r.Complete = "quick", true
+	for i := range r.Forks {
+		r.Forks[i].Seconds = 10 * load["quick"].Seconds() / float64(len(r.Forks))
+	}
+	dir := filepath.Join(o.Results, "quick")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := record.WriteRun(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, preset := range o.Presets {
+		if got, want := o.forecast([]string{preset}), "some "+(10*load[preset]).Round(time.Minute).String(); got != want {
+			t.Errorf("the forecast of %s is %q, want %q", preset, got, want)
+		}
 	}
 }

@@ -9,12 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/informerbench/informerbench/bench/runner"
-	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/sysinfo"
@@ -25,10 +21,6 @@ const (
 	Next = "next"
 	// revisionFile, in Next, holds the commit that is measured.
 	revisionFile = "revision"
-	// forksInTurns are the processes of each cell of a preset in which everything takes turns
-	// with the reference: a verdict needs four. Others have the default, of which a verdict
-	// on medians needs all.
-	forksInTurns = 4
 )
 
 // ErrUnfinished is the error of a Measure that has to be called again.
@@ -40,6 +32,9 @@ type Options struct {
 	Results string
 	// Presets are measured in this order; AllPresets for evidence that docs/ may cite.
 	Presets []string
+	// Only, if not empty, are those of the presets that this machine measures. Another one
+	// measures the others, at the same commit.
+	Only []string
 	// Head returns the commit of the work tree, or an error if it has changes: a run of them
 	// could not be repeated. It is asked only where nothing was begun.
 	Head func(context.Context) (revision string, err error)
@@ -60,23 +55,28 @@ func AllPresets() (names []string) {
 	return names
 }
 
-// Measure measures what is not there yet. When ctx ends it returns ErrUnfinished, and so it
-// does if a preset fails; what was measured is kept. Only one Measure may work in a folder.
+// Measure measures what is not there yet, and publishes the runs when all presets have one.
+// When ctx ends it returns ErrUnfinished, and so it does if a preset fails; what was measured
+// is kept. Only one Measure may work in a folder.
 func Measure(ctx context.Context, o Options) error {
 	next := filepath.Join(o.Results, Next)
 	revision, err := o.revision(ctx, next)
 	if err != nil {
 		return err
 	}
-	open, err := o.open(next, revision)
+	open, others, err := o.open(next, revision)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "%d of %d presets are to be measured at commit %s: %s (remove %s to begin at another commit)\n", len(open), len(o.Presets), revision, forecast(open), next)
+	fmt.Fprintf(o.Out, "%d of %d presets are to be measured at commit %s: %s (remove %s to begin at another commit)\n", len(open), len(o.Presets), revision, o.forecast(open), next)
 	if len(open) > 0 {
 		if err := o.measure(ctx, next, revision, open); err != nil {
 			return err
 		}
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(o.Out, "not published: %s have no run of this commit. Copy their folders into %s and call this again, or call it without -presets\n", strings.Join(others, ", "), next)
+		return nil
 	}
 	return o.publish(next)
 }
@@ -95,7 +95,7 @@ func (o Options) measure(ctx context.Context, next, revision string, open []stri
 		return err
 	}
 	for i, preset := range open {
-		fmt.Fprintf(o.Out, "\n%s: %s; then %s\n", preset, forecast(open[i:i+1]), forecast(open[i+1:]))
+		fmt.Fprintf(o.Out, "\n%s: %s; then %s\n", preset, o.forecast(open[i:i+1]), o.forecast(open[i+1:]))
 		out, err := filepath.Abs(filepath.Join(next, preset))
 		if err != nil {
 			return err
@@ -103,21 +103,13 @@ func (o Options) measure(ctx context.Context, next, revision string, open []stri
 		if err := o.dropOthers(out); err != nil {
 			return err
 		}
-		err = o.Run(ctx, dir, program, append([]string{"run", "--continue", "-o", out, "--preset", preset}, flags(preset)...)...)
+		err = o.Run(ctx, dir, program, "run", "--continue", "-o", out, "--preset", preset)
 		if err == nil && !finished(out, revision) {
 			err = fmt.Errorf("%s has no whole run of %s", out, revision)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w: %w; what was measured is in %s: the same command goes on", preset, ErrUnfinished, err, next)
 		}
-	}
-	return nil
-}
-
-// flags are those of a preset's run beside the folder and the preset's name.
-func flags(preset string) []string {
-	if n := planned(preset).Forks; n > 0 {
-		return []string{"--forks", strconv.Itoa(n)}
 	}
 	return nil
 }
@@ -145,18 +137,28 @@ func (o Options) revision(ctx context.Context, next string) (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// open are the presets that have no whole run of the commit.
-func (o Options) open(next, revision string) (open []string, err error) {
-	for _, preset := range o.Presets {
-		if _, err := load.LookupPreset(preset); err != nil {
-			return nil, err
-		}
-		// The latter if publish was interrupted.
-		if !finished(filepath.Join(next, preset), revision) && !finished(filepath.Join(o.Results, preset), revision) {
-			open = append(open, preset)
+// open are the presets that have no whole run of the commit: those that are this machine's,
+// and the others.
+func (o Options) open(next, revision string) (own, others []string, err error) {
+	for _, preset := range o.Only {
+		if !slices.Contains(o.Presets, preset) {
+			return nil, nil, fmt.Errorf("no preset %q; there are %s", preset, strings.Join(o.Presets, ", "))
 		}
 	}
-	return open, nil
+	for _, preset := range o.Presets {
+		if _, err := load.LookupPreset(preset); err != nil {
+			return nil, nil, err
+		}
+		switch {
+		// The latter if publish was interrupted.
+		case finished(filepath.Join(next, preset), revision), finished(filepath.Join(o.Results, preset), revision):
+		case len(o.Only) == 0, slices.Contains(o.Only, preset):
+			own = append(own, preset)
+		default:
+			others = append(others, preset)
+		}
+	}
+	return own, others, nil
 }
 
 func finished(dir, revision string) bool {
@@ -185,32 +187,4 @@ func (o Options) publish(next string) error {
 		return err
 	}
 	return os.RemoveAll(next)
-}
-
-// planned are the options of a preset's run, for its flags and its forecast.
-func planned(preset string) runner.Options {
-	o := runner.Options{Preset: preset, Out: filepath.Join(os.TempDir(), "informerbench-forecast"), Profile: true}
-	if p, err := load.LookupPreset(preset); err == nil && !slices.ContainsFunc(p.Workloads, outOfTurns) {
-		o.Forks = forksInTurns
-	}
-	return o
-}
-
-// outOfTurns reports whether a workload has something that does not take turns with the
-// reference: groups, or an informer.
-func outOfTurns(w load.Workload) bool {
-	return len(w.Groups) > 0 || w.Component == contract.ComponentInformer
-}
-
-// forecast says how long presets take by their plans.
-func forecast(presets []string) string {
-	var sum time.Duration
-	for _, name := range presets {
-		p, err := runner.NewPlan(planned(name))
-		if err != nil {
-			return "for an unknown time: " + err.Error()
-		}
-		sum += p.Load()
-	}
-	return "some " + sum.Round(time.Minute).String()
 }

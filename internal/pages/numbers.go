@@ -58,7 +58,7 @@ func (s *Source) named(name string, interval bool) (string, error) {
 	return s.text(n, interval)
 }
 
-// text formats the number, with its interval if asked to and if there is one.
+// text formats the number, with its interval if asked to and if it is more than the number.
 func (s *Source) text(n number, interval bool) (string, error) {
 	r, err := s.run(n.preset)
 	if err != nil {
@@ -80,8 +80,9 @@ func (s *Source) text(n number, interval bool) (string, error) {
 	}
 	e := found.Estimate()
 	text := report.NumberText(found.Metric, e.Median)
-	if interval && e.Lo != e.Hi {
-		text = fmt.Sprintf("%s [%s, %s]", text, report.NumberText(found.Metric, e.Lo), report.NumberText(found.Metric, e.Hi))
+	lo, hi := report.NumberText(found.Metric, e.Lo), report.NumberText(found.Metric, e.Hi)
+	if interval && (lo != text || hi != text) {
+		text = fmt.Sprintf("%s [%s, %s]", text, lo, hi)
 	}
 	return text, nil
 }

@@ -22,8 +22,8 @@ import (
 // all pairs of a block. The interval at Confidence inverts the test, so it contains 1 where P
 // is above 1 - Confidence; too few values give the interval from 0 to FromZero.
 //
-// No shape of distribution is assumed: on no machine does the code differ, is all that a small
-// P speaks against. Cost: O(pairs log pairs), and some milliseconds for the exact distribution.
+// No shape of distribution is assumed. A small P speaks against one hypothesis only: that on
+// no machine the code differs. Cost: O(pairs log pairs), and some milliseconds for the exact distribution.
 func RatioWithin(base, head [][]float64) (Ratio, error) {
 	if len(base) != len(head) {
 		return Ratio{}, fmt.Errorf("%d blocks against %d", len(base), len(head))

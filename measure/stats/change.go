@@ -229,6 +229,9 @@ func trimmed(values []float64) (mean, squares, kept float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	cut := int(trimmedShare * float64(n))
+	if sorted[cut] == sorted[n-1-cut] { // their computed mean could differ in its last digit
+		return sorted[cut], 0, float64(n - 2*cut)
+	}
 	mean = stat.Mean(sorted[cut:n-cut], nil)
 	for i := range cut {
 		sorted[i], sorted[n-1-i] = sorted[cut], sorted[n-1-cut]

@@ -155,6 +155,21 @@ func TestChangesIn(t *testing.T) {
 	}
 }
 
+// TestRoundingIsNoChange: means of one value over different counts differ in their last digit
+// for some values, as this one; with no noise that must not be a certain change.
+func TestRoundingIsNoChange(t *testing.T) {
+	t.Parallel()
+	const v = 1.5 + 0x1p-51
+	series := make([]float64, 30)
+	for i := range series {
+		series[i] = v
+	}
+	series[15], series[24] = v+1, v+1 // two disturbed runs, which are trimmed
+	if p := ClearestChange(series); p < 0.5 {
+		t.Errorf("P is %g", p)
+	}
+}
+
 func TestLevel(t *testing.T) {
 	t.Parallel()
 	if mean, lo, hi := Level([]float64{7}); mean != 7 || lo != 7 || hi != 7 {

@@ -57,8 +57,8 @@ func EstimateOf(values []float64) Estimate {
 	return e
 }
 
-// OutliersOf returns the positions of the values beyond Tukey's outer or inner
-// fences; fewer than four values have none.
+// OutliersOf returns the positions of the values beyond Tukey's inner fences;
+// fewer than four values have none.
 func OutliersOf(values []float64) []int {
 	if len(values) < 4 {
 		return nil

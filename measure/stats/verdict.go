@@ -66,7 +66,7 @@ func (r Rule) Judge(direction metrics.Direction, ratio Ratio, floor float64) Ver
 		return NotComparable
 	}
 	if ratio.Lo == 1 && ratio.Hi == 1 && ratio.N > 1 {
-		return Same // equal counts, in all forks
+		return Same // such as equal counts in all forks
 	}
 	if !ratio.Enough() {
 		return Inconclusive

@@ -28,7 +28,7 @@ type cell = atomic.Pointer[record]
 
 // array is a dense sequence of objects: every snapshot has a length, below which it sees
 // an object in each cell, and none from there on. Readers call length, objects, keys and
-// records; everything else is the writer's.
+// records; everything else is the writer's, but used, which they load.
 //
 // The cells lie in blocks of blockSize. An array of one block starts smaller, and doubles.
 // A block or a list of blocks that was replaced does not change any more. A reader that

@@ -10,7 +10,7 @@ import (
 // copies keeps copies of the objects of an array, block by block. A list of blocks that
 // have not changed for a while copies contiguous memory, and does not follow a pointer for
 // each object. Readers make the copies, and writers drop them: a copy keeps no replaced
-// object alive.
+// object alive, unless the reader that publishes it is stopped before it looks again.
 type copies struct {
 	blocks atomic.Pointer[[]*blockCopy]
 }
@@ -21,9 +21,9 @@ type blockCopy struct {
 	// that write is committed. So if touched is at most a reader's snapshot, the block is,
 	// for that snapshot, as write touched left it.
 	touched atomic.Uint64
-	// seen is the value of touched, plus one, that the last reader found who read cell by
-	// cell. The next reader that finds the same touched makes a copy: so a block that
-	// changes all the time is not copied.
+	// seen is touched+1, as the last reader found it that read the block cell by cell. The
+	// next reader that finds the same touched makes a copy: so a block that changes all the
+	// time is not copied.
 	seen atomic.Uint64
 	copy atomic.Pointer[objectsAt]
 }

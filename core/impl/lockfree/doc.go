@@ -42,13 +42,15 @@
 // points to a stand-in for a while. The stand-in leads to that record, is stamped with this
 // write, and is linked to what the cell pointed to before. Both cells change in the same
 // write, so no snapshot sees an object twice or misses one. The record itself takes the
-// stand-in's place as soon as no open snapshot is older. The stand-in is used again once
-// all slots were seen free after that (standin.go). That is a quiescent state (Fraser 2004);
+// stand-in's place when the retire list is next gone through and no open snapshot is older.
+// The stand-in is used again once all slots were seen free after that (standin.go). That is a
+// quiescent state (Fraser 2004);
 // if the writer does not find one at once, it leaves the stand-in to the garbage collector.
 // An empty bucket is removed when none of its cells is in use any more (index.go), and is
 // then used again in the same way. A record knows the object's places, and thereby its
-// former index values. So IndexFuncs run on new objects only, one at a time, under the
-// writers' mutex (STORE-48).
+// former index values. So a write runs the IndexFuncs on new objects only, and AddIndexers on
+// all; both run them one at a time, under the writers' mutex (STORE-48). Index runs one on
+// the reader's own object, at any time.
 //
 // A List would follow two pointers for each object. So readers keep copies of the objects,
 // in blocks of 256 cells, where a list found a block unchanged since the list before. A
@@ -89,11 +91,14 @@
 //
 //	Add, Update, Delete, Transaction, Bookmark   core.commit: the store to committed
 //	Replace, AddIndexers                         the store to Store.view
-//	List, ListKeys, Index, IndexKeys, ByIndex,   readers.acquire: the load of committed, or the
-//	ListIndexFuncValues                          writer's, where the writer chose for the reader
+//	List, ListKeys, Index, IndexKeys, ByIndex,   readers.acquire: the load of committed or, where
+//	ListIndexFuncValues                          the writer chose for the reader, the writer's
+//	                                             exchange of the slot
 //	Get                                          the load of an entry's object (values.go), or of a
 //	                                             free entry's word; else as
-//	LastStoreSyncResourceVersion                 the load of committed after that of the newest version
+//	LastStoreSyncResourceVersion                 the load of the newest version, or the commit of its
+//	                                             write if that is later; the second load of committed
+//	                                             if the former version is returned (core.look)
 //	GetIndexers                                  the load of Store.view
 //
 // A reader that loaded the view before a Replace and committed after it reads the old
@@ -108,6 +113,7 @@
 // changed hands since. That holds however long it is open and however many writes come:
 // versions between two snapshots that neither sees are dropped. Between two looks at the
 // slots, writes add more versions and stand-ins: at most as many as are kept anyway, or 64.
+// What a snapshot kept is dropped by the next write after it: without one, it stays.
 // A reader stalls in a snapshot only where its goroutine is not run: no code of the caller
 // runs inside. A reader may be stopped after it announced itself and before it has a
 // snapshot. The writer then gives it one.
@@ -139,6 +145,8 @@
 //   - the first look at the slots after a long snapshot goes through all that waited for it;
 //   - a full part of a table is copied: at most 1,024 entries of 32 bytes;
 //   - a block of 256 cells is made or copied;
+//   - a list grows and is copied: that of the buckets, with 8 bytes for each value of an index,
+//     or under an open snapshot the retire list, with 16 for each entry;
 //   - a directory is copied: of the blocks, with one entry for 256 objects, or of the table,
 //     with one for about 500.
 package lockfree

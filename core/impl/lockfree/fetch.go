@@ -11,7 +11,7 @@ import (
 const fetchLen = 16
 
 // fetch brings into the cache what the writes of a part of a Transaction will read, at most
-// fetchLen of them, and returns the words of their keys. It changes nothing.
+// fetchLen of them, and returns the words of their keys. It changes nothing of the store.
 //
 // In a large store each step of a write is a cache miss, and its address comes from the step
 // before: entry, key, record, bucket, index value. So a single write waits for one miss after

@@ -43,7 +43,7 @@ type bucket struct {
 	index   *index
 	id      uint32
 	retired bool // whether the bucket is in a retire list
-	mark    mark // none but within reindexMany
+	mark    mark // used only inside reindexMany
 
 	first   version // says since which write the bucket exists
 	objects array

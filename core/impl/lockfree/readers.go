@@ -84,8 +84,8 @@ func newReaders() *readers {
 // garbage collector looks, and an old snapshot, for which most blocks are read cell by cell;
 // and a writer that wants to run would wait for a turn of each. docs/stores.md has the effect.
 //
-// It is no lock. After n/16 turns the read begins whatever the others do, so a reader that is
-// stopped delays no other by more than a part of its own work.
+// It is no lock. After n/16 turns the read begins whatever the others do, even if another reader
+// is stopped for ever. A turn takes as long as the goroutines that it lets run.
 func (r *readers) admit(n int) {
 	if n < yieldEvery {
 		return

@@ -11,7 +11,8 @@ import (
 
 // record holds the versions of a key's object, and where in the arrays the object lies.
 // The table and the arrays point to it. The table keeps the record of a deleted key until
-// its part is rebuilt. Readers load newest and read the key, which never changes; all other
+// its part is rebuilt. Readers load newest and read the key, which does not change while a
+// reader can reach the record (a bucket's is another when the bucket is used again); all other
 // fields are the writer's. A record takes 48 bytes: the key, of less than 4 GiB, is kept as
 // pointer and length.
 type record struct {

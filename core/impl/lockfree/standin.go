@@ -119,10 +119,10 @@ func (s *standIn) prune(open []uint64) {
 }
 
 // spares are stand-ins and buckets to be used again. So where no reader is about, a write that
-// moves an object allocates only the object's version. Only its cell leads to a stand-in that
-// is retired, only the table of its index to a bucket, and readers go through both only while
-// they hold a slot. So what was taken from there is out of reach once all slots have been seen
-// free after that: later readers do not find it.
+// moves an object allocates only the object's version. Readers find a stand-in through its
+// cell, a bucket through the table of its index or the cell of its value, and go through these
+// only while they hold a slot. So what was taken from all of these is out of reach once all
+// slots have been seen free after that: later readers do not find it.
 type spares struct {
 	standIns pool[standIn]
 	buckets  pool[bucket]

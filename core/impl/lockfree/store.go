@@ -103,8 +103,9 @@ func (s *Store) Get(key string) (item any, exists bool) {
 // may be interrupted anywhere and has no snapshot. If the write of n is still under way
 // after the version before n was loaded, that one is the newest committed version: a version
 // is not cut before the next one is committed. The Get is then linearized at this second
-// load of the committed number. Otherwise it is linearized at its first load, or where n
-// was committed.
+// load of the committed number. Otherwise it is linearized where n was loaded or, if that is
+// later, where n was committed: at the first load of the committed number another write may
+// have been committed meanwhile.
 func (c *core) look(n *version) (item any, exists bool) {
 	explore.Point("look.committed")
 	if n.seq > c.committed.Load() {

@@ -49,7 +49,7 @@ func (s *shown) object(data unsafe.Pointer) (obj any) {
 	return obj
 }
 
-// learn makes the type of obj the one of the table, if it has none.
+// learn sets kind to the type of obj, unless it is set or obj is a tombstone's.
 func (s *shown) learn(obj any) {
 	if s.kind == nil {
 		if _, absent := obj.(absence); !absent {

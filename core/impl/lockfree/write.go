@@ -22,7 +22,8 @@ type core struct {
 
 	// resourceVersion leads to the version of the newest write that set it, and to that of
 	// the newest committed one. The version's object has it; see version.resourceVersion. So
-	// up to two objects stay alive, though deleted, until other writes set it.
+	// up to two objects stay alive, though deleted, until other writes set it, and with them
+	// the former versions that an open snapshot kept.
 	resourceVersion struct {
 		newest, committed atomic.Pointer[version]
 	}
@@ -200,7 +201,9 @@ func (c *core) commit() {
 	idle := c.readers.idle()
 	if idle {
 		w.spares.recycle()
-		c.reclaim(&w.retireList, nil) // a bucket stays if a cell of it is on the store's list
+		// A bucket stays if a cell of it is on the store's list. Of one that goes, the cell of
+		// its value may be there: that list is gone through below, before the bucket is used.
+		c.reclaim(&w.retireList, nil)
 	} else {
 		w.spares.forget()
 	}

@@ -23,5 +23,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// [1 3] <nil>
-	// the store has no index "colour": give it to the constructor or to AddIndexers
+	// reading from the store: Index with name colour does not exist: give it to the constructor or to AddIndexers
 }

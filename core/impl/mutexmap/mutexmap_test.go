@@ -61,7 +61,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		err  error
 		want []string
 	}{
-		{unknown, []string{`"width"`, "AddIndexers"}},
+		{unknown, []string{"name width", "AddIndexers"}},
 		{taken, []string{`"length"`, "another name"}},
 	} {
 		for _, want := range c.want {

@@ -7,11 +7,14 @@
 package dynamicinformer
 
 import (
+	"context"
 	"maps"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	clientgo "k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
@@ -93,8 +96,24 @@ func (f *factory) Shutdown() {
 
 func newInformer(client dynamic.Interface, gvr schema.GroupVersionResource, namespace string, tweak TweakListOptionsFunc, options informer.Options) cache.SharedIndexInformer {
 	options.ObjectDescription = gvr.String()
-	lw := informer.NewListWatch(client, client.Resource(gvr).Namespace(namespace), tweak)
+	lw := informer.NewListWatch(client, resourceClient{client, gvr, namespace}, tweak)
 	return informer.New(lw, &unstructured.Unstructured{}, options)
+}
+
+// resourceClient lists and watches a resource in a namespace, or in all if it is empty. It
+// asks the client only then: a test may have none, and fill the store by hand.
+type resourceClient struct {
+	client    dynamic.Interface
+	resource  schema.GroupVersionResource
+	namespace string
+}
+
+func (c resourceClient) List(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+	return c.client.Resource(c.resource).Namespace(c.namespace).List(ctx, options)
+}
+
+func (c resourceClient) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	return c.client.Resource(c.resource).Namespace(c.namespace).Watch(ctx, options)
 }
 
 type genericInformer struct {

@@ -44,6 +44,21 @@ func newClient(objects ...runtime.Object) dynamic.Interface {
 	return fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{things: "ThingList"}, objects...)
 }
 
+// TestAFactoryWithoutAClient: tests of programs make one, and fill the store by hand.
+func TestAFactoryWithoutAClient(t *testing.T) {
+	for whose, newFactory := range map[string]func(dynamic.Interface, time.Duration) clientgo.DynamicSharedInformerFactory{
+		"ours": dynamicinformer.NewDynamicSharedInformerFactory, "client-go": clientgo.NewDynamicSharedInformerFactory,
+	} {
+		i := newFactory(nil, 0).ForResource(things)
+		if err := i.Informer().GetIndexer().Add(thing("ns", "a", "1")); err != nil {
+			t.Errorf("%s: %v", whose, err)
+		}
+		if obj, err := i.Lister().ByNamespace("ns").Get("a"); err != nil || obj == nil {
+			t.Errorf("%s: the lister gives %v, %v", whose, obj, err)
+		}
+	}
+}
+
 // A program written for client-go's factory, run on ours and on client-go's.
 func TestAProgramOfClientGosRunsUnchanged(t *testing.T) {
 	for whose, newFactory := range map[string]func(dynamic.Interface, time.Duration, string, clientgo.TweakListOptionsFunc) clientgo.DynamicSharedInformerFactory{

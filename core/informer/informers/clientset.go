@@ -93,37 +93,30 @@ func (r *resource) newObject() runtime.Object {
 	return reflect.New(r.object.Elem()).Interface().(runtime.Object)
 }
 
-// in returns the resource's client for a namespace, or for all if it is empty. A
-// cluster-scoped resource has no namespace.
-func (r *resource) in(clientset kubernetes.Interface, namespace string) resourceClient {
-	group := reflect.ValueOf(clientset).MethodByName(r.group).Call(nil)[0]
+// resourceClient lists and watches a resource in a namespace, or in all if it is empty. It
+// asks the clientset only then: a test may have none, and fill the store by hand.
+type resourceClient struct {
+	resource  *resource
+	clientset kubernetes.Interface
+	namespace string
+}
+
+// typed returns the clientset's client of the resource. A cluster-scoped resource has no
+// namespace.
+func (c resourceClient) typed() any {
+	r := c.resource
+	group := reflect.ValueOf(c.clientset).MethodByName(r.group).Call(nil)[0]
 	var where []reflect.Value
 	if r.namespaced {
-		where = []reflect.Value{reflect.ValueOf(namespace)}
+		where = []reflect.Value{reflect.ValueOf(c.namespace)}
 	}
-	client := group.Interface()
-	return newResourceClient(reflect.ValueOf(client).MethodByName(r.kinds).Call(where)[0].Interface())
+	return reflect.ValueOf(group.Interface()).MethodByName(r.kinds).Call(where)[0].Interface()
 }
 
-// resourceClient is a typed client. Its List is called by reflection, because each client's
-// List returns a type of its own.
-type resourceClient struct {
-	list    reflect.Value
-	watcher interface {
-		Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
-	}
-}
-
-func newResourceClient(client any) resourceClient {
-	c := resourceClient{list: reflect.ValueOf(client).MethodByName("List")}
-	c.watcher = client.(interface {
-		Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
-	})
-	return c
-}
-
+// List calls the client's by reflection, because each client's List returns a type of its own.
 func (c resourceClient) List(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	out := c.list.Call([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(options)})
+	list := reflect.ValueOf(c.typed()).MethodByName("List")
+	out := list.Call([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(options)})
 	if err, failed := out[1].Interface().(error); failed {
 		return nil, err
 	}
@@ -131,5 +124,9 @@ func (c resourceClient) List(ctx context.Context, options metav1.ListOptions) (r
 }
 
 func (c resourceClient) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	return c.watcher.Watch(ctx, options)
+	return c.typed().(watcher).Watch(ctx, options)
+}
+
+type watcher interface {
+	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
 }

@@ -127,7 +127,7 @@ func (c *config) newInformer(client kubernetes.Interface, r *resource, resync ti
 	if c.name != nil {
 		options.Identifier = c.name.WithResource(r.gvr)
 	}
-	i := informer.New(informer.NewListWatch(client, r.in(client, c.namespace), c.tweak), r.newObject(), options)
+	i := informer.New(informer.NewListWatch(client, resourceClient{r, client, c.namespace}, c.tweak), r.newObject(), options)
 	if c.transform != nil {
 		// It cannot fail: the informer has not been started.
 		_ = i.SetTransform(c.transform)

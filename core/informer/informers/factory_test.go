@@ -56,6 +56,21 @@ func isOurs(i cache.SharedIndexInformer) bool {
 	return ours
 }
 
+// TestAFactoryWithoutAClient: tests of programs make one, and fill the store by hand.
+func TestAFactoryWithoutAClient(t *testing.T) {
+	for whose, newFactory := range map[string]func(kubernetes.Interface, time.Duration) clientgo.SharedInformerFactory{
+		"ours": informers.NewSharedInformerFactory, "client-go": clientgo.NewSharedInformerFactory,
+	} {
+		pods := newFactory(nil, 0).Core().V1().Pods()
+		if err := pods.Informer().GetIndexer().Add(pod("ns", "a")); err != nil {
+			t.Errorf("%s: %v", whose, err)
+		}
+		if p, err := pods.Lister().Pods("ns").Get("a"); err != nil || p.Name != "a" {
+			t.Errorf("%s: the lister gives %v, %v", whose, p, err)
+		}
+	}
+}
+
 // kindsOf calls visit with every generated informer of a factory, such as that of
 // Core().V1().Pods().
 func kindsOf(f clientgo.SharedInformerFactory, visit func(path string, i cache.SharedIndexInformer, lister bool)) {

@@ -21,9 +21,9 @@
 //   - PairingHeap: in PopReady all items, if they were added in order and none came out since
 //   - BinaryHeap: the growth of its array, which is copied, and giving memory back
 //
-// Times are exact over all that time.Time can hold, but for a Wheel's rounding to ticks;
-// how, and what is said of times with and without a monotonic reading in one structure,
-// stands at the type epoch.
+// Times are exact over all that time.Time can hold, but for a Wheel's rounding to ticks. The
+// comment of type epoch says how, and how times with and without a monotonic reading are
+// ordered.
 //
 // docs/delays.md has the numbers, and what else was considered.
 //

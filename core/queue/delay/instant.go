@@ -14,8 +14,8 @@ import (
 // epoch, while Compare takes the wall clock's, which may have been set meanwhile:
 // by Compare, an order of mixed times need not even be one (a < b < c < a).
 //
-// What lies 292 years or more from the epoch has no such value. It is kept at the least
-// or the greatest one, and its exact time beside it, in farTimes.
+// A time that is 292 years or more from the epoch has no such value. It has the least or the
+// greatest one, and its exact time is kept in farTimes.
 type epoch struct{ base time.Time }
 
 func newEpoch() epoch { return epoch{time.Now()} }

@@ -20,8 +20,8 @@ const crowded = 1024
 
 // intake is where producers leave their events for the consumer, in the order in which
 // their calls took effect. Its lock is held for the copying of one event, for the change of a
-// few pointers, or while a lone event is made Deltas. It is never held while a key is computed, an object is transformed, a
-// store is asked or a handler works.
+// few pointers, or while a lone event is made Deltas. It is never held while a key is computed,
+// an object is transformed, a store is asked or a handler works.
 type intake struct {
 	// caughtUp means that nothing waits but what is here, so that a lone event may be handed
 	// out straight from here. It is written under the engine's lock. Before something comes to

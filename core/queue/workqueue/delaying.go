@@ -55,7 +55,7 @@ type heap[T comparable] struct {
 		lock
 		waiting contract.DelayHeap[T] // with an intake; nil once the queue is shut down
 	}
-	_   [64]byte // the lock on a cache line of its own
+	_   [64]byte // the lock and waiting on cache lines of their own
 	due run[T]
 	_   [64]byte // the next heap's lock too
 }
@@ -155,8 +155,8 @@ func (q *DelayingQueue[T]) takeDue(due []T, now time.Time) []T {
 
 // run holds items that were due and left their heap, in the order of their times. The
 // goroutine that moves items merges the runs of all heaps, and so holds one heap's lock at a
-// time. A run is that goroutine's own. An item in it counts as ready, though no worker can have
-// it yet: if it is added once more, it waits once more.
+// time. A run is that goroutine's own. An item in it has left its heap and is not ready yet: if it
+// is added once more, it waits once more, and ShutDown drops it.
 type run[T comparable] struct {
 	left  []contract.Waiting[T] // a part of items
 	items [runLen]contract.Waiting[T]

@@ -21,16 +21,18 @@
 // A delay of zero or less adds at once. That includes time.Duration(math.NaN()), which
 // is zero or the least duration. An item must equal itself. One that does not, such as a
 // float64 NaN, is handed out once for each Add, as by client-go. The queue never finds it
-// again: it stays in memory after Done, and ShutDownWithDrain waits for ever.
+// again: it stays in memory after Done, and ShutDownWithDrain waits for ever. A queue with
+// Config.Order must not be given one.
 //
 // Every method may be called by any number of goroutines at once. Costs, with m items
 // waiting for their time: Add, Get, Done and Len take O(1), but see [PriorityQueue]. They
 // take no memory but a node per item, which is reused. AddAfter takes what the heap's Add
 // takes (O(log m) for a binary heap). It hands nothing to the goroutine that makes items
-// ready, but may wait for its lock. Over a contract.BatchDelayHeap one AddAfter in 16 does
-// the work of all 16. No call moves all items at once, however many come or go: the table
+// ready, but may wait for its lock. Over a contract.BatchDelayHeap one AddAfter in 16 adds
+// the items of all 16 to the heap. No call moves all items at once, however many come or go: the table
 // grows and shrinks a bucket at a time. After a flood the memory is given back as the items
-// go, except what the heap keeps.
+// go, except what the heap keeps, and with metrics two maps of the items' times, which do not
+// shrink. A PriorityQueue's heap keeps an item that became ready before its time until then.
 //
 //	bytes per item (string, 64 bit)   ready   waiting
 //	Queue, DelayingQueue              48+8    the heap's

@@ -44,9 +44,10 @@ type rank[T comparable] struct {
 // Items of one priority that are due at the same instant come out in the order in which
 // they were added (QUEUE-40), over a heap that is contract.ArrivalOrdered.
 //
-// One lock guards everything. No call holds it for longer than O(log n + log p), with n
-// items waiting for their time and p different priorities ready. AddWithOpts takes the lock
-// once for each item.
+// One lock guards everything. A call holds it for O(log n + log p), with n items waiting for
+// their time and p different priorities ready; one AddAfter in 16 adds 16 items to the heap,
+// and up to 64 due items become ready under one lock. Queued holds it for O(items). AddWithOpts
+// takes the lock once for each item.
 type PriorityQueue[T comparable] struct {
 	metrics *metrics[T]             // nil counts nothing
 	retries workqueue.CounterMetric // nil counts nothing

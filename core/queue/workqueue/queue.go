@@ -36,7 +36,7 @@ type Config[T comparable] struct {
 	Turn int
 }
 
-// state is what a queue knows of an item; the queue does not hold an item in no state.
+// state is what a queue knows of an item. An item without a state is not in the queue.
 type state uint8
 
 const (
@@ -223,7 +223,7 @@ func (q *Queue[T]) ShutDown() { q.shutDown(false) }
 
 // ShutDownWithDrain is ShutDown, and returns once no worker has an item. Like client-go's
 // it does not wait for ready items that no worker has taken. A later ShutDown ends the
-// waiting.
+// waiting, unless another ShutDownWithDrain begins at once.
 func (q *Queue[T]) ShutDownWithDrain() { q.shutDown(true) }
 
 func (q *Queue[T]) shutDown(drain bool) {

@@ -123,7 +123,7 @@ func (s *Store) find(index string, values []string, found func(key string, objec
 	return nil
 }
 
-func noIndex(name string) error { return fmt.Errorf("mystore: there is no index %q", name) }
+func noIndex(name string) error { return fmt.Errorf("mystore: Index with name %s does not exist", name) }
 
 // ByIndex returns the objects that have a value in an index.
 func (s *Store) ByIndex(indexName, indexedValue string) (objects []any, err error) {
@@ -179,7 +179,7 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 	defer s.mu.Unlock()
 	for name := range newIndexers {
 		if s.mu.indexers[name] != nil {
-			return fmt.Errorf("mystore: there is an index %q already", name)
+			return fmt.Errorf("mystore: indexer conflict: there is an index %q already", name)
 		}
 	}
 	records := make(map[string]record, len(s.mu.records))

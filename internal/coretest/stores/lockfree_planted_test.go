@@ -45,6 +45,10 @@ var faults = []explore.Fault{
 		"	a.standIn(w, pos, last)\n",
 		"	if explore.Planted(\"a record moved without a stand-in\") {\n		a.cell(pos).Store(last)\n	} else {\n		a.standIn(w, pos, last)\n	}\n",
 	}}},
+	{Name: "a value's place taken without a stand-in", File: lockFreeDir + "index.go", Edits: [][2]string{{
+		"	x.values.standIn(w, b.pos, &b.record)\n",
+		"	if explore.Planted(\"a value's place taken without a stand-in\") {\n		x.values.cell(b.pos).Store(&b.record)\n	} else {\n		x.values.standIn(w, b.pos, &b.record)\n	}\n",
+	}}},
 	{Name: "the object not hidden", File: lockFreeDir + "values.go", Edits: [][2]string{{
 		"		atomic.StorePointer(&e.data, nil)\n",
 		"		if !explore.Planted(\"the object not hidden\") {\n			atomic.StorePointer(&e.data, nil)\n		}\n",

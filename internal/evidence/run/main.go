@@ -3,6 +3,7 @@
 //
 //	go run ./internal/evidence/run                  # all presets: hours, see the forecast
 //	go run ./internal/evidence/run -for 2h          # stop after two hours; the same command goes on
+//	go run ./internal/evidence/run -presets stores  # only this one; other machines measure the others
 //	go run ./internal/evidence/run -index           # write results/README.md again
 package main
 
@@ -24,6 +25,7 @@ import (
 func main() {
 	results := flag.String("results", "results", "`folder` of the runs")
 	limit := flag.Duration("for", 0, "stop after this `time`, with what was measured kept; 0 for no limit")
+	presets := flag.String("presets", "", "`names`, with commas between, of the presets that this machine measures; default all")
 	index := flag.Bool("index", false, "only write the index of the runs again")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -37,16 +39,20 @@ func main() {
 		ctx, cancel = context.WithTimeout(ctx, *limit)
 		defer cancel()
 	}
-	if err := run(ctx, *results, *index); err != nil {
+	if err := run(ctx, *results, *presets, *index); err != nil {
 		fmt.Fprintln(os.Stderr, "evidence:", err)
 		stop()
 		os.Exit(1) //nolint:gocritic // what is deferred has been done
 	}
 }
 
-func run(ctx context.Context, results string, index bool) (failed error) {
+func run(ctx context.Context, results, presets string, index bool) (failed error) {
 	if index {
 		return evidence.UpdateIndex(results, evidence.AllPresets())
+	}
+	var only []string
+	if presets != "" {
+		only = strings.Split(presets, ",")
 	}
 	tree, err := os.MkdirTemp("", "informerbench-evidence-")
 	if err != nil {
@@ -55,7 +61,7 @@ func run(ctx context.Context, results string, index bool) (failed error) {
 	w := &workTree{dir: filepath.Join(tree, "tree")}
 	defer func() { failed = errors.Join(failed, w.remove(), os.RemoveAll(tree)) }()
 	return evidence.Measure(ctx, evidence.Options{
-		Results: results, Presets: evidence.AllPresets(), Head: head, Program: w.build, Run: start, Out: os.Stdout,
+		Results: results, Presets: evidence.AllPresets(), Only: only, Head: head, Program: w.build, Run: start, Out: os.Stdout,
 	})
 }
 
