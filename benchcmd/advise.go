@@ -69,6 +69,7 @@ the commands that measure this load; --workload writes the workload that they ne
 		},
 	}
 	a.add(cmd)
+	cmd.MarkFlagsMutuallyExclusive("workload", "format")
 	return cmd
 }
 

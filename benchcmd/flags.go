@@ -5,10 +5,12 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/informerbench/informerbench/bench/runner"
 )
 
-// The zero value of the flags below means "not given". An explicit 0 is refused: 0 forks or
-// 0 processors must not silently mean the default.
+// The zero value of the flags below means "not given". An explicit 0 is refused, but for a
+// budget: 0 forks or 0 processors must not silently mean the default.
 
 // atLeastOne is an integer of 1 or more.
 type atLeastOne struct{ into *int }
@@ -54,6 +56,26 @@ func (f longerThanZero) Set(text string) error {
 		return errors.New("want a time of more than 0, such as 500ms or 10m")
 	}
 	*f.into = d
+	return nil
+}
+
+// budgetFlag is a run's budget, of which 0 means none, and not the preset's.
+type budgetFlag struct{ of *runner.Options }
+
+func (budgetFlag) Type() string { return "duration" }
+func (f budgetFlag) String() string {
+	if f.of == nil {
+		return ""
+	}
+	return given(&f.of.Budget, time.Duration.String)
+}
+
+func (f budgetFlag) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("want a time of 0 or more, such as 10m")
+	}
+	f.of.Budget, f.of.NoBudget = d, d == 0
 	return nil
 }
 

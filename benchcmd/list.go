@@ -44,6 +44,7 @@ func newList() *cobra.Command {
 	cmd.Flags().StringSliceVar(&components, "component", nil, "only these components")
 	complete(cmd, "component", componentNames)
 	cmd.Flags().BoolVar(&showMetrics, "metrics", false, "show what is measured: names, which way is better, what gets a verdict")
+	cmd.MarkFlagsMutuallyExclusive("metrics", "component")
 	return cmd
 }
 

@@ -108,7 +108,7 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.StringSliceVar(&o.Components, "component", nil, "only these components: store, fifo, delay, queue, informer")
 	f.StringSliceVar(&o.Impls, "impl", nil, "only these implementations: names or globs such as 'clientgo*'")
 	f.Var(atLeastOne{&o.Forks}, "forks", fmt.Sprintf("processes per cell, 1 or more (default %d)", runner.DefaultForks))
-	f.DurationVar(&o.Budget, "budget", 0, fmt.Sprintf("`TIME` to spend on more processes for what is still inconclusive after these, such as 10m (default: the preset's, %s of %s, or none with --forks)", quickBudget(), load.DefaultPreset))
+	f.Var(budgetFlag{o}, "budget", fmt.Sprintf("`TIME` to spend on more processes for what is still inconclusive after these, such as 10m; 0 for none (default: the preset's, %s of %s, or none with --forks)", quickBudget(), load.DefaultPreset))
 	f.Var(longerThanZero{&o.Duration}, "duration", "how long one process measures each operation or all groups (default: the workload's)")
 	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-<preset>)")
 	f.Uint64Var(&o.Seed, "seed", 1, "of objects, order and schedule")

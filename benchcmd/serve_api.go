@@ -32,6 +32,7 @@ type serveOptions struct {
 	preset, trace string
 	pods, nodes   int
 	rate          float64
+	rateGiven     bool
 	compress      float64
 	duration      time.Duration
 	faults        uint64
@@ -107,6 +108,7 @@ func noLimit(n int) int {
 // check finds mistakes in the flags before anything is created.
 func (o *serveOptions) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
+	o.rateGiven = given("rate")
 	switch {
 	case o.preset != "" && o.trace != "":
 		return errors.New("--preset and --trace exclude each other: give one")
@@ -236,7 +238,7 @@ func (o *serveOptions) plan() (plan, error) {
 	if o.nodes > 0 {
 		spec.Nodes = o.nodes
 	}
-	if o.rate > 0 {
+	if o.rateGiven {
 		traffic.Rate = o.rate
 	}
 	traffic.Objects, traffic.Seed = synthetic.Generate(spec, o.seed), o.seed

@@ -13,6 +13,9 @@ import (
 	"github.com/informerbench/informerbench/measure/record"
 )
 
+// mostEffort bounds the factor of the random and stress cases: more would overflow their number.
+const mostEffort = 1_000_000
+
 func newVerify() *cobra.Command {
 	var components, impls, clauses []string
 	var seed uint64
@@ -41,8 +44,8 @@ them. It exits with 1 if one survives.`,
 			if onMutants {
 				return verifyMutants(cmd.Context(), cmd.OutOrStdout(), entries, verbose)
 			}
-			if effort <= 0 {
-				return fmt.Errorf("--effort %g: want more than 0; 1 is the usual", effort)
+			if !(effort > 0 && effort <= mostEffort) {
+				return fmt.Errorf("--effort %g: want more than 0, up to %d; 1 is the usual", effort, mostEffort)
 			}
 			opts := []suite.Option{suite.WithEffort(effort), suite.WithSeed(seed), suite.Only(clauses...)}
 			if _, err := suite.NewConfig(opts); err != nil {

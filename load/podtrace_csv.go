@@ -197,7 +197,8 @@ type importer struct {
 	bad     RowErrors
 	nodes   []csvNode
 	pods    []csvPod
-	fits    map[string][]string // nodes by the pod's requests
+	fits    map[string][]string // nodes by the pod's requests, of mostKeptFits names in all
+	kept    int                 // names in fits, and those that found no room
 	drawn   bool                // there is no file of nodes
 }
 
@@ -251,13 +252,16 @@ func (im *importer) place(p *csvPod, r *row) bool {
 	wants := shape + "/" + models
 	candidates, known := im.fits[wants]
 	if !known {
+		wanted := strings.Split(models, "|")
 		for _, n := range im.nodes {
 			fits := n.cpu >= p.CPUMilli && n.memory >= p.MemoryMiB && n.gpus >= p.GPUs
-			if fits && (models == "" || slices.Contains(strings.Split(models, "|"), n.model)) {
+			if fits && (models == "" || slices.Contains(wanted, n.model)) {
 				candidates = append(candidates, n.name)
 			}
 		}
-		im.fits[wants] = candidates
+		if im.kept += len(candidates); im.kept <= mostKeptFits {
+			im.fits[wants] = candidates
+		}
 	}
 	if len(candidates) == 0 {
 		return false
@@ -265,6 +269,11 @@ func (im *importer) place(p *csvPod, r *row) bool {
 	p.node = candidates[im.draw(p.Name, len(candidates))]
 	return true
 }
+
+// mostKeptFits bounds what an importer keeps of nodes by requests: 16 MiB. Real files have some
+// hundred kinds of pods and a thousand nodes; where there are more, nodes are looked through
+// for each pod.
+const mostKeptFits = 1 << 20
 
 // draw chooses one of n for a pod.
 func (im *importer) draw(pod string, n int) int {

@@ -47,12 +47,12 @@ func ReadTraceTimes(path string, n int) (*Trace, error) {
 // Memory and time are n times those of the trace, about 1 KB for each event on a pod. More
 // than MostTimesEvents objects and events are an error, as is n below 1.
 func (t *Trace) Times(n int) (*Trace, error) {
+	if n == 1 {
+		return t, nil
+	}
 	each := len(t.Initial) + len(t.Events)
 	if n < 1 || each > 0 && n > MostTimesEvents/each {
 		return nil, fmt.Errorf("%d times its %d objects and events: use 1 to %d times", n, each, max(1, MostTimesEvents/max(1, each)))
-	}
-	if n == 1 {
-		return t, nil
 	}
 	out := &Trace{TraceHeader: t.TraceHeader, Notes: t.Notes, Ended: t.Ended}
 	out.Source = fmt.Sprintf("%s, %d times over", t.Source, n)

@@ -238,6 +238,7 @@
 			});
 		}
 		chart.addEventListener("keydown", (e) => {
+			if (e.altKey || e.ctrlKey || e.metaKey) return; // the browser's own, such as Back
 			const c = callOf(e), row = rows.findIndex((r) => c && r.includes(c));
 			if (!c || row < 0) return;
 			/** @type {Call | null | undefined} */

@@ -3,8 +3,8 @@ package report
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -23,35 +23,57 @@ func NumberText(metric string, v float64) string {
 	case unit == metrics.Nanoseconds:
 		return duration(v)
 	case unit == metrics.Percent:
-		return fmt.Sprintf("%.3g%%", v)
+		return digits(v) + "%"
 	case unit == metrics.Bytes:
-		if v < 1024 {
-			return fmt.Sprintf("%.3g B", v)
-		}
-		return humanize.IBytes(uint64(v))
+		return size(v)
 	case v >= 1000:
 		return humanize.CommafWithDigits(math.Round(v), 0)
 	case strings.HasSuffix(metric, "/s"): // a rate, which is no count
-		return fmt.Sprintf("%.3g", v)
+		return digits(v)
 	case v >= 0.001:
 		return humanize.FtoaWithDigits(math.Round(v*1000)/1000, 3) // counts: 4.001 is not 4
 	}
 	return fmt.Sprintf("%.3g", v)
 }
 
-func duration(ns float64) string {
-	d := time.Duration(ns)
-	switch {
-	case ns < 100:
-		return fmt.Sprintf("%.3gns", ns)
-	case d < time.Microsecond:
-		return fmt.Sprintf("%.0fns", ns)
-	case d < time.Millisecond:
-		return fmt.Sprintf("%.3gµs", ns/1e3)
-	case d < time.Second:
-		return fmt.Sprintf("%.3gms", ns/1e6)
+// rounded is v with three significant digits.
+func rounded(v float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // it reads what it wrote
+	return r
+}
+
+// digits formats v with three significant digits, and never as 1e+03.
+func digits(v float64) string {
+	if math.Abs(v) < 0.001 && v != 0 {
+		return fmt.Sprintf("%.3g", v)
 	}
-	return fmt.Sprintf("%.3gs", ns/1e9)
+	return strconv.FormatFloat(rounded(v), 'f', -1, 64)
+}
+
+func duration(ns float64) string {
+	switch r := rounded(ns); {
+	case r < 1e3:
+		return digits(ns) + "ns"
+	case r < 1e6:
+		return digits(ns/1e3) + "µs"
+	case r < 1e9:
+		return digits(ns/1e6) + "ms"
+	}
+	return digits(ns/1e9) + "s"
+}
+
+// size formats a size in units of 1,024.
+func size(v float64) string {
+	for _, unit := range []string{"B", "KiB", "MiB", "GiB"} {
+		switch {
+		case v < 1000:
+			return digits(v) + " " + unit
+		case v < 1023.5:
+			return fmt.Sprintf("%.0f %s", v, unit)
+		}
+		v /= 1024
+	}
+	return digits(v) + " TiB"
 }
 
 // interval formats an estimate with its interval, "45.2ns [44.9ns, 46ns]". It adds the

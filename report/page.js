@@ -36,7 +36,8 @@
 				all++;
 				if (show) visible++;
 			}
-			body.hidden = !some;
+			// What was measured of one implementation only has no row to filter by.
+			body.hidden = rows.length > 0 ? !some : !here || of("impl") !== "" || of("verdict") !== "";
 			const order = of("order") ? [...rows].sort((a, b) => Number(a.dataset.ratio) - Number(b.dataset.ratio)) : rows;
 			for (const row of order) body.insertBefore(row, more);
 		}

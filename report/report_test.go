@@ -119,7 +119,15 @@ func TestNumbers(t *testing.T) {
 		{metrics.AchievedPct, 0.523, "0.523%"},
 		{metrics.Achieved, 9958.4, "9,958"},
 		{metrics.BytesPerOp, 16, "16 B"},
-		{metrics.PeakRSS, 3 << 20, "3.0 MiB"},
+		{metrics.PeakRSS, 3 << 20, "3 MiB"},
+		{metrics.BytesPerOp, 1008, "1008 B"},
+		{metrics.BytesPerOp, 1023.8, "1 KiB"},
+		{metrics.PeakHeap, 10_700, "10.4 KiB"},
+		{metrics.NsPerOp, 999_700, "1ms"},
+		{metrics.NsPerOp, 999.7e6, "1s"},
+		{metrics.NsPerOp, 1_234e9, "1230s"},
+		{metrics.AchievedPct, 1234, "1230%"},
+		{metrics.Achieved, 999.7, "1000"},
 		{metrics.AllocsPerOp, 4, "4"},
 		{metrics.AllocsPerOp, 4.001, "4.001"}, // rounded, it would look equal to 4
 	} {

@@ -43,6 +43,7 @@ type Options struct {
 	Out        string // folder of the results; "" makes one under results/
 	SkipVerify bool
 	Budget     time.Duration // time for additional forks of inconclusive workloads; 0 means the preset's, or none if Forks is given
+	NoBudget   bool          // 0 means none
 	Plant      *record.Plant // a deliberate slowdown
 	Command    []string      // as typed, for the record
 	WorkTree   string        // a folder in the git work tree of this program, for the record
@@ -86,7 +87,7 @@ func NewPlan(o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !settled && o.Budget == 0 && !o.Shard.isSet() {
+	if !settled && o.Budget == 0 && !o.NoBudget && !o.Shard.isSet() {
 		p.options.Budget = p.budget
 	}
 	if p.entries, err = catalog.Select(o.Components, o.Impls); err != nil {

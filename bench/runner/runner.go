@@ -300,8 +300,9 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 		return err
 	}
 	defer bar.finish()
-	// A cell that is measured again is no longer given up.
+	// A cell that is measured again is no longer given up, and the run not whole until it is.
 	for _, s := range sides {
+		s.Run().Complete = false
 		s.Run().Warnings = slices.DeleteFunc(s.Run().Warnings, func(w string) bool {
 			return slices.ContainsFunc(left, func(t task) bool { return strings.HasPrefix(w, givenUp(t.Cell.ID())) })
 		})

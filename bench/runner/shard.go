@@ -138,10 +138,8 @@ const pollEvery = 10 * time.Second
 // anew. Errors of record.Join name what is wrong with the shards; nothing is written then. While
 // it waits, each change of what is missing goes to out.
 func Merge(ctx context.Context, o MergeOptions, out io.Writer) (result Result, err error) {
-	if before, err := record.ReadRun(o.Out); err != nil || len(before.Shards) == 0 {
-		if err := record.EmptyDir(o.Out); err != nil {
-			return Result{}, err
-		}
+	if err := mayJoinInto(o.Out, record.EmptyDir); err != nil {
+		return Result{}, err
 	}
 	run, shards, err := joinWhenWhole(ctx, o, out)
 	if err != nil {
@@ -152,6 +150,9 @@ func Merge(ctx context.Context, o MergeOptions, out io.Writer) (result Result, e
 		return Result{}, err
 	}
 	defer release(lock, &err)
+	if err := mayJoinInto(o.Out, record.EmptyHeld); err != nil { // another run may have been made there meanwhile
+		return Result{}, err
+	}
 	run.Name, run.Command = filepath.Base(o.Out), o.Command
 	run.Checks = checks(run)
 	if err := record.WriteRun(o.Out, run); err != nil {
@@ -161,6 +162,14 @@ func Merge(ctx context.Context, o MergeOptions, out io.Writer) (result Result, e
 		return Result{}, err
 	}
 	return Result{o.Out, run}, errors.Join(report.Write(o.Out), failures(run))
+}
+
+// mayJoinInto returns the error of empty, unless a folder holds a run that was joined.
+func mayJoinInto(dir string, empty func(string) error) error {
+	if before, err := record.ReadRun(dir); err == nil && len(before.Shards) > 0 {
+		return nil
+	}
+	return empty(dir)
 }
 
 // joinWhenWhole joins the shards, and waits for those that are missing as long as it may.

@@ -85,7 +85,7 @@ func LogSteps(perDoubling float64) (bound func(waiting int) float64) {
 
 type constructor = func() contract.DelayHeap[string]
 
-var cases = slices.Concat(coreCases, extremeCases, exactCases, granularCases, memoryCases, workCases, manyCases, arrivalCases)
+var cases = slices.Concat(coreCases, extremeCases, exactCases, granularCases, memoryCases, workCases, manyCases, removeCases, arrivalCases)
 
 // Run tests newHeap's heaps, a subtest per case. newHeap is called for every
 // case and history; the heaps are used by one goroutine each.

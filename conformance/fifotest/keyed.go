@@ -145,6 +145,9 @@ var keyedCases = fifoCases{
 		b.update(obj("a", 3))
 		b.remove(tombstone(obj("b", 4)))
 		wantWaiting(b, q, "a: Added(a@1) Updated(a@3)", "b: Added(b@2) Deleted(tombstone b b@4)")
+		if item, exists, err := q.Get(contract.Deltas{{Type: contract.Added, Object: obj("a", 9)}}); err != nil || !exists {
+			b.t.Errorf("Get of Deltas whose key waits gave %v, exists %t, %v", item, exists, err)
+		}
 		b.popWith(nil)
 		wantWaiting(b, q, "b: Added(b@2) Deleted(tombstone b b@4)")
 		b.replace(obj("c", 5))

@@ -218,6 +218,9 @@ func (f readable) ListKeys() []string {
 }
 
 func (f readable) Get(obj any) (item any, exists bool, err error) {
+	if deltas, are := obj.(contract.Deltas); are && len(deltas) > 0 {
+		obj = deltas.Newest().Object
+	}
 	key, err := f.key(obj)
 	if err != nil {
 		return nil, false, err

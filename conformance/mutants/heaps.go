@@ -34,7 +34,7 @@ func heapOf(name, mistake, clauses string, change func(b *brokenHeap, ok *pointe
 
 // Heaps returns the broken delay heaps. The slice belongs to the caller.
 func Heaps() []Mutant {
-	return slices.Concat(exactHeaps(), hoarders(), granularHeaps(), batchHeaps(), arrivalHeaps())
+	return slices.Concat(exactHeaps(), hoarders(), granularHeaps(), batchHeaps(), removingHeaps(), arrivalHeaps())
 }
 
 func exactHeaps() []Mutant {

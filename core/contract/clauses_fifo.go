@@ -111,7 +111,7 @@ var fifoClauses = []Clause{
 	fifoClause("FIFO-47", CapKeyedQueue, srcKeyedV017+", AddIfNotPresent",
 		"AddIfNotPresent queues Deltas at the end unless their key, that of the newest, waits, and refuses what is not Deltas and, with a KeyError, empty Deltas and those without a key"),
 	fifoClause("FIFO-48", CapKeyedQueue, srcKeyedV017,
-		"ListKeys and List give each waiting key and its newest object once; Get and GetByKey give the Deltas that wait, and exists=false for any other key"),
+		"ListKeys and List give each waiting key and its newest object once; Get, for an object or for Deltas by the key of the newest, and GetByKey give the Deltas that wait, and exists=false for any other key"),
 	fifoClause("FIFO-49", CapKeyedQueue, srcKeyedV017+", copyDeltas",
 		"What List, ListKeys, Get and GetByKey returned belongs to the caller: no later call changes it, and changing it changes nothing that waits"),
 	fifoClause("FIFO-50", CapKeyedQueue, srcKeyedV017+", Get",

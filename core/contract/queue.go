@@ -36,6 +36,13 @@ type BatchDelayHeap[T comparable] interface {
 	AddMany(items []Waiting[T])
 }
 
+// RemovingDelayHeap is a DelayHeap that can take out an item before its time. Clause DELAY-21.
+type RemovingDelayHeap[T comparable] interface {
+	DelayHeap[T]
+	// Remove takes item out, and reports whether it waited.
+	Remove(item T) (waited bool)
+}
+
 // ArrivalOrdered marks a DelayHeap that hands out items of equal times in the order in
 // which they were added. An item that is added again while it waits may keep its place or
 // lose it. Clause DELAY-20.

@@ -94,7 +94,7 @@ func TestErrorsHaveNoCredentials(t *testing.T) {
 		clean(t, "File", err.Error())
 	}
 	for _, server := range []string{
-		"https://adm1n:s3cret%zz@host", "https://adm1n:s3cret@host:port", "https://adm1n:s3cret word@host", "https://adm1n:s3cret/slash@host",
+		"https://adm1n:s3cret%zz@host", "https://adm1n:s3cret@host:port", "https://adm1n:s3cret word@host", "https://adm1n:s3cret/slash@host", "https://adm1n:1234/s3cret@host", "https://adm1n/s3cret@host",
 		"https://adm1n:s3cret\\\"quote@host:port", "://adm1n:s3cret@host", "adm1n:s3cret@host:port", "https://adm1n:s3cret@[::1",
 	} {
 		for _, field := range []string{"server: %s", "server: https://127.0.0.1:1, proxy-url: %s"} {

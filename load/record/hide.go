@@ -8,13 +8,14 @@ import (
 	"github.com/informerbench/informerbench/load"
 )
 
-// checkURL refuses a URL of the kubeconfig that has credentials and cannot be parsed. The
-// parser's own error would quote the URL with the password.
+// checkURL refuses a URL of the kubeconfig that has credentials and cannot be parsed, or is
+// parsed so that they are no credentials, as with a slash in them. The parser's own error,
+// and others, would quote the URL with the password.
 func checkURL(field, text string) error {
 	if !strings.Contains(text, "@") {
 		return nil
 	}
-	if u, err := url.Parse(text); err != nil || u.Host == "" {
+	if u, err := url.Parse(text); err != nil || u.Host == "" || u.User == nil {
 		return fmt.Errorf("%s is no URL: use scheme://user:password@host:port, with %%XX for special characters of the password (the rest is not shown because it may hold a password)", field)
 	}
 	return nil

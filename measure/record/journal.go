@@ -38,6 +38,9 @@ func EmptyDir(dir string) error {
 	return empty(dir)
 }
 
+// EmptyHeld is EmptyDir for the holder of the folder's lock.
+func EmptyHeld(dir string) error { return empty(dir) }
+
 func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile || temporary.MatchString(e.Name()) })

@@ -25,6 +25,7 @@ type Worker struct {
 	delay, service, late *stats.Histogram
 	from                 time.Time // when the measured time begins
 	done, unfinished     int64
+	preparing            time.Duration // of the measured time of a closed loop, for Actor.Prepare
 }
 
 // Contend runs the groups against each other, warm-up first, and returns a series per group
@@ -43,6 +44,9 @@ func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profile
 
 	start := time.Now()
 	from := start.Add(w.Warmup)
+	if s, ok := s.(Awaiter); ok && s.Earliest().After(from) {
+		from = s.Earliest()
+	}
 	end := from.Add(w.Duration)
 	running, working := begin(ctx, crews, start, from, end)
 	time.Sleep(time.Until(from))
@@ -225,6 +229,9 @@ func (w *Worker) closedLoop(ctx context.Context, from, end time.Time) {
 				return
 			}
 			began = time.Now()
+			if w.actor.Prepare != nil { // k is 1: there is nothing else between the two
+				w.preparing += overlap(start, began, from, end)
+			}
 		}
 		if began.After(from) {
 			w.actor.Due.Set(began)
@@ -249,6 +256,17 @@ func (w *Worker) closedLoop(ctx context.Context, from, end time.Time) {
 		}
 		began = now
 	}
+}
+
+// overlap is how much of the time from a to b lies between from and end.
+func overlap(a, b, from, end time.Time) time.Duration {
+	if a.Before(from) {
+		a = from
+	}
+	if b.After(end) {
+		b = end
+	}
+	return max(0, b.Sub(a))
 }
 
 // consume takes items out until the time is up or the subject stops. Items that still wait
@@ -284,15 +302,20 @@ func Summarise(g load.Group, crew []*Worker, duration time.Duration) record.Seri
 			merged[name].Merge(h)
 		}
 	}
+	var preparing time.Duration
 	for _, w := range crew {
 		done += w.done
+		preparing += w.preparing
 		unfinished += w.unfinished
 		add(metrics.Delay, w.delay)
 		add(metrics.Service, w.service)
 		add(metrics.Late, w.late)
 	}
 	if !crew[0].actor.Idles {
-		s.Values[metrics.Achieved] = float64(done) / duration.Seconds()
+		// A closed loop's rate is that of its operations: the harness's preparations are no
+		// time in which the goroutines could have done more.
+		working := duration - preparing/time.Duration(len(crew))
+		s.Values[metrics.Achieved] = float64(done) / max(working, time.Nanosecond).Seconds()
 	}
 	if g.Rate > 0 {
 		s.Values[metrics.Offered] = g.Rate

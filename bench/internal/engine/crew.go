@@ -3,8 +3,10 @@ package engine
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // crew does one operation on a number of goroutines, in rounds: actors do so in this process,
@@ -13,8 +15,8 @@ type crew interface {
 	// begin begins a sitting: it puts the component into the state that the operation needs.
 	begin() error
 	// round does n operations on each goroutine and returns what they took, without the
-	// preparations. A number of others comes before them; they do not count, and there is
-	// nothing between them and the n. With count, it counts what the n allocate.
+	// preparations. A number of others comes before them; they do not count, and nothing is
+	// between them and the n but their preparation. With count, it counts what the n allocate.
 	round(before, n int, count bool) (spent, error)
 	// goroutines is how many do the operation at once.
 	goroutines() int
@@ -94,17 +96,7 @@ func (c *actors) do(n int, count bool) (total spent, err error) {
 			}
 		}
 		c.gc.tidy()
-		part := spent{Ops: uint64(k * len(c.crew))}
-		var bytes, objects uint64
-		if count {
-			bytes, objects = allocated()
-		}
-		var whole bool
-		part.Costs, whole = together(c.crew, k, c.meter)
-		if count {
-			b, o := allocated()
-			part.Bytes, part.Objects = b-bytes, o-objects
-		}
+		part, whole := together(c.crew, k, c.meter, count)
 		total.add(part)
 		if !whole {
 			return total, errStopped
@@ -114,33 +106,73 @@ func (c *actors) do(n int, count bool) (total spent, err error) {
 	return total, nil
 }
 
-// together runs k operations on every actor at once. It returns the costs, and whether every
-// actor did all k.
-func together(actors []Actor, k int, m *meter) (costs, bool) {
-	if len(actors) == 1 {
-		before, start := m.begin()
-		got := actors[0].Loop(k)
-		return m.end(before, start), got == k
-	}
-	var ready, done sync.WaitGroup
+// together runs k operations on every actor at once, the first in the calling goroutine. It
+// returns what they took, with count also what they allocated, and whether every actor did
+// all k. The time is from when all goroutines run to when the last has done its k: making
+// goroutines, and waking the processors that run them, takes as long as many operations.
+func together(actors []Actor, k int, m *meter, count bool) (part spent, whole bool) {
+	part.Ops = uint64(k * len(actors))
+	var made, started meeting
+	var done sync.WaitGroup
+	ends := make([]time.Time, len(actors))
 	var short atomic.Bool
-	gate := make(chan struct{})
-	for _, a := range actors {
-		ready.Add(1)
+	others := actors[1:]
+	crowded := len(actors) > runtime.GOMAXPROCS(0)
+	for i, a := range others {
 		done.Go(func() {
-			ready.Done()
-			<-gate
+			made.arrive(crowded)
+			started.arrive(crowded)
 			if a.Loop(k) < k {
 				short.Store(true)
 			}
+			ends[i+1] = time.Now()
 		})
 	}
-	ready.Wait()
+	made.await(len(others))
+	var bytes, objects uint64
+	if count {
+		bytes, objects = allocated() // stops all: they must meet once more
+	}
+	made.release()
+	started.await(len(others))
 	before, start := m.begin()
-	close(gate)
+	started.release()
+	if actors[0].Loop(k) < k {
+		short.Store(true)
+	}
+	ends[0] = time.Now()
 	done.Wait()
-	return m.end(before, start), !short.Load()
+	part.Costs = m.end(before, slices.MaxFunc(ends, time.Time.Compare).Sub(start))
+	if count {
+		b, o := allocated()
+		part.Bytes, part.Objects = b-bytes, o-objects
+	}
+	return part, !short.Load()
 }
+
+// meeting is where goroutines wait for one that releases them. They keep their processors
+// meanwhile, unless there are more of them than processors: so they go on at once.
+type meeting struct{ arrived, released atomic.Int32 }
+
+// arrive waits for the release.
+func (m *meeting) arrive(crowded bool) {
+	m.arrived.Add(1)
+	for m.released.Load() == 0 {
+		if crowded {
+			runtime.Gosched()
+		}
+	}
+}
+
+// await waits until n have arrived. Meanwhile others may have the processor, which they may
+// need to arrive.
+func (m *meeting) await(n int) {
+	for int(m.arrived.Load()) < n {
+		runtime.Gosched()
+	}
+}
+
+func (m *meeting) release() { m.released.Store(1) }
 
 // empty is an operation that does only what the loops of all actors do. Its cost is the
 // harness's share of every ns/op.

@@ -217,6 +217,18 @@ func TestAllocationsAreExact(t *testing.T) {
 	}
 }
 
+// The goroutines that the harness makes for an operation of several are not the operation's.
+func TestGoroutinesAreNotCounted(t *testing.T) {
+	nothing := Actor{Loop: func(n int) int { return n }}
+	d := newDuet(1)
+	gc := measure(t, d, 4, 5*time.Millisecond, []Actor{nothing, nothing}, []Actor{nothing, nothing, nothing})
+	for side := range d.sides {
+		if got := d.sides[side].values(gc.perByte())[metrics.AllocsPerOp]; got != 0 {
+			t.Errorf("side %d: %g allocs/op of nothing", side, got)
+		}
+	}
+}
+
 // Each cost of a turn has its own mean and its own ratio; what could not be read in a
 // sitting has none.
 func TestEachCostHasItsRatio(t *testing.T) {

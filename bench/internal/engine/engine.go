@@ -89,6 +89,12 @@ type Leaver interface {
 	Leave(end time.Time)
 }
 
+// Awaiter is a subject of which nothing can be measured before a certain time, which Fill
+// determines.
+type Awaiter interface {
+	Earliest() time.Time
+}
+
 // Quieter is a subject that must come to rest before it is stopped. Quiet is called at the
 // end of the measured time; idle is closed when all actors but the consumers have ended.
 type Quieter interface {

@@ -138,11 +138,11 @@ func TestLatenessIsKeptApart(t *testing.T) {
 		// ms.
 		table.woke = start.Add(10 * time.Millisecond)
 		time.Sleep(10 * time.Millisecond)
-		if from, _ = table.Await(start.Add(2 * time.Millisecond)); !from.Equal(start.Add(10 * time.Millisecond)) {
-			t.Errorf("due before the generator woke: counts from %s, want 10ms", from.Sub(start))
+		if from, late = table.Await(start.Add(2 * time.Millisecond)); !from.Equal(start.Add(10*time.Millisecond)) || late != 8*time.Millisecond {
+			t.Errorf("due before the generator woke: counts from %s, late %s; want 10ms and 8ms", from.Sub(start), late)
 		}
-		if from, _ = table.Await(start.Add(10500 * time.Microsecond)); !from.Equal(start.Add(10500 * time.Microsecond)) {
-			t.Errorf("due after it woke: counts from %s, want 10.5ms", from.Sub(start))
+		if from, late = table.Await(start.Add(10500 * time.Microsecond)); !from.Equal(start.Add(10500*time.Microsecond)) || late != 0 {
+			t.Errorf("due after it woke: counts from %s, late %s; want 10.5ms and 0", from.Sub(start), late)
 		}
 	})
 }

@@ -46,16 +46,15 @@ func newMeter() *meter {
 
 func (m *meter) close() { m.hardware.Close() }
 
-// begin reads the costs before operations. The wall clock is read last, and by end first: it
-// is the only one that runs while the others are read.
+// begin reads the costs before operations. The wall clock is read last, and must be read
+// before end: it is the only one that runs while the others are read.
 func (m *meter) begin() (c costs, start time.Time) {
 	m.read(&c)
 	return c, time.Now()
 }
 
-// end returns the costs since begin.
-func (m *meter) end(before costs, start time.Time) (c costs) {
-	took := time.Since(start)
+// end returns the costs since begin, of operations that took so long by the wall clock.
+func (m *meter) end(before costs, took time.Duration) (c costs) {
 	m.read(&c)
 	for i := range c {
 		c[i] = max(0, c[i]-before[i])

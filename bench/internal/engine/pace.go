@@ -14,17 +14,17 @@ type Timetable struct {
 }
 
 // Await sleeps until due. It returns the time from which the operation's delay counts, and
-// the lateness of the generator: 0 if it did not sleep.
+// the lateness of the generator: how much of the delay does not count because it slept too
+// long. That is so of every operation that was due while it slept.
 func (t *Timetable) Await(due time.Time) (from time.Time, late time.Duration) {
 	if wait := time.Until(due); wait > 0 {
 		time.Sleep(wait)
 		t.woke = time.Now()
-		late = max(0, t.woke.Sub(due))
 	}
 	if t.woke.After(due) {
-		return t.woke, late
+		return t.woke, t.woke.Sub(due)
 	}
-	return due, late
+	return due, 0
 }
 
 // pacer says when the operations of one goroutine of an open loop are due.

@@ -37,7 +37,7 @@ func TestCompareFindsDifferences(t *testing.T) {
 			w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 1}}}
 			target := newStoreTarget(e.NewStore, trace, w)
 			store := target.stores[0].Store
-			series, err := feed(t.Context(), target, trace, w, nil)
+			series, err := feed(t.Context(), target, trace, w, nil, map[string]float64{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -101,7 +101,7 @@ func TestReplayShowsLocks(t *testing.T) {
 	target := &storeTarget{}
 	target.add(&subject.Store{Store: &meeting{}, Objects: synthetic.ObjectsOf(synthetic.ObjectSpec{}, []kruntime.Object{pod})})
 	w := load.Workload{Component: contract.ComponentStore, Groups: []load.Group{{Name: "lister", Op: load.OpList, Goroutines: 1}}}
-	if _, err := feed(t.Context(), target, trace, w, p); err != nil {
+	if _, err := feed(t.Context(), target, trace, w, p, map[string]float64{}); err != nil {
 		t.Fatal(err)
 	}
 	var f record.Fork

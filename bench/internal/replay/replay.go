@@ -90,9 +90,7 @@ func Run(ctx context.Context, entry catalog.Entry, w load.Workload, path string,
 		return err
 	}
 	defer target.close()
-	before := sysinfo.ReadCounters()
-	series, err := feed(ctx, target, trace, w, p)
-	sysinfo.ReadCounters().Since(before, f.Process)
+	series, err := feed(ctx, target, trace, w, p, f.Process)
 	f.Series = append(f.Series, series...)
 	if err := errors.Join(ctx.Err(), err); err != nil {
 		return err
@@ -109,8 +107,9 @@ func Run(ctx context.Context, entry catalog.Entry, w load.Workload, path string,
 }
 
 // feed replays the events and returns the series of the feeder, the readers and the
-// consumers.
-func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Workload, p *profile.Profiler) ([]record.Series, error) {
+// consumers. It adds the process's resource use meanwhile to process: that of the events, not
+// of what comes before them.
+func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Workload, p *profile.Profiler, process map[string]float64) ([]record.Series, error) {
 	crews, err := traceReaders(target, w, p)
 	if err != nil {
 		return nil, err
@@ -122,6 +121,7 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	var running sync.WaitGroup
+	before := sysinfo.ReadCounters()
 	start := time.Now()
 	for _, crew := range crews {
 		for who, wk := range crew {
@@ -137,6 +137,7 @@ func feed(ctx context.Context, target traceTarget, trace *load.Trace, w load.Wor
 		err = target.settle(ctx)
 	}
 	took := time.Since(start)
+	sysinfo.ReadCounters().Since(before, process)
 	stop()
 	p.EndTrace()
 	running.Wait()

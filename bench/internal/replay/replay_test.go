@@ -279,7 +279,7 @@ func TestReplayBeginsCollected(t *testing.T) {
 	var before, then runtime.MemStats
 	runtime.ReadMemStats(&before)
 	trace := &load.Trace{Events: make([]load.TraceEvent, 1)}
-	if _, err := feed(t.Context(), first{look: func() { runtime.ReadMemStats(&then) }}, trace, load.Workload{}, nil); err != nil {
+	if _, err := feed(t.Context(), first{look: func() { runtime.ReadMemStats(&then) }}, trace, load.Workload{}, nil, map[string]float64{}); err != nil {
 		t.Fatal(err)
 	}
 	if then.NumForcedGC == before.NumForcedGC {

@@ -139,7 +139,7 @@ func (s *fifoSubject) pop(n int) int {
 }
 
 // handled is a handler that looks at every delta and object it is given, as the cheapest
-// real one must. It works for the time work on each.
+// real one must. It works for the time work on what a Pop or a batch gives it.
 type handled struct {
 	objects int
 	work    time.Duration

@@ -25,6 +25,7 @@ type queueSubject struct {
 	ahead   []time.Duration // of the waiting items; nil if they are ready
 	began   time.Time       // the time that ahead counts from
 	lead    time.Duration   // no waiting item is due earlier than this after began
+	settle  time.Duration   // how long items have been coming due when the measured time begins
 	stamped bool            // the waiting items have their stamps
 	stop    sync.Once
 }
@@ -34,6 +35,7 @@ func newQueueSubject(newQueue func(clock.WithTicker) contract.DelayingQueue[stri
 	if w.Ahead > 0 {
 		if len(w.Groups) > 0 {
 			s.lead = w.Ahead / 2
+			s.settle = max(0, (w.Ahead-s.lead-w.Duration)/2)
 		}
 		s.ahead = offsets(w.Ahead - s.lead)
 	}
@@ -60,6 +62,9 @@ func (s *queueSubject) Fill() {
 func (s *queueSubject) readyAt(i int) time.Time {
 	return s.began.Add(s.lead + s.ahead[i%len(s.ahead)])
 }
+
+// Earliest is when the measured time may begin: items come due before it, and as long after it.
+func (s *queueSubject) Earliest() time.Time { return s.began.Add(s.lead + s.settle) }
 
 // stampWaiting lets consumers measure how late they get the waiting items.
 func (s *queueSubject) stampWaiting() {

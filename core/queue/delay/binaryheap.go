@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	_ contract.DelayHeap[string] = (*BinaryHeap[string])(nil)
-	_ contract.ArrivalOrdered    = (*BinaryHeap[string])(nil)
+	_ contract.RemovingDelayHeap[string] = (*BinaryHeap[string])(nil)
+	_ contract.ArrivalOrdered            = (*BinaryHeap[string])(nil)
 )
 
 // BinaryHeap is a binary min-heap by time with a map from item to its place, as in
@@ -76,19 +76,37 @@ func (h *BinaryHeap[T]) PopReady(now time.Time) (item T, ok bool) {
 	if len(h.nodes) == 0 || h.nodes[0].readyAt.After(now) {
 		return item, false
 	}
-	item = h.nodes[0].entry.item
+	return h.takeOut(0), true
+}
+
+// Remove takes out an item before its time (DELAY-21). Cost O(log n).
+func (h *BinaryHeap[T]) Remove(item T) (waited bool) {
+	e, waits := h.entries[item]
+	if waits {
+		h.takeOut(int(e.index))
+	}
+	return waits
+}
+
+// takeOut takes out node i.
+func (h *BinaryHeap[T]) takeOut(i int) (item T) {
+	item = h.nodes[i].entry.item
 	delete(h.entries, item)
 	last := len(h.nodes) - 1
 	moved := h.nodes[last]
 	h.nodes[last] = timed[T]{} // the array lives on: it must not keep the item (DELAY-9)
 	h.nodes = h.nodes[:last]
-	if last > 0 {
-		h.down(0, moved)
+	switch {
+	case i == last:
+	case i > 0 && h.less(moved, h.nodes[(i-1)/2]):
+		h.up(i, moved)
+	default:
+		h.down(i, moved)
 	}
 	if h.fullest > keptItems && last < h.fullest/4 {
 		h.giveBack()
 	}
-	return item, true
+	return item
 }
 
 // giveBack moves everything to memory of its own size: neither a slice nor a map ever

@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	_ contract.DelayHeap[string] = (*QuadHeap[string])(nil)
-	_ contract.ArrivalOrdered    = (*QuadHeap[string])(nil)
+	_ contract.RemovingDelayHeap[string] = (*QuadHeap[string])(nil)
+	_ contract.ArrivalOrdered            = (*QuadHeap[string])(nil)
 )
 
 // QuadHeap is a 4-ary heap of 16-byte values, an item being a number in it, with a hash
@@ -77,13 +77,28 @@ func (h *QuadHeap[T]) PopReady(now time.Time) (item T, ok bool) {
 		return item, false
 	}
 	h.order.remove(top)
-	h.order.far.forget(first.slot)
-	item, last := h.items.remove(first.slot)
-	if last != first.slot {
-		h.order.rename(last, first.slot)
+	return h.takeOut(first.slot), true
+}
+
+// Remove takes out an item before its time (DELAY-21). Cost O(log n).
+func (h *QuadHeap[T]) Remove(item T) (waited bool) {
+	_, slot, waits := h.items.find(item)
+	if waits {
+		h.order.remove(*h.order.place.at(slot))
+		h.takeOut(slot)
+	}
+	return waits
+}
+
+// takeOut takes out the item of a slot that is in the heap no more.
+func (h *QuadHeap[T]) takeOut(slot uint32) (item T) {
+	h.order.far.forget(slot)
+	item, last := h.items.remove(slot)
+	if last != slot {
+		h.order.rename(last, slot)
 	}
 	h.order.place.pop()
-	return item, true
+	return item
 }
 
 // InArrivalOrder says that equal times come out in the order of arrival (DELAY-20).

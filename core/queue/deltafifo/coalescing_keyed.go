@@ -53,9 +53,12 @@ func (f *Coalescing) ListKeys() (keys []string) {
 	return keys
 }
 
-// Get returns a copy of the Deltas that wait under obj's key. The error is a
-// KeyError.
+// Get returns a copy of the Deltas that wait under obj's key. Of Deltas, such as a Pop
+// returned, that is the key of the newest. The error is a KeyError.
 func (f *Coalescing) Get(obj any) (item any, exists bool, err error) {
+	if deltas, ok := obj.(contract.Deltas); ok && len(deltas) > 0 {
+		obj = deltas.Newest().Object
+	}
 	key, err := f.keys.of(obj)
 	if err != nil {
 		return nil, false, err

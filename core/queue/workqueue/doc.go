@@ -32,7 +32,7 @@
 // the items of all 16 to the heap. No call moves all items at once, however many come or go: the table
 // grows and shrinks a bucket at a time. After a flood the memory is given back as the items
 // go, except what the heap keeps, and with metrics two maps of the items' times, which do not
-// shrink. A PriorityQueue's heap keeps an item that became ready before its time until then.
+// shrink.
 //
 //	bytes per item (string, 64 bit)   ready   waiting
 //	Queue, DelayingQueue              48+8    the heap's

@@ -65,6 +65,16 @@ func (in *intake[T]) PopReady(now time.Time) (item T, ok bool) {
 	return in.heap.PopReady(now)
 }
 
+// Remove is part of contract.RemovingDelayHeap. It does nothing if the heap is none.
+func (in *intake[T]) Remove(item T) (waited bool) {
+	removing, ok := in.heap.(contract.RemovingDelayHeap[T])
+	if !ok {
+		return false
+	}
+	in.takeIn()
+	return removing.Remove(item)
+}
+
 // Len is part of contract.DelayHeap.
 func (in *intake[T]) Len() int {
 	in.takeIn()

@@ -29,7 +29,7 @@ type rank[T comparable] struct {
 	// priority is the one that the item is ready with or will be. For an item that is
 	// processed and was not added since, it is the one that it was handed out with.
 	priority int
-	readyAt  time.Time // while its state is waiting
+	readyAt  time.Time // its time, while its state is waiting; not zero while times may have the item
 }
 
 // PriorityQueue is a rate-limiting queue that hands out items of higher priority
@@ -37,8 +37,8 @@ type rank[T comparable] struct {
 //
 // An item is in the queue once, ready or waiting for its time. One that is added again
 // takes the higher of the two priorities and the earlier of the two times: Add of an item
-// that waits makes it ready, and it does not come again at its time. (The heap may keep the
-// item until then.) In [RateLimitingQueue], by contrast, an item can wait and be ready at
+// that waits makes it ready, and it does not come again at its time. (The heap keeps the item
+// until its Done, or until its time if it is no contract.RemovingDelayHeap.) In [RateLimitingQueue], by contrast, an item can wait and be ready at
 // once.
 //
 // Items of one priority that are due at the same instant come out in the order in which
@@ -220,12 +220,19 @@ func (q *PriorityQueue[T]) ripen(now time.Time) (next time.Time) {
 // waits no more, or waits again, perhaps for a later time than the one in times.
 func (q *PriorityQueue[T]) ripenLocked(item T, now time.Time) {
 	n := *q.mu.items.find(item, q.mu.items.hashOf(item))
+	if n == nil {
+		if !equalsItself(item) {
+			q.addLocked(item, q.mu.items.hashOf(item), 0, time.Time{}) // as client-go hands it out
+		}
+		return
+	}
+	readyAt := n.more.readyAt
+	n.more.readyAt = time.Time{}
 	switch {
-	case n == nil && !equalsItself(item):
-		q.addLocked(item, q.mu.items.hashOf(item), 0, time.Time{}) // as client-go hands it out
-	case n == nil || n.state&waiting == 0:
-	case n.more.readyAt.After(now):
-		q.mu.times.Add(item, n.more.readyAt)
+	case n.state&waiting == 0:
+	case readyAt.After(now):
+		n.more.readyAt = readyAt
+		q.mu.times.Add(item, readyAt)
 	default:
 		q.readyLocked(n)
 	}
@@ -320,6 +327,9 @@ func (q *PriorityQueue[T]) doneLocked(item T, hash uint64) (wake bool) {
 		q.mu.levels.push(n)
 		q.mu.ready++
 	case 0:
+		if times, removes := q.mu.times.(contract.RemovingDelayHeap[T]); removes && !n.more.readyAt.IsZero() {
+			times.Remove(item) // it was added before its time
+		}
 		q.mu.items.remove(at)
 	}
 	q.mu.workers.doneLocked()

@@ -123,7 +123,9 @@ func (s *Store) find(index string, values []string, found func(key string, objec
 	return nil
 }
 
-func noIndex(name string) error { return fmt.Errorf("mystore: Index with name %s does not exist", name) }
+func noIndex(name string) error {
+	return fmt.Errorf("mystore: Index with name %s does not exist", name)
+}
 
 // ByIndex returns the objects that have a value in an index.
 func (s *Store) ByIndex(indexName, indexedValue string) (objects []any, err error) {

@@ -82,7 +82,7 @@ func TestQueuesKeepTheClauses(t *testing.T) {
 
 // rounding is a heap as a timing wheel sees time.
 type rounding struct {
-	contract.DelayHeap[string]
+	contract.RemovingDelayHeap[string]
 	granularity time.Duration
 }
 
@@ -90,7 +90,7 @@ func (r rounding) Add(item string, readyAt time.Time) {
 	if down := readyAt.Truncate(r.granularity); down.Before(readyAt) {
 		readyAt = down.Add(r.granularity)
 	}
-	r.DelayHeap.Add(item, readyAt)
+	r.RemovingDelayHeap.Add(item, readyAt)
 }
 
 // A heap that is a little late may lose the order of times, and nothing else.
@@ -98,13 +98,13 @@ func TestQueueOverAnInexactHeap(t *testing.T) {
 	t.Parallel()
 	newQueue := func(c clock.WithTicker) contract.DelayingQueue[string] {
 		return workqueue.NewDelaying(func() contract.DelayHeap[string] {
-			return rounding{newHeap(), time.Millisecond}
+			return rounding{delay.NewBinaryHeap[string](), time.Millisecond}
 		}, workqueue.Config[string]{Clock: c})
 	}
 	queuetest.Run(t, newQueue, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"))
 	newPriority := func(c clock.WithTicker) contract.DelayingQueue[string] {
 		return workqueue.NewPriority[string](ratelimit.DefaultController[string](), func() contract.DelayHeap[string] {
-			return rounding{newHeap(), time.Millisecond}
+			return rounding{delay.NewBinaryHeap[string](), time.Millisecond}
 		}, workqueue.Config[string]{Clock: c})
 	}
 	queuetest.Run(t, newPriority, queuetest.Waive("QUEUE-25", "times are rounded to milliseconds"))
