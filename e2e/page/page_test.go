@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
@@ -239,6 +240,44 @@ func TestPageInChromium(t *testing.T) {
 			t.Errorf("%d comparisons of which %d parts are hidden, want all of them in view", rows, hidden)
 		}
 	})
+}
+
+// TestOneImplementationIsShown: what was measured of one implementation only has no comparison,
+// and is in view as long as no filter asks for one.
+func TestOneImplementationIsShown(t *testing.T) {
+	r := recordtest.Run(recordtest.Spec{Forks: 6, Duets: true, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "mine", NsPerOp: 50}}})
+	alone := recordtest.Run(recordtest.Spec{Forks: 6, Duets: true, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}}})
+	for _, c := range alone.Cells {
+		if c.Role == "" { // operations that take turns have no second cell of the reference, which would be compared
+			c.Component = contract.ComponentQueue
+			r.Cells = append(r.Cells, c)
+		}
+	}
+	for _, f := range alone.Forks {
+		if f.Cell.Role == "" {
+			f.Cell.Component = contract.ComponentQueue
+			r.Forks = append(r.Forks, f)
+		}
+	}
+	for _, im := range alone.Impls {
+		im.Component = string(contract.ComponentQueue)
+		r.Impls = append(r.Impls, im)
+	}
+	path := written(t, r, nil)
+	ctx, said := watched(t)
+	if err := chromedp.Do(ctx, chromedp.Navigate("file://"+path)); err != nil {
+		t.Fatal(err)
+	}
+	found(ctx, t, "hidden operations", `(() => {
+		const all = [...document.querySelectorAll("tbody[data-operation]")], out = all.filter((b) => b.closest("[hidden]")).map((b) => b.id + " is hidden");
+		if (all.length === 0) out.push("there is no operation");
+		const form = document.getElementById("filter");
+		if (!form) return out;
+		form.elements.operation.value = "no such operation";
+		form.dispatchEvent(new Event("input"));
+		return out.concat(all.filter((b) => !b.hidden).map((b) => b.id + " is not filtered"));
+	})()`)
+	said.check(t)
 }
 
 // inEachView sets the browser to each size and colour scheme, and looks. view names them.
