@@ -59,7 +59,7 @@ func (f longerThanZero) Set(text string) error {
 	return nil
 }
 
-// budgetFlag is a run's budget, of which 0 means none, and not the preset's.
+// budgetFlag is a run's budget. 0 means none; without the flag it is the preset's.
 type budgetFlag struct{ of *runner.Options }
 
 func (budgetFlag) Type() string { return "duration" }

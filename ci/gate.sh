@@ -169,7 +169,7 @@ case $code in
 	;;
 1)
 	# The first line of an answer that was given names the outcome. Another one did not end so.
-	head -n 1 "$out/answer.md" 2>/dev/null | grep -q regression || failed "something measured is broken" 1
+	head -n 1 "$out/answer.md" 2>/dev/null | grep -q '^### regression' || failed "something measured is broken" 1
 	finish regression 1
 	;;
 *) failed "benchrun pair ended with exit code $code" "$code" ;;

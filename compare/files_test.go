@@ -140,7 +140,7 @@ func TestFilesHonourTheirUnits(t *testing.T) {
 	}
 }
 
-// TestPackagesAreKeptApart: a benchmark's name may be there in several packages, of which one
+// TestPackagesAreKeptApart: two packages have a benchmark of the same name, and one of the two
 // becomes slower.
 func TestPackagesAreKeptApart(t *testing.T) {
 	t.Parallel()

@@ -238,8 +238,8 @@ func TestOneObjectIsNeverTransformed(t *testing.T) {
 	})
 }
 
-// TestFirstListPanics: an IndexFunc panics in the first list. What was popped with its object is
-// lost; that the list was processed is not.
+// TestFirstListPanics: an IndexFunc panics on an object of the first list. The objects that were
+// popped with it are lost, but the informer says that it has synced.
 func TestFirstListPanics(t *testing.T) {
 	survivePanics(t)
 	eachOfOurs(t, func(t *testing.T, o informer.Options) {

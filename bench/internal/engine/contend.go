@@ -43,10 +43,7 @@ func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profile
 	}
 
 	start := time.Now()
-	from := start.Add(w.Warmup)
-	if s, ok := s.(Awaiter); ok && s.Earliest().After(from) {
-		from = s.Earliest()
-	}
+	from := measuredFrom(s, start, w.Warmup)
 	end := from.Add(w.Duration)
 	running, working := begin(ctx, crews, start, from, end)
 	time.Sleep(time.Until(from))
@@ -74,6 +71,19 @@ func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profile
 		}
 	}
 	return series, errors.Join(ctx.Err(), untraced)
+}
+
+// measuredFrom is when the measured time begins: after the warm-up, or at an Awaiter's earliest
+// time if that is later. The wait for it is at most as long as the warm-up: items that lie
+// minutes ahead are not waited for.
+func measuredFrom(s Subject, start time.Time, warmup time.Duration) time.Time {
+	from := start.Add(warmup)
+	if s, ok := s.(Awaiter); ok {
+		if wait := s.Earliest().Sub(from); wait > 0 && wait <= warmup {
+			return s.Earliest()
+		}
+	}
+	return from
 }
 
 // crewsOf makes the workers of each group.

@@ -89,8 +89,8 @@ type Leaver interface {
 	Leave(end time.Time)
 }
 
-// Awaiter is a subject of which nothing can be measured before a certain time, which Fill
-// determines.
+// Awaiter is a subject that has nothing to measure before the time that Earliest returns. Fill
+// determines that time.
 type Awaiter interface {
 	Earliest() time.Time
 }

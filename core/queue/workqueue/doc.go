@@ -29,8 +29,8 @@
 // take no memory but a node per item, which is reused. AddAfter takes what the heap's Add
 // takes (O(log m) for a binary heap). It hands nothing to the goroutine that makes items
 // ready, but may wait for its lock. Over a contract.BatchDelayHeap one AddAfter in 16 adds
-// the items of all 16 to the heap. No call moves all items at once, however many come or go: the table
-// grows and shrinks a bucket at a time. After a flood the memory is given back as the items
+// the items of all 16 to the heap. No call moves all items at once, however many come or go:
+// the table grows and shrinks a bucket at a time. After a flood the memory is given back as the items
 // go, except what the heap keeps, and with metrics two maps of the items' times, which do not
 // shrink.
 //

@@ -38,8 +38,8 @@ type rank[T comparable] struct {
 // An item is in the queue once, ready or waiting for its time. One that is added again
 // takes the higher of the two priorities and the earlier of the two times: Add of an item
 // that waits makes it ready, and it does not come again at its time. (The heap keeps the item
-// until its Done, or until its time if it is no contract.RemovingDelayHeap.) In [RateLimitingQueue], by contrast, an item can wait and be ready at
-// once.
+// until its Done, or until its time if the heap is no contract.RemovingDelayHeap.) In
+// [RateLimitingQueue], by contrast, an item can wait and be ready at once.
 //
 // Items of one priority that are due at the same instant come out in the order in which
 // they were added (QUEUE-40), over a heap that is contract.ArrivalOrdered.

@@ -223,7 +223,7 @@ func (q *Queue[T]) ShutDown() { q.shutDown(false) }
 
 // ShutDownWithDrain is ShutDown, and returns once no worker has an item. Like client-go's
 // it does not wait for ready items that no worker has taken. A later ShutDown ends the
-// waiting, unless another ShutDownWithDrain begins at once.
+// waiting, unless another ShutDownWithDrain begins before this one has noticed it.
 func (q *Queue[T]) ShutDownWithDrain() { q.shutDown(true) }
 
 func (q *Queue[T]) shutDown(drain bool) {
