@@ -225,12 +225,15 @@ var coreCases = []suite.Case[constructor]{
 func addTraceable(h contract.DelayHeap[string], n int) []weak.Pointer[byte] {
 	refs := make([]weak.Pointer[byte], n)
 	for i := range refs {
-		item := strings.Repeat(fmt.Sprintf("%8d", i), 128)
+		item := traceable(i)
 		refs[i] = weak.Make(stringData(item))
 		h.Add(item, at(i))
 	}
 	return refs
 }
+
+// traceable is the i-th item of addTraceable.
+func traceable(i int) string { return strings.Repeat(fmt.Sprintf("%8d", i), 128) }
 
 // collected waits until the collector has all of them. One collection may miss what a dead
 // word of some goroutine's stack still names, which a goroutine stopped between two safe

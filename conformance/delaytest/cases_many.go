@@ -19,17 +19,18 @@ type batchHeap = contract.BatchDelayHeap[string]
 
 // batched runs a case on a structure that has AddMany.
 func batched(run func(t *suite.T, newHeap func() batchHeap)) func(*suite.T, constructor) {
-	return func(t *suite.T, newHeap constructor) {
-		if h := newHeap(); !isBatchHeap(h) {
-			t.Skipf("%T has no AddMany", h)
-		}
-		run(t, func() batchHeap { return newHeap().(batchHeap) })
-	}
+	return having("AddMany", run)
 }
 
-func isBatchHeap(h contract.DelayHeap[string]) bool {
-	_, ok := h.(batchHeap)
-	return ok
+// having runs a case on a structure that is an H, for which it has the named method.
+func having[H contract.DelayHeap[string]](method string, run func(t *suite.T, newHeap func() H)) func(*suite.T, constructor) {
+	return func(t *suite.T, newHeap constructor) {
+		h := newHeap()
+		if _, ok := h.(H); !ok {
+			t.Skipf("%T has no %s", h, method)
+		}
+		run(t, func() H { return newHeap().(H) })
+	}
 }
 
 // batchSizes are small ones, and those at which a structure may divide a batch.

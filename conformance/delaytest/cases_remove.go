@@ -3,13 +3,6 @@ package delaytest
 // The clause of contract.CapRemove.
 
 import (
-	"container/heap"
-	"fmt"
-	"runtime"
-	"strings"
-	"unsafe"
-	"weak"
-
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/core/contract"
@@ -22,28 +15,7 @@ type removingHeap = contract.RemovingDelayHeap[string]
 
 // removing runs a case on a structure that has Remove.
 func removing(run func(t *suite.T, newHeap func() removingHeap)) func(*suite.T, constructor) {
-	return func(t *suite.T, newHeap constructor) {
-		if h := newHeap(); !isRemovingHeap(h) {
-			t.Skipf("%T has no Remove", h)
-		}
-		run(t, func() removingHeap { return newHeap().(removingHeap) })
-	}
-}
-
-func isRemovingHeap(h contract.DelayHeap[string]) bool {
-	_, ok := h.(removingHeap)
-	return ok
-}
-
-// removeFrom is Remove for the model.
-func removeFrom(model *pointerheap.Heap, item string) (waited bool) {
-	w := model.Known[item]
-	if w == nil {
-		return false
-	}
-	heap.Remove(&model.Order, w.Index)
-	delete(model.Known, item)
-	return true
+	return having("Remove", run)
 }
 
 var removeCases = []suite.Case[constructor]{
@@ -62,7 +34,7 @@ var removeCases = []suite.Case[constructor]{
 				h.Add(item, readyAt)
 				model.Add(item, readyAt)
 			case 2:
-				if got, want := h.Remove(item), removeFrom(model, item); got != want {
+				if got, want := h.Remove(item), model.TakeOut(item); got != want {
 					t.Fatalf("Remove(%q) says that it waited: %t, want %t", item, got, want)
 				}
 			default:
@@ -72,7 +44,7 @@ var removeCases = []suite.Case[constructor]{
 			mustLen(t, h, model.Len())
 		}
 		for _, item := range items {
-			if got, want := h.Remove(item), removeFrom(model, item); got != want {
+			if got, want := h.Remove(item), model.TakeOut(item); got != want {
 				t.Fatalf("in the end Remove(%q) says that it waited: %t, want %t", item, got, want)
 			}
 			mustLen(t, h, model.Len())
@@ -97,34 +69,15 @@ var removeCases = []suite.Case[constructor]{
 		}
 	})},
 	{Clause: "DELAY-21", Name: "no-reference", Why: "a removed item would be kept until its time", Run: removing(func(t *suite.T, newHeap func() removingHeap) {
-		const items = 40
 		h := newHeap()
 		h.Add("stays", at(1))
-		var refs [items]weak.Pointer[byte]
+		refs := addTraceable(h, 40)
 		for i := range refs {
-			refs[i] = addAndRemove(t, h, i)
-		}
-		runtime.GC()
-		kept := 0
-		for _, r := range refs {
-			if r.Value() != nil {
-				kept++
+			if !h.Remove(traceable(i)) {
+				t.Fatalf("Remove of an item that waits says that it did not wait")
 			}
 		}
-		if kept > 0 {
-			t.Errorf("%d of %d removed items are still referenced", kept, items)
-		}
+		collected(t, refs)
 		mustLen(t, h, 1)
 	})},
-}
-
-// addAndRemove adds and removes an item with memory of its own, and returns a weak pointer that
-// shows when it is freed. (unsafe is needed only for a weak pointer into a string.)
-func addAndRemove(t *suite.T, h removingHeap, i int) weak.Pointer[byte] {
-	item := strings.Repeat(fmt.Sprintf("%8d", i), 128)
-	h.Add(item, at(1000))
-	if !h.Remove(item) {
-		t.Fatalf("Remove of an item that waits says that it did not wait")
-	}
-	return weak.Make(unsafe.StringData(item))
 }

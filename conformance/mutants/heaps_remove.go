@@ -1,8 +1,6 @@
 package mutants
 
 import (
-	"container/heap"
-
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
 	"github.com/informerbench/informerbench/core/contract"
 )
@@ -14,18 +12,6 @@ type removable struct {
 }
 
 func (h removable) Remove(item string) (waited bool) { return h.remove(h.Heap, item) }
-
-// takeOut is a sound Remove.
-func takeOut(h *pointerheap.Heap, item string) (waited bool) {
-	w := h.Known[item]
-	if w == nil {
-		return false
-	}
-	heap.Remove(&h.Order, w.Index)
-	delete(h.Known, item)
-	h.Trim()
-	return true
-}
 
 func removingHeapOf(name, mistake string, remove func(h *pointerheap.Heap, item string) bool) Mutant {
 	m := mutant(contract.ComponentDelay, name, mistake, "DELAY-21")
@@ -53,7 +39,7 @@ func removingHeaps() []Mutant {
 			return true
 		}),
 		removingHeapOf("always waited", "Remove says that the item waited, whether it did or not", func(h *pointerheap.Heap, item string) bool {
-			takeOut(h, item)
+			h.TakeOut(item)
 			return true
 		}),
 	}

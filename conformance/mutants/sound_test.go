@@ -84,7 +84,7 @@ func TestHeapsStandOnSoundGround(t *testing.T) {
 		const long = "a flood in a sorted list takes a minute"
 		delaytest.Run(t, newSortedList, suite.WithEffort(0.1), suite.Waive("DELAY-13", long), suite.Waive("DELAY-14", long))
 		delaytest.Run(t, func() contract.DelayHeap[string] { return &slotWalker{Heap: pointerheap.New()} }, suite.WithEffort(0.1))
-		delaytest.Run(t, func() contract.DelayHeap[string] { return removable{pointerheap.New(), takeOut} }, suite.WithEffort(0.3))
+		delaytest.Run(t, func() contract.DelayHeap[string] { return removable{pointerheap.New(), (*pointerheap.Heap).TakeOut} }, suite.WithEffort(0.3))
 	})
 }
 

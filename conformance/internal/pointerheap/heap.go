@@ -73,6 +73,19 @@ func (h *Heap) PopReady(now time.Time) (string, bool) {
 	return w.Item, true
 }
 
+// TakeOut takes out an item before its time, and reports whether it waited. It is not called
+// Remove because a heap may do without (contract.RemovingDelayHeap).
+func (h *Heap) TakeOut(item string) (waited bool) {
+	w := h.Known[item]
+	if w == nil {
+		return false
+	}
+	heap.Remove(&h.Order, w.Index)
+	delete(h.Known, item)
+	h.Trim()
+	return true
+}
+
 // Trim gives memory back when few of many items are left.
 func (h *Heap) Trim() {
 	if h.fullest < 1000 || len(h.Order) > h.fullest/4 {
