@@ -27,7 +27,7 @@ CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... .
 .PHONY: help build test race degraded explore e2e your-store lint ci-lint gate-test page-types fuzz bench verify mutants mechanical healthy faults report selfcheck evidence proofs
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build the benchrun command into ./benchrun
 	$(GO) build -o benchrun ./cmd/benchrun

@@ -217,7 +217,10 @@ func (r *Run) unverified(c contract.Component, name string) string {
 // gains says what the implementation gains in the run's comparisons.
 func gains(a compare.Answer) string {
 	if a.Use == a.Reference {
-		return fmt.Sprintf("None of the others is proved better in %s.", counted(a.Judged, "comparison", "comparisons"))
+		if a.Rejected != "" {
+			return fmt.Sprintf("%s gains more, and waives clauses that %s keeps.", a.Rejected, a.Reference)
+		}
+		return fmt.Sprintf("None of the others gains more than it loses, by what is proved in %s.", counted(a.Judged, "comparison", "comparisons"))
 	}
 	var parts []string
 	for _, w := range a.Concerns {

@@ -118,7 +118,7 @@ func (f *historyFlags) run(cmd *cobra.Command, folder string) error {
 			return err
 		}
 		if err := record.WriteFile(f.html, []byte(page.String())); err != nil {
-			return err
+			return broken(err)
 		}
 	}
 	if f.format == "otava" {

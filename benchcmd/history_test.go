@@ -43,7 +43,7 @@ func TestHistory(t *testing.T) {
 		{"Markdown", []string{dir, "--format", "markdown"}, []string{"| what | since |", "run010 of 2026-01-11"}},
 		{"Otava", []string{dir, "--format", "otava", "-o", otava}, []string{otava + ": 1 tests", "otava analyze benchrun"}},
 		{"another metric", []string{dir, "--match", "store/*/mine/cpu-ns/op", "--least", "3%"}, []string{"1 of 1 series changed", "cpu-ns/op"}},
-		{"a change too small", []string{dir, "--least", "0.5"}, []string{"nothing changed", "smaller than 50%"}},
+		{"a change too small", []string{dir, "--least", "0.5"}, []string{"no change is proved", "smaller than 50%"}},
 	} {
 		code, out, errOut := benchrun(t, append([]string{"history"}, c.args...)...)
 		if code != 0 {

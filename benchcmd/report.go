@@ -81,7 +81,7 @@ docs/history.md has the sources of the last two.`,
 				return write(out, r)
 			}
 			if err := report.Write(args[0], chosen...); err != nil {
-				return err
+				return broken(err)
 			}
 			out, to := shown(cmd, wide)
 			if err := report.WriteText(out, r, to); err != nil {

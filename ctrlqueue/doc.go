@@ -3,11 +3,16 @@
 //
 //	controller.Options{NewQueue: ctrlqueue.New[reconcile.Request]}
 //
-// A controller with any other queue loses its seven workqueue_* metrics, and nothing logs
-// it: controller-runtime's metrics provider is in an internal package, and only
-// controller-runtime's own queue uses it. [MetricsProvider] writes to the metric families
+// A controller with another queue of this project, such as one of core/dropin/workqueue, loses
+// its seven workqueue_* metrics, and nothing logs it: controller-runtime gives its metrics
+// provider to client-go's package alone. [MetricsProvider] is for such a queue, or for
+// SetProvider of core/dropin/workqueue. It writes to the metric families
 // that controller-runtime itself has registered in metrics.Registry. So names, buckets and
 // labels (name, controller; priority on the depth) are those of the version in use.
+//
+// After ShutDown the queue hands out what is ready, as client-go's does; controller-runtime's
+// priority queue drops it. So a manager that is stopped with a long backlog goes on until its
+// workers have had it, or until the manager's GracefulShutdownTimeout.
 //
 // Everything here may be used by any number of goroutines at once.
 package ctrlqueue

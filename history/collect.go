@@ -74,6 +74,13 @@ func (c *collector) add(path string, r *record.Run) {
 		c.h.Left = append(c.h.Left, fmt.Sprintf("%s: a copy of %s", path, c.runs[i].Path))
 		return
 	}
+	if s := r.Settings.Shard; s != nil {
+		c.h.Left = append(c.h.Left, fmt.Sprintf("%s: shard %s of a run; benchrun merge makes one run of all shards", path, s))
+		return
+	}
+	if !r.Complete {
+		f.Interrupted = fmt.Sprintf("interrupted after %d of %d processes", len(r.Forks), len(r.Schedule()))
+	}
 	if p := r.Settings.Plant; p != nil && p.Share > 0 {
 		f.Plant = fmt.Sprintf("the store %s is %g%% slower than it is, on purpose (--plant)", p.Impl, 100*p.Share)
 	}

@@ -81,6 +81,8 @@ type Run struct {
 	Machine  int       `json:"machine"`            // position in Machines
 	Schema   int       `json:"schema"`
 	Go       string    `json:"go"`
+	// Interrupted says how much of a run was measured that did not end; "" for a whole run.
+	Interrupted string `json:"interrupted,omitempty"`
 	// Plant says what was slowed down on purpose, "" for nothing.
 	Plant   string            `json:"plant,omitempty"`
 	Modules map[string]string `json:"modules,omitempty"`

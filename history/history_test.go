@@ -201,6 +201,9 @@ func TestRead(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "broken", record.RunFile), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	shard := recordtest.History(recordtest.HistorySpec{Runs: 1, Impls: stepAt(99, 0)})[0]
+	shard.Name, shard.Settings.Shard = "shard", &record.Shard{Index: 3, Of: 16}
+	write(t, filepath.Join(dir, "shard"), shard)
 	h, err := Read(t.Context(), dir, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +211,7 @@ func TestRead(t *testing.T) {
 	if len(h.Runs) != 8 || h.Runs[1].Path != "nested/run001" || h.Series[0].Points[7].Run != 7 {
 		t.Errorf("%+v", h.Runs)
 	}
-	if text := strings.Join(h.Left, "\n"); len(h.Left) != 2 || !strings.Contains(text, "broken: ") || !strings.Contains(text, "a copy of") {
+	if text := strings.Join(h.Left, "\n"); len(h.Left) != 3 || !strings.Contains(text, "broken: ") || !strings.Contains(text, "a copy of") || !strings.Contains(text, "shard: shard 3/16 of a run") {
 		t.Errorf("left out: %q", h.Left)
 	}
 	if _, err := Read(t.Context(), t.TempDir(), Options{}); !errors.Is(err, ErrNoRuns) {

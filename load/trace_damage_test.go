@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 	"compress/flate"
+	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -52,6 +53,28 @@ func TestCutRecording(t *testing.T) {
 	}
 	if before != len(whole.Initial)+len(whole.Events) {
 		t.Errorf("without its last byte %d of %d are saved", before, len(whole.Initial)+len(whole.Events))
+	}
+}
+
+// A gzipped file is cut: what was read before the cut is saved.
+func TestCutGzippedRecording(t *testing.T) {
+	t.Parallel()
+	data := aRecording(t)
+	whole := readWhole(t, data)
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	if _, err := zip.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{packed.Len() / 2, packed.Len() - 30} {
+		saved, err := ReadTrace("cut.trace.gz", bytes.NewReader(packed.Bytes()[:n]))
+		if !errors.Is(err, ErrTraceTruncated) || !errors.As(err, new(*TraceDamage)) || saved == nil {
+			t.Fatalf("cut after %d of %d bytes: %v", n, packed.Len(), err)
+		}
+		isPrefix(t, saved, whole)
 	}
 }
 

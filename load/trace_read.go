@@ -93,7 +93,7 @@ func (r *blockReader) next() error {
 	}
 	// The buffer grows with the bytes read, not with the header's claim.
 	var packed bytes.Buffer
-	if _, err := io.CopyN(&packed, r.in, int64(h.Packed)); errors.Is(err, io.EOF) {
+	if _, err := io.CopyN(&packed, r.in, int64(h.Packed)); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // the latter if the file is gzipped
 		return ErrTraceTruncated
 	} else if err != nil {
 		return err

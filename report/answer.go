@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure/metrics"
@@ -31,11 +32,20 @@ func writeAnswer(w *writer, r *record.Run, groups []compare.Group, to Terminal) 
 func (to Terminal) answer(a compare.Answer) string {
 	open := fmt.Sprintf("%d of %d inconclusive", a.Inconclusive, a.Judged)
 	if a.Use == a.Reference {
-		return fmt.Sprintf("%-9s nothing: none is proved better; %s", a.Component, open)
+		head := fmt.Sprintf("%-9s keep %s: %s", a.Component, a.Reference, kept(a))
+		if to.Wide || utf8.RuneCountInString(head+"; "+open) <= to.width() {
+			return head + "; " + open
+		}
+		return to.wrapped(head) + "\n   " + open
 	}
 	head := fmt.Sprintf("%-9s %s", a.Component, to.painted(stats.Better, a.Use))
-	if price := price(a); price != "" {
-		head += "; price: " + to.painted(stats.Worse, price)
+	rest := utf8.RuneCountInString(fmt.Sprintf("%-9s %s; price: ; %s", a.Component, a.Use, open))
+	switch long, short := price(a), shortPrice(a); {
+	case long == "":
+	case to.Wide || rest+utf8.RuneCountInString(long) <= to.width():
+		head += "; price: " + to.painted(stats.Worse, long)
+	default:
+		head += "; price: " + to.painted(stats.Worse, short)
 	}
 	var things []string
 	for _, c := range a.Concerns[:min(mostConcerns, len(a.Concerns))] {
@@ -44,32 +54,55 @@ func (to Terminal) answer(a compare.Answer) string {
 	return fmt.Sprintf("%s; %s\n   %s", head, open, strings.Join(things, ", "))
 }
 
+// kept says why the reference stays, "" if it does not.
+func kept(a compare.Answer) string {
+	switch {
+	case a.Use != a.Reference:
+		return ""
+	case a.Rejected == "":
+		return "none gains more than it loses, by what is proved"
+	}
+	clauses := make([]string, len(a.Waived))
+	for i, w := range a.Waived {
+		clauses[i] = w.Clause
+	}
+	return fmt.Sprintf("%s gains more, and waives %s", a.Rejected, strings.Join(clauses, ", "))
+}
+
 // price is what an implementation does worst, "" if nothing is proved worse.
 func price(a compare.Answer) string {
 	if len(a.Worse) == 0 {
 		return ""
 	}
-	c := a.Worse[0]
-	what := c.Name.Series
-	if what == compare.ProcessSeries {
-		what = string(metrics.Of(c.Name.Metric).Concern)
-	}
-	text := fmt.Sprintf("%s %s", what, FactorText(c.Ratio.Estimate))
-	if more := len(a.Worse) - 1; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return numberName(a.Worse[0]) + " " + RatioText(*a.Worse[0].Ratio) + more(a)
 }
 
-// verdictOf says what the whole interval of a concern shows.
+// shortPrice is price without the interval, and with the concern in place of the number's name.
+func shortPrice(a compare.Answer) string {
+	if len(a.Worse) == 0 {
+		return ""
+	}
+	c := a.Worse[0]
+	return fmt.Sprintf("%s %s", metrics.Of(c.Name.Metric).Concern, FactorText(c.Ratio.Estimate)) + more(a)
+}
+
+func more(a compare.Answer) string {
+	if n := len(a.Worse) - 1; n > 0 {
+		return fmt.Sprintf(" and %d more", n)
+	}
+	return ""
+}
+
+// verdictOf says what the whole interval of a concern shows. It says better or worse only
+// where one of the concern's comparisons does.
 func verdictOf(c compare.Weighed) stats.Verdict {
 	switch lower := c.Better == metrics.LowerIsBetter; {
-	case c.Ratio.Hi < 1 && lower, c.Ratio.Lo > 1 && !lower:
-		return stats.Better
-	case c.Ratio.Lo > 1 && lower, c.Ratio.Hi < 1 && !lower:
-		return stats.Worse
 	case c.Verdicts[stats.Same] == c.Ratio.N:
 		return stats.Same
+	case c.Verdicts[stats.Better] > 0 && (c.Ratio.Hi < 1 && lower || c.Ratio.Lo > 1 && !lower):
+		return stats.Better
+	case c.Verdicts[stats.Worse] > 0 && (c.Ratio.Lo > 1 && lower || c.Ratio.Hi < 1 && !lower):
+		return stats.Worse
 	}
 	return stats.Inconclusive
 }

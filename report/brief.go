@@ -10,12 +10,14 @@ import (
 type Brief struct {
 	Component string
 	Reference string
-	// Use is the implementation to use; the reference where none is proved better.
+	// Use is the implementation to use; the reference where none gains more than it loses.
 	Use string
+	// Kept says why Use is the reference, "" if it is not.
+	Kept string
 	// Gains are the concerns in which Use differs most from the reference, each with the
 	// ratio of its numbers to the reference's: "latency 0.5x [0.45, 0.55]".
 	Gains []string
-	// Price is what Use does worst, "" if nothing is proved worse.
+	// Price is what Use does worst, "" if nothing is proved worse: "heap-B/object 1.3x [1.2, 1.4]".
 	Price string
 	// Inconclusive of Judged comparisons have no verdict (see compare.Answer).
 	Inconclusive, Judged int
@@ -28,7 +30,7 @@ func Briefs(run *record.Run) []Brief {
 	r := clean(run)
 	var out []Brief
 	for _, a := range compare.Answers(r, compare.Within(r)) {
-		b := Brief{Component: a.Component, Reference: a.Reference, Use: a.Use, Inconclusive: a.Inconclusive, Judged: a.Judged, Price: price(a)}
+		b := Brief{Component: a.Component, Reference: a.Reference, Use: a.Use, Inconclusive: a.Inconclusive, Judged: a.Judged, Price: price(a), Kept: kept(a)}
 		for _, c := range a.Concerns[:min(mostConcerns, len(a.Concerns))] {
 			b.Gains = append(b.Gains, string(c.Concern)+" "+RatioText(c.Ratio))
 		}

@@ -212,7 +212,7 @@ func HistorySummary(h *history.History) string {
 	case h.Tested == 0:
 		return text + fmt.Sprintf("no number has the %d comparable runs in which a change can be found (%s)", stats.FewestRuns, plural(len(h.Series), "series"))
 	case changed == 0:
-		text += "nothing changed in " + plural(h.Tested, "series")
+		text += "no change is proved in " + plural(h.Tested, "series")
 	default:
 		text += fmt.Sprintf("%d of %s changed: %d worse, %d better", changed, plural(h.Tested, "series"), worse, better)
 	}

@@ -85,7 +85,7 @@ func WriteHistoryPage(out io.Writer, given *history.History) error {
 	runs := make([]string, len(h.Runs))
 	for i, r := range h.Runs {
 		runs[i] = ids.of("run " + r.Path)
-		shown := pageRun{N: i + 1, ID: runs[i], Path: r.Path, Started: r.Started.Format(time.DateTime), Commit: shortCommit(r.Revision), Preset: r.Preset, Go: r.Go, Remark: r.Plant}
+		shown := pageRun{N: i + 1, ID: runs[i], Path: r.Path, Started: r.Started.Format(time.DateTime), Commit: shortCommit(r.Revision), Preset: r.Preset, Go: r.Go, Remark: strings.Trim(r.Plant+"; "+r.Interrupted, "; ")}
 		if len(h.Machines) > 1 {
 			shown.On = fmt.Sprint(r.Machine + 1)
 		}
@@ -300,13 +300,16 @@ func trendText(h *history.History, s *history.Series) (text string, verdict stat
 		if len(s.Points) < stats.FewestRuns {
 			return kind + "; too few for a change", stats.Inconclusive
 		}
-		return kind + "; no change", stats.Same
+		return kind + "; no change is proved", stats.Inconclusive
 	}
 	for _, l := range lines {
 		kind += fmt.Sprintf("; %s since %s, %s", verdictWord(l.verdict), strings.TrimPrefix(l.since, "drifts since "), l.ratio)
 		if s.Drift != nil {
 			kind += ", a drift"
 		}
+	}
+	if slices.ContainsFunc(lines, func(l shiftLine) bool { return l.verdict == stats.Worse }) {
+		return kind, stats.Worse
 	}
 	return kind, lines[0].verdict
 }

@@ -145,7 +145,7 @@ func TestHistoryWithoutFindings(t *testing.T) {
 	for _, c := range []struct {
 		runs int
 		want string
-	}{{1, "no number has the 6 comparable runs"}, {3, "no number has the 6 comparable runs"}, {8, "nothing changed in"}} {
+	}{{1, "no number has the 6 comparable runs"}, {3, "no number has the 6 comparable runs"}, {8, "no change is proved in"}} {
 		h, err := history.Of(t.Context(), recordtest.History(recordtest.HistorySpec{Runs: c.runs, Impls: func(int) []recordtest.Impl {
 			return []recordtest.Impl{{Name: "reference", NsPerOp: 200}, {Name: "mine", NsPerOp: 100}}
 		}}), history.Options{})

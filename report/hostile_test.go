@@ -421,7 +421,7 @@ func TestHostileComparison(t *testing.T) {
 // HTML in Markdown that is not this package's own is shown as text.
 func TestFragmentKeepsOwnHTMLAlone(t *testing.T) {
 	t.Parallel()
-	body, err := fragment([]byte("<details><summary>ours</summary>\n\ntext <b>bold</b>\n\n</details>\n\n<div onclick=x>\n\n<script>alert(1)</script>\n\n[x](javascript:y)\n"), nil)
+	body, err := fragment([]byte("<details><summary>ours</summary>\n\ntext <b>bold</b>\n\n</details>\n\n<div onclick=x>\n\n<script>alert(1)</script>\n\n[x](javascript:y)\n"), nil, place{"part", anchors{}})
 	if err != nil {
 		t.Fatal(err)
 	}

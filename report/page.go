@@ -65,7 +65,7 @@ type page struct {
 	Warnings     []string
 	LeftOut      []string
 	Components   []string
-	Impls        []string // that are compared with a reference
+	Impls        []string // those measured
 	Verdicts     []stats.Verdict
 	Groups       []pageGroup
 	Legend       []string
@@ -154,7 +154,14 @@ type count struct {
 func WritePage(out io.Writer, run *record.Run, profiles *Profiles, pictures map[string][]byte) error {
 	r := clean(run)
 	groups := compare.Within(r)
-	parts, err := partsOf(run, groups, pictures)
+	ids, rowOf := anchors{}, map[*compare.Comparison]string{}
+	for _, own := range []string{
+		"answer", "answer-title", "trust", "results", "results-title", "filter", "shown", "latency", "latency-title",
+		"profiles", "profiles-title", "flame-tools", "flame-data", "reading", "references",
+	} {
+		ids.of(own)
+	}
+	parts, err := partsOf(run, groups, pictures, ids)
 	if err != nil {
 		return err
 	}
@@ -164,10 +171,6 @@ func WritePage(out io.Writer, run *record.Run, profiles *Profiles, pictures map[
 		Trust: trustOf(r, groups), Warnings: compare.RunWarnings(r), LeftOut: leftOut(r),
 		Verdicts: []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.Inconclusive},
 		Legend:   strings.Split(legend(r), "\n"), Parts: parts, Confidence: fmt.Sprintf("%.0f%%", 100*stats.Confidence),
-	}
-	ids, rowOf := anchors{}, map[*compare.Comparison]string{}
-	for _, part := range parts {
-		ids.of(part.ID)
 	}
 	if p.Flames, err = flamesOf(r, groups, profiles, ids); err != nil {
 		return err
@@ -194,10 +197,12 @@ func WritePage(out io.Writer, run *record.Run, profiles *Profiles, pictures map[
 	for _, a := range compare.Answers(r, groups) {
 		p.Answers = append(p.Answers, answerOn(a, ids, rowOf))
 	}
-	for _, c := range compare.Judged(groups) {
-		p.HasReference = true
-		if !slices.Contains(p.Impls, c.Name.Impl) {
-			p.Impls = append(p.Impls, c.Name.Impl)
+	p.HasReference = len(compare.Judged(groups)) > 0
+	for _, g := range groups {
+		for _, cell := range g.Cells {
+			if cell.Role == "" && !slices.Contains(p.Impls, cell.Impl) {
+				p.Impls = append(p.Impls, cell.Impl)
+			}
 		}
 	}
 	if p.References, p.NoChoice, err = choicesOf(r, groups, p.Groups); err != nil {
@@ -212,7 +217,7 @@ func WritePage(out io.Writer, run *record.Run, profiles *Profiles, pictures map[
 }
 
 // partsOf are the sections that the page takes from report.md.
-func partsOf(run *record.Run, groups []compare.Group, pictures map[string][]byte) (parts []part, err error) {
+func partsOf(run *record.Run, groups []compare.Group, pictures map[string][]byte, ids anchors) (parts []part, err error) {
 	r, code := forMarkdown(run), clean(run)
 	escaped := compare.Within(r)
 	if len(escaped) != len(groups) { // two names that differ in markup only
@@ -239,7 +244,7 @@ func partsOf(run *record.Run, groups []compare.Group, pictures map[string][]byte
 		if !any {
 			continue
 		}
-		body, err := fragment(text, pictures)
+		body, err := fragment(text, pictures, place{ids.of(s.id), ids})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.id, err)
 		}
@@ -386,6 +391,9 @@ func trustOf(r *record.Run, groups []compare.Group) trust {
 }
 
 func shareText(relative float64) string {
+	if relative >= stats.FromZero {
+		return "from 0"
+	}
 	if relative >= 1 {
 		return fmt.Sprintf("%.0f%%", 100*relative)
 	}
@@ -405,10 +413,13 @@ func narrowed(command []string, kind string, without []string, component, impls 
 	if len(command) < 2 || command[1] != kind {
 		return commandLine(command)
 	}
-	without = append([]string{"-o", "--output", "--resume", "--component", "--impl"}, without...)
+	without = append([]string{"-o", "--output", "--resume", "--component", "--impl", "--shard", "--machine"}, without...)
 	var kept []string
 	for args := command; len(args) > 0; args = args[1:] {
 		name, _, whole := strings.Cut(args[0], "=")
+		if name == "--continue" || strings.HasPrefix(name, "-o") && len(name) > 2 {
+			continue // a flag without a value, and -oFOLDER
+		}
 		if slices.Contains(without, name) {
 			if !whole && len(args) > 1 {
 				args = args[1:] // its value

@@ -11,8 +11,10 @@ import (
 
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // allComponents is a run of every component, with names as long as the catalog's.
@@ -102,9 +104,44 @@ func TestAnswerIsShort(t *testing.T) {
 		t.Fatalf("the answer begins in line %d of %d, want 12 lines at most:\n%s", begin, len(lines), strings.Join(lines, "\n"))
 	}
 	answer := strings.Join(lines[begin:], "\n")
-	for _, want := range []string{"store     lockfree; price: memory 2.3x; 0 of 4 inconclusive", "delay     quadheap;", "informer  informerbench;", "time 0.52x [0.5"} {
+	for _, want := range []string{"store     lockfree; price: heap-B/object 2.3x [2.3, 2.3]; 0 of 4 inconclusive", "delay     quadheap;", "informer  informerbench;", "time 0.52x [0.5"} {
 		if !strings.Contains(answer, want) {
 			t.Errorf("the answer lacks %q:\n%s", want, answer)
+		}
+	}
+}
+
+// The answer says why the reference stays.
+func TestAnswerSaysWhyTheReferenceStays(t *testing.T) {
+	t.Parallel()
+	r := recordtest.Run(recordtest.Spec{Forks: 12, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "loose", NsPerOp: 50}}})
+	r.Impls[1].Waivers = []record.Waiver{{Clause: "STORE-7", Reason: "it is faster"}, {Clause: "STORE-8", Reason: "it is faster"}}
+	if text := textOf(t, r, Terminal{}); !strings.Contains(text, "store     keep clientgo: loose gains more, and waives STORE-7, STORE-8\n") && !strings.Contains(text, "store     keep clientgo: loose gains more, and waives STORE-7, STORE-8;") {
+		t.Errorf("no reason:\n%s", text)
+	}
+	slow := recordtest.Run(recordtest.Spec{Forks: 12, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "slow", NsPerOp: 150}}})
+	if text := textOf(t, slow, Terminal{}); !strings.Contains(text, "store     keep clientgo: none gains more than it loses, by what is proved") {
+		t.Errorf("no reason:\n%s", text)
+	}
+}
+
+// A concern is better only if a comparison is: a whole interval below 1 may lie within the
+// noise that the comparisons are judged by.
+func TestConcernIsBetterWhereAComparisonIs(t *testing.T) {
+	t.Parallel()
+	below := compare.Weighed{Better: metrics.LowerIsBetter, Ratio: stats.Ratio{Estimate: 0.98, Lo: 0.97, Hi: 0.99, N: 2}}
+	for _, c := range []struct {
+		of   map[stats.Verdict]int
+		want stats.Verdict
+	}{
+		{map[stats.Verdict]int{stats.Same: 2}, stats.Same},
+		{map[stats.Verdict]int{stats.Same: 1, stats.Inconclusive: 1}, stats.Inconclusive},
+		{map[stats.Verdict]int{stats.Better: 1, stats.Inconclusive: 1}, stats.Better},
+		{map[stats.Verdict]int{stats.Worse: 1, stats.Inconclusive: 1}, stats.Inconclusive},
+	} {
+		below.Verdicts = c.of
+		if got := verdictOf(below); got != c.want {
+			t.Errorf("%v: %s, want %s", c.of, got, c.want)
 		}
 	}
 }

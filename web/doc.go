@@ -8,7 +8,7 @@
 // The runs may come from anybody. Files are read through an os.Root, so no name or symbolic
 // link leads out of the folder. Own pages run no script but the server's. A run's report.html
 // and pprof's pages need scripts of their own, so they run in a sandbox without an origin:
-// they can read no other page and reach no address. A profile is stripped of the files and
+// they can read no other page, and load nothing from elsewhere. A profile is stripped of the files and
 // addresses that it names before pprof sees it (see defuse).
 //
 // Reading a run takes up to some 1.5 s on first sight; its summary is kept until its files

@@ -103,6 +103,7 @@ func (p *Plan) baseRecord(ctx context.Context, base string, head *record.Run, ou
 func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*record.Run, error) {
 	// This process has locked the pair's own folder, which also holds the lock file.
 	o.Out = filepath.Join(o.Out, BaseDir)
+	o.WorkTree = "" // that of this program: the other one names the commit that it was built from
 	in, err := json.Marshal(o)
 	if err != nil {
 		return nil, err

@@ -141,8 +141,13 @@ func resume(ctx context.Context, dir string, o Options, check func(*record.Run) 
 	if err != nil {
 		return Result{}, err
 	}
-	j.Run().Environment.Resume(&here)
-	return drive(ctx, j, cmp.Or(o.Machine, here.Host), out)
+	before := j.Run()
+	machine := cmp.Or(o.Machine, here.Host)
+	if n := len(before.Forks); o.Machine == "" && n > 0 && before.Environment.Host == here.Host {
+		machine = cmp.Or(before.Forks[n-1].Machine, machine) // as it was called when the run began
+	}
+	before.Environment.Resume(&here)
+	return drive(ctx, j, machine, out)
 }
 
 // drive measures the missing forks of a run on the named machine and writes the reports.

@@ -180,7 +180,11 @@ func joinWhenWhole(ctx context.Context, o MergeOptions, out io.Writer) (*record.
 		shards, err := readShards(o.From, o.Wait > 0)
 		if err == nil {
 			var run *record.Run
-			if run, err = record.Join(shards); err == nil {
+			run, err = record.Join(shards)
+			if err == nil && time.Now().Before(deadline) {
+				err = givenUpShards(shards)
+			}
+			if err == nil {
 				return run, shards, nil
 			}
 		}
@@ -197,6 +201,18 @@ func joinWhenWhole(ctx context.Context, o MergeOptions, out io.Writer) (*record.
 		case <-time.After(pollEvery):
 		}
 	}
+}
+
+// givenUpShards names the shards that lack processes of cells that were given up: a Job tries such
+// a shard again. They can be joined all the same.
+func givenUpShards(shards []record.ShardDir) error {
+	var problems []error
+	for _, s := range shards {
+		if n := s.Run.Lacking(); n > 0 {
+			problems = append(problems, fmt.Errorf("%w: %s: shard %s has given up %d of %d forks, which another try may measure; without --wait it is joined as it is", record.ErrIncomplete, s.Dir, s.Run.Settings.Shard, n, len(s.Run.Schedule())))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // readShards reads the shards in the folders, and in the folders directly below a folder that

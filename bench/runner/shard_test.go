@@ -138,6 +138,44 @@ func TestMergeWaits(t *testing.T) {
 	})
 }
 
+// A merge that waits gives a shard with cells that were given up the time to measure them, and
+// joins it as it is when the time is over.
+func TestMergeWaitsForWhatWasGivenUp(t *testing.T) {
+	for _, c := range []struct {
+		again time.Duration // when the shard is measured again
+		forks int
+		took  time.Duration
+	}{{3 * time.Minute, 36, 3*time.Minute + pollEvery}, {time.Hour, 35, 20*time.Minute + pollEvery}} {
+		folder, write := shardFiles(t, 3)
+		dir := filepath.Join(folder, "2")
+		run, err := record.ReadRun(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.Forks = run.Forks[1:]
+		if err := record.WriteRun(dir, run); err != nil {
+			t.Fatal(err)
+		}
+		to := filepath.Join(t.TempDir(), "merged")
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			again := time.AfterFunc(c.again, func() { write(2) })
+			defer again.Stop()
+			var said bytes.Buffer
+			result, err := Merge(t.Context(), MergeOptions{Out: to, From: []string{folder}, Wait: 20 * time.Minute}, &said)
+			if err != nil || len(result.Run.Forks) != c.forks {
+				t.Fatalf("%v, want %d forks", err, c.forks)
+			}
+			if took := time.Since(begin); took > c.took || took < c.took-2*pollEvery {
+				t.Errorf("it took %s, want about %s", took, c.took)
+			}
+			if !strings.Contains(said.String(), "shard 2/3 has given up 1 of 12 forks") {
+				t.Errorf("it says\n%s", said.String())
+			}
+		})
+	}
+}
+
 // A merge that waits ends with what is missing when the time is over or it is interrupted. It
 // does not wait for what waiting does not mend.
 func TestMergeGivesUp(t *testing.T) {

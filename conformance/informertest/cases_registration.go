@@ -138,6 +138,34 @@ var registrationCases = []suite.Case[env]{
 		gone.silence("INFORMER-14")
 		writer(b, keyOf(0), 5)
 	}),
+	play("INFORMER-14", "shut-down", "what the handler uses is closed when ShutDownEventHandler returns", setup{objects: 5}, func(b *fixture) {
+		release := make(chan struct{})
+		gone := b.handler("removed", func(call) { <-release })
+		b.start()
+		b.settle()
+		ended := make(chan error, 1)
+		go func() { ended <- cache.ShutDownEventHandler(b.informer, gone.registration()) }()
+		b.settle()
+		select {
+		case err := <-ended:
+			b.errorf("cache.ShutDownEventHandler returns %v while the handler runs", err)
+			close(release)
+			return
+		default:
+		}
+		close(release)
+		b.settle()
+		select {
+		case err := <-ended:
+			if err != nil {
+				b.errorf("cache.ShutDownEventHandler: %v", err)
+			}
+		default:
+			b.errorf("cache.ShutDownEventHandler does not return though the handler has")
+		}
+		gone.silence("INFORMER-14")
+		churn(b)
+	}),
 	play("INFORMER-14", "by-itself", "a handler that has seen what it waited for removes itself", setup{objects: 5}, func(b *fixture) {
 		var gone *witness
 		gone = b.handler("removed", func(call) {

@@ -78,6 +78,29 @@ var troubleCases = []suite.Case[env]{
 		}
 		b.miss(func() { oneByOne(b) })
 	}),
+	play("INFORMER-21", "watches-that-are-refused", "nobody would learn that the program may list and not watch", setup{objects: 3}, func(b *fixture) {
+		var told errorLog
+		if err := b.informer.SetWatchErrorHandlerWithContext(told.note); err != nil {
+			b.errorf("SetWatchErrorHandlerWithContext before the start: %v", err)
+		}
+		b.start()
+		b.advance(time.Minute)
+		if n := told.count(errBroken); n > 0 {
+			b.errorf("%d errors are told before anything fails", n)
+		}
+		b.gate.refuseWatches(errBroken)
+		b.advance(5 * time.Minute)
+		if told.count(errBroken) == 0 {
+			b.errorf("nothing is told in five minutes in which each watch is refused")
+		}
+		b.gate.mend()
+		b.advance(3 * time.Minute)
+		healthy := told.count(errBroken)
+		b.advance(3 * time.Minute)
+		if told.count(errBroken) != healthy {
+			b.errorf("errors are told while nothing fails")
+		}
+	}),
 	play("INFORMER-21", "not-while-it-runs", whyErrors, setup{objects: 3}, func(b *fixture) {
 		var first, second errorLog
 		if err := b.informer.SetWatchErrorHandler(func(r *cache.Reflector, err error) { first.note(b.ctx, r, err) }); err != nil {
@@ -131,14 +154,22 @@ func (b *fixture) wantBackoff(outage time.Duration) {
 	}
 	begin := requests[0]
 	late, last := 0, begin
+	shortest, longest := outage, time.Duration(0) // in the first minute, and in the second half
 	for _, at := range requests {
-		if gap := at.Sub(last); gap > time.Minute {
+		gap := at.Sub(last)
+		if gap > time.Minute {
 			b.errorf("nothing was asked for %s", gap)
 		}
 		last = at
-		if at.Sub(begin) > outage/2 {
+		if since := at.Sub(begin); since > outage/2 {
 			late++
+			longest = max(longest, gap)
+		} else if since <= time.Minute && gap > 0 {
+			shortest = min(shortest, gap)
 		}
+	}
+	if longest < 2*shortest {
+		b.errorf("the pauses do not grow: one of the first minute is %s, and the longest in the second half of an outage of %s is %s", shortest, outage, longest)
 	}
 	// A try may be a streaming list and a plain one. The upper bound is one try in five
 	// seconds.

@@ -69,16 +69,28 @@ func (w *world) compareStore(want map[string]*corev1.Pod) (have map[string]*core
 }
 
 func (w *world) compareIndexes(have map[string]*corev1.Pod) {
-	if _, ok := w.informer.GetIndexer().GetIndexers()[nodeIndex]; !ok {
-		return
+	indexers := w.informer.GetIndexer().GetIndexers()
+	for _, index := range []struct {
+		name    string
+		valueOf func(*corev1.Pod) string
+		values  []string
+	}{
+		{nodeIndex, func(p *corev1.Pod) string { return p.Spec.NodeName }, []string{"node0", "node1", "node2"}},
+		{namespaceIndex, func(p *corev1.Pod) string { return p.Namespace }, []string{"ns0", "ns1"}},
+	} {
+		if _, ok := indexers[index.name]; ok || !w.setup.bare { // a bare informer may get one later
+			w.compareIndex(have, index.name, index.valueOf, index.values)
+		}
 	}
-	values := map[string][]string{}
+}
+
+func (w *world) compareIndex(have map[string]*corev1.Pod, index string, valueOf func(*corev1.Pod) string, values []string) {
+	keysOf := map[string][]string{}
 	for k, p := range have {
-		values[p.Spec.NodeName] = append(values[p.Spec.NodeName], k)
+		keysOf[valueOf(p)] = append(keysOf[valueOf(p)], k)
 	}
-	for n := range 3 {
-		node := fmt.Sprintf("node%d", n)
-		got, err := w.informer.GetIndexer().ByIndex(nodeIndex, node)
+	for _, value := range values {
+		got, err := w.informer.GetIndexer().ByIndex(index, value)
 		var keys []string
 		for _, obj := range got {
 			if p, ok := obj.(*corev1.Pod); ok && have[synthetic.Key(p)] == p {
@@ -88,9 +100,9 @@ func (w *world) compareIndexes(have map[string]*corev1.Pod) {
 			}
 		}
 		slices.Sort(keys)
-		slices.Sort(values[node])
-		if err != nil || !slices.Equal(keys, values[node]) {
-			w.problem("INFORMER-2", "the index gives %v (%v) for %s; the objects that have it are %v", keys, err, node, values[node])
+		slices.Sort(keysOf[value])
+		if err != nil || !slices.Equal(keys, keysOf[value]) {
+			w.problem("INFORMER-2", "the index %s gives %v (%v) for %s; the objects that have it are %v", index, keys, err, value, keysOf[value])
 		}
 	}
 }

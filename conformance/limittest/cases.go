@@ -2,7 +2,6 @@ package limittest
 
 import (
 	"fmt"
-	"sync"
 
 	"pgregory.net/rapid"
 
@@ -82,9 +81,9 @@ var cases = []suite.Case[constructor]{
 		l := newLimiter()
 		per := counts(t, l)
 		rounds := t.Scale(500)
-		var wg sync.WaitGroup
-		for g := range goroutines {
-			wg.Go(func() {
+		actors := make([]func(), goroutines)
+		for g := range actors {
+			actors[g] = func() {
 				own := fmt.Sprint("own", g)
 				for n := range rounds {
 					if d := l.When(fmt.Sprint(n % items)); d < 0 {
@@ -95,9 +94,9 @@ var cases = []suite.Case[constructor]{
 					l.NumRequeues("0")
 					l.Forget(own)
 				}
-			})
+			}
 		}
-		wg.Wait()
+		t.Together(actors...)
 		total := 0
 		for i := range items {
 			total += l.NumRequeues(fmt.Sprint(i))

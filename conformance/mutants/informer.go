@@ -29,6 +29,7 @@ type informer struct {
 	synced       *answer // what HasSynced goes by; nil is client-go's
 	handleSynced bool    // registrations have synced with the informer
 	kept         bool    // removed handlers stay
+	hasty        bool    // registrations say at once that their handlers have ended
 
 	run          func(ctx context.Context, run func(context.Context))
 	addIndexers  func(contract.Indexers, func(contract.Indexers) error) error
@@ -76,7 +77,21 @@ func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o ca
 	if err == nil && i.handleSynced {
 		r = registration{r, i}
 	}
+	if err == nil && i.hasty {
+		r = hasty{r}
+	}
 	return r, err
+}
+
+// hasty says that its handler has ended before it has.
+type hasty struct {
+	cache.ResourceEventHandlerRegistration
+}
+
+func (hasty) ShutdownChan() <-chan struct{} {
+	closed := make(chan struct{})
+	close(closed)
+	return closed
 }
 
 // registration has synced with its informer.
@@ -87,12 +102,18 @@ type registration struct {
 
 func (r registration) HasSynced() bool                     { return r.informer.HasSynced() }
 func (r registration) HasSyncedChecker() cache.DoneChecker { return r.informer.HasSyncedChecker() }
+func (r registration) ShutdownChan() <-chan struct{} {
+	return r.ResourceEventHandlerRegistration.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()
+}
 
 func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	if i.kept {
 		return nil
 	}
-	if r, ok := handle.(registration); ok {
+	switch r := handle.(type) {
+	case registration:
+		handle = r.ResourceEventHandlerRegistration
+	case hasty:
 		handle = r.ResourceEventHandlerRegistration
 	}
 	return i.SharedIndexInformer.RemoveEventHandler(handle)

@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"context"
+	"maps"
 	goruntime "runtime"
 	"slices"
 	"sync"
@@ -45,6 +46,7 @@ func handlerMutants() []Mutant {
 				s.pass = func(n int, e watch.Event) bool { return n > 0 || e.Type != watch.Deleted }
 			})),
 		informerMutant("index of first value", "an index keeps the value that an object had first", "INFORMER-2", indexOfFirstValue),
+		informerMutant("one index is lost", "of several indexers one is used", "INFORMER-2", onlyOneIndexer),
 		informerMutant("add after a gap", "an update that skips versions, as after a list, comes as an add", "INFORMER-3",
 			wrapped(func(h cache.ResourceEventHandler) cache.ResourceEventHandler {
 				return handler{ResourceEventHandler: h, update: func(old, obj any) {
@@ -214,6 +216,15 @@ func versionOf(obj any) int {
 		v = 10*v + int(digit-'0')
 	}
 	return v
+}
+
+// onlyOneIndexer gives client-go's informer the last of the indexers by name.
+func onlyOneIndexer(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers contract.Indexers) cache.SharedIndexInformer {
+	if len(indexers) > 1 {
+		name := slices.Max(slices.Collect(maps.Keys(indexers)))
+		indexers = contract.Indexers{name: indexers[name]}
+	}
+	return cache.NewSharedIndexInformer(lw, example, resync, indexers)
 }
 
 // indexOfFirstValue gives client-go's informer index functions that remember.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/core/contract"
@@ -43,6 +45,8 @@ func lifeMutants() []Mutant {
 		})),
 		informerMutant("removed handler stays", "RemoveEventHandler forgets the registration and not the handler", "INFORMER-14 INFORMER-29",
 			construct(func(i *informer) { i.kept = true })),
+		informerMutant("shut down while it runs", "ShutDownEventHandler does not wait for the handler", "INFORMER-14",
+			construct(func(i *informer) { i.hasty = true })),
 		informerMutant("index of what comes", "an index that is added to a filled store has only what is written from then on", "INFORMER-15",
 			construct(func(i *informer) {
 				i.addIndexers = func(indexers contract.Indexers, add func(contract.Indexers) error) error {
@@ -111,6 +115,16 @@ func lifeMutants() []Mutant {
 			})),
 		informerMutant("errors unheard", "the watch error handler is never called", "INFORMER-21",
 			construct(func(i *informer) { i.deaf = true })),
+		informerMutant("refused watches unheard", "a watch that the server refuses is tried again without a word", "INFORMER-21",
+			constructOver(func(s *source) {
+				s.watch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+					w, err := s.ListerWatcherWithContext.WatchWithContext(ctx, o)
+					if err != nil {
+						err = syscall.ECONNREFUSED
+					}
+					return w, err
+				}
+			})),
 		informerMutant("errors told once", "the watch error handler hears of an error once, however often it comes again", "INFORMER-21",
 			construct(func(i *informer) {
 				i.watchErrors = func(h cache.WatchErrorHandlerWithContext) cache.WatchErrorHandlerWithContext {
@@ -159,6 +173,21 @@ func lifeMutants() []Mutant {
 				i.run = func(ctx context.Context, run func(context.Context)) {
 					run(ctx)
 					<-ctx.Done()
+				}
+			})),
+		informerMutant("one pause for all", "a list that fails is tried again every 6 s, however long it fails", "INFORMER-27",
+			constructOver(func(s *source) {
+				s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+					for {
+						list, err := s.ListerWatcherWithContext.ListWithContext(ctx, o)
+						if err == nil || ctx.Err() != nil {
+							return list, err
+						}
+						select {
+						case <-ctx.Done():
+						case <-time.After(6 * time.Second):
+						}
+					}
 				}
 			})),
 		informerMutant("no back-off", "a list that fails is tried again at once, many times", "INFORMER-27",

@@ -103,5 +103,6 @@ func priorityQueues() []Mutant {
 			q.sooner = func(a, b *rankedItem) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.item, b.item)) }
 		}),
 		rankedOf("low priorities starve", "Get always takes the highest priority", "QUEUE-38", func(q *ranked) { q.turn = 0 }),
+		rankedOf("low priorities wait too long", "Get goes by age every 150 times", "QUEUE-38", func(q *ranked) { q.turn = 150 }),
 	}
 }

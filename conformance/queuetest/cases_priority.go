@@ -245,11 +245,11 @@ var priorityCases = []suite.Case[env]{
 		for i := range 4 {
 			q.AddWithOpts(high, fmt.Sprint("high", i))
 		}
+		gets := 0
 		for low := range lows {
-			gets := 0
 			for {
-				if gets++; gets > most*lows {
-					t.Fatalf("%d items of low priority are ready and none came in %d Gets", lows-low, gets-1)
+				if gets++; gets > most*(low+1) {
+					t.Fatalf("%d items of low priority came in %d Gets, want %d or more", low, gets-1, low+1)
 				}
 				item, priority := w.getWith(q)
 				if priority < 0 {

@@ -41,7 +41,7 @@ func valuesOfMoving(obj any) ([]string, error) { return obj.(*moving).values, ni
 
 var addedCases = []suite.Case[NewStore]{{
 	Clause: "STORE-44", Name: "lists-before-and-writes-after", Run: func(t *suite.T, newStore NewStore) {
-		for deadline := time.Now().Add(time.Duration(t.Scale(int(addedTime)))); !t.Failed() && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(t.ScaleTime(addedTime)); !t.Failed() && time.Now().Before(deadline); {
 			addUnderListers(t, newStore, deadline)
 		}
 	}, Why: "a second controller adds its index to a running informer while the first one lists: later the writer panics, or objects are missing, for the life of the process",
@@ -85,7 +85,7 @@ func addUnderListers(t *suite.T, newStore NewStore, deadline time.Time) {
 	}}
 	for range addedReaders * runtime.GOMAXPROCS(0) {
 		actors = append(actors, func() {
-			for first := true; first || !ended.Load(); first = false {
+			for first := true; (first || !ended.Load()) && !t.HasStalled(); first = false {
 				if list := s.List(); len(list) != addedObjects {
 					t.Errorf("List returned %d objects beside AddIndexers and updates; want %d", len(list), addedObjects)
 					return
@@ -93,7 +93,7 @@ func addUnderListers(t *suite.T, newStore NewStore, deadline time.Time) {
 			}
 		})
 	}
-	together(t, actors...)
+	t.Together(actors...)
 	for _, name := range names {
 		if !t.Failed() {
 			agreeOnMoving(t, s, name, now)

@@ -59,7 +59,7 @@ var callCases = []suite.Case[NewStore]{
 		s := newStore(indexers())
 		m := fill(s, crowd(9)...)
 		held := s.List()
-		together(t, func() {
+		t.Together(func() {
 			for n := range 50 {
 				s.Update(key(n%9), m.items[key(n%9)])
 			}

@@ -326,7 +326,7 @@ var indexerCases = []suite.Case[NewStore]{
 		}
 		// Only a store that passed so far can be tested for this: Go ends the process when
 		// one map is written while another goroutine iterates over it.
-		together(t, func() {
+		t.Together(func() {
 			for n := range 50 {
 				if err := s.AddIndexers(contract.Indexers{key(n): indexFunc(one, nil)}); err != nil {
 					t.Errorf("AddIndexers: %v", err)

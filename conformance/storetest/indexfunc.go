@@ -136,7 +136,7 @@ var serialCases = []suite.Case[NewStore]{
 				}
 			})
 		}
-		together(t, actors...)
+		t.Together(actors...)
 		c.check(t)
 		var rest []*item
 		for _, of := range last {
@@ -153,12 +153,14 @@ var serialCases = []suite.Case[NewStore]{
 		s := newStore(indexersBefore(c.pass, one))
 		items := crowd(200)
 		rounds := t.Scale(10)
-		together(t, func() {
+		t.Together(func() {
 			for range rounds {
 				s.Replace(newModel(items...).asMap(), "2")
+				t.Progress()
 			}
 		}, func() {
 			for n := range rounds {
+				t.Progress()
 				if err := s.AddIndexers(contract.Indexers{key(n): indexFunc(one, c.pass)}); err != nil {
 					t.Errorf("AddIndexers: %v", err)
 				}

@@ -113,9 +113,9 @@ func (sc scene) play(t *suite.T, newStore NewStore, r read) {
 
 	var begun, done atomic.Int64
 	var stop atomic.Bool
-	deadline := time.Now().Add(time.Duration(t.Scale(int(sceneTime))))
+	deadline := time.Now().Add(t.ScaleTime(sceneTime))
 	actors := []func(){func() {
-		for n := 1; !stop.Load(); n++ {
+		for n := 1; !stop.Load() && !t.HasStalled(); n++ {
 			begun.Store(int64(n))
 			sc.write(s, n)
 			done.Store(int64(n))
@@ -147,7 +147,7 @@ func (sc scene) play(t *suite.T, newStore NewStore, r read) {
 			}
 		})
 	}
-	together(t, actors...)
+	t.Together(actors...)
 	if t.Failed() {
 		return
 	}

@@ -144,9 +144,9 @@ func (sc longScene) play(t *suite.T, newStore NewStore, r longRead) {
 	var stop atomic.Bool
 	begun.Store(longObjects - 1)
 	done.Store(longObjects - 1)
-	deadline := time.Now().Add(time.Duration(t.Scale(int(sceneTime))))
-	together(t, func() {
-		for n := longObjects; !stop.Load(); n++ {
+	deadline := time.Now().Add(t.ScaleTime(sceneTime))
+	t.Together(func() {
+		for n := longObjects; !stop.Load() && !t.HasStalled(); n++ {
 			begun.Store(int64(n))
 			sc.write(s, n)
 			done.Store(int64(n))

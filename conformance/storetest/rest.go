@@ -94,7 +94,7 @@ func crowdOfWriters(t *suite.T, s contract.Store, seeds *rand.Rand, readers ...f
 	}
 	for _, read := range readers {
 		actors = append(actors, func() {
-			for first := true; first || writing.Load() > 0; first = false {
+			for first := true; (first || writing.Load() > 0) && !t.HasStalled(); first = false {
 				read()
 				// On one core a reader that never yields would run for 10 ms each time that
 				// a writer yields.
@@ -102,7 +102,7 @@ func crowdOfWriters(t *suite.T, s contract.Store, seeds *rand.Rand, readers ...f
 			}
 		})
 	}
-	together(t, actors...)
+	t.Together(actors...)
 	if t.Failed() {
 		return
 	}

@@ -78,12 +78,12 @@ var transactionCases = []suite.Case[NewStore]{
 		var stop atomic.Bool
 		writer := func(first int) func() {
 			return func() {
-				for n := first; !stop.Load(); n += 2 {
+				for n := first; !stop.Load() && !t.HasStalled(); n += 2 {
 					write(n)
 				}
 			}
 		}
-		together(t, writer(1), writer(2), func() {
+		t.Together(writer(1), writer(2), func() {
 			defer stop.Store(true)
 			for range t.Scale(300) {
 				values := s.ListIndexFuncValues(one)
@@ -91,6 +91,7 @@ var transactionCases = []suite.Case[NewStore]{
 					t.Errorf("List gave %q and ListIndexFuncValues %q: of two batches a part each", objects, values)
 					return
 				}
+				t.Progress()
 				runtime.Gosched()
 			}
 		})
@@ -136,4 +137,13 @@ func unindexable() map[string]any {
 		"a tombstone":                              contract.DeletedFinalStateUnknown{Key: key(4), Obj: bad},
 		"a string":                                 "gone",
 	}
+}
+
+// transactor skips the case if the store has no Transaction.
+func transactor(t *suite.T, s contract.Store) contract.Transactor {
+	b, ok := s.(contract.Transactor)
+	if !ok {
+		t.Skipf("no Transaction")
+	}
+	return b
 }

@@ -57,9 +57,9 @@ type Result struct {
 // Failure is the error of one failed case.
 type Failure struct{ Result }
 
-// Error names the clause, the case, the failure and the seed.
+// Error names the clause, the case, the failure, the seed, and the options that repeat it.
 func (f *Failure) Error() string {
-	return fmt.Sprintf("%s [%s, seed %d]\n%s", f.Clause, f.Case, f.Seed, indent(f.Reason))
+	return fmt.Sprintf("%s [%s, seed %d]\n%s\n\tto repeat it: suite.Only(%q), suite.WithSeed(%d)", f.Clause, f.Case, f.Seed, indent(f.Reason), f.Clause.ID, f.Seed)
 }
 
 // Config holds what options change in every suite, and the settings of each suite's own
@@ -69,8 +69,8 @@ type Config struct {
 	Waived map[string]string
 	// Seed repeats the random choices of an earlier run; 0 takes the seed of the process.
 	Seed uint64
-	// CaseTimeout bounds the time of a case; 0 means a minute. The suite gives up a case
-	// that makes no progress for a tenth of it, six seconds by default. Guard counts both
+	// CaseTimeout bounds the time of a case; 0 means a minute, times Effort if that is above 1.
+	// The suite gives up a case that makes no progress for a tenth of it, six seconds by default. Guard counts both
 	// so that a busy machine does not fail a healthy implementation.
 	CaseTimeout time.Duration
 	// Effort scales the number of random histories and the length of stress
@@ -133,10 +133,12 @@ func Waive(clause, reason string) Option {
 	}
 }
 
-// WithSeed repeats the random choices of the run that printed seed.
+// WithSeed repeats the random choices of the run that printed seed. Suites with different
+// seeds must not run at once in one process; see [T.Random].
 func WithSeed(seed uint64) Option { return func(c *Config) { c.Seed = seed } }
 
-// WithEffort scales the random and stress cases: 0.1 for a quick look, 10 for a night.
+// WithEffort scales the random and stress cases: 0.1 for a quick look, 10 for a night. Suites
+// with different efforts must not run at once in one process; see [T.Random].
 func WithEffort(factor float64) Option { return func(c *Config) { c.Effort = factor } }
 
 // WithObserver calls f with each result as it comes.
@@ -165,6 +167,10 @@ var processSeed = rand.Uint64N(1<<53-1) + 1
 // patience is how long a case may go without progress.
 func (c Config) patience() time.Duration { return c.CaseTimeout / 10 }
 
+// mostTimes is the most that effort lengthens the time of a case: no sum of two such times
+// overflows a time.Duration.
+const mostTimes = 1e6
+
 // NewConfig applies the options. The error lists every option that is wrong.
 func NewConfig(opts []Option) (Config, error) {
 	c := Config{}
@@ -174,11 +180,12 @@ func NewConfig(opts []Option) (Config, error) {
 	if c.Seed == 0 {
 		c.Seed = processSeed
 	}
-	if c.CaseTimeout == 0 {
-		c.CaseTimeout = time.Minute
-	}
 	if c.Effort == 0 {
 		c.Effort = 1
+	}
+	if c.CaseTimeout == 0 {
+		// Ten times the work may take ten times as long, between two steps as well.
+		c.CaseTimeout = time.Duration(float64(time.Minute) * min(max(c.Effort, 1), mostTimes))
 	}
 	return c, errors.Join(c.wrongOptions...)
 }

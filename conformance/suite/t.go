@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -51,6 +52,11 @@ func (t *T) Rand() *rand.Rand {
 // Scale returns n times the configured effort, at least 1.
 func (t *T) Scale(n int) int { return max(1, int(float64(n)*t.cfg.Effort)) }
 
+// ScaleTime returns d times the configured effort.
+func (t *T) ScaleTime(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * t.cfg.Effort)
+}
+
 // Name returns "clause/case".
 func (t *T) Name() string { return t.name }
 
@@ -72,7 +78,14 @@ func (t *T) Notef(format string, args ...any) {
 }
 
 // Errorf marks the case failed and goes on.
-func (t *T) Errorf(format string, args ...any) { t.write(fmt.Sprintf(format, args...)); t.Fail() }
+func (t *T) Errorf(format string, args ...any) {
+	t.write(rapidsAdvice.ReplaceAllString(fmt.Sprintf(format, args...), ""))
+	t.Fail()
+}
+
+// rapidsAdvice is what rapid says of how to repeat a failure: by a flag that Random sets,
+// and by a name that is none of a test. [Failure.Error] says how.
+var rapidsAdvice = regexp.MustCompile(`(?m)^To (try to )?reproduce, specify -run=.*\n`)
 
 // Error is Errorf with fmt.Sprintln's format.
 func (t *T) Error(args ...any) { t.write(fmt.Sprintln(args...)); t.Fail() }
@@ -144,6 +157,20 @@ func (t *T) HasStalled() bool {
 	default:
 		return false
 	}
+}
+
+// Together runs the functions at once, each on a goroutine of its own, and waits for all. A
+// panic in one fails the case instead of ending the process. They may call Errorf but not
+// Fatalf.
+func (t *T) Together(functions ...func()) {
+	var wg sync.WaitGroup
+	for _, f := range functions {
+		wg.Go(func() {
+			defer t.recoverPanic()
+			f()
+		})
+	}
+	wg.Wait()
 }
 
 // Eventually polls cond until it holds, and calls nudge (if not nil) between polls. It is

@@ -144,11 +144,11 @@ func (s *Spec) Jobs() (shards, merge *batchv1.Job) {
 		spec.Parallelism = new(int32(s.Parallelism))
 	}
 	spec.BackoffLimitPerIndex = new(int32(retries))
-	// A node that is drained costs no retry. Exit code 2 means that the input is wrong, for
-	// all shards alike.
+	// A node that is drained costs no retry. Exit code 2 means that another try would end
+	// alike: the input is wrong, or a shard was begun on another kind of machine.
 	spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
 		{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}},
-		{Action: batchv1.PodFailurePolicyActionFailJob, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: new(container), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{2}}},
+		{Action: batchv1.PodFailurePolicyActionFailIndex, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: new(container), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{2}}},
 	}}
 	pod := &spec.Template.Spec
 	pod.NodeSelector = s.NodeSelector

@@ -88,7 +88,7 @@ func TestShardsJob(t *testing.T) {
 				t.Errorf("args %s\nwant %s", args, want)
 			}
 			rules := spec.PodFailurePolicy.Rules
-			if len(rules) != 2 || rules[0].Action != batchv1.PodFailurePolicyActionIgnore || rules[1].Action != batchv1.PodFailurePolicyActionFailJob || *rules[1].OnExitCodes.ContainerName != pod.Containers[0].Name || !slices.Equal(rules[1].OnExitCodes.Values, []int32{2}) {
+			if len(rules) != 2 || rules[0].Action != batchv1.PodFailurePolicyActionIgnore || rules[1].Action != batchv1.PodFailurePolicyActionFailIndex || *rules[1].OnExitCodes.ContainerName != pod.Containers[0].Name || !slices.Equal(rules[1].OnExitCodes.Values, []int32{2}) {
 				t.Errorf("%+v", rules)
 			}
 		})

@@ -53,10 +53,7 @@ func (o Options) lastTook(preset string) (took time.Duration, ok bool) {
 		if err != nil || !r.Complete {
 			continue
 		}
-		for _, f := range r.Forks {
-			took += time.Duration(f.Seconds * float64(time.Second))
-		}
-		return took, true
+		return measured(r), true
 	}
 	return 0, false
 }
@@ -68,4 +65,13 @@ func planLoad(preset string) (time.Duration, error) {
 		return 0, err
 	}
 	return p.Load(), nil
+}
+
+// measured is the time that a run's processes took, without what lay between them: a run may
+// have been interrupted for a day.
+func measured(r *record.Run) (took time.Duration) {
+	for _, f := range r.Forks {
+		took += time.Duration(f.Seconds * float64(time.Second))
+	}
+	return took
 }

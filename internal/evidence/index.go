@@ -83,7 +83,7 @@ func writeUse(out *strings.Builder, presets []string, runs []*record.Run) {
 				}
 				use := b.Use
 				if b.Use == b.Reference {
-					use = "nothing else: none is proved better than " + b.Reference
+					use = b.Reference + ": " + b.Kept
 				}
 				t.AppendRow(table.Row{string(c) + ", " + presets[i], use, strings.Join(b.Gains, ", "), b.Price, fmt.Sprintf("%d of %d", b.Inconclusive, b.Judged)})
 			}
@@ -101,7 +101,7 @@ func writeRuns(out *strings.Builder, presets []string, runs []*record.Run) {
 		if err != nil {
 			p.Description = "(no longer a preset)"
 		}
-		t.AppendRow(table.Row{fmt.Sprintf("[%s](%s/report.html)", presets[i], presets[i]), p.Description, len(r.Forks), r.Finished.Sub(r.Started).Round(time.Minute)})
+		t.AppendRow(table.Row{fmt.Sprintf("[%s](%s/report.html)", presets[i], presets[i]), p.Description, len(r.Forks), measured(r).Round(time.Minute)})
 	}
 	fmt.Fprintf(out, "%s\n", t.RenderMarkdown())
 }

@@ -62,7 +62,9 @@ type certificate struct {
 // certificateLife is far longer than a benchmark; the key never leaves the process.
 const certificateLife = 30 * 24 * time.Hour
 
-func newCertificate() (*certificate, error) {
+// newCertificate makes one for localhost, 127.0.0.1, ::1, and the host of the address if that
+// is another of the loopback's.
+func newCertificate(address string) (*certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("make a key: %w", err)
@@ -78,6 +80,9 @@ func newCertificate() (*certificate, error) {
 		IsCA:         true, BasicConstraintsValid: true,
 		DNSNames:    []string{"localhost"},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+	}
+	if host, _, err := net.SplitHostPort(address); err == nil && net.ParseIP(host) != nil {
+		template.IPAddresses = append(template.IPAddresses, net.ParseIP(host))
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {

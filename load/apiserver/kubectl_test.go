@@ -485,4 +485,9 @@ func TestGeneratedNames(t *testing.T) {
 	if len(names) != 2 {
 		t.Errorf("made %v, want two names", names)
 	}
+	base := strings.Repeat("a", 60)
+	long := must[*corev1.Pod](t)(pods.Create(within(t), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: base}}, metav1.CreateOptions{})).Name
+	if len(long) != 63 || !strings.HasPrefix(long, base[:58]) {
+		t.Errorf("made %q of %d bytes: a name fits into a label's value", long, len(long))
+	}
 }

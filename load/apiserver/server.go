@@ -145,7 +145,7 @@ func New(sources map[schema.GroupVersionResource]*synthetic.Source, options Opti
 	}
 	if o.TLS {
 		var err error
-		if s.cert, err = newCertificate(); err != nil {
+		if s.cert, err = newCertificate(o.Address); err != nil {
 			return nil, fmt.Errorf("apiserver: %w", err)
 		}
 	}

@@ -81,14 +81,22 @@ func (t Traffic) Play(ctx context.Context, source *synthetic.Source, done *atomi
 		if !exists {
 			continue
 		}
+		// A client may write between Get and here: its write stays, and this one is left out.
+		read := accessorOf(current)
 		var err error
-		if t.Op == load.OpAddDelete {
-			if _, err = source.Delete(key); err == nil {
+		switch {
+		case t.Op != load.OpAddDelete:
+			_, err = source.UpdateFrom(t.Objects.Mutate(current, rng, t.Op == load.OpUpdateIndex), read.GetResourceVersion())
+		case len(read.GetFinalizers()) > 0:
+			continue // some client's, which waits to remove it
+		default:
+			if _, err = source.DeleteFrom(key, read.GetResourceVersion()); err == nil {
 				done.Add(1)
 				_, err = source.Create(current)
 			}
-		} else {
-			_, err = source.Update(t.Objects.Mutate(current, rng, t.Op == load.OpUpdateIndex))
+		}
+		if apierrors.IsConflict(err) {
+			continue
 		}
 		if err = notOurs(err); err != nil {
 			return err
@@ -98,7 +106,7 @@ func (t Traffic) Play(ctx context.Context, source *synthetic.Source, done *atomi
 	return nil
 }
 
-// notOurs drops the error of a write that conflicts with a client's write.
+// notOurs drops the error of a write to an object that a client has deleted or made again.
 func notOurs(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) {
 		return nil

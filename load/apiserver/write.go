@@ -92,7 +92,13 @@ func (s *Server) create(w http.ResponseWriter, req *http.Request, t target) erro
 // Among ten thousand names with five random letters a few collide.
 const nameTries = 8
 
-func generatedName(m metav1.Object) string { return m.GetGenerateName() + utilrand.String(5) }
+// generatedName cuts the base as an API server does, so that the name may be a label's value
+// (k8s.io/apiserver, pkg/storage/names).
+func generatedName(m metav1.Object) string {
+	const longest, letters = 63, 5
+	base := m.GetGenerateName()
+	return base[:min(len(base), longest-letters)] + utilrand.String(letters)
+}
 
 func (s *Server) update(w http.ResponseWriter, req *http.Request, t target) error {
 	var o metav1.UpdateOptions

@@ -72,12 +72,15 @@ func (f *follower) begin(ctx context.Context) error {
 // fatal reports whether another try is useless.
 func fatal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) ||
-		errors.As(err, new(*writeError))
+		errors.Is(err, errNoVersion) || errors.As(err, new(*writeError))
 }
 
 func expired(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
 }
+
+// errNoVersion is the error of a list that names no version: no watch could follow it.
+var errNoVersion = errors.New("the server's list has no resourceVersion, so its changes cannot be watched: leave this resource out")
 
 // list passes all objects to each, page by page, and returns the list's version. limit 0
 // asks for one page.
@@ -92,6 +95,9 @@ func (f *follower) list(ctx context.Context, limit int64, each func(runtime.Obje
 			if err := each(obj); err != nil {
 				return "", &writeError{err}
 			}
+		}
+		if p.rest == "" && p.version == "" {
+			return "", errNoVersion
 		}
 		if p.rest == "" {
 			return p.version, nil

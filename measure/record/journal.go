@@ -97,7 +97,7 @@ func (j *Journal) unfinished() bool {
 	if _, err := os.Stat(filepath.Join(j.dir, forksDir)); err == nil {
 		return true
 	}
-	return slices.ContainsFunc(j.run.Schedule(), func(p Planned) bool { return !j.Done(p) })
+	return j.run.Lacking() > 0
 }
 
 func removeTemporary(dir string) error {

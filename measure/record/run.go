@@ -366,6 +366,16 @@ func ReadRunFS(folder fs.FS, dir string) (*Run, error) {
 	return r, nil
 }
 
+// Lacking is how many forks of the schedule the run does not have.
+func (r *Run) Lacking() (n int) {
+	for _, p := range r.Schedule() {
+		if !r.has(p.Cell, p.Index) {
+			n++
+		}
+	}
+	return n
+}
+
 // has reports whether the record has the fork of a cell.
 func (r *Run) has(c Cell, index int) bool {
 	return slices.ContainsFunc(r.Forks, func(f Fork) bool { return f.Index == index && f.Cell.ID() == c.ID() })

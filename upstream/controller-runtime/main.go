@@ -6,8 +6,9 @@
 //
 // It holds client-go's workqueue against controller-runtime's priority queue, in turns, of
 // the versions that go.mod requires. Each worker calls Get and Done and does nothing else.
-// The items are 100,000 keys, added one after the other, again and again. Both queues
-// hold each key once, so they do not grow beyond that.
+// The items are 100,000 keys, added one after the other, again and again. client-go's queue
+// and controller-runtime's B-tree hold each key once; the buffer before the B-tree holds each
+// Add.
 //
 // controller-runtime's Add appends the item to a buffer and does not wait. Another goroutine
 // of the queue moves the whole buffer into a B-tree, and it does so under the lock that

@@ -112,7 +112,7 @@ func contentionStore(b *testing.B) (ThreadSafeStoreWithTransaction, []contention
 	objects := make([]contentionObject, contentionObjects)
 	for i := range objects {
 		const step = 61_027 // a prime, so all objects are visited
-		from := i * step % contentionObjects
+		from := int(int64(i) * step % contentionObjects)
 		first, second := pool[0][from], pool[1][from]
 		key := first.Namespace + "/" + first.Name
 		items[key] = first
