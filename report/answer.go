@@ -40,12 +40,12 @@ func (to Terminal) answer(a compare.Answer) string {
 	}
 	head := fmt.Sprintf("%-9s %s", a.Component, to.painted(stats.Better, a.Use))
 	rest := utf8.RuneCountInString(fmt.Sprintf("%-9s %s; price: ; %s", a.Component, a.Use, open))
-	switch long, short := price(a), shortPrice(a); {
-	case long == "":
-	case to.Wide || rest+utf8.RuneCountInString(long) <= to.width():
-		head += "; price: " + to.painted(stats.Worse, long)
-	default:
-		head += "; price: " + to.painted(stats.Worse, short)
+	texts := prices(a)
+	for i, text := range texts { // the longest that fits, else the shortest
+		if to.Wide || i == len(texts)-1 || rest+utf8.RuneCountInString(text) <= to.width() {
+			head += "; price: " + to.painted(stats.Worse, text)
+			break
+		}
 	}
 	var things []string
 	for _, c := range a.Concerns[:min(mostConcerns, len(a.Concerns))] {
@@ -69,28 +69,22 @@ func kept(a compare.Answer) string {
 	return fmt.Sprintf("%s gains more, and waives %s", a.Rejected, strings.Join(clauses, ", "))
 }
 
-// price is what an implementation does worst, "" if nothing is proved worse.
-func price(a compare.Answer) string {
+// prices say what an implementation does worst, the longest text first; none if nothing is
+// proved worse.
+func prices(a compare.Answer) []string {
 	if len(a.Worse) == 0 {
-		return ""
+		return nil
 	}
-	return numberName(a.Worse[0]) + " " + RatioText(*a.Worse[0].Ratio) + more(a)
-}
-
-// shortPrice is price without the interval, and with the concern in place of the number's name.
-func shortPrice(a compare.Answer) string {
-	if len(a.Worse) == 0 {
-		return ""
-	}
-	c := a.Worse[0]
-	return fmt.Sprintf("%s %s", metrics.Of(c.Name.Metric).Concern, FactorText(c.Ratio.Estimate)) + more(a)
-}
-
-func more(a compare.Answer) string {
+	c, more := a.Worse[0], ""
 	if n := len(a.Worse) - 1; n > 0 {
-		return fmt.Sprintf(" and %d more", n)
+		more = fmt.Sprintf(" and %d more", n)
 	}
-	return ""
+	concern := string(metrics.Of(c.Name.Metric).Concern)
+	return []string{
+		numberName(c) + " " + RatioText(*c.Ratio) + more,
+		concern + " " + RatioText(*c.Ratio) + more,
+		concern + " " + FactorText(c.Ratio.Estimate) + more,
+	}
 }
 
 // verdictOf says what the whole interval of a concern shows. It says better or worse only

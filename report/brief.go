@@ -30,7 +30,10 @@ func Briefs(run *record.Run) []Brief {
 	r := clean(run)
 	var out []Brief
 	for _, a := range compare.Answers(r, compare.Within(r)) {
-		b := Brief{Component: a.Component, Reference: a.Reference, Use: a.Use, Inconclusive: a.Inconclusive, Judged: a.Judged, Price: price(a), Kept: kept(a)}
+		b := Brief{Component: a.Component, Reference: a.Reference, Use: a.Use, Inconclusive: a.Inconclusive, Judged: a.Judged, Kept: kept(a)}
+		if texts := prices(a); len(texts) > 0 {
+			b.Price = texts[0]
+		}
 		for _, c := range a.Concerns[:min(mostConcerns, len(a.Concerns))] {
 			b.Gains = append(b.Gains, string(c.Concern)+" "+RatioText(c.Ratio))
 		}
