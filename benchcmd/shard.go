@@ -93,6 +93,6 @@ there twice, or of another run, and then writes nothing (exit code 2).`,
 		},
 	}
 	addWide(cmd, &wide)
-	cmd.Flags().Var(longerThanZero{&o.Wait}, "wait", "how long to wait for shards that are missing or not finished, such as 6h (default: not at all)")
+	cmd.Flags().Var(longerThanZero{&o.Wait}, "wait", "how long to wait for shards that are missing, not finished, or have given up processes, such as 6h (default: not at all)")
 	return cmd
 }

@@ -43,7 +43,7 @@ type place struct {
 	ids  anchors
 }
 
-func (l place) of(text string) string { return l.ids.of(l.part + " " + text) }
+func (p place) of(text string) string { return p.ids.of(p.part + " " + text) }
 
 // permalink is the link to an id, as the template "link" writes it.
 func permalink(id string) string {

@@ -124,7 +124,8 @@ type MergeOptions struct {
 	Out string // folder of the joined run
 	// From are folders of shards, and folders that hold such folders.
 	From []string
-	// Wait is how long to wait for shards that are missing or not finished; 0 does not wait.
+	// Wait is how long to wait for shards that are missing, not finished, or have given up
+	// processes; 0 does not wait.
 	Wait time.Duration
 	// Command is as typed, for the record and for the lock of the folder.
 	Command []string
