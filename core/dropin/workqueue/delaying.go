@@ -1,6 +1,7 @@
 package workqueue
 
 import (
+	"sync"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -52,7 +53,8 @@ func NewDelayingQueueWithConfig(config DelayingQueueConfig) DelayingInterface {
 }
 
 // NewTypedDelayingQueueWithConfig returns a delaying queue. It runs one goroutine until it is
-// shut down, one more with metrics, and one more over a Queue of the caller's.
+// shut down, and one more with metrics. Over a Queue of the caller's it runs three, which end
+// within 10 s after that queue was shut down, too.
 func NewTypedDelayingQueueWithConfig[T comparable](config TypedDelayingQueueConfig[T]) TypedDelayingInterface[T] {
 	cfg := ours.Config[T]{Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider), Clock: config.Clock}
 	if config.Queue != nil {
@@ -90,21 +92,37 @@ type over[T comparable] struct {
 	TypedInterface[T]
 	waiting *ours.DelayingQueue[T]
 	retries workqueue.CounterMetric // nil without metrics
+
+	once    sync.Once // ShutDown runs once
+	stop    func()    // shuts waiting down and closes stopped; further calls do nothing
+	stopped chan struct{}
 }
+
+// lookEvery is how often watch checks whether the caller has shut its queue down itself. It is
+// client-go's interval.
+const lookEvery = 10 * time.Second
 
 // newOver takes over q, which has metrics of its own.
 func newOver[T comparable](q TypedInterface[T], cfg ours.Config[T]) *over[T] {
-	o := &over[T]{TypedInterface: q}
+	o := &over[T]{TypedInterface: q, stopped: make(chan struct{})}
 	if cfg.Name != "" && cfg.MetricsProvider != nil {
 		o.retries = cfg.MetricsProvider.NewRetriesMetric(cfg.Name)
 	}
 	cfg.Name = "" // what waits is no queue of the program's
+	if cfg.Clock == nil {
+		cfg.Clock = clock.RealClock{}
+	}
 	o.waiting = ours.NewDelaying(newHeap[T], cfg)
+	o.stop = sync.OnceFunc(func() {
+		o.waiting.ShutDown()
+		close(o.stopped)
+	})
 	go o.pass()
+	go o.watch(cfg.Clock.NewTicker(lookEvery))
 	return o
 }
 
-// pass adds due items to the caller's queue until ShutDown.
+// pass adds due items to the caller's queue until what waits is shut down.
 func (o *over[T]) pass() {
 	for {
 		item, shutdown := o.waiting.Get()
@@ -113,6 +131,21 @@ func (o *over[T]) pass() {
 		}
 		o.TypedInterface.Add(item)
 		o.waiting.Done(item)
+	}
+}
+
+// watch ends the waiting when the caller has shut its queue down itself.
+func (o *over[T]) watch(look clock.Ticker) {
+	defer look.Stop()
+	for {
+		select {
+		case <-o.stopped:
+			return
+		case <-look.C():
+			if o.ShuttingDown() {
+				o.stop()
+			}
+		}
 	}
 }
 
@@ -132,14 +165,16 @@ func (o *over[T]) AddAfter(item T, duration time.Duration) {
 	o.waiting.AddAfter(item, duration)
 }
 
-// ShutDown drops what waits, and shuts the caller's queue down.
+// ShutDown drops what waits, and shuts the caller's queue down. Called again it does nothing.
 func (o *over[T]) ShutDown() {
-	o.waiting.ShutDown()
-	o.TypedInterface.ShutDown()
+	o.once.Do(func() {
+		o.stop()
+		o.TypedInterface.ShutDown()
+	})
 }
 
 // ShutDownWithDrain drops what waits, and drains the caller's queue.
 func (o *over[T]) ShutDownWithDrain() {
-	o.waiting.ShutDown()
+	o.stop()
 	o.TypedInterface.ShutDownWithDrain()
 }

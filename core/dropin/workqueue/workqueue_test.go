@@ -119,6 +119,42 @@ func TestOverAQueueOfTheCallers(t *testing.T) {
 	})
 }
 
+// counting counts calls of ShutDown.
+type counting struct {
+	workqueue.TypedInterface[string]
+	shutdowns int
+}
+
+func (c *counting) ShutDown() {
+	c.shutdowns++
+	c.TypedInterface.ShutDown()
+}
+
+// The caller may shut its own queue down: the delaying queue's goroutines end too, or
+// synctest.Test fails. A ShutDown is passed on once.
+func TestShutDownOfTheCallersQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		own := &counting{TypedInterface: workqueue.NewTyped[string]()}
+		q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Queue: own})
+		q.AddAfter("never", time.Hour)
+		own.TypedInterface.ShutDown()
+		time.Sleep(time.Minute)
+		q.ShutDown()
+		q.ShutDown()
+		if own.shutdowns != 1 {
+			t.Errorf("ShutDown was passed on %d times, want once", own.shutdowns)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		own := workqueue.NewTyped[string]()
+		q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Queue: own})
+		q.AddAfter("never", time.Hour)
+		own.ShutDown() // and nobody shuts q down
+		time.Sleep(time.Minute)
+	})
+}
+
 func TestParallelizeUntil(t *testing.T) {
 	t.Parallel()
 	var done atomic.Int64
