@@ -1,12 +1,14 @@
 package lockfree_test
 
-// Updates that no preset measures: client-go's store, lockfree and a bare structure take turns.
+// client-go's store, lockfree and a bare structure (bare_test.go) take turns: in shapes that no
+// preset measures and, for operations that presets measure too, with a lower bound of their
+// cost, the bare structure's.
 //
 //	go -C core test -run='^$' -bench=InTurns -count=8 ./impl/lockfree
 
 import (
 	"fmt"
-	"slices"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -15,13 +17,8 @@ import (
 	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/core/impl/lockfree"
 	"github.com/informerbench/informerbench/core/internal/inturns"
+	"github.com/informerbench/informerbench/core/synthetic"
 )
-
-// updater is what both stores have.
-type updater interface {
-	Update(key string, obj any)
-	Replace(items map[string]any, resourceVersion string)
-}
 
 // BenchmarkUpdateInTurns reports the times of Updates to client-go's. The objects of
 // shape=strings are 5,000 strings, each with an index value of its own, which stays; in
@@ -45,7 +42,7 @@ func BenchmarkUpdateInTurns(b *testing.B) {
 				}
 				items[keys[i]] = values[0][i]
 			}
-			inTurns(b, indexers, items, func(s updater, round int) {
+			inTurns(b, indexers, items, func(s turnsStore, round int) {
 				for i, key := range keys {
 					s.Update(key, values[round%rounds][i])
 				}
@@ -65,89 +62,93 @@ func BenchmarkUpdateInTurns(b *testing.B) {
 		for round := range objects {
 			objects[round] = &round
 		}
-		inTurns(b, all, map[string]any{"namespace/object": objects[0]}, func(s updater, round int) {
+		inTurns(b, all, map[string]any{"namespace/object": objects[0]}, func(s turnsStore, round int) {
 			s.Update("namespace/object", objects[round%rounds])
 		})
 	})
 }
 
-// inTurns gives a store of each kind, and a bareStore, the same writes.
-func inTurns(b *testing.B, indexers contract.Indexers, items map[string]any, write func(s updater, round int)) {
+// BenchmarkStoreInTurns reports the times of a store's operations to client-go's: 100,000 pods,
+// indexed by namespace (2,000 in each) and by node (20 on each), in a random order. Each key
+// is a copy, not the string that the store holds, as are keys made from watch events. Garbage collection counts for the turn in which
+// it happens, unlike in the presets.
+func BenchmarkStoreInTurns(b *testing.B) {
+	const pods, inRound = 100_000, 20_000
+	objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: pods, Namespaces: 50, Nodes: 5_000}, 1)
+	items, rng := objects.Map(), rand.New(rand.NewPCG(1, 1))
+	order := rng.Perm(pods)
+	// keys and versions are in this order; each lap over all pods takes the other set.
+	var keys [2][]string
+	versions := map[string][2][]any{}
+	for set := range keys {
+		keys[set] = make([]string, pods)
+		for _, i := range rng.Perm(pods) {
+			keys[set][i] = strings.Clone(objects.Key(order[i]))
+		}
+	}
+	for _, op := range []string{"update", "update-index"} {
+		var of [2][]any
+		for _, i := range order {
+			of[0] = append(of[0], objects.At(i))
+			of[1] = append(of[1], objects.Mutate(objects.At(i), rng, op == "update-index"))
+		}
+		versions[op] = of
+	}
+	// each calls f with the places of a round and the set of its lap.
+	each := func(round int, f func(i, set int)) {
+		from := (round - 1) * inRound
+		for n := from; n < from+inRound; n++ {
+			f(n%pods, (n/pods+1)%2)
+		}
+	}
+	update := func(op string) func(s turnsStore, round int) {
+		return func(s turnsStore, round int) {
+			each(round, func(i, set int) { s.Update(keys[set][i], versions[op][set][i]) })
+		}
+	}
+	byIndex := func(index string) func(s turnsStore, round int) {
+		values := objects.IndexedValues(index)
+		rng.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
+		return func(s turnsStore, _ int) {
+			for _, value := range values {
+				_, _ = s.ByIndex(index, value)
+			}
+		}
+	}
+	for _, c := range []struct {
+		op   string
+		work func(s turnsStore, round int)
+	}{
+		{"get", func(s turnsStore, round int) { each(round, func(i, set int) { s.Get(keys[set][i]) }) }},
+		{"by-index-2000", byIndex(synthetic.IndexNamespace)},
+		{"by-index-20", byIndex(synthetic.IndexNode)},
+		{"update", update("update")},
+		{"update-index", update("update-index")},
+		{"add-delete", func(s turnsStore, round int) {
+			each(round, func(i, set int) {
+				s.Delete(keys[set][i])
+				s.Add(keys[1-set][i], versions["update"][0][i])
+			})
+		}},
+		{"replace", func(s turnsStore, _ int) { s.Replace(items, "1") }},
+	} {
+		b.Run("op="+c.op, func(b *testing.B) { inTurns(b, synthetic.Indexers(), items, c.work) })
+	}
+}
+
+// inTurns gives a store of each kind, and a bareStore, the same work.
+func inTurns(b *testing.B, indexers contract.Indexers, items map[string]any, work func(s turnsStore, round int)) {
 	var runs []inturns.Run
 	for _, s := range []struct {
 		name  string
-		store updater
+		store turnsStore
 	}{
 		{"clientgo", cache.NewThreadSafeStore(indexers, cache.Indices{})},
 		{"lockfree", lockfree.New(indexers)},
 		{"bare", newBareStore(indexers)},
 	} {
 		s.store.Replace(items, "1")
-		runs = append(runs, inturns.Run{Name: s.name, Round: func(round int) { write(s.store, round) }})
+		runs = append(runs, inturns.Run{Name: s.name, Round: func(round int) { work(s.store, round) }})
 	}
 	inturns.Compare(b, runs...)
-}
-
-// bareStore does what an Update must do at least in a store that does not compute the index
-// values of the former object again. It finds the key, compares the new values with those of
-// the object's buckets, and moves the object if they differ. It has no lock, no version and
-// no lists, so one goroutine can use it, and nothing can be read. It has one index, and
-// objects give as many values in each write.
-type bareStore struct {
-	values  contract.IndexFunc
-	objects map[string]*bareObject
-	buckets map[string]*bareBucket
-}
-
-type bareObject struct {
-	obj any
-	in  []*bareBucket
-}
-
-type bareBucket struct {
-	value   string
-	objects []*bareObject
-}
-
-func newBareStore(indexers contract.Indexers) *bareStore {
-	s := &bareStore{objects: map[string]*bareObject{}, buckets: map[string]*bareBucket{}}
-	for _, s.values = range indexers {
-	}
-	return s
-}
-
-func (s *bareStore) Replace(items map[string]any, _ string) {
-	for key, obj := range items {
-		s.objects[key] = &bareObject{}
-		s.Update(key, obj)
-	}
-}
-
-func (s *bareStore) Update(key string, obj any) {
-	values, _ := s.values(obj)
-	o := s.objects[key]
-	o.obj = obj
-	if o.in == nil {
-		o.in = make([]*bareBucket, len(values))
-	}
-	for i, value := range values {
-		former := o.in[i]
-		if former != nil && former.value == value {
-			continue
-		}
-		if former != nil {
-			at := slices.Index(former.objects, o)
-			former.objects[at] = former.objects[len(former.objects)-1]
-			if former.objects = former.objects[:len(former.objects)-1]; len(former.objects) == 0 {
-				delete(s.buckets, former.value)
-			}
-		}
-		bucket := s.buckets[value]
-		if bucket == nil {
-			bucket = &bareBucket{value: value}
-			s.buckets[value] = bucket
-		}
-		bucket.objects = append(bucket.objects, o)
-		o.in[i] = bucket
-	}
 }
