@@ -108,7 +108,7 @@ report: ## Run the default preset and write a report under results/
 
 selfcheck: ## Show on this machine that verdicts hold, into docs/selfcheck.md (some three hours)
 	$(GO) build -o benchrun ./cmd/benchrun
-	./benchrun selfcheck > selfcheck.out && mv selfcheck.out docs/selfcheck.md
+	./benchrun selfcheck > selfcheck.out; code=$$?; test $$code -gt 1 || mv selfcheck.out docs/selfcheck.md || exit 2; exit $$code
 
 evidence: ## Measure every preset at this commit into results/, with an index (it says how long it will take: hours; EVIDENCETIME=2h stops after two, and the same command goes on; EVIDENCEPRESETS=stores,relist measures these, for other machines to measure the others)
 	$(GO) run ./internal/evidence/run -for $(EVIDENCETIME) -presets "$(EVIDENCEPRESETS)"

@@ -46,12 +46,7 @@ the commands that measure this load; --workload writes the workload that they ne
   benchrun advise results/20261121T101500Z-quick       # a run's own verdicts first
   benchrun advise --trace pods.trace --readers 10 --reads list
   benchrun advise --objects 5000000 --readers 10 --reads list --workload store > store.yaml`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return fmt.Errorf("give one RUN, a folder under results/: got %d", len(args))
-			}
-			return nil
-		},
+		Args: needs("at most one RUN, a folder under results/", 0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := a.question(args)
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
@@ -41,7 +42,7 @@ there are; what the data cannot tell is called inconclusive.
   benchrun compare base head --gates gates.txt --format markdown >> "$GITHUB_STEP_SUMMARY"
   benchrun compare base head --html versus.html
   benchrun compare old.txt new.txt --format json`,
-		Args: cobra.ExactArgs(2),
+		Args: needs("BASE and HEAD, two folders of runs or two files", 2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			gates, err := v.check()
 			if err != nil {
@@ -60,11 +61,13 @@ there are; what the data cannot tell is called inconclusive.
 }
 
 const gateHelp = `A gate bounds what may happen: 'PATTERN <= +5%', where the pattern is matched against
-component/workload/series/implementation/metric and * stands for anything. A change has a
-sign and %; without them the bound is a value of HEAD ('<= 50ms', '>= 95'). A gate that
-matches nothing is an error. Without gates nothing may be worse.
+component/workload/series/implementation/metric (of Go benchmark files: against name/unit,
+such as 'Get-2/ns/op') and * stands for anything. A change has a sign and %; without them
+the bound is a value of HEAD ('<= 50ms', '>= 95'). A gate that matches nothing is an error.
+Without gates nothing may be worse.
 
-Exit codes: 0 pass; 1 regression; 3 inconclusive (see --inconclusive); 2 the input is wrong.`
+Exit codes: 0 pass; 1 a regression, or something measured is broken; 2 the input is wrong;
+3 inconclusive (see --inconclusive); 130 interrupted.`
 
 // verdictFlags are the flags for a comparison's gates and output.
 type verdictFlags struct {
@@ -87,6 +90,9 @@ func (v *verdictFlags) add(cmd *cobra.Command) {
 func (v *verdictFlags) check() ([]compare.Gate, error) {
 	if versusFormats[v.format] == nil {
 		return nil, fmt.Errorf("--format %q: want text, markdown or json", v.format)
+	}
+	if v.wide && v.format != "text" {
+		return nil, fmt.Errorf("--wide is for the text of a terminal: leave it out, %s has every column", v.format)
 	}
 	if v.inconclusive != "pass" && v.inconclusive != "fail" {
 		return nil, fmt.Errorf("--inconclusive %q: want pass or fail", v.inconclusive)
@@ -130,16 +136,14 @@ func writable(path string) error {
 }
 
 // judge prints the comparison and writes its page, if one was asked for. Its error carries the
-// exit code. The page is no reason to lose the outcome: an error of it is joined.
-func (v *verdictFlags) judge(cmd *cobra.Command, r *compare.Result, gates []compare.Gate) error {
+// exit code. Neither is a reason to lose the outcome: their errors are joined.
+func (v *verdictFlags) judge(cmd *cobra.Command, r *compared, gates []compare.Gate) error {
 	if err := r.Judge(gates); err != nil {
 		return err
 	}
 	out, to := shown(cmd, v.wide)
-	if err := versusFormats[v.format](out, r, to); err != nil {
-		return err
-	}
-	return errors.Join(v.outcome(r), v.page(cmd, r))
+	printed := versusFormats[v.format](out, r.Result, to)
+	return errors.Join(v.outcome(r.Result), printed, v.page(cmd, r))
 }
 
 // outcome is the error of a regression, or of too little evidence.
@@ -155,12 +159,12 @@ func (v *verdictFlags) outcome(r *compare.Result) error {
 
 // page writes the page, and says where it is in the last line: of the text, or beside the
 // other formats, which programs read.
-func (v *verdictFlags) page(cmd *cobra.Command, r *compare.Result) error {
+func (v *verdictFlags) page(cmd *cobra.Command, r *compared) error {
 	if v.html == "" {
 		return nil
 	}
 	var page bytes.Buffer
-	if err := report.WriteVersusPage(&page, r); err != nil {
+	if err := report.WriteVersusPage(&page, r.Result, r.measured("base", r.base), r.measured("head", r.head)); err != nil {
 		return err
 	}
 	if err := record.WriteFile(v.html, page.Bytes()); err != nil {
@@ -177,21 +181,54 @@ func (v *verdictFlags) page(cmd *cobra.Command, r *compare.Result) error {
 // errInconclusive is wrapped by the error of a comparison with too little evidence.
 var errInconclusive = errors.New("inconclusive")
 
+// compared is a comparison with the runs that were compared; they are zero for files.
+type compared struct {
+	*compare.Result
+	base, head runner.Result
+}
+
+// compareRuns compares two runs.
+func compareRuns(base, head runner.Result, force bool) (*compared, error) {
+	r, err := compare.Runs(base.Run, head.Run, force)
+	if err != nil {
+		return nil, err
+	}
+	return &compared{r, base, head}, nil
+}
+
+// measured is a run with its profiles, nil for a file. Profiles that cannot be read are a
+// warning on the page.
+func (c *compared) measured(side string, r runner.Result) *report.Measured {
+	if r.Run == nil {
+		return nil
+	}
+	profiles, warnings := report.ReadProfiles(os.DirFS(r.Dir), r.Run)
+	for _, w := range warnings {
+		c.Warnings = append(c.Warnings, side+": "+w)
+	}
+	return &report.Measured{Run: r.Run, Profiles: profiles, Dir: r.Dir}
+}
+
 // versus reads and compares two folders or two files.
-func versus(base, head string, force bool) (*compare.Result, error) {
-	var folder [2]bool
+func versus(base, head string, force bool) (*compared, error) {
+	var info [2]fs.FileInfo
 	for i, path := range []string{base, head} {
-		info, err := os.Stat(path)
+		var err error
+		if info[i], err = os.Stat(path); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case info[0].IsDir() != info[1].IsDir():
+		return nil, fmt.Errorf("%s and %s: give two folders of runs, or two files", base, head)
+	case !info[0].IsDir() && force:
+		return nil, errors.New("--force is for runs, whose machines are known: files are compared anyway, leave it out")
+	case !info[0].IsDir():
+		r, err := compare.Files(base, head, stats.DefaultRule)
 		if err != nil {
 			return nil, err
 		}
-		folder[i] = info.IsDir()
-	}
-	switch {
-	case folder[0] != folder[1]:
-		return nil, fmt.Errorf("%s and %s: give two folders of runs, or two files", base, head)
-	case !folder[0]:
-		return compare.Files(base, head, stats.DefaultRule)
+		return &compared{Result: r}, nil
 	}
 	b, err := record.ReadRun(base)
 	if err != nil {
@@ -201,5 +238,5 @@ func versus(base, head string, force bool) (*compare.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compare.Runs(b, h, force)
+	return compareRuns(runner.Result{Run: b, Dir: base}, runner.Result{Run: h, Dir: head}, force)
 }

@@ -107,7 +107,7 @@ func TestCompareBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"one argument", []string{base}, "arg"},
+		{"one argument", []string{base}, "see benchrun"},
 		{"nowhere", []string{base, "nowhere"}, "nowhere"},
 		{"a folder and a file", []string{base, file}, "two folders"},
 		{"no run there", []string{base, t.TempDir()}, "no run.json"},

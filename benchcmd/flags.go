@@ -27,6 +27,23 @@ func (f atLeastOne) Set(text string) error {
 	return nil
 }
 
+// seedFlag is a seed of 1 or more.
+type seedFlag struct{ into *uint64 }
+
+func (seedFlag) Type() string { return "uint" }
+func (f seedFlag) String() string {
+	return given(f.into, func(v uint64) string { return strconv.FormatUint(v, 10) })
+}
+
+func (f seedFlag) Set(text string) error {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || n == 0 {
+		return errors.New("want a whole number of 1 or more")
+	}
+	*f.into = n
+	return nil
+}
+
 // aboveZero is a finite number above 0.
 type aboveZero struct{ into *float64 }
 

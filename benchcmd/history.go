@@ -54,7 +54,7 @@ The exit code is 0 whatever changed; benchrun compare is the gate.`,
   benchrun history results --by commit --repo .    # in the order of git log
   benchrun history nightly --match 'store/*/lockfree/*' --least 3%
   benchrun history results --format otava -o otava # then, in otava/: otava analyze benchrun --config-file otava.yaml`,
-		Args: cobra.MaximumNArgs(1),
+		Args: needs("at most one FOLDER of runs (default results)", 0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder := "results"
 			if len(args) > 0 {

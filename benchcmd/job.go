@@ -35,7 +35,7 @@ together. The flags of benchrun run say what to measure.
 A pod is of guaranteed quality of service and has whole CPUs; where the nodes' CPU manager
 has the policy static, these are cores that no other pod uses. No two shards share a
 node. A pod that is evicted goes on elsewhere with what it had measured; a shard that
-fails is tried 3 times more.
+fails is tried 3 times more, unless its input is wrong (exit code 2).
 
 The results go to a volume that many nodes can write (--claim), or to an S3-compatible
 bucket (--bucket). docs/shards.md has the image, and what the cluster needs.`,
@@ -43,7 +43,7 @@ bucket (--bucket). docs/shards.md has the image, and what the cluster needs.`,
   benchrun job --preset quick --forks 96 --shards 32 --image registry.example/benchrun:v1 --cpus 4 \
     --bucket s3://results/informerbench --endpoint https://minio.example --bucket-secret minio \
     --node-selector node.kubernetes.io/instance-type=c7i.2xlarge > job.yaml`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range []string{"file", "trace", "output", "procs", "budget"} {
 				if cmd.Flags().Changed(name) {
@@ -59,6 +59,7 @@ bucket (--bucket). docs/shards.md has the image, and what the cluster needs.`,
 			if err := s.Validate(); err != nil {
 				return err
 			}
+			o.Processors = s.CPUs
 			most, err := largestLoad(o, s.Shards)
 			if err != nil {
 				return err

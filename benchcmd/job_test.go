@@ -65,7 +65,7 @@ func TestBadJobs(t *testing.T) {
 	}{
 		{[]string{"job"}, []string{"--shards is missing"}},
 		{[]string{"job", "--shards", "2"}, []string{"--image is missing"}},
-		{jobArgs(), []string{"a claim or a bucket"}},
+		{jobArgs(), []string{"give --claim NAME or --bucket URL"}},
 		{jobArgs("--claim", "results", "--shards", "0"), []string{"shards 0: want 1 to"}},
 		{jobArgs("--claim", "results", "--cpus", "0"), []string{"cpus 0"}},
 		{jobArgs("--claim", "results", "--cpus", "1.5"), []string{"--cpus"}},

@@ -24,7 +24,7 @@ func newList() *cobra.Command {
 		Example: `  benchrun list
   benchrun list --component fifo
   benchrun list --metrics`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if showMetrics {
 				listMetrics(cmd.OutOrStdout())

@@ -40,7 +40,8 @@ const (
 //
 // Main runs the command line of the process and exits with its code:
 //   - 0: done.
-//   - 1: an implementation, a measurement or a check failed, or compare found a regression.
+//   - 1: an implementation, a measurement or a check failed, compare found a regression, or
+//     the output could not be written.
 //   - 2: the input is wrong; nothing was written.
 //   - 3: compare found too little evidence for a verdict.
 //   - 130: interrupted; the measured forks are kept.
@@ -87,7 +88,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	ended := context.AfterFunc(ctx, func() {
 		stop()
-		fmt.Fprintln(os.Stderr, "\n"+program+": stopping; what was measured is kept. A second Ctrl-C stops at once, without writing reports.")
+		fmt.Fprintln(os.Stderr, "\n"+program+": stopping. A second Ctrl-C stops at once.")
 	})
 	return ctx, func() { ended(); stop() }
 }
@@ -101,18 +102,31 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	root.SetOut(shown)
 	root.SetErr(errOut) // unwrapped: progress checks whether it is a terminal, and moves its cursor
 	err := root.ExecuteContext(ctx)
-	err = errors.Join(err, shown.end())
+	switch lost := shown.end(); {
+	case lost != nil && errors.Is(err, lost):
+		err = broken(err)
+	case lost != nil:
+		err = errors.Join(err, broken(fmt.Errorf("the output is not whole: %w", lost)))
+	}
 	if err == nil {
 		return 0
 	}
+	if found := errors.Is(err, errBroken) || errors.Is(err, runner.ErrFailed) || errors.Is(err, errInconclusive); ctx.Err() != nil && !found && !errors.Is(err, runner.ErrInterrupted) {
+		err = fmt.Errorf("%w: %w", runner.ErrInterrupted, err)
+	}
 	fmt.Fprintln(errOut, program+":", report.Visible(err.Error()))
+	return exitCode(err)
+}
+
+// exitCode is that of an error.
+func exitCode(err error) int {
 	switch {
 	case errors.Is(err, runner.ErrInterrupted):
 		return exitInterrupted
+	case errors.Is(err, errBroken), errors.Is(err, runner.ErrFailed): // before what is inconclusive beside it
+		return exitBroken
 	case errors.Is(err, errInconclusive):
 		return exitInconclusive
-	case errors.Is(err, errBroken), errors.Is(err, runner.ErrFailed):
-		return exitBroken
 	}
 	return exitBadInput
 }
@@ -151,6 +165,8 @@ without its interval.`,
   benchrun report results/20261121T101500Z-quick`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		// For every command: none of them has one of its own.
+		PersistentPreRunE: refuseEmpty,
 		// Without RunE cobra answers an unknown command with help and exit code 0.
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -2,6 +2,7 @@ package benchcmd
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -130,6 +131,21 @@ func TestBadInput(t *testing.T) {
 		{"import of a folder", []string{"trace", "import", "--pods", full, "--nodes", full, "-o", "x.trace"}, []string{full}},
 		{"gates that are binary", []string{"compare", "a", "b", "--gates", whole}, []string{"whole.trace"}},
 		{"compare of a binary", []string{"compare", whole, whole}, []string{"whole.trace"}},
+		{"compare of one", []string{"compare", whole}, []string{"BASE and HEAD", "got 1", "--help"}},
+		{"compare with --wide for a machine", []string{"compare", full, full, "--wide", "--format", "json"}, []string{"--wide"}},
+		{"a preset without its flag", []string{"run", "lock-starvation"}, []string{"did you mean --preset lock-starvation?"}},
+		{"an implementation without its flag", []string{"run", "mutexmap"}, []string{"did you mean --impl mutexmap?"}},
+		{"an argument", []string{"list", "everything"}, []string{"takes no arguments", "--help"}},
+		{"an empty flag", []string{"run", "--resume", ""}, []string{"--resume is given and empty"}},
+		{"an empty list", []string{"run", "--impl", ""}, []string{"--impl is given and empty"}},
+		{"go on in no folder", []string{"run", "--continue"}, []string{"--continue", "-o"}},
+		{"no seed", []string{"run", "--seed", "0"}, []string{"--seed", "1 or more"}},
+		{"a planted replay", []string{"run", "--trace", whole, "--plant", "mutexmap=10%"}, []string{"--plant", "--trace"}},
+		{"a check of nothing", []string{"selfcheck", "--rounds", "0", "--cells", "0", "--builds", "0"}, []string{"nothing to check"}},
+		{"a check below what is promised", []string{"selfcheck", "--plant", "0.1"}, []string{"--plant 0.1", "from 1 to 1000"}},
+		{"an unknown clause", []string{"verify", "--clause", "STORE-9999"}, []string{"--clause", "STORE-9999"}},
+		{"served for no time", []string{"serve-api", "--for", "0s"}, []string{"--for", "leave it out"}},
+		{"served to the world", []string{"serve-api", "--addr", "0.0.0.0:1"}, []string{"--addr", "loopback"}},
 		{"negative duration", []string{"run", "--duration", "-1s"}, []string{"--duration"}},
 		{"two sources", []string{"run", "--preset", "quick", "-f", "x.yaml"}, []string{"--preset", "-f", "exclude"}},
 		{"workload file missing", []string{"run", "-f", "nowhere.yaml"}, []string{"nowhere.yaml"}},
@@ -148,13 +164,13 @@ func TestBadInput(t *testing.T) {
 		{"two sweeps", []string{"run", "--sweep", "objects=1,2", "--sweep", "procs=1,2"}, []string{"--sweep", "once"}},
 		{"procs beside a sweep of procs", []string{"run", "--sweep", "procs=1,2", "--procs", "2"}, []string{"--procs", "store-ops", "leave out"}},
 		{"sweep of a trace's objects", []string{"run", "--trace", whole, "--sweep", "objects=1,2"}, []string{"--sweep", "procs", "lister.goroutines"}},
-		{"folder not empty", []string{"run", "-o", full}, []string{full, "not empty", "--resume"}},
+		{"folder not empty", []string{"run", "-o", full}, []string{full, "not empty", "another folder"}},
 		{"resume of nothing", []string{"run", "--resume", t.TempDir()}, []string{"no run.json"}},
 		{"resume with other settings", []string{"run", "--resume", full, "--forks", "3"}, []string{"--forks"}},
 		{"resume of a newer schema", []string{"run", "--resume", newer}, []string{"99", "newer"}},
 		{"report of a newer schema", []string{"report", newer}, []string{"99", "newer"}},
 		{"report of nothing", []string{"report", t.TempDir()}, []string{"no run.json"}},
-		{"report without folder", []string{"report"}, []string{"arg"}},
+		{"report without folder", []string{"report"}, []string{"see benchrun"}},
 		{"verify of an unknown clause", []string{"verify", "--clause", "STORE-999"}, []string{"STORE-999"}},
 		{"verify without effort", []string{"verify", "--effort", "0"}, []string{"--effort"}},
 		{"mutants of an implementation", []string{"verify", "--mutants", "--impl", "mutexmap"}, []string{"mutants", "impl", "none of the others"}},
@@ -218,5 +234,25 @@ func TestVersion(t *testing.T) {
 	code, out, _ := benchrun(t, "version")
 	if code != 0 || !strings.Contains(out, fmt.Sprintf("schema %d", record.Schema)) {
 		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+// What is broken counts before what is inconclusive beside it: a gate that lets pass what is
+// inconclusive must not let pass a broken implementation.
+func TestBrokenComesBeforeInconclusive(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{errors.Join(fmt.Errorf("%w: a suite", runner.ErrFailed), errInconclusive), exitBroken},
+		{errors.Join(errInconclusive, broken(errors.New("lost"))), exitBroken},
+		{errInconclusive, exitInconclusive},
+		{errors.Join(runner.ErrInterrupted, errInconclusive), exitInterrupted},
+		{errors.New("a wrong flag"), exitBadInput},
+	} {
+		if got := exitCode(c.err); got != c.want {
+			t.Errorf("%q: exit code %d, want %d", c.err, got, c.want)
+		}
 	}
 }

@@ -1,13 +1,13 @@
 package benchcmd
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/informerbench/informerbench/bench/runner"
-	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -32,7 +32,7 @@ your machine's noise does to your gates. With --plant head is slower on purpose.
 		Example: `  git stash && go build -o /tmp/benchrun.base ./cmd/benchrun && git stash pop
   go run ./cmd/benchrun pair --base /tmp/benchrun.base --component store --budget 10m
   benchrun pair --component store --plant mutexmap=10% --gate 'store/*/mutexmap/ns/op <= +3%'`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			gates, err := v.check()
 			if err != nil {
@@ -48,22 +48,27 @@ your machine's noise does to your gates. With --plant head is slower on purpose.
 			if err != nil {
 				return err
 			}
-			results, err := runner.Pair(cmd.Context(), p, base, cmd.ErrOrStderr())
-			if err != nil && results[1].Run == nil {
-				return err // no run was begun
+			results, failed := runner.Pair(cmd.Context(), p, base, cmd.ErrOrStderr())
+			if results[0].Run == nil || results[1].Run == nil {
+				return failed // no run was begun, or the disk is full
 			}
-			if err != nil {
-				return broken(err)
-			}
-			r, err := compare.Runs(results[0].Run, results[1].Run, false)
-			if err != nil {
-				return err
-			}
+			failed = broken(failed)
 			cmd.PrintErrf("base %s\nhead %s\n", results[0].Dir, results[1].Dir)
+			if errors.Is(failed, runner.ErrInterrupted) {
+				return failed
+			}
+			r, err := compareRuns(results[0], results[1], false)
+			if err != nil {
+				return errors.Join(failed, err)
+			}
 			if v.html == "" {
 				v.html = filepath.Join(filepath.Dir(results[1].Dir), report.VersusFile)
 			}
-			return v.judge(cmd, r, gates)
+			judged := v.judge(cmd, r, gates)
+			if judged != nil && len(r.Gates) == 0 { // a gate matches nothing
+				judged = fmt.Errorf("%w; what was measured is kept: give other gates to benchrun compare %s %s", judged, results[0].Dir, results[1].Dir)
+			}
+			return errors.Join(failed, judged)
 		},
 	}
 	addRunFlags(cmd, &o)

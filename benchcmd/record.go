@@ -47,7 +47,7 @@ The permissions it needs are list and watch on each resource.`,
 		Example: `  benchrun record --resource pods --for 10m -o pods.trace
   benchrun record --kubeconfig prod.yaml --context prod --resource pods,deploy,leases --redact --for 1h -o prod.trace
   benchrun record --resource secrets --metadata-only --namespace kube-system --for 5m -o secrets.trace`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case output == "":

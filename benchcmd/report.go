@@ -55,7 +55,7 @@ docs/history.md has the sources of the last two.`,
   benchrun report results/20261121T101500Z-quick --reference store=lockfree --reference fifo=deltafifo
   benchrun report results/20261121T101500Z-quick --wide | less -S
   benchrun report results/20261121T101500Z-quick --format bencher > bmf.json`,
-		Args: cobra.ExactArgs(1),
+		Args: needs("one folder DIR, that of a run", 1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			write, ok := reportFormats[format]
 			if !ok && format != "text" {
@@ -102,7 +102,7 @@ func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of benchrun and of what it measures",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
 			env := sysinfo.ReadEnvironment(workTree())

@@ -36,10 +36,12 @@ interleaved in shuffled blocks, and writes a folder under results/ with run.json
 (every sample), bench.txt (for benchstat), report.md, report.html (one page, opens
 offline) and profiles/ (for go tool pprof).
 
-Without flags it runs the preset ` + load.DefaultPreset + ` in about 3 minutes on 2 cores: 6 processes
-for each, and more in another minute where 6 leave a comparison inconclusive (--forks 6
+A cell is one implementation under one workload; a fork is one process that measures a
+cell. Without flags run takes the preset ` + load.DefaultPreset + `, about 3 minutes on 2 cores: 6 forks of each
+cell, and in a part of that time more where 6 leave a comparison inconclusive (--forks 6
 does without). Designs, baselines and variants that are there for study are left out,
-but by presets that compare designs, such as lock-starvation; --impl '*' takes them too.
+but by presets that compare designs, such as lock-starvation, and with -f or --trace;
+--impl '*' takes them too.
 Ctrl-C keeps what was measured and writes the reports, a second one ends at once;
 --resume goes on.`,
 		Example: `  benchrun run
@@ -58,7 +60,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
   benchrun run --trace pods.trace --compress 20 --preset lock-starvation  # with the preset's readers
   benchrun run --resume results/20261121T101500Z-quick
   benchrun run --preset stores --forks 20 --shard 3/16  # a part, for one of 16 machines; benchrun merge joins them`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Command, o.WorkTree = commandLine(), workTree()
 			var result runner.Result
@@ -84,8 +86,15 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 				text, to := shown(cmd, wide)
 				err = errors.Join(err, report.WriteText(text, result.Run, to))
 			}
-			fmt.Fprintf(out, "\n%d forks in %s: %s (%s, %s, profiles beside it)\n", len(result.Run.Forks), result.Run.Finished.Sub(result.Run.Started).Round(time.Second),
-				filepath.Join(result.Dir, report.HTMLFile), report.MarkdownFile, report.BenchTextFile)
+			beside := report.MarkdownFile + ", " + report.BenchTextFile
+			if result.Run.Settings.Profile {
+				beside += ", profiles"
+			}
+			took := result.Run.Finished.Sub(result.Run.Started).Round(time.Second).String()
+			if resume != "" || o.Continue {
+				took += ", pauses included"
+			}
+			fmt.Fprintf(out, "\n%d forks in %s: %s (%s beside it)\n", len(result.Run.Forks), took, filepath.Join(result.Dir, report.HTMLFile), beside)
 			return err
 		},
 	}
@@ -108,10 +117,11 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.StringSliceVar(&o.Components, "component", nil, "only these components: store, fifo, delay, queue, informer")
 	f.StringSliceVar(&o.Impls, "impl", nil, "only these implementations: names or globs such as 'clientgo*'")
 	f.Var(atLeastOne{&o.Forks}, "forks", fmt.Sprintf("processes per cell, 1 or more (default %d)", runner.DefaultForks))
-	f.Var(budgetFlag{o}, "budget", fmt.Sprintf("`TIME` to spend on more processes for what is still inconclusive after these, such as 10m; 0 for none (default: the preset's, %s of %s, or none with --forks)", quickBudget(), load.DefaultPreset))
+	f.Var(budgetFlag{o}, "budget", fmt.Sprintf("`TIME` for more processes of comparisons that --forks leaves inconclusive, such as 10m; 0 for none (default: the preset's, %s of %s, or none with --forks)", quickBudget(), load.DefaultPreset))
 	f.Var(longerThanZero{&o.Duration}, "duration", "how long one process measures each operation or all groups (default: the workload's)")
 	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-<preset>)")
-	f.Uint64Var(&o.Seed, "seed", 1, "of objects, order and schedule")
+	o.Seed = 1
+	f.Var(seedFlag{&o.Seed}, "seed", "seed of the objects, of the order of the operations and of the schedule")
 	f.Var(atLeastOne{&o.Procs}, "procs", fmt.Sprintf("GOMAXPROCS of each process, 1 to %d here (default: all cores)", runtime.NumCPU()))
 	f.StringArrayVar(&o.Sweep, "sweep", nil, "repeat each workload for several values: `WHAT=N,N,...`, WHAT being objects, waiting, procs, or GROUP.goroutines, GROUP.rate, GROUP.batch of a workload's group; what lacks it is left out")
 	f.BoolVar(&o.SkipVerify, "skip-verify", false, "measure without running the conformance suites; every report says so")

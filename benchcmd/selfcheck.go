@@ -29,7 +29,7 @@ It prints a page in Markdown and exits with 1 if one of these does not hold.`,
   benchrun selfcheck --rounds 0 --builds 0 --plant 3 --cells 5
   benchrun selfcheck --rounds 3 --plant 10 --builds 3   # half an hour
   benchrun selfcheck --rounds 5 --cells 0 --builds 0    # the same code only: five minutes`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.WorkTree, o.Command = workTree(), commandLine()
 			return runner.SelfCheck(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())

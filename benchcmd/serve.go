@@ -30,7 +30,7 @@ other pages need nothing.`,
 		Example: `  benchrun serve
   benchrun serve results --addr localhost:8080    # the same address each time
   benchrun serve results/20261122-pair            # the two runs of a pair`,
-		Args: cobra.MaximumNArgs(1),
+		Args: needs("at most one folder DIR of runs (default results)", 0, 1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},

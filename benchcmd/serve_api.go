@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/internal/loopback"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/load/apiserver"
 	"github.com/informerbench/informerbench/measure/record"
@@ -67,7 +68,7 @@ Ctrl-C stops it.`,
   benchrun serve-api --preset lock-starvation --tls --token secret
   benchrun serve-api --trace openb.trace --compress 0.1 --for 10m
   benchrun serve-api --pods 100 --rate 50 --faults 1    # does my controller survive it?`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(cmd); err != nil {
 				return err
@@ -86,12 +87,12 @@ Ctrl-C stops it.`,
 	f.Float64Var(&o.compress, "compress", 1, "divide the trace's times by this")
 	f.DurationVar(&o.duration, "for", 0, "how long to serve, such as 10m (default: until Ctrl-C)")
 	f.Uint64Var(&o.faults, "faults", 0, fmt.Sprintf("`SEED` of random faults, %d of each kind; 0 for none", faultsOfAKind))
-	f.Uint64Var(&o.seed, "seed", load.DefaultSeed, "of objects and writes")
+	f.Uint64Var(&o.seed, "seed", load.DefaultSeed, "seed of the objects and writes")
 	f.StringVar(&o.server.Address, "addr", apiserver.DefaultAddress, "`HOST:PORT` to listen on, loopback only; port 0 is a free one")
 	f.BoolVar(&o.server.TLS, "tls", false, "serve HTTPS, with a certificate that the kubeconfig holds")
 	f.StringVar(&o.server.Token, "token", "", "bearer `TOKEN` that clients must bring; the kubeconfig holds it")
-	f.IntVar(&o.reads, "max-requests-inflight", apiserver.DefaultMaxInFlight, "requests that read answered at once, watches not counted; one more gets 429; 0 for no limit")
-	f.IntVar(&o.writes, "max-mutating-requests-inflight", apiserver.DefaultMaxMutatingInFlight, "the same for requests that write")
+	f.IntVar(&o.reads, "max-requests-inflight", apiserver.DefaultMaxInFlight, "most gets and lists in progress at once; one more gets 429; 0 for no limit")
+	f.IntVar(&o.writes, "max-mutating-requests-inflight", apiserver.DefaultMaxMutatingInFlight, "most writes in progress at once; one more gets 429; 0 for no limit")
 	f.StringVar(&o.kubeconfig, "kubeconfig-out", "", "`FILE` to write the kubeconfig to instead of printing it; must not exist")
 	return cmd
 }
@@ -130,8 +131,11 @@ func (o *serveOptions) check(cmd *cobra.Command) error {
 		return fmt.Errorf("--max-requests-inflight %d: use 1 or more, or 0 for no limit", o.reads)
 	case o.writes < 0:
 		return fmt.Errorf("--max-mutating-requests-inflight %d: use 1 or more, or 0 for no limit", o.writes)
-	case o.duration < 0:
-		return fmt.Errorf("--for %v: use a time above 0, such as 10m", o.duration)
+	case o.duration < 0 || given("for") && o.duration == 0:
+		return fmt.Errorf("--for %v: use a time above 0, such as 10m, or leave it out to serve until Ctrl-C", o.duration)
+	}
+	if err := loopback.CheckAddress(o.server.Address); err != nil {
+		return fmt.Errorf("--addr: %w", err)
 	}
 	if o.kubeconfig == "" {
 		return nil

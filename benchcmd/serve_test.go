@@ -75,7 +75,7 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{dir, "--addr", "localhost"}, "use HOST:PORT"},
 		{[]string{dir, "--max-requests-inflight", "-1"}, "use 1 or more, or 0 for no limit"},
 		{[]string{filepath.Join(dir, "nothing")}, "make a run first"},
-		{[]string{dir, dir}, "accepts at most 1 arg"},
+		{[]string{dir, dir}, "wants at most one folder DIR of runs (default results), and got 2"},
 	} {
 		var errOut strings.Builder
 		if code := execute(t.Context(), append([]string{"serve"}, c.args...), strings.NewReader(""), io.Discard, &errOut); code != exitBadInput || !strings.Contains(errOut.String(), c.want) {

@@ -3,6 +3,7 @@ package benchcmd
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -73,11 +74,12 @@ folder that holds such folders.
 Every ratio is taken within a machine, and machines are blocks of the test, so machines
 may differ in speed. They must be of one class all the same (CPU, cores, Go), and all
 shards of one revision and one plan. merge names the shards that are missing, unfinished,
-there twice, or of another run, and then writes nothing (exit code 2).`,
+there twice, or of another run, and then writes nothing (exit code 2). If OUT holds a run
+that was merged from the same plan and commit before, it is written anew.`,
 		Example: `  benchrun merge results/stores results/*-shard-*-of-16
   benchrun merge results/stores results/shards        # the folders below it
   benchrun merge results/stores results/shards --wait 6h`,
-		Args: cobra.MinimumNArgs(2),
+		Args: needs("OUT and the SHARD folders", 2, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Out, o.From, o.Command = args[0], args[1:], commandLine()
 			result, err := runner.Merge(cmd.Context(), o, cmd.ErrOrStderr())

@@ -239,7 +239,7 @@ func TestBadShards(t *testing.T) {
 			args []string
 			want string
 		}{
-			{[]string{"merge", "out"}, "at least 2"},
+			{[]string{"merge", "out"}, "wants OUT and the SHARD folders, and got 1"},
 			{[]string{"merge", "out", gone}, gone},
 			{[]string{"merge", "out", empty}, "neither a shard nor a folder of shards"},
 			{[]string{"merge", "out", empty, "--wait", "0"}, "more than 0"},

@@ -18,8 +18,9 @@ import (
 // servers reach the terminal through it, and must not move its cursor or change its
 // colours. In JSON the escapes are the same value.
 type visibleWriter struct {
-	out io.Writer
-	cut []byte // the beginning of a character that the next write completes
+	out    io.Writer
+	cut    []byte // the beginning of a character that the next write completes
+	failed error  // the first error of out; printing functions do not return it
 }
 
 func (w *visibleWriter) Write(p []byte) (int, error) {
@@ -32,28 +33,44 @@ func (w *visibleWriter) Write(p []byte) (int, error) {
 		}
 	}
 	w.cut = append([]byte(nil), text[whole:]...)
-	if _, err := io.WriteString(w.out, report.Visible(string(text[:whole]))); err != nil {
+	if err := w.write(text[:whole]); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// end writes the rest of a text that ends within a character.
-func (w *visibleWriter) end() error {
-	_, err := io.WriteString(w.out, report.Visible(string(w.cut)))
-	w.cut = nil
+func (w *visibleWriter) write(text []byte) error {
+	_, err := io.WriteString(w.out, report.Visible(string(text)))
+	w.failed = cmp.Or(w.failed, err)
 	return err
+}
+
+// end writes the rest of a text that ends within a character. Its error is the first one of
+// all writes.
+func (w *visibleWriter) end() error {
+	_ = w.write(w.cut) // noted
+	w.cut = nil
+	return w.failed
+}
+
+// plainWriter writes past a visibleWriter what shows control characters by itself.
+type plainWriter struct{ *visibleWriter }
+
+func (w plainWriter) Write(p []byte) (int, error) {
+	n, err := w.out.Write(p)
+	w.failed = cmp.Or(w.failed, err)
+	return n, err
 }
 
 // shown is where a command writes texts of package report, which shows control characters
 // of foreign names as escapes itself: its own colours pass. It says how wide that is.
 func shown(cmd *cobra.Command, wide bool) (io.Writer, report.Terminal) {
-	out := cmd.OutOrStdout()
+	out, plain := cmd.OutOrStdout(), cmd.OutOrStdout()
 	if w, ok := out.(*visibleWriter); ok {
-		out = w.out
+		out, plain = plainWriter{w}, w.out
 	}
 	to := report.Terminal{Wide: wide}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := plain.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		to.Width, _, _ = term.GetSize(int(f.Fd())) // 0 if it fails
 		to.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	}

@@ -2,6 +2,7 @@ package benchcmd
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,23 @@ func TestVisibleWriter(t *testing.T) {
 	_, _ = w.Write([]byte("cut \xe2\x82"))
 	if err := w.end(); err != nil || out.String() != `cut \xe2\x82` {
 		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+// failing is an output such as a file on a full disk.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// A command that only prints says so where its output is lost, once, and does not end with 0.
+func TestLostOutputIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"list"}, {"list", "--metrics"}, {"--help"}, {"run", "--help"}, {"version"}, {"advise", "--objects", "1000", "--readers", "10"}, {"completion", "bash"}} {
+		var errOut bytes.Buffer
+		code := execute(t.Context(), args, nil, failing{}, &errOut)
+		if n := strings.Count(errOut.String(), io.ErrClosedPipe.Error()); code != exitBroken || n != 1 {
+			t.Errorf("%v: exit code %d, and the error says %d times what was lost: %s", args, code, n, errOut.String())
+		}
 	}
 }
 

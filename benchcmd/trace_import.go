@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +46,7 @@ such rows out and counts them.`,
     --compress 200000 -o dlrm.trace
   benchrun trace import --pods openb_pods.csv --nodes openb_nodes.csv -o openb.trace
   benchrun run --trace dlrm.trace --preset lock-starvation --component store`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, f := range []struct{ flag, value string }{{"--pods", pods}, {"-o", output}} {
 				if f.value == "" {
@@ -94,6 +95,9 @@ such rows out and counts them.`,
 				fmt.Fprintf(out, "  left out %d rows: %s\n", report.Skipped[problem], problem)
 			}
 			printTrace(out, trace.Trace())
+			if span := trace.Trace().Info().Span; span < time.Second && !cmd.Flags().Changed("compress") {
+				cmd.PrintErrf("warning: the whole trace takes %s, because its times were divided by %d, which suits openb: give --compress, 1 for the times of the file\n", span, openbCompress)
+			}
 			return nil
 		},
 	}
@@ -102,13 +106,17 @@ such rows out and counts them.`,
 	f.StringVar(&nodes, "nodes", "", "`FILE` of the nodes (CSV): sn, cpu_milli, memory_mib, gpu, model (default: a node for each 30 pods)")
 	f.StringSliceVar(&columns, "map", nil, "`FIELD=COLUMN,...`: which columns of --pods to read, such as name=instance_sn,creation_time=created_ms*0.001")
 	f.StringVarP(&output, "output", "o", "", "`FILE` to write; must not exist")
-	f.Float64Var(&o.Compress, "compress", 1_000_000, "divide all times by this: a million turns the 149 days of openb into 13 seconds")
-	f.Uint64Var(&o.Seed, "seed", load.DefaultSeed, "of what the files do not tell")
-	f.IntVar(&o.Namespaces, "namespaces", load.DefaultTraceNamespaces, "how many namespaces to spread pods over")
+	o.Compress, o.Seed, o.Namespaces = openbCompress, load.DefaultSeed, load.DefaultTraceNamespaces
+	f.Var(aboveZero{&o.Compress}, "compress", "divide all times by this, 1 or more: a million turns the 149 days of openb into 13 seconds")
+	f.Var(seedFlag{&o.Seed}, "seed", "seed of what the files do not tell")
+	f.Var(atLeastOne{&o.Namespaces}, "namespaces", "how many namespaces to spread pods over")
 	f.BoolVar(&o.SkipBadRows, "skip-bad-rows", false, "leave broken rows out, and count them")
 	f.BoolVar(&o.DeleteAtEnd, "delete-at-end", false, "take a deletion at the recording's last instant for one, not for its end")
 	return cmd
 }
+
+// openbCompress suits the table of pods that the flags' defaults are for.
+const openbCompress = 1_000_000
 
 // podFields lists the fields of an import for its help.
 func podFields() string {

@@ -10,6 +10,7 @@ import (
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/measure/record"
 )
 
@@ -35,7 +36,7 @@ them. It exits with 1 if one survives.`,
   benchrun verify --component store --impl mutexmap --effort 10
   benchrun verify --impl mutexmap --clause STORE-7 --seed 12345 -v
   benchrun verify --mutants --component store`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			entries, err := catalog.Select(components, impls)
 			if err != nil {
@@ -48,8 +49,10 @@ them. It exits with 1 if one survives.`,
 				return fmt.Errorf("--effort %g: want more than 0, up to %d; 1 is the usual", effort, mostEffort)
 			}
 			opts := []suite.Option{suite.WithEffort(effort), suite.WithSeed(seed), suite.Only(clauses...)}
-			if _, err := suite.NewConfig(opts); err != nil {
-				return err
+			for _, id := range clauses {
+				if _, err := contract.LookupClause(id); err != nil {
+					return fmt.Errorf("--clause: %w", err)
+				}
 			}
 			out := cmd.OutOrStdout()
 			checked, failed := 0, 0
@@ -63,7 +66,7 @@ them. It exits with 1 if one survives.`,
 					continue // the requested clauses are those of another component, or waived
 				}
 				checked++
-				runner.PrintVerified(out, im, time.Since(start))
+				runner.PrintVerified(out, im, time.Since(start), effort)
 				if verbose {
 					for _, s := range im.Skipped {
 						fmt.Fprintf(out, "     does not apply %s: %s\n", s.Clause, s.Reason)

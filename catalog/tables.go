@@ -238,7 +238,7 @@ func queues() []Entry {
 		},
 		{
 			Component: contract.ComponentQueue, Name: "controllerruntime-priority", Module: ctrlruntime.Module, OwnClock: true,
-			Description: "controller-runtime's priority queue: two B-trees, five goroutines, adds taken in behind the caller's back",
+			Description: "controller-runtime's priority queue: two B-trees, four goroutines and one for metrics, adds taken in behind the caller's back",
 			Guarantees:  "first in, first out per priority; its own clock",
 			NewQueue:    ctrlruntime.NewPriorityQueue,
 			Waivers: []Waiver{

@@ -73,6 +73,11 @@ type Comparison struct {
 	// Warnings taint the comparison, beside those of Base and Head.
 	Warnings []string `json:"warnings,omitempty"`
 
+	// BaseValues and HeadValues are what Base and Head were estimated from: a value per fork,
+	// or per line of a file.
+	BaseValues []float64 `json:"-"`
+	HeadValues []float64 `json:"-"`
+
 	// Cell is the measured cell; zero for a benchmark from a file.
 	Cell record.Cell `json:"-"`
 
@@ -85,8 +90,8 @@ type Comparison struct {
 // forks and series.
 func newComparison(name Name, base, head sample, floor float64, look int) *Comparison {
 	c := &Comparison{
-		Name: name, Base: base.estimate(), Head: head.estimate(), Floor: floor, Verdict: stats.NotComparable,
-		direction: metrics.Of(name.Metric).Better, look: look,
+		Name: name, Base: base.estimate(), Head: head.estimate(), BaseValues: base.values, HeadValues: head.values,
+		Floor: floor, Verdict: stats.NotComparable, direction: metrics.Of(name.Metric).Better, look: look,
 	}
 	if r, err := ratioOf(base, head); err == nil {
 		c.Ratio = &r

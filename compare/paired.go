@@ -137,5 +137,5 @@ func (c *Comparison) pair(r *record.Run, cell, reference record.Cell, series, me
 	for _, d := range duetsOf(r, cell, series) {
 		base.values = append(base.values, d.Reference[metric])
 	}
-	c.Base = base.estimate()
+	c.Base, c.BaseValues = base.estimate(), base.values
 }

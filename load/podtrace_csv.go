@@ -115,7 +115,7 @@ func ImportCSV(pods, nodes CSVFile, options ImportOptions) (*PodTrace, ImportRep
 		options.Namespaces = DefaultTraceNamespaces
 	}
 	if !(options.Compress >= 1) || math.IsInf(options.Compress, 0) || options.Namespaces < 0 {
-		return nil, report, fmt.Errorf("import: compress %v, namespaces %d: use a factor of 1 or more, and 1 namespace or more", options.Compress, options.Namespaces)
+		return nil, report, fmt.Errorf("import: --compress %v, --namespaces %d: use a factor of 1 or more, and 1 namespace or more", options.Compress, options.Namespaces)
 	}
 	im := &importer{options: options, report: &report, fits: map[string][]string{}, drawn: nodes.Reader == nil}
 	source := "imported from " + pods.Name

@@ -4,6 +4,7 @@ import (
 	_ "embed" // the template, style sheet and script of the flame graphs
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 
@@ -27,6 +28,7 @@ const topFunctions = 8
 // flames is the page's section on where the time goes.
 type flames struct {
 	Groups   []flameGroup
+	Folder   string     // where the commands work
 	Smallest string     // share of a profile that is drawn
 	Data     *flameData // nil: too many cells to draw
 	links    map[string]flameLink
@@ -63,39 +65,67 @@ type flameCommand struct{ What, Command string }
 // flameLink leads from a row of the results to a cell's graphs.
 type flameLink struct{ ID, Label string }
 
+// profiledGroup is what flameGroup shows, before it has ids.
+type profiledGroup struct {
+	title, component string
+	cells            []profiledCell // the reference of the others first
+}
+
+// profiledCell is a cell with its profiles.
+type profiledCell struct {
+	run       string // "base" or "head"; "" where there is one run
+	dir       string // the run's folder, as commands name it; "" is the one they are given in
+	cell      record.Cell
+	label     string
+	reference bool
+	cellProfiles
+}
+
+// key is that of flames.links.
+func (c *profiledCell) key() string { return strings.TrimPrefix(c.run+" "+c.cell.ID(), " ") }
+
+// path is that of a profile, as commands name it.
+func (c *profiledCell) path(file string) string { return path.Join(c.dir, profileFolder(c.cell), file) }
+
 // flamesOf lists the cells that have a profile, by group. It returns nil if none has. r is
 // the cleaned copy of the run that the profiles were read for.
 func flamesOf(r *record.Run, groups []compare.Group, profiles *Profiles, ids anchors) (*flames, error) {
-	if profiles == nil {
-		return nil, nil
-	}
-	of := map[string]cellProfiles{}
-	for i, f := range r.Forks {
-		if p, ok := profiles.byFork[i]; ok && (p.cpu != nil || p.allocs != nil) {
-			of[f.Cell.ID()] = p
-		}
-	}
-	out := &flames{links: map[string]flameLink{}}
-	var all []cellCalls
+	of := profiles.byCell(r)
+	var all []profiledGroup
 	for _, g := range groups {
 		reference := r.ReferenceOf(g.Cells)
-		place := -1 // of the reference
-		group := flameGroup{Title: g.Title, Component: string(g.Cells[0].Component)}
+		group := profiledGroup{title: g.Title, component: string(g.Cells[0].Component)}
 		// The reference comes first, so that the others can refer to it.
 		for _, c := range append([]record.Cell{reference}, g.Cells...) {
-			p, ok := of[c.ID()]
-			if _, had := out.links[c.ID()]; !ok || had {
+			if p, ok := of[c.ID()]; ok {
+				group.cells = append(group.cells, profiledCell{cell: c, label: c.Label(), reference: c.ID() == reference.ID(), cellProfiles: p})
+			}
+		}
+		all = append(all, group)
+	}
+	return drawFlames(all, "the run's folder", ids)
+}
+
+// drawFlames encodes the graphs of all groups. A cell that a group has twice is drawn once.
+// folder says where the commands work. It returns nil if no cell has a profile.
+func drawFlames(groups []profiledGroup, folder string, ids anchors) (*flames, error) {
+	out := &flames{Folder: folder, links: map[string]flameLink{}}
+	var all []cellCalls
+	for _, g := range groups {
+		group, place := flameGroup{Title: g.title, Component: g.component}, -1 // of the reference
+		var reference *profiledCell
+		for _, c := range g.cells {
+			if _, had := out.links[c.key()]; had {
 				continue
 			}
-			v := flameView{ID: ids.of("profile " + c.ID()), Label: c.Label(), Title: g.Title, Place: len(all), Taken: taken(p), Commands: profileCommands(c, nil)}
-			if against, ok := out.links[reference.ID()]; ok {
-				v.Against, v.AgainstID, v.Commands = against.Label, against.ID, profileCommands(c, &reference)
+			v := flameView{ID: ids.of("profile " + c.key()), Label: c.label, Title: g.title, Place: len(all), Taken: taken(c.cellProfiles), Commands: profileCommands(&c, reference), Tops: topsOf(c.cellProfiles)}
+			if reference != nil {
+				v.Against, v.AgainstID = reference.label, out.links[reference.key()].ID
 			}
-			v.Tops = topsOf(p)
-			out.links[c.ID()] = flameLink{v.ID, v.Label}
-			all = append(all, cellCalls{v.Label, place, p})
-			if c.ID() == reference.ID() {
-				place = v.Place
+			out.links[c.key()] = flameLink{v.ID, v.Label}
+			all = append(all, cellCalls{v.Label, place, c.cellProfiles})
+			if c.reference {
+				reference, place = &c, v.Place
 			}
 			group.Cells = append(group.Cells, v)
 		}
@@ -111,13 +141,13 @@ func flamesOf(r *record.Run, groups []compare.Group, profiles *Profiles, ids anc
 	return out, err
 }
 
-// of lists the links to the cells' graphs.
-func (f *flames) of(cells []record.Cell) (out []flameLink) {
+// of lists the links to the graphs of cells, by their keys.
+func (f *flames) of(keys ...string) (out []flameLink) {
 	if f == nil {
 		return nil
 	}
-	for _, c := range cells {
-		if l, ok := f.links[c.ID()]; ok {
+	for _, key := range keys {
+		if l, ok := f.links[key]; ok {
 			out = append(out, l)
 		}
 	}
@@ -157,21 +187,20 @@ func topsOf(p cellProfiles) (out []flameTop) {
 	return out
 }
 
-// profileCommands are the commands that show a cell's profiles, in the run's folder. With a
-// reference the last one shows the difference against it, by shares.
-func profileCommands(c record.Cell, reference *record.Cell) []flameCommand {
+// profileCommands are the commands that show a cell's profiles. With a reference the last one
+// shows the difference against it, by shares.
+func profileCommands(c, reference *profiledCell) []flameCommand {
 	pprof := []string{"go", "tool", "pprof", "-http=:"}
 	show := func(what string, args ...string) flameCommand {
 		return flameCommand{what, commandLine(append(pprof[:len(pprof):len(pprof)], args...))}
 	}
-	cpu := profilePath(c, cpuSource)
 	out := []flameCommand{
-		show("CPU time", cpu),
-		show("allocated bytes", "-sample_index=alloc_space", profilePath(c, allocsSource)),
-		show("contended mutexes", path.Join(path.Dir(cpu), "mutex.pb.gz")),
+		show("CPU time", c.path(cpuSource.file)),
+		show("allocated bytes", "-sample_index=alloc_space", c.path(allocsSource.file)),
+		show("contended mutexes", c.path("mutex.pb.gz")),
 	}
 	if reference != nil {
-		out = append(out, show("CPU time against "+reference.Label(), "-normalize", "-diff_base="+profilePath(*reference, cpuSource), cpu))
+		out = append(out, show("CPU time against "+reference.label, "-normalize", "-diff_base="+reference.path(cpuSource.file), c.path(cpuSource.file)))
 	}
 	return out
 }

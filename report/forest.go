@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure/record"
@@ -16,7 +17,7 @@ var notInIDs = regexp.MustCompile(`[^a-z0-9]+`)
 const (
 	forestWidth = 160 // of a ratio's picture
 	forestEdge  = 8   // free at both ends
-	stripWidth  = 400 // of the picture of an implementation's forks
+	stripWidth  = 400 // of the picture of a strip
 )
 
 // farthest bounds what a forest plot shows: a factor of a thousand either way.
@@ -99,9 +100,16 @@ func (m mark) Diamond() string {
 // Length is that of the interval's line.
 func (m mark) Length() float64 { return round(max(m.Hi-m.Lo, 1)) }
 
-// strip is the values of an implementation's forks on an axis that its row shares.
+// strips are the values of a row, each a dot, on one axis, so that two modes show.
+type strips struct {
+	Strips []strip
+	Scale  string // from where to where the axis goes
+	Dot    string // what a dot is
+}
+
+// strip is the values of an implementation, or of one of two runs.
 type strip struct {
-	Impl string
+	Name string
 	Dots []dot
 }
 
@@ -110,36 +118,41 @@ type dot struct {
 	Text string
 }
 
-// strips draws each fork of each implementation as a dot, so that two modes show. The second
-// result says from where to where the axis goes.
-func strips(r *record.Run, g compare.Group, row compare.Row) (out []strip, scale string) {
-	var all [][]float64
-	lo, hi := math.Inf(1), math.Inf(-1)
+// forkStrips draws each fork of each implementation.
+func forkStrips(r *record.Run, g compare.Group, row compare.Row) strips {
+	var names []string
+	var values [][]float64
 	for _, c := range g.Cells {
-		values := valuesOf(r, c, row)
-		all = append(all, values)
-		for _, v := range values {
-			lo, hi = min(lo, v), max(hi, v)
-		}
+		names, values = append(names, c.Label()), append(values, valuesOf(r, c, row))
+	}
+	return stripsOf("process", row.Metric, names, values)
+}
+
+// stripsOf draws the values of each name. Without any there is nothing to draw.
+func stripsOf(dotIs, metric string, names []string, values [][]float64) strips {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, v := range slices.Concat(values...) {
+		lo, hi = min(lo, v), max(hi, v)
 	}
 	if math.IsInf(lo, 1) {
-		return nil, ""
+		return strips{}
 	}
 	at, kind := func(v float64) float64 { return v }, "linear"
 	if lo > 0 && hi > 4*lo {
 		at, kind = math.Log, "logarithmic"
 	}
 	width := max(at(hi)-at(lo), math.SmallestNonzeroFloat64)
-	for i, c := range g.Cells {
-		s := strip{Impl: c.Label()}
-		for _, v := range all[i] {
-			s.Dots = append(s.Dots, dot{round(forestEdge + (at(v)-at(lo))/width*(stripWidth-2*forestEdge)), NumberText(row.Metric, v)})
+	out := strips{Scale: fmt.Sprintf("%s to %s, %s", NumberText(metric, lo), NumberText(metric, hi), kind), Dot: dotIs}
+	for i, name := range names {
+		s := strip{Name: name}
+		for _, v := range values[i] {
+			s.Dots = append(s.Dots, dot{round(forestEdge + (at(v)-at(lo))/width*(stripWidth-2*forestEdge)), NumberText(metric, v)})
 		}
 		if len(s.Dots) > 0 {
-			out = append(out, s)
+			out.Strips = append(out.Strips, s)
 		}
 	}
-	return out, fmt.Sprintf("%s to %s, %s", NumberText(row.Metric, lo), NumberText(row.Metric, hi), kind)
+	return out
 }
 
 func valuesOf(r *record.Run, c record.Cell, row compare.Row) []float64 {

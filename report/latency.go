@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,19 +27,21 @@ const (
 	pointStep = 1.25
 )
 
-// latency is a picture of one distribution of one series: for each implementation, the
-// durations that p percent of its operations do not exceed.
+// latency is a picture of one distribution of one series: for each implementation, or each of
+// two runs, the durations that p percent of its operations do not exceed.
 type latency struct {
+	distribution string // metrics.Delay or the like
+
 	ID, Title string
 	Of        string // what the distribution measures
 	Curves    []tail
 	X, Y      []gridLine
-	Columns   []string // of the numbers below the picture
+	Columns   []string // of the numbers below the picture; the first says what a curve is of
 }
 
-// tail is one implementation's curve.
+// tail is one curve.
 type tail struct {
-	Impl    string
+	Name    string
 	Class   string // of its colour and dashes
 	Points  string // of an SVG polyline
 	Numbers []string
@@ -52,34 +55,55 @@ type gridLine struct {
 // drawnPercentiles are those of the labels, in percent.
 var drawnPercentiles = []float64{50, 90, 99, 99.9, 99.99}
 
-// latenciesOf draws the distributions of delay, staleness and service of a group. Delay says
-// more than service where both were measured; both are drawn.
+// source is a cell of a run whose curve is drawn under a name.
+type source struct {
+	run  *record.Run
+	cell record.Cell
+	name string
+}
+
+// latenciesOf draws the distributions of a group, an implementation a curve.
 func latenciesOf(r *record.Run, g compare.Group, reference string, ids anchors) (out []latency, err error) {
-	for _, series := range compare.SeriesOf(r, g.Cells) {
-		for _, distribution := range []string{metrics.Delay, metrics.Stale, metrics.Service} {
-			histograms, names := []*stats.Histogram{}, []string{}
-			for _, c := range g.Cells {
-				if c.Role != "" {
-					continue
-				}
-				h, err := merged(r, c, series, distribution)
-				if err != nil {
-					return nil, err
-				}
-				if h.Count() > 0 {
-					histograms, names = append(histograms, h), append(names, c.Label())
-				}
-			}
-			if len(histograms) == 0 {
-				continue
-			}
-			l := latency{
-				ID: ids.of(g.Title + " " + series + " " + distribution + " curves"), Title: g.Title + ", " + series + ": " + distribution,
-				Of: metrics.Distribution(distribution),
-			}
-			l.draw(histograms, names, reference)
-			out = append(out, l)
+	var sources []source
+	for _, c := range g.Cells {
+		if c.Role == "" {
+			sources = append(sources, source{r, c, c.Label()})
 		}
+	}
+	for _, series := range compare.SeriesOf(r, g.Cells) {
+		drawn, err := curvesOf(sources, series, latency{Title: g.Title, Columns: []string{"implementation"}}, reference, ids)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, drawn...)
+	}
+	return out, nil
+}
+
+// curvesOf draws delay, staleness and service of a series. like has the title and the first
+// column of each picture, which has a curve for each source with that distribution. Delay says
+// more than service where both were measured; both are drawn.
+func curvesOf(sources []source, series string, like latency, reference string, ids anchors) (out []latency, err error) {
+	for _, distribution := range []string{metrics.Delay, metrics.Stale, metrics.Service} {
+		histograms, names := []*stats.Histogram{}, []string{}
+		for _, s := range sources {
+			h, err := merged(s.run, s.cell, series, distribution)
+			if err != nil {
+				return nil, err
+			}
+			if h.Count() > 0 {
+				histograms, names = append(histograms, h), append(names, s.name)
+			}
+		}
+		if len(histograms) == 0 {
+			continue
+		}
+		l := like
+		l.ID = ids.of(l.Title + " " + series + " " + distribution + " curves")
+		l.Title += ", " + series + ": " + distribution
+		l.distribution, l.Of, l.Columns = distribution, metrics.Distribution(distribution), slices.Clone(l.Columns)
+		l.draw(histograms, names, reference)
+		out = append(out, l)
 	}
 	return out, nil
 }
@@ -128,7 +152,7 @@ func (l *latency) draw(histograms []*stats.Histogram, names []string, reference 
 		l.Y = append(l.Y, gridLine{y(math.Pow(10, e)), duration(math.Pow(10, e))})
 	}
 	for i, h := range histograms {
-		c := tail{Impl: names[i], Class: fmt.Sprintf("c%d d%d", i%curveColours, i/curveColours%3)}
+		c := tail{Name: names[i], Class: fmt.Sprintf("c%d d%d", i%curveColours, i/curveColours%3)}
 		if names[i] == reference {
 			c.Class += " reference"
 		}

@@ -57,7 +57,7 @@ func writeProfiles(w *writer, code *record.Run) {
 	var commands []string
 	for _, f := range code.Forks {
 		if len(f.Profiles) > 0 {
-			commands = append(commands, profileCommands(f.Cell, nil)[0].Command)
+			commands = append(commands, profileCommands(&profiledCell{cell: f.Cell}, nil)[0].Command)
 		}
 	}
 	if len(commands) == 0 {

@@ -105,9 +105,8 @@ type pageRow struct {
 	ID, Series, Metric, Help string
 	Lines                    []pageLine
 	Noise, Harness           string
-	Strips                   []strip
-	Scale                    string // of the strips
-	Profiles                 []flameLink
+	strips
+	Profiles []flameLink
 }
 
 // pageLine is one implementation in a row.
@@ -291,10 +290,14 @@ func numberName(c *compare.Comparison) string {
 func groupOn(r *record.Run, g compare.Group, f *flames, ids anchors) pageGroup {
 	out := pageGroup{ID: ids.of(g.Title), Title: g.Title, Component: string(g.Cells[0].Component), Reference: r.ReferenceOf(g.Cells).Label()}
 	out.Axis = axisOfGroup(g)
+	var keys []string // of the cells' profiles
+	for _, c := range g.Cells {
+		keys = append(keys, c.ID())
+	}
 	notes := &footnotes{}
 	for _, row := range keyRows(g) {
 		out.Rows = append(out.Rows, rowOn(r, g, row, out, notes, ids))
-		out.Rows[len(out.Rows)-1].Profiles = f.of(g.Cells)
+		out.Rows[len(out.Rows)-1].Profiles = f.of(keys...)
 	}
 	out.Notes, out.notes = notes.list(), notes
 	out.Numbers = everyNumber(g)
@@ -324,7 +327,7 @@ func rowOn(r *record.Run, g compare.Group, row compare.Row, in pageGroup, notes 
 		}
 		out.Lines = append(out.Lines, shown)
 	}
-	out.Strips, out.Scale = strips(r, g, row)
+	out.strips = forkStrips(r, g, row)
 	return out
 }
 

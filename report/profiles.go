@@ -68,14 +68,32 @@ func ReadProfiles(files fs.FS, run *record.Run) (profiles *Profiles, warnings []
 		profiles.byFork[i] = cellProfiles{read(f.Cell, cpuSource), read(f.Cell, allocsSource)}
 	}
 	if len(unreadable) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d profiles cannot be read, so the flame graphs lack them (mend them and run benchrun report again); the first is %s", len(unreadable), unreadable[0]))
+		warnings = append(warnings, fmt.Sprintf("%d profiles cannot be read, so the flame graphs lack them (mend them and make the page again); the first is %s", len(unreadable), unreadable[0]))
 	}
 	return profiles, warnings
 }
 
-// profilePath is a profile's path within the run's folder, with slashes.
+// byCell are the profiles of r's cells that have any, by the cell's ID. r is the run that they
+// were read for, or a copy. p may be nil.
+func (p *Profiles) byCell(r *record.Run) map[string]cellProfiles {
+	out := map[string]cellProfiles{}
+	if p == nil {
+		return out
+	}
+	for i, f := range r.Forks {
+		if of, ok := p.byFork[i]; ok && (of.cpu != nil || of.allocs != nil) {
+			out[f.Cell.ID()] = of
+		}
+	}
+	return out
+}
+
+// profileFolder is the folder of a cell's profiles within the run's, with slashes.
+func profileFolder(c record.Cell) string { return path.Join(profilesDir, c.FileName()) }
+
+// profilePath is a profile's path within the run's folder.
 func profilePath(c record.Cell, from profileSource) string {
-	return path.Join(profilesDir, c.FileName(), from.file)
+	return path.Join(profileFolder(c), from.file)
 }
 
 // ReadProfile reads a profile in pprof's compressed format. It refuses what is no regular file,

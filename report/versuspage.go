@@ -57,6 +57,9 @@ type versusPage struct {
 	Impls                 []string
 	Choices               []stats.Verdict // that occur
 	Groups                []versusGroup
+	Latencies             []latency
+	Flames                *flames // nil if no cell has a profile
+	ProfileHint           string  // how to have profiles
 	Legend                []string
 }
 
@@ -114,23 +117,32 @@ type versusRow struct {
 	Mark                                  *mark
 	Order                                 float64 // the ratio, for sorting
 	Again                                 string  // the command that measures it again
+	strips
+	Latency  string // the id of its picture, "" if it has none
+	Profiles []flameLink
 }
 
 // WriteVersusPage writes a comparison of two runs or files as one page that opens offline:
-// the outcome and what changed, then every number of base and head side by side. The
-// comparison must have been judged (compare.Result.Judge). Its strings are shown as text,
-// whoever wrote them. An error is w's.
-func WriteVersusPage(w io.Writer, result *compare.Result) error {
+// the outcome and what changed, then every number of base and head side by side, then their
+// latencies and profiles over each other. base and head are the runs that were compared; they
+// are nil for files. The comparison must have been judged (compare.Result.Judge). Its strings
+// are shown as text, whoever wrote them. The error is w's, or names a histogram of base or head
+// that cannot be read.
+func WriteVersusPage(w io.Writer, result *compare.Result, base, head *Measured) error {
+	p, err := versusOn(clean(result), base.cleaned(), head.cleaned())
+	if err != nil {
+		return err
+	}
 	var text bytes.Buffer
-	if err := versusTemplate.Execute(&text, versusOn(clean(result))); err != nil {
+	if err := versusTemplate.Execute(&text, p); err != nil {
 		return fmt.Errorf("rendering %s: %w", VersusFile, err)
 	}
-	_, err := w.Write(text.Bytes())
+	_, err = w.Write(text.Bytes())
 	return err
 }
 
-func versusOn(r *compare.Result) versusPage {
-	p := versusPage{
+func versusOn(r *compare.Result, base, head *Measured) (p versusPage, err error) {
+	p = versusPage{
 		Policy: policy(), Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // embedded files
 		Title: r.Head + " against " + r.Base, Base: r.Base, Head: r.Head, Pair: r.Pair,
 		BaseFrom: sideOn(r.Base, r.BaseFrom), HeadFrom: sideOn(r.Head, r.HeadFrom),
@@ -141,12 +153,23 @@ func versusOn(r *compare.Result) versusPage {
 		p.Command, p.BaseFrom.Command, p.HeadFrom.Command = p.HeadFrom.Command, "", "" // that of a pair
 	}
 	ids, rowOf := anchors{}, map[*compare.Comparison]string{}
-	for _, own := range []string{"outcome", "outcome-title", "gates", "changes", "trust", "results", "results-title", "filter", "shown", "reading"} {
+	for _, own := range []string{
+		"outcome", "outcome-title", "gates", "changes", "trust", "results", "results-title", "filter", "shown", "latency", "latency-title",
+		"profiles", "profiles-title", "flame-tools", "flame-data", "reading",
+	} {
 		ids.of(own)
 	}
 	changed := changedFirst(r.Judged())
+	details, err := detailsOf(slices.Concat(changed, r.Comparisons), base, head, ids)
+	if err != nil {
+		return p, err
+	}
+	p.Latencies, p.Flames = details.latencies, details.flames
+	if p.Flames == nil && r.Pair {
+		p.ProfileHint = "benchrun pair takes profiles of both with --profile"
+	}
 	for _, of := range byComponent(r.Comparisons) {
-		p.Groups = append(p.Groups, versusGroupOn(r, of, changed, ids, rowOf))
+		p.Groups = append(p.Groups, versusGroupOn(r, of, changed, &details, ids, rowOf))
 	}
 	for _, c := range changed {
 		if c.Name.Component != "" && !slices.Contains(p.Components, c.Name.Component) {
@@ -159,7 +182,7 @@ func versusOn(r *compare.Result) versusPage {
 	p.count(changed)
 	p.changes(changed, rowOf)
 	p.gates(r, rowOf)
-	return p
+	return p, nil
 }
 
 func sideOn(name string, s compare.Side) pageSide {
@@ -286,7 +309,7 @@ func byComponent(all []*compare.Comparison) (out [][]*compare.Comparison) {
 	return out
 }
 
-func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, ids anchors, rowOf map[*compare.Comparison]string) versusGroup {
+func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, details *versusDetails, ids anchors, rowOf map[*compare.Comparison]string) versusGroup {
 	component := of[0].Name.Component
 	g := versusGroup{Component: component, Title: cmp.Or(component, "benchmarks"), Numbers: numbers{Header: []string{"what", "metric", "base", "head", "head to base"}}}
 	g.ID = ids.of("all " + g.Title)
@@ -305,6 +328,7 @@ func versusGroupOn(r *compare.Result, of, changed []*compare.Comparison, ids anc
 	for _, c := range own {
 		row := versusRowOn(r, c, g.Axis, notes)
 		row.ID = ids.of(c.Name.String())
+		details.links(&row, c)
 		rowOf[c] = row.ID
 		g.Rows = append(g.Rows, row)
 	}
@@ -330,6 +354,11 @@ func versusRowOn(r *compare.Result, c *compare.Comparison, on axis, notes *footn
 		m := on.mark(c.Name.String(), *c.Ratio, c.Verdict)
 		row.Mark, row.Order, row.Q = &m, c.Ratio.Estimate, fmt.Sprintf("%.2g", c.Ratio.Q)
 	}
+	dot := "process"
+	if c.Name.Benchmark != "" {
+		dot = "line of the file"
+	}
+	row.strips = stripsOf(dot, metric, []string{"base", "head"}, [][]float64{c.BaseValues, c.HeadValues})
 	if r.Pair {
 		row.Again = pairAgain(r.HeadFrom.Command, c.Name, r.References[c.Name.Component])
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -9,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
 	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
 	"github.com/informerbench/informerbench/measure/stats"
@@ -22,17 +25,41 @@ import (
 // fast in another; a third is the same.
 func pairOf(t *testing.T, gates ...string) *compare.Result {
 	t.Helper()
+	base, head := pairRuns()
+	return judged(t, base, head, gates...)
+}
+
+// pairRuns are the runs of pairOf.
+func pairRuns() (base, head *record.Run) {
 	spec := recordtest.Spec{Name: "pair/base", Forks: 8, Seed: 1, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slowed", NsPerOp: 100}, {Name: "sped", NsPerOp: 100}, {Name: "alike", NsPerOp: 100}}}
-	base := recordtest.Run(spec)
+	base = recordtest.Run(spec)
 	spec.Name, spec.Seed = "pair/head", 2
 	spec.Base = map[string]float64{"reference": 100, "slowed": 100, "sped": 100, "alike": 100}
 	spec.Impls = []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "slowed", NsPerOp: 200}, {Name: "sped", NsPerOp: 50}, {Name: "alike", NsPerOp: 100}}
-	head := recordtest.Run(spec)
+	head = recordtest.Run(spec)
 	base.Settings.Pair = true
 	for _, r := range []*record.Run{base, head} {
 		r.Command = []string{"benchrun", "pair", "--base", "/tmp/old", "--impl", "*", "--gate", "x <= +5%", "--budget", "10m", "-o", "out"}
 	}
-	return judged(t, base, head, gates...)
+	return base, head
+}
+
+// measuredOf is a run with profiles in a folder, and with delays of the writer, of which the
+// longest take far times as long as the shortest.
+func measuredOf(t *testing.T, r *record.Run, far int) *Measured {
+	t.Helper()
+	dir := t.TempDir()
+	err := recordtest.AddHistogram(r, "writer:update", metrics.Delay, 10_000, func(_, i int) time.Duration {
+		return time.Microsecond + time.Duration(i*far)*time.Microsecond/10_000
+	})
+	if err := errors.Join(err, recordtest.AddProfiles(dir, r, storeStacks)); err != nil {
+		t.Fatal(err)
+	}
+	profiles, warnings := ReadProfiles(folder(t, dir), r)
+	if len(warnings) > 0 {
+		t.Fatal(warnings)
+	}
+	return &Measured{r, profiles, "results/" + r.Name}
 }
 
 func judged(t *testing.T, base, head *record.Run, gates ...string) *compare.Result {
@@ -57,8 +84,13 @@ func judged(t *testing.T, base, head *record.Run, gates ...string) *compare.Resu
 
 func versusPageOf(t *testing.T, r *compare.Result) string {
 	t.Helper()
+	return versusPageOfRuns(t, r, nil, nil)
+}
+
+func versusPageOfRuns(t *testing.T, r *compare.Result, base, head *Measured) string {
+	t.Helper()
 	var out bytes.Buffer
-	if err := WriteVersusPage(&out, r); err != nil {
+	if err := WriteVersusPage(&out, r, base, head); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -145,11 +177,62 @@ func TestVersusPageShowsGatesFirst(t *testing.T) {
 	}
 }
 
+// Each row has the processes of both runs as dots, and leads to both runs' delays and flame
+// graphs, each over the other.
+func TestVersusPageShowsWhatARowRestsOn(t *testing.T) {
+	t.Parallel()
+	base, head := pairRuns()
+	page := versusPageOfRuns(t, judged(t, base, head), measuredOf(t, base, 10), measuredOf(t, head, 1000))
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := byID(root, "store-store-ops-objects-10-writer-update-slowed-delay-p99-ns")
+	if row == nil {
+		t.Fatal("no row of the writer's delay")
+	}
+	dots := 0
+	for n := range row.Descendants() {
+		if n.Data == "svg" && attribute(n, "class") == "dots" {
+			dots += strings.Count(textWithin(n), "s") // each dot says its duration
+		}
+	}
+	if text := textWithin(row); dots != 16 || !strings.Contains(text, "Each dot is a process; from ") {
+		t.Errorf("%d dots for the 8 processes of each run: %s", dots, text)
+	}
+	places := linksFrom(root, row)
+	for _, want := range [][]string{
+		{"slowed, store-ops/objects=10, writer:update: delay", "run", "base", "11", "head", "1ms"},
+		{"base", "in slowed, store-ops/objects=10", "100 samples", "go tool pprof -http=: results/pair/base/profiles/store_store-ops_objects-10_slowed_p2/cpu.pb.gz"},
+		{"head", "against base", "-diff_base=results/pair/base/profiles/store_store-ops_objects-10_slowed_p2/cpu.pb.gz", " results/pair/head/profiles/store_store-ops_objects-10_slowed_p2/cpu.pb.gz"},
+	} {
+		if !slices.ContainsFunc(places, func(place string) bool {
+			return !slices.ContainsFunc(want, func(text string) bool { return !strings.Contains(strings.ReplaceAll(place, "'", ""), text) })
+		}) {
+			t.Errorf("no link of the row leads to %q, but to %q", want, places)
+		}
+	}
+	data := decode(t, textWithin(byID(root, "flame-data")))
+	if len(data.Cells) != 8 || data.Cells[0].Against != -1 || data.Cells[1].Against != 0 || data.Cells[1].Label != "head" {
+		t.Errorf("%d cells, the first %+v and %+v; want base and head of four implementations", len(data.Cells), data.Cells[0], data.Cells[1])
+	}
+	if first := strings.Index(page, "slowed, store-ops/objects=10, writer:update: delay"); first < 0 || first > strings.Index(page, "sped, store-ops/objects=10, writer:update: delay") {
+		t.Error("the pictures do not begin with what became worse")
+	}
+	if strings.Contains(page, "--profile") {
+		t.Error("the page says how to take the profiles that it has")
+	}
+	if without := versusPageOfRuns(t, judged(t, base, head), &Measured{Run: base}, &Measured{Run: head}); !strings.Contains(shownIn(t, without, "trust"), "--profile") || strings.Contains(without, `id="profiles"`) {
+		t.Error("without profiles the page does not say how to take them, or has their section")
+	}
+}
+
 // Each link leads to an element of the page, and no id stands twice; elements finds
 // references to elsewhere.
 func TestVersusPageLinksResolve(t *testing.T) {
 	t.Parallel()
-	page := versusPageOf(t, pairOf(t, "store/*/ns/op <= +20%"))
+	base, head := pairRuns()
+	page := versusPageOfRuns(t, judged(t, base, head, "store/*/ns/op <= +20%"), measuredOf(t, base, 10), measuredOf(t, head, 10))
 	elements(t, page)
 	root, err := html.Parse(strings.NewReader(page))
 	if err != nil {
@@ -198,6 +281,9 @@ func TestVersusPageOfFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := versusPageOf(t, r)
+	if text := shownIn(t, page, "results"); !strings.Contains(text, "Each dot is a line of the file") {
+		t.Errorf("the results of files show no lines: %s", text)
+	}
 	if text := shownIn(t, page, "results"); !strings.Contains(text, "benchmarks") || !strings.Contains(text, "worse") || strings.Contains(text, "component") {
 		t.Errorf("the results of files: %s", text)
 	}
@@ -212,13 +298,21 @@ func TestHostileStringsStayTextOnTheVersusPage(t *testing.T) {
 	r := pairOf(t, "store/*/ns/op <= +5%")
 	r.Warnings, r.Left, r.BaseFrom.Revision = []string{"warning"}, []string{"left"}, "revision"
 	r.Comparisons[0].Warnings, r.Comparisons[0].Base.Warnings = []string{"of the ratio"}, []string{"of base"}
+	base, head := pairRuns()
+	of := []*Measured{measuredOf(t, base, 10), measuredOf(t, head, 10)}
 	page := func(name string) string {
-		return versusPageOf(t, mapped(r, func(field, text string) string {
-			if slices.Contains([]string{"Metric", "Verdict", "Outcome"}, field) { // they decide what is shown
+		hostile := func(field, text string) string {
+			// These decide what is shown; a series of both must have one name.
+			if slices.Contains([]string{"Metric", "Verdict", "Outcome", "Histograms", "Role", "Group"}, field) {
 				return text
 			}
 			return text + name
-		}))
+		}
+		var sides []*Measured
+		for _, m := range of {
+			sides = append(sides, &Measured{mapped(m.Run, hostile), m.Profiles, m.Dir + name})
+		}
+		return versusPageOfRuns(t, mapped(r, hostile), sides[0], sides[1])
 	}
 	want := elements(t, page("harmless"))
 	for _, h := range hostile {
@@ -230,5 +324,10 @@ func TestHostileStringsStayTextOnTheVersusPage(t *testing.T) {
 	}
 	if _, ok := found(t, page("harmless"))["meta content "+policy()]; !ok {
 		t.Error("the page lacks its policy")
+	}
+	for _, want := range []string{`id="latency"`, `id="flame-data"`, "of the ratio"} {
+		if !strings.Contains(page("harmless"), want) {
+			t.Errorf("the page lacks %s, so nothing is tried there", want)
+		}
 	}
 }

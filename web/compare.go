@@ -33,7 +33,7 @@ func (s *Server) comparePage(w http.ResponseWriter, req *http.Request) {
 		s.refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	result, err := s.compare(base, head, req.URL.Query().Get("force") != "")
+	c, err := s.compare(base, head, req.URL.Query().Get("force") != "")
 	if err != nil {
 		m := message{Title: "These runs are not compared", Text: report.VisibleLine(err.Error())}
 		if _, err := s.compare(base, head, true); err == nil { // it helps
@@ -42,24 +42,27 @@ func (s *Server) comparePage(w http.ResponseWriter, req *http.Request) {
 		s.show(w, http.StatusConflict, "message", m)
 		return
 	}
-	if err := showGenerated(w, func(out io.Writer) error { return report.WriteVersusPage(out, result) }); err != nil {
+	if err := showGenerated(w, func(out io.Writer) error { return report.WriteVersusPage(out, c.Result, c.base, c.head) }); err != nil {
 		s.refuse(w, http.StatusInternalServerError, err)
 	}
 }
 
-func (s *Server) compare(base, head *summary, force bool) (*compare.Result, error) {
-	b, err := s.runs.read(base.ID)
-	if err != nil {
-		return nil, err
+// compared is a comparison of two runs.
+type compared struct {
+	*compare.Result
+	base, head *report.Measured
+}
+
+func (s *Server) compare(base, head *summary, force bool) (c compared, err error) {
+	if c.base, err = s.runs.measured(base.ID); err != nil {
+		return c, err
 	}
-	h, err := s.runs.read(head.ID)
-	if err != nil {
-		return nil, err
+	if c.head, err = s.runs.measured(head.ID); err != nil {
+		return c, err
 	}
-	result, err := compare.Runs(b, h, force)
-	if err != nil {
-		return nil, err
+	if c.Result, err = compare.Runs(c.base.Run, c.head.Run, force); err != nil {
+		return c, err
 	}
-	result.Base, result.Head = base.Name, head.Name // two runs may call themselves the same
-	return result, result.Judge(nil)
+	c.Base, c.Head = base.Name, head.Name // two runs may call themselves the same
+	return c, c.Judge(nil)
 }

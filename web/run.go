@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"path"
 	"slices"
@@ -79,23 +78,17 @@ func (s *Server) reportPage(w http.ResponseWriter, req *http.Request) {
 		s.serveFile(w, req, name, "text/html; charset=utf-8")
 		return
 	}
-	r, err := s.runs.read(run.ID)
+	m, err := s.runs.measured(run.ID)
 	if err != nil {
 		s.refuse(w, http.StatusNotFound, err)
 		return
 	}
 	err = showGenerated(w, func(out io.Writer) error {
-		pictures, err := report.Curves(r)
+		pictures, err := report.Curves(m.Run)
 		if err != nil {
 			return err
 		}
-		folder, err := fs.Sub(s.runs.files, run.ID)
-		if err != nil {
-			return err
-		}
-		profiles, warnings := report.ReadProfiles(folder, r)
-		r.Warnings = append(r.Warnings, warnings...)
-		return report.WritePage(out, r, profiles, pictures)
+		return report.WritePage(out, m.Run, m.Profiles, pictures)
 	})
 	if err != nil {
 		s.refuse(w, http.StatusInternalServerError, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -233,6 +234,21 @@ func (r *runs) read(id string) (*record.Run, error) {
 		return nil, err
 	}
 	return record.ReadRunFS(folder, id)
+}
+
+// measured reads a run with its profiles. Those that cannot be read are a warning of the run.
+func (r *runs) measured(id string) (*report.Measured, error) {
+	run, err := r.read(id)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := fs.Sub(r.files, id)
+	if err != nil {
+		return nil, err
+	}
+	profiles, warnings := report.ReadProfiles(folder, run)
+	run.Warnings = append(run.Warnings, warnings...)
+	return &report.Measured{Run: run, Profiles: profiles, Dir: filepath.Join(r.files.root.Name(), filepath.FromSlash(id))}, nil
 }
 
 func (r *runs) evaluate(id string) (out *summary) {

@@ -50,7 +50,7 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]
 	if err != nil {
 		return results, err
 	}
-	if err := sameCells(baseRun, headRun); err != nil {
+	if err := sameMeasured(baseRun, headRun); err != nil {
 		return results, err
 	}
 	turns := baseRun.Schema >= record.TurnsSchema
@@ -65,20 +65,16 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]
 	}{{baseRun, BaseDir, base}, {headRun, HeadDir, ""}} {
 		s.run.Name = filepath.Join(filepath.Base(p.options.Out), s.dir)
 		s.run.Settings.Pair, s.run.Settings.Turns = true, turns
-		s.run.Schema = record.Schema // this program writes both; sameCells has checked that the numbers mean the same
+		// This program writes and judges both; sameMeasured has checked that the numbers mean the same.
+		s.run.Schema, s.run.Settings.Rule = record.Schema, headRun.Settings.Rule
 		j, err := begin(filepath.Join(p.options.Out, s.dir), s.run)
 		if err != nil {
 			return results, err
 		}
 		sides = append(sides, &side{Journal: j, exe: s.exe, machine: headRun.Environment.Host})
 	}
-	measured := measureAll(ctx, sides, out)
-	for i, s := range sides {
-		var e error
-		results[i], e = s.finish(measured)
-		err = errors.Join(err, e)
-	}
-	return results, err
+	both, err := finish(sides, measureAll(ctx, sides, out))
+	return [2]Result(both), err
 }
 
 // baseRecord is the record that the base's forks will fill.
@@ -138,25 +134,21 @@ func WriteRecord(ctx context.Context, in io.Reader, out, progress io.Writer) err
 	return json.NewEncoder(out).Encode(run)
 }
 
-// sameCells returns an error unless both would measure the same cells by the same
-// workloads.
-func sameCells(base, head *record.Run) error {
-	ids := func(r *record.Run) []string {
-		var out []string
-		for _, c := range r.Cells {
-			w, err := r.Workload(c)
-			if err != nil {
-				return nil
-			}
-			out = append(out, c.ID()+"\n"+w.YAML)
-		}
-		return out
-	}
+// sameMeasured returns an error unless both would measure the same cells by the same workloads,
+// in the same way. It is found before anything is measured.
+func sameMeasured(base, head *record.Run) error {
 	if !record.SameNumbers(base.Schema, head.Schema) {
 		return fmt.Errorf("base writes schema %d, head %d: measure them apart, and hold them against each other with benchrun compare --force", base.Schema, head.Schema)
 	}
-	if !slices.Equal(ids(base), ids(head)) {
-		return errors.New("base and head do not measure the same: choose with --impl and --component what both have")
+	if err := base.Environment.SameMachine(&head.Environment); err != nil {
+		return fmt.Errorf("base and head cannot be compared: %w: build both with the same Go and flags, and give both the same GOGC and GOMEMLIMIT", err)
+	}
+	problems := record.SameCells(record.ShardDir{Dir: "base", Run: base}, record.ShardDir{Dir: "head", Run: head})
+	if len(problems) == 0 && !slices.EqualFunc(base.Cells, head.Cells, func(a, b record.Cell) bool { return a.ID() == b.ID() }) {
+		problems = append(problems, errors.New("an implementation failed its suite in one of them only"))
+	}
+	if len(problems) > 0 {
+		return fmt.Errorf("%w\nchoose with --impl and --component what both have and what passes its suite in both, or give both one workload with -f", errors.Join(problems...))
 	}
 	return nil
 }

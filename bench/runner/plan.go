@@ -38,6 +38,7 @@ type Options struct {
 	Profile    bool
 	Seed       uint64
 	Procs      int // 0 means all cores, or the values of a sweep over procs
+	Processors int // of the machines that will measure; 0 means this one's
 	// Sweep replaces the sweep of each workload, as WHAT=N,N,...; at most one.
 	Sweep      []string
 	Out        string // folder of the results; "" makes one under results/
@@ -72,6 +73,7 @@ type Plan struct {
 	notes    []string // printed when the run begins
 	shard    *record.Shard
 	begun    bool // in the folder: go on with it
+	traceSum string
 }
 
 // NewPlan checks names, files and folders: everything that can be checked before anything
@@ -126,7 +128,7 @@ func NewPlan(o Options) (*Plan, error) {
 		}
 	}
 	if len(p.variants) == 0 {
-		return nil, fmt.Errorf("preset %s measures %s, and none of the chosen implementations is one", p.preset, strings.Join(componentsOf(workloads), ", "))
+		return nil, fmt.Errorf("%s has work for %s, and what --component and --impl choose is none of these: choose others, or another preset (benchrun list shows both)", p.preset, strings.Join(componentsOf(workloads), ", "))
 	}
 	p.entries = slices.DeleteFunc(p.entries, func(e catalog.Entry) bool {
 		return !slices.ContainsFunc(p.variants, func(v load.Variant) bool { return v.Workload.Component == e.Component })
@@ -157,6 +159,8 @@ func (p *Plan) leaveOutStudies() {
 	}
 }
 
+func (o *Options) processors() int { return cmp.Or(o.Processors, runtime.NumCPU()) }
+
 func (p *Plan) checkRanges() error {
 	o := p.options
 	switch {
@@ -166,6 +170,10 @@ func (p *Plan) checkRanges() error {
 		return fmt.Errorf("--duration %s: want more than 0", o.Duration)
 	case o.Duration > 0 && o.Trace != "":
 		return errors.New("--duration: a trace has a duration of its own; use --compress")
+	case o.Plant != nil && o.Trace != "":
+		return errors.New("--plant: a replay is not slowed down: leave out --plant or --trace")
+	case o.Continue && o.Out == "":
+		return errors.New("--continue: name the folder of the run to go on with by -o FOLDER")
 	case o.Compress != 0 && o.Trace == "":
 		return errors.New("--compress: it is for traces: give one with --trace FILE")
 	case o.Budget > 0 && o.Shard.isSet():
@@ -176,8 +184,8 @@ func (p *Plan) checkRanges() error {
 		return errors.New("--times: it is for traces: give one with --trace FILE")
 	case o.Budget < 0:
 		return fmt.Errorf("--budget %s: want 0 or more", o.Budget)
-	case o.Procs < 0 || o.Procs > runtime.NumCPU():
-		return fmt.Errorf("--procs %d: this machine has %d processors: want 1 to %d", o.Procs, runtime.NumCPU(), runtime.NumCPU())
+	case o.Procs < 0 || o.Procs > o.processors():
+		return fmt.Errorf("--procs %d: there are %d processors: want 1 to %d", o.Procs, o.processors(), o.processors())
 	case o.Forks > maxForks:
 		return fmt.Errorf("--forks %d: want 1 to %d", o.Forks, maxForks)
 	}
@@ -199,6 +207,9 @@ func (p *Plan) workloads() ([]load.Workload, error) {
 	}
 	workloads, err := p.traceWorkloads(o.Trace, given)
 	if err != nil {
+		return nil, err
+	}
+	if p.traceSum, err = traceSum(o.Trace); err != nil {
 		return nil, err
 	}
 	over := "trace-" + nameOf(o.Trace)
@@ -337,7 +348,7 @@ func (p *Plan) draft() (*record.Run, error) {
 	run := &record.Run{
 		Schema: record.Schema, Name: filepath.Base(o.Out), Preset: p.preset, Command: o.Command, Started: time.Now(),
 		Settings: record.Settings{
-			Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, Times: o.Times, Rule: stats.DefaultRule,
+			Forks: o.Forks, Seed: o.Seed, Profile: o.Profile, SkipVerify: o.SkipVerify, Trace: o.Trace, TraceSum: p.traceSum, Times: o.Times, Rule: stats.DefaultRule,
 			Budget: o.Budget, Plant: o.Plant, Shard: p.shard,
 		},
 		Environment: sysinfo.ReadEnvironment(o.WorkTree),

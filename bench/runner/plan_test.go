@@ -1,10 +1,14 @@
 package runner
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // The default preset spends its budget on what is inconclusive, unless the user settles how
@@ -32,6 +36,33 @@ func TestPresetsBudget(t *testing.T) {
 	} {
 		if p := plan(t, c.o); p.options.Budget != c.want || p.options.Forks < 1 {
 			t.Errorf("%s: a budget of %s and %d forks, want %s", c.name, p.options.Budget, p.options.Forks, c.want)
+		}
+	}
+}
+
+// A run that goes on replays the trace that it was begun with, or not at all.
+func TestARunKnowsItsTrace(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.trace")
+	if err := os.WriteFile(path, []byte("events"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := traceSum(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		settings record.Settings
+		want     string
+	}{
+		{record.Settings{}, ""},
+		{record.Settings{Trace: path}, ""}, // of a benchrun that did not record the sum
+		{record.Settings{Trace: path, TraceSum: sum}, ""},
+		{record.Settings{Trace: path, TraceSum: "00"}, "has changed: put back"},
+		{record.Settings{Trace: path + ".gone", TraceSum: sum}, "cannot be read"},
+	} {
+		if err := sameTrace(c.settings); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.settings, err, c.want)
 		}
 	}
 }

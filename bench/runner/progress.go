@@ -96,6 +96,14 @@ func (p *progress) end(done record.Planned) {
 	}
 }
 
+// say prints a text above the bar, or as lines of the log.
+func (p *progress) say(text string) {
+	if p.bar != nil {
+		_ = p.bar.Clear() // the next fork draws it again
+	}
+	fmt.Fprintln(p.out, report.Visible(text))
+}
+
 func (p *progress) finish() {
 	if p.bar != nil {
 		_ = p.bar.Finish()

@@ -14,13 +14,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench"
+	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
@@ -136,6 +136,9 @@ func resume(ctx context.Context, dir string, o Options, check func(*record.Run) 
 		if len(r.Shards) > 0 {
 			return errors.New("it was joined from shards: resume the shard that lacks something, and merge again")
 		}
+		if err := sameTrace(r.Settings); err != nil {
+			return err
+		}
 		return check(r)
 	})
 	if err != nil {
@@ -153,7 +156,8 @@ func resume(ctx context.Context, dir string, o Options, check func(*record.Run) 
 // drive measures the missing forks of a run on the named machine and writes the reports.
 func drive(ctx context.Context, j *record.Journal, machine string, out io.Writer) (Result, error) {
 	sides := []*side{{Journal: j, machine: cmp.Or(machine, j.Run().Environment.Host)}}
-	return sides[0].finish(measureAll(ctx, sides, out))
+	results, err := finish(sides, measureAll(ctx, sides, out))
+	return results[0], err
 }
 
 // side is one of the runs whose forks take turns: a single run has one side, a pair two.
@@ -166,16 +170,31 @@ type side struct {
 // goOn says, after the given words, how to resume a run that did not end.
 func (s *side) goOn(words string) string {
 	if s.Run().Settings.Pair {
-		return "a pair run cannot be resumed; what was measured is kept in " + s.Dir()
+		return "a pair cannot be resumed: measure it again; what was measured is kept in " + filepath.Dir(s.Dir())
 	}
 	return words + ": benchrun run --resume " + s.Dir()
 }
 
-// finish completes the record of a side and writes its reports. err is how the measuring
-// ended.
-func (s *side) finish(err error) (Result, error) {
+// finish completes the records of the sides and writes their reports. measured is how the
+// measuring ended. On a full disk no result is returned; the forks are kept all the same.
+func finish(sides []*side, measured error) (results []Result, err error) {
+	errs := []error{measured}
+	for _, s := range sides {
+		errs = append(errs, s.finish(measured))
+		results = append(results, Result{s.Dir(), s.Run()})
+	}
+	err = errors.Join(errs...)
+	if record.DiskFull(err) {
+		return make([]Result, len(sides)), fmt.Errorf("%w: the disk is full: %w; make room first; %s", ErrFailed, err, sides[0].goOn("what was measured is kept: go on with"))
+	}
+	return results, err
+}
+
+// finish completes the record of a side and writes its reports. The error is one of writing,
+// or says what the run has found.
+func (s *side) finish(measured error) error {
 	run := s.Run()
-	if err == nil || errors.Is(err, ErrFailed) {
+	if measured == nil || errors.Is(measured, ErrFailed) {
 		run.Complete = true
 		run.Checks = checks(run)
 	}
@@ -188,13 +207,13 @@ func (s *side) finish(err error) (Result, error) {
 		conditions = append(conditions, f.Process)
 	}
 	run.Environment.Finish(conditions)
-	if !record.DiskFull(err) {
-		err = errors.Join(err, write(s.Journal))
+	if record.DiskFull(measured) {
+		return nil
 	}
-	if record.DiskFull(err) {
-		return Result{}, fmt.Errorf("%w: the disk is full: %w; what was measured is kept: make room and %s", ErrFailed, err, s.goOn("go on with"))
+	if err := write(s.Journal); err != nil {
+		return err
 	}
-	return Result{s.Dir(), run}, errors.Join(err, failures(run))
+	return failures(run)
 }
 
 // write writes the record and the reports in an order in which --resume can complete an
@@ -312,10 +331,11 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 			return slices.ContainsFunc(left, func(t task) bool { return strings.HasPrefix(w, givenUp(t.Cell.ID())) })
 		})
 	}
-	given := map[string]error{} // the cells given up, by ID
+	given := map[string]bool{} // the cells given up, by ID
+	var failed []error
 	for i, next := range left {
 		id := next.Cell.ID()
-		if given[id] != nil {
+		if given[id] {
 			continue
 		}
 		bar.begin(next.Planned)
@@ -332,14 +352,15 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 			return err
 		case err != nil:
 			err = fmt.Errorf("%s%w\n%s", givenUp(id), err, next.sides[0].goOn("to measure it again"))
-			given[id] = fmt.Errorf("%w: %w", ErrFailed, err)
+			given[id], failed = true, append(failed, fmt.Errorf("%w: %w", ErrFailed, err))
+			bar.say(err.Error())
 			if err := next.warn(err.Error()); err != nil {
 				return err
 			}
 		}
 		bar.end(next.Planned)
 	}
-	return errors.Join(slices.Collect(maps.Values(given))...)
+	return errors.Join(failed...)
 }
 
 // request builds the request for the process of one side.
@@ -351,7 +372,7 @@ func (t task) request(s *side) (bench.Request, error) {
 		r.Against = s.Run().Against(t.Cell)
 	}
 	if t.Profile {
-		r.ProfileDir = filepath.Join(s.Dir(), "profiles", t.Cell.FileName())
+		r.ProfileDir = filepath.Join(s.Dir(), profilesDir, t.Cell.FileName())
 	}
 	if p := settings.Plant; p != nil && t.Cell.Component == contract.ComponentStore {
 		if p.Impl == t.Cell.Impl {
@@ -369,7 +390,7 @@ func failures(run *record.Run) error {
 	var errs []error
 	for _, im := range run.Impls {
 		if im.Verified == record.VerifyFailed {
-			errs = append(errs, fmt.Errorf("%w: %s/%s does not keep the contract and was not measured; see benchrun verify --impl %s", ErrFailed, im.Component, im.Name, im.Name))
+			errs = append(errs, fmt.Errorf("%w: %s/%s does not keep the contract and was not measured: see %s", ErrFailed, im.Component, im.Name, verifyAgain(im, catalog.BriefEffort)))
 		}
 	}
 	for _, c := range run.Checks {

@@ -41,15 +41,23 @@ func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer)
 	if o.Rounds < 0 || o.Builds < 0 || o.Cells < 0 {
 		return fmt.Errorf("--rounds %d, --builds %d, --cells %d: want 0 or more of each", o.Rounds, o.Builds, o.Cells)
 	}
-	if i := slices.IndexFunc(o.Plants, func(p float64) bool { return !(p >= 0 && p <= 1000) }); i >= 0 {
-		return fmt.Errorf("--plant %g: want percent, from 0 to 1000", o.Plants[i])
+	if i := slices.IndexFunc(o.Plants, func(p float64) bool { return p != 0 && !(p >= 1 && p <= 1000) }); i >= 0 {
+		return fmt.Errorf("--plant %g: want percent, 0 or from 1 to 1000: nothing is promised below 1", o.Plants[i])
+	}
+	if o.Rounds == 0 && o.Builds == 0 && (o.Cells == 0 || len(o.Plants) == 0) {
+		return errors.New("nothing to check: give one of --rounds, --cells and --builds above 0")
 	}
 	if o.Out == "" {
 		dir, err := os.MkdirTemp("", "benchrun-selfcheck-")
 		if err != nil {
 			return err
 		}
-		defer func() { _ = os.RemoveAll(dir) }() // of the system's temporary folder
+		defer func() {
+			_ = os.RemoveAll(dir) // of the system's temporary folder
+			if failed != nil && !errors.Is(failed, ErrFailed) {
+				failed = fmt.Errorf("%w\nwithout -o FOLDER no run is kept: %s was removed", failed, dir)
+			}
+		}()
 		o.Out = dir
 	} else {
 		if err := record.EmptyDir(o.Out); err != nil {
@@ -65,19 +73,30 @@ func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer)
 	fmt.Fprintf(out, "# Does benchrun hold what it says? A check on this machine\n\n`%s`, %s, %s, %d cores, %s, commit %s\n\n",
 		strings.Join(o.Command, " "), time.Now().UTC().Format(time.DateOnly), env.CPU, env.Cores, env.GoVersion, orNone(env.Revision))
 	c := &selfCheck{o: o, out: out, progress: progress}
-	var errs []error
+	var sections []func() error
 	if o.Rounds > 0 {
-		errs = append(errs, c.sameCode(ctx))
+		sections = append(sections, func() error { return c.sameCode(ctx) })
 	}
 	if o.Cells > 0 {
 		for _, percent := range o.Plants {
-			errs = append(errs, c.sharpness(ctx, percent))
+			sections = append(sections, func() error { return c.sharpness(ctx, percent) })
 		}
 	}
 	if o.Builds > 0 {
-		errs = append(errs, c.builds(ctx))
+		sections = append(sections, func() error { return c.builds(ctx) })
 	}
-	return errors.Join(errs...)
+	var findings []error
+	for _, section := range sections {
+		err := section()
+		if err != nil && ctx.Err() != nil && !errors.Is(err, ErrInterrupted) {
+			err = fmt.Errorf("%w: %w", ErrInterrupted, err)
+		}
+		if err != nil && (!errors.Is(err, ErrFailed) || record.DiskFull(err)) {
+			return errors.Join(append(findings, err)...)
+		}
+		findings = append(findings, err)
+	}
+	return errors.Join(findings...)
 }
 
 func orNone(s string) string {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/catalog"
@@ -135,9 +136,9 @@ type MergeOptions struct {
 const pollEvery = 10 * time.Second
 
 // Merge joins the shards of a run into one run and writes its record, reports and profiles.
-// Out must be empty, not exist, or hold a run that was joined before, which is then written
-// anew. Errors of record.Join name what is wrong with the shards; nothing is written then. While
-// it waits, each change of what is missing goes to out.
+// Out must be empty, not exist, or hold a run that was joined from the same plan and commit
+// before, which is then written anew. Errors of record.Join name what is wrong with the shards;
+// nothing is written then. While it waits, each change of what is missing goes to out.
 func Merge(ctx context.Context, o MergeOptions, out io.Writer) (result Result, err error) {
 	if err := mayJoinInto(o.Out, record.EmptyDir); err != nil {
 		return Result{}, err
@@ -154,15 +155,55 @@ func Merge(ctx context.Context, o MergeOptions, out io.Writer) (result Result, e
 	if err := mayJoinInto(o.Out, record.EmptyHeld); err != nil { // another run may have been made there meanwhile
 		return Result{}, err
 	}
+	if err := sameJoined(o.Out, run); err != nil {
+		return Result{}, err
+	}
 	run.Name, run.Command = filepath.Base(o.Out), o.Command
 	run.Checks = checks(run)
-	if err := record.WriteRun(o.Out, run); err != nil {
-		return Result{}, err
+	if err := writeJoined(o.Out, run, shards); err != nil {
+		return Result{}, fmt.Errorf("%w: %w; the same command writes the run again", ErrFailed, err)
 	}
-	if err := copyProfiles(o.Out, shards); err != nil {
-		return Result{}, err
+	return Result{o.Out, run}, failures(run)
+}
+
+// sameJoined returns an error if a folder holds a joined run of something else: it would be
+// overwritten.
+func sameJoined(dir string, run *record.Run) error {
+	before, err := record.ReadRun(dir)
+	if err != nil {
+		return nil // there is none: mayJoinInto has looked
 	}
-	return Result{o.Out, run}, errors.Join(report.Write(o.Out), failures(run))
+	problems := record.SamePlan(record.ShardDir{Dir: dir, Run: before}, record.ShardDir{Dir: "the shards", Run: run})
+	if a, b := before.Environment.Revision, run.Environment.Revision; a != b {
+		problems = append(problems, fmt.Errorf("%s is of commit %q, the shards are of %q", dir, a, b))
+	}
+	if len(problems) > 0 {
+		return fmt.Errorf("%s holds another run that was joined: %w; name another folder, or remove it", dir, errors.Join(problems...))
+	}
+	return nil
+}
+
+// writeJoined writes a joined run. Its profiles are copied before anything is replaced.
+func writeJoined(dir string, run *record.Run, shards []record.ShardDir) error {
+	staged := filepath.Join(dir, record.StagedDir)
+	if err := os.RemoveAll(staged); err != nil { // that of a merge that was killed
+		return err
+	}
+	err := copyProfiles(staged, shards)
+	if err == nil {
+		err = record.WriteRun(dir, run)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(staged))
+	}
+	target := filepath.Join(dir, profilesDir)
+	if err := os.RemoveAll(target); err != nil {
+		return err
+	}
+	if err := os.Rename(staged, target); err != nil && !errors.Is(err, fs.ErrNotExist) { // the shards have none
+		return err
+	}
+	return report.Write(dir)
 }
 
 // mayJoinInto returns the error of empty, unless a folder holds a run that was joined.
@@ -194,7 +235,7 @@ func joinWhenWhole(ctx context.Context, o MergeOptions, out io.Writer) (*record.
 		}
 		if err.Error() != said {
 			said = err.Error()
-			fmt.Fprintf(out, "waiting until %s: %s\n", deadline.UTC().Format(time.DateTime), said)
+			fmt.Fprintf(out, "waiting for shards in %s until %s UTC: %s\n", strings.Join(o.From, ", "), deadline.UTC().Format(time.DateTime), said)
 		}
 		select {
 		case <-ctx.Done():
@@ -251,20 +292,17 @@ func readShards(folders []string, incomplete bool) (out []record.ShardDir, err e
 	return out, err
 }
 
-// copyProfiles copies the profiles of shards into the folder of the joined run, in place of
-// those that are there.
+// profilesDir is the folder of the profiles within a run's.
+const profilesDir = "profiles"
+
+// copyProfiles copies the profiles of all shards into one folder.
 func copyProfiles(to string, shards []record.ShardDir) error {
-	const profiles = "profiles"
-	target := filepath.Join(to, profiles)
-	if err := os.RemoveAll(target); err != nil {
-		return err
-	}
 	for _, s := range shards {
-		source := filepath.Join(s.Dir, profiles)
+		source := filepath.Join(s.Dir, profilesDir)
 		if _, err := os.Stat(source); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := os.CopyFS(target, os.DirFS(source)); err != nil {
+		if err := os.CopyFS(to, os.DirFS(source)); err != nil {
 			return fmt.Errorf("copying the profiles of %s: %w", s.Dir, err)
 		}
 	}

@@ -132,7 +132,7 @@ func TestMergeWaits(t *testing.T) {
 		if took := time.Since(begin); took < 3*time.Minute || took > 3*time.Minute+pollEvery {
 			t.Errorf("it took %s, and the last shard came after 3m", took)
 		}
-		if n := strings.Count(said.String(), "waiting until"); n != 3 || !strings.Contains(said.String(), "missing: 2, 3") || !strings.Contains(said.String(), "missing: 3;") {
+		if n := strings.Count(said.String(), "waiting for shards in "+folder); n != 3 || !strings.Contains(said.String(), "missing: 2, 3") || !strings.Contains(said.String(), "missing: 3;") {
 			t.Errorf("it says %d times what is missing:\n%s", n, said.String())
 		}
 	})
@@ -244,7 +244,54 @@ func TestMergeKeepsOtherFolders(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	o.Out = filepath.Join(folder, "1") // a shard is no joined run
-	if _, err := Merge(t.Context(), o, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := Merge(t.Context(), o, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "has a run") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A merge writes its own run again, with the profiles of the shards in place of the former ones,
+// and no run of something else.
+func TestMergeOverwritesItsOwnRunOnly(t *testing.T) {
+	t.Parallel()
+	folder, _ := shardFiles(t, 3)
+	o := MergeOptions{Out: filepath.Join(t.TempDir(), "merged"), From: []string{folder}}
+	for i, name := range []string{"first", "second"} {
+		profiles := filepath.Join(folder, fmt.Sprint(i+1), profilesDir, name)
+		if err := os.MkdirAll(profiles, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			if err := os.RemoveAll(filepath.Join(folder, "1", profilesDir)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(filepath.Join(o.Out, record.StagedDir, "left by a merge that was killed"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Merge(t.Context(), o, &bytes.Buffer{}); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadDir(filepath.Join(o.Out, profilesDir))
+		if err != nil || len(entries) != 1 || entries[0].Name() != name {
+			t.Errorf("merge %d: profiles %v, %v; want %s", i+1, entries, err, name)
+		}
+		if _, err := os.Stat(filepath.Join(o.Out, record.StagedDir)); err == nil {
+			t.Errorf("merge %d leaves %s", i+1, record.StagedDir)
+		}
+	}
+	run, err := record.ReadRun(o.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Preset, run.Environment.Revision = "relist", "another"
+	if err := record.WriteRun(o.Out, run); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Merge(t.Context(), o, &bytes.Buffer{})
+	if err == nil || !strings.Contains(err.Error(), "differ in preset: relist against quick") || !strings.Contains(err.Error(), `commit "another"`) || !strings.Contains(err.Error(), "name another folder") {
+		t.Errorf("a merge over another run: %v", err)
+	}
+	if again, err := record.ReadRun(o.Out); err != nil || again.Preset != "relist" {
+		t.Errorf("it is overwritten: %v", err)
 	}
 }

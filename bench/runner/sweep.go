@@ -3,7 +3,6 @@ package runner
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -27,8 +26,8 @@ func (p *Plan) sweep(workloads []load.Workload) ([]load.Workload, error) {
 	}
 	if sweep.Vary == load.VaryProcs {
 		for _, n := range sweep.Values {
-			if n > runtime.NumCPU() {
-				return nil, fmt.Errorf("--sweep %s: procs %d: this machine has %d processors: want 1 to %d", text, n, runtime.NumCPU(), runtime.NumCPU())
+			if most := p.options.processors(); n > most {
+				return nil, fmt.Errorf("--sweep %s: procs %d: there are %d processors: want 1 to %d", text, n, most, most)
 			}
 		}
 	}

@@ -2,8 +2,12 @@ package runner
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -230,4 +234,33 @@ func sameState(run *record.Run) []record.CheckResult {
 		out = append(out, check)
 	}
 	return out
+}
+
+// traceSum is the SHA-256 of a trace's file, in hex: a run that goes on must replay what it
+// was begun with.
+func traceSum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// sameTrace returns an error unless the trace of a run is what it was when the run was begun.
+func sameTrace(s record.Settings) error {
+	if s.Trace == "" || s.TraceSum == "" {
+		return nil
+	}
+	switch sum, err := traceSum(s.Trace); {
+	case err != nil:
+		return fmt.Errorf("its trace cannot be read: %w: put it back", err)
+	case sum != s.TraceSum:
+		return fmt.Errorf("its trace %s has changed: put back the one that the run was begun with", s.Trace)
+	}
+	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -99,7 +101,7 @@ func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.W
 			return nil, nil, fmt.Errorf("%w while verifying; nothing was measured or written", ErrInterrupted)
 		case o := <-outcomes[i]:
 			impls = append(impls, o.im)
-			PrintVerified(out, o.im, o.took)
+			PrintVerified(out, o.im, o.took, catalog.BriefEffort)
 			if o.im.Verified == record.VerifyFailed {
 				failed = append(failed, e)
 			}
@@ -111,9 +113,9 @@ func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.W
 	return impls, failed, nil
 }
 
-// PrintVerified writes the outcome of one verification, with every waived clause and the
-// reason.
-func PrintVerified(out io.Writer, im record.Implementation, took time.Duration) {
+// PrintVerified writes the outcome of one verification with that effort: every waived clause
+// and the reason, and every failure with the command that repeats it.
+func PrintVerified(out io.Writer, im record.Implementation, took time.Duration, effort float64) {
 	mark := "ok  "
 	if im.Verified != record.VerifyPassed {
 		mark = "FAIL"
@@ -125,4 +127,15 @@ func PrintVerified(out io.Writer, im record.Implementation, took time.Duration) 
 	for _, f := range im.Failures {
 		fmt.Fprintf(out, "     %s\n", strings.ReplaceAll(f, "\n", "\n     "))
 	}
+	if im.Verified == record.VerifyFailed {
+		fmt.Fprintf(out, "     to see it again: %s\n", verifyAgain(im, effort))
+	}
+}
+
+// programName is that of this program's file: a program with entries of its own is not benchrun.
+func programName() string { return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") }
+
+// verifyAgain is the command that repeats a verification.
+func verifyAgain(im record.Implementation, effort float64) string {
+	return fmt.Sprintf("%s verify --component %s --impl %s --seed %d --effort %g", programName(), im.Component, im.Name, im.Seed, effort)
 }

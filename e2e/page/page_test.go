@@ -28,7 +28,6 @@ import (
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
-	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -79,20 +78,21 @@ func sample(t *testing.T) string {
 	r.Command = []string{"benchrun", "run", "--preset", "lock-starvation", "--impl", "clientgo*,other", "-o", "a folder/with-a-very-long-name-that-has-no-space-in-it-anywhere-at-all/results"}
 	r.Warnings = []string{"the machine was busy at the start: load 1.5 on 2 cores"}
 	r.Checks = []record.CheckResult{{Name: "final state", Passed: true, Detail: "the same"}}
+	delays(t, r)
 	for i := range r.Forks {
-		h := stats.NewHistogram()
-		for n := range 20_000 {
-			h.Record(time.Duration(100 + i*10 + n*n/1000))
-		}
-		text, err := h.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		writer := &r.Forks[i].Series[1]
-		writer.Histograms = map[string]string{metrics.Delay: text, metrics.Service: text}
-		writer.Warnings = []string{"the generator was late"}
+		r.Forks[i].Series[1].Warnings = []string{"the generator was late"}
 	}
 	return written(t, r, profilesOf(t, r))
+}
+
+// delays gives the writer of a made-up run its distributions, others in each process.
+func delays(t *testing.T, r *record.Run) {
+	t.Helper()
+	for _, distribution := range []string{metrics.Delay, metrics.Service} {
+		if err := recordtest.AddHistogram(r, "writer:update", distribution, 20_000, func(fork, i int) time.Duration { return time.Duration(100 + fork*10 + i*i/1000) }); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // written writes a run's page and returns its path.

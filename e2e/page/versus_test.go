@@ -14,7 +14,7 @@ import (
 )
 
 // versusSample is the page of a pair with all that such a page has: gates that fail and hold,
-// what is worse, better, the same and inconclusive, warnings, notes, what is left out.
+// what is worse, better, the same and inconclusive, warnings, notes, what is left out, latencies and profiles.
 func versusSample(t *testing.T) string {
 	t.Helper()
 	spec := recordtest.Spec{Name: "20261124T101500Z-lock-starvation/base", Forks: 8, Seed: 1, Noise: 0.02, Impls: []recordtest.Impl{
@@ -57,7 +57,12 @@ func versusSample(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := report.WriteVersusPage(f, result); err != nil {
+	var sides []*report.Measured
+	for _, r := range []*record.Run{base, head} {
+		delays(t, r)
+		sides = append(sides, &report.Measured{Run: r, Profiles: profilesOf(t, r), Dir: "results/" + r.Name})
+	}
+	if err := report.WriteVersusPage(f, result, sides[0], sides[1]); err != nil {
 		t.Fatal(err)
 	}
 	return path

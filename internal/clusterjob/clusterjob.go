@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -85,6 +86,9 @@ const retries = 3
 
 var bucketURL = regexp.MustCompile(`^s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/([A-Za-z0-9][A-Za-z0-9!_.*'()/-]*?))?/?$`)
 
+// leastMemory of a pod keeps a missing unit from making a pod that cannot start.
+var leastMemory = resource.MustParse("64Mi")
+
 // Validate names all that is wrong with the Spec, with the allowed values.
 func (s *Spec) Validate() error {
 	var problems []error
@@ -92,44 +96,50 @@ func (s *Spec) Validate() error {
 	// The name of a pod's host is that of the Job with the index.
 	longest := s.Name + "-" + strconv.Itoa(s.Shards)
 	if s.Name == "" || len(validation.IsDNS1123Label(longest)) > 0 || len(validation.IsDNS1123Label(s.Name+"-merge")) > 0 {
-		wrong("name %q: want lower case letters, digits and dashes, at most %d", s.Name, validation.DNS1123LabelMaxLength-6)
+		wrong("--name %q: want lower case letters, digits and dashes, at most %d", s.Name, validation.DNS1123LabelMaxLength-6)
 	}
 	if s.Namespace != "" && len(validation.IsDNS1123Label(s.Namespace)) > 0 {
-		wrong("namespace %q: want lower case letters, digits and dashes", s.Namespace)
+		wrong("--namespace %q: want lower case letters, digits and dashes", s.Namespace)
 	}
 	if s.Image == "" || strings.ContainsAny(s.Image, " \t\n") {
-		wrong("image %q: want the reference of an image, such as registry.example/benchrun@sha256:...", s.Image)
+		wrong("--image %q: want the reference of an image, such as registry.example/benchrun@sha256:...", s.Image)
 	}
 	if s.Shards < 1 || s.Shards > mostShards {
-		wrong("shards %d: want 1 to %d", s.Shards, mostShards)
+		wrong("--shards %d: want 1 to %d", s.Shards, mostShards)
 	}
 	if s.Parallelism < 0 || s.Parallelism > s.Shards {
-		wrong("parallelism %d: want 1 to %d, the shards", s.Parallelism, s.Shards)
+		wrong("--parallelism %d: want 1 to %d, the shards", s.Parallelism, s.Shards)
 	}
 	if s.CPUs < 1 {
-		wrong("cpus %d: want a whole number of 1 or more", s.CPUs)
+		wrong("--cpus %d: want a whole number of 1 or more", s.CPUs)
 	}
-	if q, err := resource.ParseQuantity(s.Memory); err != nil || q.Sign() <= 0 {
-		wrong("memory %q: want a quantity such as 4Gi", s.Memory)
+	if q, err := resource.ParseQuantity(s.Memory); err != nil || q.Cmp(leastMemory) < 0 {
+		wrong("--memory %q: want 64Mi or more, such as 4Gi", s.Memory)
 	}
 	if s.Deadline < time.Minute {
-		wrong("deadline %s: want 1m or more", s.Deadline)
+		wrong("--deadline %s: want 1m or more", s.Deadline)
 	}
 	for k, v := range s.NodeSelector {
 		if e := append(validation.IsQualifiedName(k), validation.IsValidLabelValue(v)...); len(e) > 0 {
-			wrong("node selector %s=%s: %s", k, v, strings.Join(e, "; "))
+			wrong("--node-selector %s=%s: %s", k, v, strings.Join(e, "; "))
 		}
 	}
 	switch {
 	case (s.Claim == "") == (s.Bucket.URL == ""):
-		wrong("results: want a claim or a bucket, one of the two")
+		wrong("where do the results go? give --claim NAME or --bucket URL, one of the two")
 	case s.Claim != "" && len(validation.IsDNS1123Subdomain(s.Claim)) > 0:
-		wrong("claim %q: want the name of a PersistentVolumeClaim", s.Claim)
+		wrong("--claim %q: want the name of a PersistentVolumeClaim", s.Claim)
 	case s.Bucket.URL != "" && !bucketURL.MatchString(s.Bucket.URL):
-		wrong("bucket %q: want s3://BUCKET or s3://BUCKET/PREFIX", s.Bucket.URL)
+		wrong("--bucket %q: want s3://BUCKET or s3://BUCKET/PREFIX", s.Bucket.URL)
+	}
+	if u, err := url.Parse(s.Bucket.Endpoint); s.Bucket.Endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		wrong("--endpoint %q: want a URL such as https://minio.example", s.Bucket.Endpoint)
+	}
+	if s.Bucket.Secret != "" && len(validation.IsDNS1123Subdomain(s.Bucket.Secret)) > 0 {
+		wrong("--bucket-secret %q: want the name of a Secret", s.Bucket.Secret)
 	}
 	if s.Claim != "" && s.Bucket != (Bucket{}) {
-		wrong("endpoint, secret and rclone image are for a bucket, and the results go to claim %s", s.Claim)
+		wrong("--endpoint, --bucket-secret and --rclone-image are for a --bucket, and the results go to --claim %s", s.Claim)
 	}
 	return errors.Join(problems...)
 }

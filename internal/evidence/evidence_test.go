@@ -86,7 +86,7 @@ func TestMeasureGoesOnAtItsCommit(t *testing.T) {
 		t.Errorf("built commits %q, want %q: the one that was begun", m.built, want)
 	}
 	// recordtest's runs are of a machine that no test runs on.
-	if want := `begun again on this machine: CPU differs: "Test CPU"`; !strings.Contains(progress.String(), want) {
+	if want := `was begun on another machine (CPU differs: "Test CPU"`; !strings.Contains(progress.String(), want) {
 		t.Errorf("the run of stores that was begun on another machine: want %q in\n%s", want, progress.String())
 	}
 	if _, err := os.Stat(filepath.Join(results, Next)); !os.IsNotExist(err) {

@@ -122,7 +122,7 @@ func (o Options) dropOthers(dir string) error {
 		return nil // none was begun, or the program says what is wrong with it
 	}
 	if other := r.Environment.SameMachine(new(sysinfo.ReadEnvironment(dir))); other != nil {
-		fmt.Fprintf(o.Out, "begun again on this machine: %s\n", other)
+		fmt.Fprintf(o.Out, "%s was begun on another machine (%s): its %d forks are removed, and it begins again here\n", dir, other, len(r.Forks))
 		return os.RemoveAll(dir)
 	}
 	return nil

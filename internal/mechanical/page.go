@@ -132,7 +132,7 @@ const intro = `# Mechanical mutants
 A tool changes one thing at a time in a package: a condition, a bound, a constant, an operator, a statement, a call. The importable conformance suites then judge the changed package; its own tests do not count. A mutant is killed by the clause whose case accuses it, or whose case was running when the process crashed. A survivor is either equivalent, because the contract promises nothing that depends on it, or open, because a suite has a gap.
 
 - All mutants of a package are in one binary, which ` + "`go build -overlay`" + ` makes; the tree is not touched. A process with a memory limit runs for each mutant.
-- A mutant meets only the clauses whose cases come to its place, the quickest first. A survivor is tried again at effort 0.2, and at effort 1 unless it has a reason, with other seeds.
+- A mutant meets only the clauses whose cases come to its place, the quickest first. A survivor is tried again with a fifth of the suite's random cases, and with all unless it has a reason, with other seeds. The store lockfree is not mutated so: a mutant of lock-free code mostly needs an interleaving to show, which the explorer's planted faults are for.
 - The score is killed / (killed + open).
 `
 

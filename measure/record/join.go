@@ -32,7 +32,7 @@ var ErrIncomplete = errors.New("the run is not whole")
 // machine than the first.
 func Join(shards []ShardDir) (*Run, error) {
 	if len(shards) == 0 {
-		return nil, fmt.Errorf("%w: no shards there", ErrIncomplete)
+		return nil, fmt.Errorf("%w: there are no shards", ErrIncomplete)
 	}
 	if err := areShards(shards); err != nil {
 		return nil, err
@@ -194,11 +194,16 @@ func SamePlan(first, other ShardDir) (problems []error) {
 	differ("profile", a.Settings.Profile, b.Settings.Profile)
 	differ("skipVerify", a.Settings.SkipVerify, b.Settings.SkipVerify)
 	differ("trace", a.Settings.Trace, b.Settings.Trace)
+	differ("the trace's content (SHA-256)", a.Settings.TraceSum, b.Settings.TraceSum)
 	differ("budget", a.Settings.Budget, b.Settings.Budget)
 	differ("rule", a.Settings.Rule, b.Settings.Rule)
 	differ("plant", plantText(a.Settings.Plant), plantText(b.Settings.Plant))
-	problems = append(problems, sameWorkloads(first, other)...)
-	return append(problems, sameCells(first, other)...)
+	return append(problems, SameCells(first, other)...)
+}
+
+// SameCells says in what workloads and cells two records differ.
+func SameCells(first, other ShardDir) []error {
+	return append(sameWorkloads(first, other), sameCells(first, other)...)
 }
 
 func plantText(p *Plant) string {

@@ -24,6 +24,10 @@ type Journal struct {
 
 const forksDir = "forks"
 
+// StagedDir is the folder, within a run's, in which a merge gathers the profiles before they
+// replace the former ones. A merge that is killed leaves it.
+const StagedDir = ".profiles-merged"
+
 // temporary matches the names of ReplaceFile's temporary files. A kill may leave one
 // behind.
 var temporary = regexp.MustCompile(`^\.[^.].*\.(json|md|html|txt)\d+$`)
@@ -43,14 +47,18 @@ func EmptyHeld(dir string) error { return empty(dir) }
 
 func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == lockFile || temporary.MatchString(e.Name()) })
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return e.Name() == lockFile || e.Name() == StagedDir || temporary.MatchString(e.Name())
+	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("%s cannot take the results: %w; choose another folder with -o", dir, err)
+		return fmt.Errorf("%s cannot take the results: %w; choose another folder", dir, err)
+	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == RunFile }):
+		return fmt.Errorf("%s has a run: choose another folder, or go on with that run: benchrun run --resume %s", dir, dir)
 	case len(entries) > 0:
-		return fmt.Errorf("%s exists and is not empty: choose another folder with -o, or continue the run in it with --resume %s", dir, dir)
+		return fmt.Errorf("%s exists and is not empty: choose another folder", dir)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (e *HeldError) Error() string {
 	if h := e.holder; h != nil {
 		by = fmt.Sprintf("process %d (%q) since %s", h.PID, strings.Join(h.Command, " "), h.Since.UTC().Format(time.DateTime)+" UTC")
 	}
-	return fmt.Sprintf("%s is in use by %s: wait until it ends, or choose another folder with -o", e.Dir, by)
+	return fmt.Sprintf("%s is in use by %s: wait until it ends, or choose another folder", e.Dir, by)
 }
 
 // LockDir locks dir for this process, and creates dir if necessary. If another process
@@ -56,7 +56,7 @@ func LockDir(dir string, command []string) (*Lock, error) {
 		}
 		// Through a link, the text below would go into the file that the link leads to.
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is not a regular file: remove it, or choose another folder with -o", path)
+			return nil, fmt.Errorf("%s is not a regular file: remove it, or choose another folder", path)
 		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -64,13 +64,13 @@ func LockDir(dir string, command []string) (*Lock, error) {
 		}
 		if err != nil {
 			l.removeFolders()
-			return nil, fmt.Errorf("%s cannot take a lock: %w; choose another folder with -o", dir, err)
+			return nil, fmt.Errorf("%s cannot take a lock: %w; choose another folder", dir, err)
 		}
 		if held, err := tryLongEnough(f); err != nil || held {
 			if held {
 				err = &HeldError{Dir: dir, holder: readHolder(f)}
 			} else {
-				err = fmt.Errorf("%s cannot be locked: %w; choose a folder on a local disk with -o", dir, err)
+				err = fmt.Errorf("%s cannot be locked: %w; choose a folder on a local disk", dir, err)
 			}
 			return nil, errors.Join(err, f.Close())
 		}

@@ -94,6 +94,7 @@ type Settings struct {
 	Profile    bool   `json:"profile"`
 	SkipVerify bool   `json:"skipVerify,omitempty"`
 	Trace      string `json:"trace,omitempty"`
+	TraceSum   string `json:"traceSum,omitempty"` // SHA-256 of the trace's file, in hex
 	// Times is how many copies of the trace were replayed; 0 means 1.
 	Times int        `json:"times,omitempty"`
 	Rule  stats.Rule `json:"rule"`

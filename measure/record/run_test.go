@@ -81,8 +81,14 @@ func TestJournalRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mine.txt"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := CreateJournal(dir, sampleRun()); err == nil || !strings.Contains(err.Error(), "--resume") {
+	if _, err := CreateJournal(dir, sampleRun()); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("a folder that is not empty: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, RunFile), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CreateJournal(dir, sampleRun()); err == nil || !strings.Contains(err.Error(), "--resume "+dir) {
+		t.Errorf("a folder with a run: %v", err)
 	}
 	fresh := filepath.Join(t.TempDir(), "run")
 	if _, err := CreateJournal(fresh, sampleRun()); err != nil {

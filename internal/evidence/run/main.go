@@ -17,23 +17,37 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/informerbench/informerbench/internal/evidence"
 )
 
 func main() {
-	results := flag.String("results", "results", "`folder` of the runs")
-	limit := flag.Duration("for", 0, "stop after this `time`, with what was measured kept; 0 for no limit")
-	presets := flag.String("presets", "", "`names`, with commas between, of the presets that this machine measures; default all")
-	index := flag.Bool("index", false, "only write the index of the runs again")
-	flag.Parse()
-	if flag.NArg() > 0 {
+	flags := flag.NewFlagSet("evidence", flag.ExitOnError) // not flag.CommandLine, where libraries add their own
+	results := flags.String("results", "results", "`folder` of the runs")
+	limit := flags.Duration("for", 0, "stop after this `time`, with what was measured kept; 0 for no limit")
+	presets := flags.String("presets", "", "`names`, with commas between, of the presets that this machine measures; default all")
+	index := flags.Bool("index", false, "only write the index of the runs again")
+	_ = flags.Parse(os.Args[1:]) // it exits on an error
+	if flags.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "evidence takes no arguments; see -help")
+		os.Exit(2)
+	}
+	if *limit < 0 {
+		fmt.Fprintf(os.Stderr, "-for %s: want a time above 0, or 0 for no limit\n", *limit)
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	ctx, terminate := context.WithCancelCause(ctx)
+	defer terminate(nil)
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
+	go func() {
+		<-terminated
+		terminate(errTerminated)
+	}()
 	if *limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, *limit)
@@ -45,6 +59,9 @@ func main() {
 		os.Exit(1) //nolint:gocritic // what is deferred has been done
 	}
 }
+
+// errTerminated is the cause of a context that ended by SIGTERM.
+var errTerminated = errors.New("terminated")
 
 func run(ctx context.Context, results, presets string, index bool) (failed error) {
 	if index {
@@ -112,7 +129,7 @@ func start(ctx context.Context, dir, program string, args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stdout, os.Stderr
 	cmd.Cancel = func() error {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(context.Cause(ctx), errTerminated) {
 			return cmd.Process.Signal(os.Interrupt)
 		}
 		return nil // the terminal has sent Ctrl-C to the program too, and a second one would end it at once
