@@ -26,7 +26,7 @@ go run ./cmd/benchrun advise --trace pods.trace --readers 10 --reads list
 
 **How to read it.** The first row of a table whose conditions hold decides. Ranges are closed: they say where the evidence holds. Outside of them the command says "measure this", and gives the
 commands. A number in brackets is an interval; with fewer than 6 processes it is the range of the values. ` + "`0.5x`" + ` is half of the number that it is compared with. All of it was measured on one
-kind of machine: AMD EPYC, virtual, 2 cores. A test looks each number of a record up; ratios that say "issue 17" are of an independent measurement without a record.
+kind of machine: AMD EPYC, virtual, 2 cores. A test takes each number with a record from that record.
 
 **Where a load is outside of the ranges**, describe it and measure it:
 

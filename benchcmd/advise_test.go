@@ -15,20 +15,21 @@ import (
 // The examples of the help run, and say for each component what to use or to measure.
 func TestAdvise(t *testing.T) {
 	t.Parallel()
-	kept := filepath.Join("..", "results", "20261123-stores-pair-head")
+	kept := filepath.Join("..", "results", "lock-starvation")
 	trace := write(t, "whole.trace", aTrace(t))
 	for _, c := range []struct {
 		args []string
 		want []string
 	}{
 		{[]string{"--objects", "50000", "--readers", "10", "--reads", "list", "--writes", "2000", "--memory", "2GiB"}, []string{"store: use lockfree", "informer: use informerbench", "fifo: use inorder-atomic", "of 2.0 GiB"}},
-		{[]string{"--objects", "100000", "--readers", "10", "--reads", "by-index=2000", "--writes", "10000"}, []string{"look up 2,000 by index", "store: use lockfree", "7.95%"}},
+		{[]string{"--objects", "100000", "--readers", "10", "--reads", "by-index=2000", "--writes", "10000"}, []string{"look up 2,000 by index", "store: use lockfree", "of 10,000 updates a second"}},
 		{[]string{"--delayed", "1000000", "--workers", "8"}, []string{"queue: use workqueue", "delay: use quadheap", "says nothing of store"}},
 		{[]string{"--workers", "8", "--delayed", "1000", "--priorities"}, []string{"queue: use priority"}},
 		{[]string{"--objects", "100000", "--writes", "100", "--readers", "0", "--events", "merged"}, []string{"fifo: use coalescing", "store: use clientgo"}},
 		{[]string{"--objects", "5000000", "--readers", "10", "--reads", "list"}, []string{"store: measure this", "--workload store", "benchrun run -f store.yaml"}},
 		{[]string{"--all", "--objects", "50000", "--readers", "10", "--reads", "list", "--writes", "2000"}, []string{"repeat", "benchrun run --preset lock-starvation"}},
-		{[]string{kept}, []string{"80 goroutines list everything", "store: use lockfree", "comparisons are inconclusive", "is 1.29x"}},
+		{[]string{kept}, []string{"80 goroutines list everything", "store: use lockfree", "comparisons are inconclusive", "memory 0."}},
+		{[]string{filepath.Join("..", "results", "stores")}, []string{"store: use lockfree", "price", "add-delete ns/op is 1."}},
 		{[]string{kept, "--readers", "500"}, []string{"store: measure this", "The run is about another load (500 goroutines read"}},
 		{[]string{"--trace", trace, "--readers", "2", "--reads", "list"}, []string{"500 objects", "the most pods at once", "store: measure this", "--trace " + trace + " \\ -f store.yaml"}},
 	} {

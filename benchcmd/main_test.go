@@ -237,8 +237,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// What is broken counts before what is inconclusive beside it: a gate that lets pass what is
-// inconclusive must not let pass a broken implementation.
+// A run with a broken implementation ends with the exit code for that, even if something else in
+// the run is inconclusive: a CI job that accepts inconclusive results must still fail.
 func TestBrokenComesBeforeInconclusive(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -29,7 +29,7 @@ that a profile names is opened. pprof's graph needs Graphviz (the program dot); 
 other pages need nothing.`,
 		Example: `  benchrun serve
   benchrun serve results --addr localhost:8080    # the same address each time
-  benchrun serve results/20261122-pair            # the two runs of a pair`,
+  benchrun serve results/20261121T101500Z-pair   # the two runs of a pair`,
 		Args: needs("at most one folder DIR of runs (default results)", 0, 1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs

@@ -84,7 +84,7 @@ func TestImportsGoOneWay(t *testing.T) {
 	for path, p := range load(t) {
 		own, ok := layerOf(path)
 		if !ok {
-			t.Errorf("%s is in no layer of the design: add it to layers here and to docs/decisions.md", path)
+			t.Errorf("%s is in no layer of the design: add it to layers here and to docs/layout.md", path)
 			continue
 		}
 		for imported := range p.Imports {

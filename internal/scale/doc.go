@@ -3,7 +3,7 @@
 //
 // The plan is the real one: every preset over the whole catalog, divided by record.Divide. The
 // noise is what was measured: the records in results/, and of operations in turns the table in
-// docs/decisions.md. The tests are those of benchrun merge. What is assumed stands on the page.
+// docs/log/decisions.md. The tests are those of benchrun merge. What is assumed stands on the page.
 package scale
 
 //go:generate go run ./run ../../results ../../docs/scale.md

@@ -76,7 +76,7 @@ func (p *page) head(o Options) {
 	p.printf("- **One percent of single operations** takes up to %d processes of each implementation: %s of machine time, or %d shards in ten minutes.\n", most, hours(cost), shardsFor(cost))
 	p.printf("- **Ten minutes on %d shards** give %d processes of each. They settle %s in 95 of 100 comparisons of operations in turns, and %s of p99s under load.\n", o.Shards[len(o.Shards)-1], forks, p.settles(turns, forks), p.settles(tail, forks))
 	tails, _ := p.matrix.costOf(tail, 0.01)
-	p.printf("- **One percent of a p99 under load is out of reach**: its processes differ by tens of percent, and the whole matrix would take %s shards. A p99 is judged with a margin of 25 percent for that reason ([how it is judged](measuring.md)).\n\n", thousands(shardsFor(tails)))
+	p.printf("- **One percent of a p99 under load is out of reach**: its processes differ by tens of percent, and the whole matrix would take %s shards. A p99 is judged with a margin of 25 percent for that reason ([how it is judged](comparing.md)).\n\n", thousands(shardsFor(tails)))
 }
 
 // settles is the difference that 95 of 100 comparisons of a kind find with so many forks.
@@ -191,7 +191,7 @@ func percent(n, of int) string {
 
 func (p *page) assumptions() {
 	p.printf("## What is assumed\n\n")
-	p.printf("- **Noise.** Operations in turns: the standard deviations of client-go's store against itself in [decisions.md](decisions.md#operations-take-turns-and-the-collector-waits), the row of 25 ms for workloads that measure an operation for less than %s, else that of 0.2 s. Operations that are not in that table have its middle value. All else: the %d runs in `results/`, every cell with %d forks and more; a comparison draws the noise of one recorded cell of its component and kind.\n", shortOperation, p.noise.runs, fewestForks)
+	p.printf("- **Noise.** Operations in turns: the standard deviations of client-go's store against itself in [the log](log/decisions.md#operations-take-turns-and-the-collector-waits), the row of 25 ms for workloads that measure an operation for less than %s, else that of 0.2 s. Operations that are not in that table have its middle value. All else: the %d runs in `results/`, every cell with %d forks and more; a comparison draws the noise of one recorded cell of its component and kind.\n", shortOperation, p.noise.runs, fewestForks)
 	p.printf("- **Machines** are of one class, and their speeds differ by a standard deviation of %.0f percent. The build machine is a virtual machine with 2 cores; bare nodes with exclusive CPUs should be quieter. A ratio is the same on every machine. Where it is not, `benchrun merge` says so, and the interval is of the machines that measured.\n", 100*speeds)
 	p.printf("- **Time.** A fork takes %.2f times what the plan expects: the median over %d workloads that are in `results/`. A shard verifies for %.0f of the ten minutes. Starting pods and pulling the image come on top.\n", p.matrix.longer, p.matrix.matched, verification.Minutes())
 	p.printf("- **Work** is divided between shards by expected times. The longest shard takes up to one process of every implementation of a workload more than the average.\n")

@@ -121,7 +121,7 @@ var Percentiles = []float64{50, 90, 99, 99.9, 99.99}
 const JudgedPercentile = 99
 
 // tailsAlike is SameWithin of percentiles. The p99 of the same code differs by a tenth from
-// process to process (docs/decisions.md), and implementations whose tails matter differ
+// process to process (docs/log/decisions.md), and implementations whose tails matter differ
 // severalfold.
 const tailsAlike = 0.25
 

@@ -43,10 +43,10 @@ var sentences = map[string][]sentence{
 `},
 	},
 	"readers.go": {
-		{` A read of few objects calls it by chance. docs/stores.md has the effect.
+		{` A read of few objects calls it by chance. docs/log/stores.md has the effect.
 `, ` A read of few objects calls it by chance.
 `},
-		{`would wait for a turn of each. docs/stores.md has the effect.
+		{`would wait for a turn of each. docs/log/stores.md has the effect.
 `, `would wait for a turn of each.
 `},
 	},

@@ -91,7 +91,7 @@ var portedTests = []string{
 
 // references are words of this repository that comments contain and client-go's readers
 // cannot look up: numbers of clauses, and names of pages.
-var references = regexp.MustCompile(`\s*(?://)?\s*\((?:(?:STORE-\d+(?:, )?)+|docs/stores\.md)\)`)
+var references = regexp.MustCompile(`\s*(?://)?\s*\((?:(?:STORE-\d+(?:, )?)+|docs/(?:log/)?stores\.md)\)`)
 
 // leftOver must not be in what is written.
 var leftOver = regexp.MustCompile(`(?i)STORE-\d|docs/|\bcontract\.|\bexplore\b|\bindexing\.|degraded|invariants_on|-tags|informerbench|//go:build`)

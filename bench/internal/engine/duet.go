@@ -19,7 +19,7 @@ import (
 const (
 	// turnTime is how long a turn lasts, about. The noise of a turn hardly depends on how
 	// long it is, from 3 ms down to 30 us, so short turns give more samples a second
-	// (docs/measuring.md has the numbers). It must be much longer than a reading of the
+	// (docs/log/decisions.md has the numbers). It must be much longer than a reading of the
 	// clock and of the counters of allocations, which take some microseconds.
 	turnTime = 100 * time.Microsecond
 	// mostPerTurn bounds the operations of a turn. The two walk the same circle of objects,

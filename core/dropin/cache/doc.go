@@ -20,8 +20,8 @@
 //	NewSharedInformer, NewSharedIndexInformer      informer.SharedIndexInformer
 //	  and WithOptions
 //
-// The packages named have the guarantees and the costs. docs/informer.md and docs/fifos.md in
-// the repository say what differs from client-go, and why.
+// The packages named have the guarantees and the costs. docs/use.md in the repository says
+// what differs from client-go, and why.
 //
 // # Types of our own
 //

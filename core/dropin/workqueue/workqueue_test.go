@@ -150,7 +150,7 @@ func TestShutDownOfTheCallersQueue(t *testing.T) {
 		own := workqueue.NewTyped[string]()
 		q := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[string]{Queue: own})
 		q.AddAfter("never", time.Hour)
-		own.ShutDown() // and nobody shuts q down
+		own.ShutDown() // q itself is not shut down
 		time.Sleep(time.Minute)
 	})
 }

@@ -82,7 +82,7 @@ func newReaders() *readers {
 // are under way as there are processors, it lets others run first, so that long reads end one
 // after the other. If 80 went on together, each would hold half a list, through which the
 // garbage collector looks, and an old snapshot, for which most blocks are read cell by cell;
-// and a writer that wants to run would wait for a turn of each. docs/stores.md has the effect.
+// and a writer that wants to run would wait for a turn of each. docs/log/stores.md has the effect.
 //
 // It is no lock. After n/16 turns the read begins whatever the others do, even if another reader
 // is stopped for ever. A turn takes as long as the goroutines that it lets run.
@@ -183,7 +183,7 @@ func (b *block) taken() *slot {
 // lists in a loop never waits for anything, so on a busy processor it would run for Go's
 // whole time slice of 10 ms, and a writer with a microsecond of work would wait for the
 // slices of all such readers. Gosched puts the reader at the end of the queue, also within
-// its snapshot. A read of few objects calls it by chance. docs/stores.md has the effect.
+// its snapshot. A read of few objects calls it by chance. docs/log/stores.md has the effect.
 const yieldEvery = 1 << 12
 
 // yield lets others run after each yieldEvery objects; i is the number of the object that

@@ -7,7 +7,7 @@ import (
 )
 
 // intakeLen is the number of items that an intake holds. 8 would bring as much, and 64 no
-// more (docs/queues.md). The longer the intake, the longer the call that fills it.
+// more (docs/log/queues.md). The longer the intake, the longer the call that fills it.
 const intakeLen = 16
 
 // intake is a heap that notes added items and hands them to the heap behind it as a batch,

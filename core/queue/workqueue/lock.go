@@ -10,7 +10,7 @@ import (
 // A queue's lock is held for some tens of nanoseconds. Each try takes the lock's cache line
 // from the holder's processor. That costs the holder so much that it does one call where it
 // could do ten undisturbed. So a goroutine pauses for the time of several calls between two
-// tries. docs/queues.md has the numbers.
+// tries. docs/log/queues.md has the numbers.
 //
 // The price is a call that is late by some hundreds of nanoseconds when two meet. A longer
 // pause would bring some more calls a second, and longer waits.
