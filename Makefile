@@ -24,7 +24,7 @@ CORE = github.com/informerbench/informerbench/core
 CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./internal/coretest/... ./load/... \
 	$(CORE)/impl/... $(CORE)/indexer $(CORE)/informer/... $(CORE)/queue/... $(CORE)/synthetic))
 
-.PHONY: help build test race degraded explore e2e your-store lint ci-lint gate-test page-types fuzz bench verify mutants mechanical healthy faults report selfcheck evidence proofs
+.PHONY: help build test race degraded explore e2e your-store lint ci-lint gate-test page-types fuzz bench turns verify mutants mechanical healthy faults report selfcheck evidence proofs
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,20 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s)
 bench: ## Run go test -bench over the catalog and show it by implementation
 	$(GO) test -run='^$$' -bench=. -count=6 ./bench | tee bench.out
 	$(GO) tool benchstat -col /impl bench.out
+
+# name:package:time of a benchmark. Each process is a sample, since it has its own memory layout
+# and hash seeds.
+INTURNS = store:impl/lockfree:1s queue:queue/workqueue:5s fifo:queue/deltafifo:5s lister:informer:5s
+
+turns: ## Compare store, queue, FIFO and lister with bare structures in turns, into results/in-turns (8 GB, 20 minutes)
+	@mkdir -p results/in-turns
+	@for which in $(INTURNS); do \
+		set -- $$(echo "$$which" | tr : ' '); \
+		out=results/in-turns/$$1.txt; echo "$$out"; \
+		for process in 1 2 3 4 5 6; do \
+			$(GO) -C core test -count=1 -timeout=0 -run='^$$' -bench=InTurns -benchtime="$$3" "./$$2" || exit 1; \
+		done > $$out || exit 1; \
+	done
 
 verify: ## Run the conformance suites over the catalog
 	$(GO) run ./cmd/benchrun verify

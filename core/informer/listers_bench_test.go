@@ -1,9 +1,5 @@
 package informer_test
 
-// A lister with a label selector of which 100 objects match:
-//
-//	go -C core test -run='^$' -bench=Selector -count=10 ./informer | go tool benchstat -col /impl -
-
 import (
 	"fmt"
 	"maps"
@@ -17,10 +13,13 @@ import (
 	"github.com/informerbench/informerbench/core/impl/lockfree"
 	"github.com/informerbench/informerbench/core/indexer"
 	"github.com/informerbench/informerbench/core/informer"
+	"github.com/informerbench/informerbench/core/internal/inturns"
 	"github.com/informerbench/informerbench/core/synthetic"
 )
 
-func BenchmarkListWithSelector(b *testing.B) {
+// BenchmarkSelectorInTurns reports the times of listers with a label selector, which 100 objects
+// match, to that of client-go's.
+func BenchmarkSelectorInTurns(b *testing.B) {
 	selector := labels.SelectorFromSet(labels.Set{"chosen": "yes", "tier": "production"})
 	for _, n := range []int{1_000, 10_000, 100_000} {
 		generated := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: n}, 1)
@@ -41,6 +40,7 @@ func BenchmarkListWithSelector(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+		var runs []inturns.Run
 		for _, c := range []struct {
 			impl string
 			list func() ([]*corev1.Pod, error)
@@ -60,14 +60,14 @@ func BenchmarkListWithSelector(b *testing.B) {
 				return matching, nil
 			}},
 		} {
-			b.Run(fmt.Sprintf("objects=%d/impl=%s", n, c.impl), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
+			runs = append(runs, inturns.Run{Name: c.impl, Round: func(int) {
+				for range 100_000 / n {
 					if got, err := c.list(); err != nil || len(got) != 100 {
 						b.Fatal(len(got), err)
 					}
 				}
-			})
+			}})
 		}
+		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) { inturns.Compare(b, runs...) })
 	}
 }

@@ -17,6 +17,10 @@
 //	-->
 //	<!-- end results -->
 //
+// Ratios of the benchmarks of make turns have names that begin with the folder in-turns/:
+// "in-turns/StoreInTurns/pods=1000/op=get/bare to clientgo" in a row, and in a sentence a link
+// to results/in-turns/store.txt with the rest as its title.
+//
 // A new number is written as [?](...), and as {?} in the rules of advise.
 package pages
 

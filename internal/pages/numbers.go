@@ -7,6 +7,7 @@ import (
 
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -14,6 +15,7 @@ import (
 type Source struct {
 	results string
 	runs    map[string]*record.Run
+	logs    map[number][]float64 // of inTurns; nil until they are read
 }
 
 // NewSource returns the runs of the folder. Each is read when its first number is asked for.
@@ -60,6 +62,10 @@ func (s *Source) named(name string, interval bool) (string, error) {
 
 // text formats the number, with its interval if asked to and if it is more than the number.
 func (s *Source) text(n number, interval bool) (string, error) {
+	if n.preset == inTurns {
+		ratio, err := s.turns(n)
+		return ratioText(ratio, interval), err
+	}
 	r, err := s.run(n.preset)
 	if err != nil {
 		return "", err
@@ -73,10 +79,7 @@ func (s *Source) text(n number, interval bool) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("%s: %s to %s: %w", n.preset, n.name, n.to, err)
 		}
-		if interval {
-			return report.RatioText(ratio), nil
-		}
-		return report.FactorText(ratio.Estimate), nil
+		return ratioText(ratio, interval), nil
 	}
 	e := found.Estimate()
 	text := report.NumberText(found.Metric, e.Median)
@@ -85,4 +88,11 @@ func (s *Source) text(n number, interval bool) (string, error) {
 		text = fmt.Sprintf("%s [%s, %s]", text, lo, hi)
 	}
 	return text, nil
+}
+
+func ratioText(r stats.Ratio, interval bool) string {
+	if interval {
+		return report.RatioText(r)
+	}
+	return report.FactorText(r.Estimate)
 }

@@ -15,8 +15,9 @@ import (
 )
 
 var (
-	// inline is a link to the report of a run whose title names a number.
-	inline = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([\w./-]*results/([\w-]+)/report\.md) "([^"]+)"\)`)
+	// inline is a link to the report of a run, or to the output of a benchmark, whose title
+	// names a number.
+	inline = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([\w./-]*results/([\w-]+)/(?:report\.md|\w+\.txt)) "([^"]+)"\)`)
 	// block is a table of numbers between its comments.
 	block = regexp.MustCompile(`(?s)<!-- results\n(.*?)\n-->\n(.*?)<!-- end results -->`)
 )
@@ -149,6 +150,9 @@ func (of *sources) line(toRoot string) string {
 	links := make([]string, len(of.presets))
 	for i, p := range of.presets {
 		links[i] = fmt.Sprintf("[%s](%sresults/%s/report.md)", p, toRoot, p)
+		if p == inTurns {
+			links[i] = fmt.Sprintf("[benchmarks in turns](%sresults/%s)", toRoot, p)
+		}
 	}
 	what := "Medians"
 	switch {

@@ -5,6 +5,7 @@ package deltafifo
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/internal/inturns"
 )
 
 // bare is what each FIFO does at least: it computes the key, keeps the object under a lock that
@@ -43,42 +45,38 @@ func (f *bare) Pop(process contract.PopProcessFunc) (any, error) {
 	return item, process(item, false)
 }
 
-// BenchmarkAddPop adds and pops by one goroutine, over more objects than a cache holds.
-func BenchmarkAddPop(b *testing.B) {
+// BenchmarkAddPopInTurns reports the times of Add then Pop to those of client-go's DeltaFIFO:
+// one goroutine, over more objects than a cache holds.
+func BenchmarkAddPopInTurns(b *testing.B) {
 	objs := make([]any, 100_000)
 	for i := range objs {
 		objs[i] = &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprint("namespace-", i%50), Name: fmt.Sprint("pod-", i)}}
 	}
-	type addPop interface {
-		Add(obj any) error
-		Pop(process contract.PopProcessFunc) (any, error)
-	}
-	// A prime, so all objects come, and not in the order of their memory.
-	const step = 61_027
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(objs), func(i, j int) { objs[i], objs[j] = objs[j], objs[i] })
+	process := func(any, bool) error { return nil }
+	var runs []inturns.Run
 	for _, c := range []struct {
 		name string
-		fifo addPop
+		fifo interface {
+			Add(obj any) error
+			Pop(process contract.PopProcessFunc) (any, error)
+		}
 	}{
-		{"clientgo-deltafifo", cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{})},
+		{"clientgo", cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{})},
 		{"coalescing", NewCoalescing(contract.FIFOConfig{}, Options{})},
 		{"inorder-atomic", NewInOrder(contract.FIFOConfig{}, Options{Atomic: true})},
 		{"bare", &bare{keys: newKeyer(nil)}},
 	} {
-		b.Run("impl="+c.name, func(b *testing.B) {
-			process := func(any, bool) error { return nil }
-			next := 0
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := c.fifo.Add(objs[next]); err != nil {
+		runs = append(runs, inturns.Run{Name: c.name, Round: func(int) {
+			for _, obj := range objs {
+				if err := c.fifo.Add(obj); err != nil {
 					b.Fatal(err)
-				}
-				if next += step; next >= len(objs) {
-					next -= len(objs)
 				}
 				if _, err := c.fifo.Pop(process); err != nil {
 					b.Fatal(err)
 				}
 			}
-		})
+		}})
 	}
+	inturns.Compare(b, runs...)
 }

@@ -1,0 +1,68 @@
+package pages
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/stats"
+)
+
+// inTurns is the folder of results/ with the output of make turns: benchmarks in which
+// implementations take turns within a process, each line from a process of its own.
+const inTurns = "in-turns"
+
+// turns returns the ratio of a name such as "StoreInTurns/pods=1000/op=get/bare to clientgo":
+// the geometric mean over the processes.
+func (s *Source) turns(n number) (stats.Ratio, error) {
+	if s.logs == nil {
+		logs, err := readTurns(filepath.Join(s.results, inTurns))
+		if err != nil {
+			return stats.Ratio{}, err
+		}
+		s.logs = logs
+	}
+	logs, ok := s.logs[n]
+	if !ok {
+		return stats.Ratio{}, fmt.Errorf("%s: %s to %s: %w", n.preset, n.name, n.to, compare.ErrNoNumber)
+	}
+	return stats.PairedRatioOf(logs)
+}
+
+// readTurns reads the logarithms of the ratios in each file of the folder. Only units such as
+// bare/clientgo are ratios; ns/op and the like are left out.
+func readTurns(dir string) (map[number][]float64, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil {
+		return nil, err
+	}
+	logs := map[number][]float64{}
+	files := benchfmt.Files{Paths: paths}
+	for files.Scan() {
+		rec, ok := files.Result().(*benchfmt.Result)
+		if !ok {
+			if wrong, ok := files.Result().(*benchfmt.SyntaxError); ok {
+				return nil, wrong
+			}
+			continue
+		}
+		base, parts := rec.Name.Parts()
+		name := string(base)
+		for _, part := range parts {
+			if part[0] == '/' { // and not the -8 of GOMAXPROCS
+				name += string(part)
+			}
+		}
+		for _, v := range rec.Values {
+			if implementation, reference, ok := strings.Cut(v.Unit, "/"); ok && reference != "op" {
+				n := number{inTurns, name + "/" + implementation, reference}
+				logs[n] = append(logs[n], math.Log(v.Value))
+			}
+		}
+	}
+	return logs, files.Err()
+}
