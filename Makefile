@@ -97,9 +97,10 @@ turns: ## Compare store, queue, FIFO and lister with bare structures in turns, i
 	@for which in $(INTURNS); do \
 		set -- $$(echo "$$which" | tr : ' '); \
 		out=results/in-turns/$$1.txt; echo "$$out"; \
+		echo "commit: $$(git describe --always --dirty)" > $$out; \
 		for process in 1 2 3 4 5 6; do \
 			$(GO) -C core test -count=1 -timeout=0 -run='^$$' -bench=InTurns -benchtime="$$3" "./$$2" || exit 1; \
-		done > $$out || exit 1; \
+		done >> $$out || exit 1; \
 	done
 
 verify: ## Run the conformance suites over the catalog

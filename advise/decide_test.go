@@ -214,7 +214,7 @@ func TestAdvice(t *testing.T) {
 		{"nothing waits", queue(0, 1), "delay", "", []string{"measure", "does not matter"}},
 		{"few wait", queue(10, 1), "delay", "", []string{"measure", "1,000 to 100,000"}},
 		{"a thousand workers", queue(0, 1_000), "queue", "queue-many-workers", []string{"use workqueue"}},
-		{"priorities", urgent, "queue", "queue-priorities", []string{"use priority", "ctrlqueue.New", "16th"}},
+		{"priorities", urgent, "queue", "queue-priorities", []string{"use priority", "ctrlqueue.New", "16 Gets"}},
 	} {
 		t.Run(c.name+"/"+string(c.component), func(t *testing.T) {
 			t.Parallel()

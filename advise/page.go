@@ -24,9 +24,9 @@ go run ./cmd/benchrun advise results/20261121T101500Z-quick    # a run of yours 
 go run ./cmd/benchrun advise --trace pods.trace --readers 10 --reads list
 ` + "```" + `
 
-**How to read it.** The first row of a table whose conditions hold decides. Ranges are closed: they say where the evidence holds. Outside of them the command says "measure this", and gives the
-commands. A number in brackets is an interval; with fewer than 6 processes it is the range of the values. ` + "`0.5x`" + ` is half of the number that it is compared with. All of it was measured on one
-kind of machine: AMD EPYC, virtual, 2 cores. A test takes each number with a record from that record.
+**How to read it.** The first row of a table whose conditions hold decides. A rule holds within its ranges, their ends included, because only there it was measured. Outside of them the command says
+"measure this", and prints the commands. Two numbers in brackets are an interval. A number without brackets has an interval that rounds to the number itself. ` + "`0.5x`" + ` is half of the number that it is compared with, and ` + "`1/38`" + ` a 38th.
+All of it was measured on one kind of machine: AMD EPYC, virtual, 2 cores. A test checks each number against the run that it names.
 
 **Where a load is outside of the ranges**, describe it and measure it:
 

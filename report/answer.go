@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -76,8 +77,15 @@ func prices(a compare.Answer) []string {
 		return nil
 	}
 	c, more := a.Worse[0], ""
-	if n := len(a.Worse) - 1; n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
+	if n := len(a.Worse); n > 1 {
+		more = fmt.Sprintf(" and %d more", n-1)
+		ofOthers := a.Worse[1].Name.Metric
+		switch alike := !slices.ContainsFunc(a.Worse[2:], func(o *compare.Comparison) bool { return o.Name.Metric != ofOthers }); {
+		case alike && ofOthers == c.Name.Metric:
+			more = fmt.Sprintf(" (worst of %d)", n)
+		case alike:
+			more = fmt.Sprintf(" and %d of %s", n-1, ofOthers)
+		}
 	}
 	concern := string(metrics.Of(c.Name.Metric).Concern)
 	return []string{

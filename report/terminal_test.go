@@ -111,6 +111,28 @@ func TestAnswerIsShort(t *testing.T) {
 	}
 }
 
+// A price says what the others are that it does not name.
+func TestPricesNameTheOthers(t *testing.T) {
+	t.Parallel()
+	worse := func(metrics ...string) compare.Answer {
+		var a compare.Answer
+		for _, m := range metrics {
+			a.Worse = append(a.Worse, &compare.Comparison{Name: compare.Name{Metric: m}, Ratio: &stats.Ratio{Estimate: 2, Lo: 2, Hi: 2}})
+		}
+		return a
+	}
+	for want, a := range map[string]compare.Answer{
+		"ns/op 2.0x [2.0, 2.0]":                        worse("ns/op"),
+		"ns/op 2.0x [2.0, 2.0] (worst of 3)":           worse("ns/op", "ns/op", "ns/op"),
+		"ns/op 2.0x [2.0, 2.0] and 2 of heap-B/object": worse("ns/op", "heap-B/object", "heap-B/object"),
+		"ns/op 2.0x [2.0, 2.0] and 2 more":             worse("ns/op", "ns/op", "heap-B/object"),
+	} {
+		if got := prices(a)[0]; !strings.HasSuffix(got, want) {
+			t.Errorf("%q, want %q at its end", got, want)
+		}
+	}
+}
+
 // The answer says why the reference stays.
 func TestAnswerSaysWhyTheReferenceStays(t *testing.T) {
 	t.Parallel()

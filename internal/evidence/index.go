@@ -67,12 +67,13 @@ func writeHead(out *strings.Builder, runs []*record.Run) {
 	fmt.Fprintf(out, `# Runs
 One run of each preset, all of commit %s, measured from %s to %s on %s. %s made them and this page: do not edit it.
 The pages are files: open them from a clone, or see all with `+"`go run ./cmd/benchrun serve`"+`. `+"`run.json`"+` has a checksum over its bytes. A run of your own is ignored by git.
+Presets follow one another, so the report of each warns that the machine was busy when it began. [in-turns](in-turns) is the output of `+"`make turns`"+`, [proofs](proofs) that of `+"`make proofs`"+`; their first lines name the commit.
 
 `, runs[0].Environment.Revision, first.UTC().Format(time.DateOnly), last.UTC().Format(time.DateOnly), strings.Join(slices.Compact(machines), "; "), "`make evidence`")
 }
 
 func writeUse(out *strings.Builder, presets []string, runs []*record.Run) {
-	fmt.Fprint(out, "## What to use\nRatios to client-go's numbers, means over what was measured: 0.5x is half. One line for each component and preset.\n\n")
+	fmt.Fprint(out, "## What to use\nOne line for each component and preset: what its numbers alone favour. [Which one should I use](../docs/which.md) weighs them for a load. Ratios to client-go's numbers, means over what was measured: 0.5x is half, 1/1000 that or less, 1000x that or more.\n\n")
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"under", "use", "what changes most", "price", "inconclusive"})
 	for _, c := range load.Components() {
