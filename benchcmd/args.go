@@ -57,7 +57,8 @@ func needs(what string, least, most int) cobra.PositionalArgs {
 func refuseEmpty(cmd *cobra.Command, _ []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		list, isList := f.Value.(pflag.SliceValue)
-		empty := f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" || isList && len(list.GetSlice()) == 0
+		empty := f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" ||
+			isList && !slices.ContainsFunc(list.GetSlice(), func(s string) bool { return strings.TrimSpace(s) != "" })
 		if err == nil && empty {
 			err = fmt.Errorf("--%s is given and empty: give it a value, or leave it out", f.Name)
 		}

@@ -202,11 +202,19 @@ func (c *compared) measured(side string, r runner.Result) *report.Measured {
 	if r.Run == nil {
 		return nil
 	}
-	profiles, warnings := report.ReadProfiles(os.DirFS(r.Dir), r.Run)
+	out := &report.Measured{Run: r.Run, Dir: r.Dir}
+	root, err := os.OpenRoot(r.Dir) // follows no link that leaves the folder
+	if err != nil {
+		c.Warnings = append(c.Warnings, side+": no profiles: "+err.Error())
+		return out
+	}
+	defer func() { _ = root.Close() }() // nothing is written through it
+	var warnings []string
+	out.Profiles, warnings = report.ReadProfiles(root.FS(), r.Run)
 	for _, w := range warnings {
 		c.Warnings = append(c.Warnings, side+": "+w)
 	}
-	return &report.Measured{Run: r.Run, Profiles: profiles, Dir: r.Dir}
+	return out
 }
 
 // versus reads and compares two folders or two files.

@@ -138,6 +138,8 @@ func TestBadInput(t *testing.T) {
 		{"an argument", []string{"list", "everything"}, []string{"takes no arguments", "--help"}},
 		{"an empty flag", []string{"run", "--resume", ""}, []string{"--resume is given and empty"}},
 		{"an empty list", []string{"run", "--impl", ""}, []string{"--impl is given and empty"}},
+		{"a list of nothing", []string{"run", "--impl", ","}, []string{"--impl is given and empty"}},
+		{"an empty gate", []string{"compare", "base", "head", "--gate", ""}, []string{"--gate is given and empty"}},
 		{"go on in no folder", []string{"run", "--continue"}, []string{"--continue", "-o"}},
 		{"no seed", []string{"run", "--seed", "0"}, []string{"--seed", "1 or more"}},
 		{"a planted replay", []string{"run", "--trace", whole, "--plant", "mutexmap=10%"}, []string{"--plant", "--trace"}},

@@ -37,9 +37,9 @@ interleaved in shuffled blocks, and writes a folder under results/ with run.json
 offline) and profiles/ (for go tool pprof).
 
 A cell is one implementation under one workload; a fork is one process that measures a
-cell. Without flags run takes the preset ` + load.DefaultPreset + `, about 3 minutes on 2 cores: 6 forks of each
-cell, and in a part of that time more where 6 leave a comparison inconclusive (--forks 6
-does without). Designs, baselines and variants that are there for study are left out,
+cell. Without flags run takes the preset ` + load.DefaultPreset + `, about 3 minutes on 2 cores. It measures 6
+forks of each cell; the rest of the time goes to more forks of cells whose comparison is
+still inconclusive (--forks 6 leaves them out). Designs, baselines and variants that are there for study are left out,
 but by presets that compare designs, such as lock-starvation, and with -f or --trace;
 --impl '*' takes them too.
 Ctrl-C keeps what was measured and writes the reports, a second one ends at once;

@@ -193,8 +193,8 @@ func TestVersusPageShowsWhatARowRestsOn(t *testing.T) {
 	}
 	dots := 0
 	for n := range row.Descendants() {
-		if n.Data == "svg" && attribute(n, "class") == "dots" {
-			dots += strings.Count(textWithin(n), "s") // each dot says its duration
+		if n.Data == "circle" && attribute(n.Parent, "class") == "dots" {
+			dots++
 		}
 	}
 	if text := textWithin(row); dots != 16 || !strings.Contains(text, "Each dot is a process; from ") {

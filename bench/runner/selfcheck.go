@@ -54,7 +54,7 @@ func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer)
 		}
 		defer func() {
 			_ = os.RemoveAll(dir) // of the system's temporary folder
-			if failed != nil && !errors.Is(failed, ErrFailed) {
+			if failed != nil {
 				failed = fmt.Errorf("%w\nwithout -o FOLDER no run is kept: %s was removed", failed, dir)
 			}
 		}()
@@ -96,6 +96,8 @@ func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer)
 		}
 		findings = append(findings, err)
 	}
+	failures := slices.DeleteFunc(slices.Clone(findings), func(err error) bool { return err == nil })
+	fmt.Fprintf(out, "\nThe check came to its end: of %d sections %d failed.\n", len(findings), len(failures))
 	return errors.Join(findings...)
 }
 

@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 )
 
 const commit = "0123456789abcdef"
@@ -55,6 +57,24 @@ func (m *machine) options(results string, presets ...string) Options {
 			}
 			return nil
 		},
+	}
+}
+
+// A run that was begun with another GOGC is not removed: whoever set it can set it back.
+func TestOtherSettingsAreNoOtherMachine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := recordtest.Run(recordtest.Spec{Name: "stores", Forks: 6, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}}})
+	r.Environment = sysinfo.ReadEnvironment(dir)
+	r.Environment.GOGC += "1"
+	if err := record.WriteRun(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := (Options{Out: io.Discard}).dropOthers(dir); err == nil || !strings.Contains(err.Error(), "other settings: GOGC differs") {
+		t.Errorf("%v, want an error that names GOGC", err)
+	}
+	if _, err := record.ReadRun(dir); err != nil {
+		t.Errorf("the run is gone: %v", err)
 	}
 }
 

@@ -115,17 +115,23 @@ func (o Options) measure(ctx context.Context, next, revision string, open []stri
 }
 
 // dropOthers removes a run that was begun on a machine of another class, where it cannot go
-// on: a preset is measured on one.
+// on: a preset is measured on one. It is an error if only settings differ, such as GOGC.
 func (o Options) dropOthers(dir string) error {
 	r, err := record.ReadRun(dir)
 	if err != nil {
 		return nil // none was begun, or the program says what is wrong with it
 	}
-	if other := r.Environment.SameMachine(new(sysinfo.ReadEnvironment(dir))); other != nil {
+	began, here := r.Environment, sysinfo.ReadEnvironment(dir)
+	other := began.SameMachine(&here)
+	switch {
+	case other == nil:
+		return nil
+	case began.CPU == here.CPU && began.Cores == here.Cores && began.OS == here.OS && began.Arch == here.Arch:
+		return fmt.Errorf("%s was begun with other settings: %w: set them as they were, or remove that folder to begin it again", dir, other)
+	default:
 		fmt.Fprintf(o.Out, "%s was begun on another machine (%s): its %d forks are removed, and it begins again here\n", dir, other, len(r.Forks))
 		return os.RemoveAll(dir)
 	}
-	return nil
 }
 
 // revision is the commit that was begun with, or else that of the work tree.

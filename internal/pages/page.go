@@ -17,7 +17,7 @@ import (
 var (
 	// inline is a link to the report of a run, or to the output of a benchmark, whose title
 	// names a number.
-	inline = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([\w./-]*results/([\w-]+)/(?:report\.md|\w+\.txt)) "([^"]+)"\)`)
+	inline = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([\w./-]*results/(?:([\w-]+)/report\.md|(in-turns)/\w+\.txt)) "([^"]+)"\)`)
 	// block is a table of numbers between its comments.
 	block = regexp.MustCompile(`(?s)<!-- results\n(.*?)\n-->\n(.*?)<!-- end results -->`)
 )
@@ -37,12 +37,12 @@ func Fill(page []byte, s *Source, toRoot string) ([]byte, error) {
 	})
 	page = inline.ReplaceAllFunc(page, func(found []byte) []byte {
 		m := inline.FindSubmatch(found)
-		text, err := s.named(string(m[3])+"/"+string(m[4]), bytes.Contains(m[1], []byte("[")))
+		text, err := s.named(string(m[3])+string(m[4])+"/"+string(m[5]), bytes.Contains(m[1], []byte("[")))
 		if err != nil {
 			errs = append(errs, err)
 			return found
 		}
-		return fmt.Appendf(nil, "[%s](%s \"%s\")", text, m[2], m[4])
+		return fmt.Appendf(nil, "[%s](%s \"%s\")", text, m[2], m[5])
 	})
 	return page, errors.Join(errs...)
 }

@@ -100,6 +100,44 @@ prices:
 	}
 }
 
+// What make turns prints is read: the geometric mean over the processes, of ratios only.
+func TestFillTurns(t *testing.T) {
+	t.Parallel()
+	write := func(processes int, more string) *Source {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, inTurns), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		text := "commit: abc\n" + strings.Repeat("BenchmarkStoreInTurns/op=get-8 3 100 ns/op 0.5 bare/clientgo\nBenchmarkStoreInTurns/op=get-8 3 900 ns/op 2 bare/clientgo\nPASS\n", processes/2)
+		for name, text := range map[string]string{"store.txt": text, "more.txt": more} {
+			if err := os.WriteFile(filepath.Join(dir, inTurns, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return NewSource(dir)
+	}
+	const cited = `[?](../results/in-turns/store.txt "StoreInTurns/op=get/bare to clientgo")`
+	got, err := Fill([]byte(cited), write(6, ""), "../")
+	if want := `[1.00x](../results/in-turns/store.txt "StoreInTurns/op=get/bare to clientgo")`; err != nil || string(got) != want {
+		t.Errorf("%s, %v; want %s", got, err, want)
+	}
+	for _, c := range []struct {
+		page string
+		of   *Source
+		want string
+	}{
+		{cited, write(4, ""), "4 processes, want 6"},
+		{cited, write(6, "BenchmarkStoreInTurns/op=get 1 1 bare/clientgo\n"), "both have StoreInTurns/op=get"},
+		{cited, write(6, "BenchmarkStoreInTurns/op=get 1 x bare/clientgo\n"), "more.txt:1"},
+		{`[?](../results/in-turns/store.txt "StoreInTurns/op=get/bare")`, write(6, ""), "to REFERENCE"},
+		{`[?](../results/in-turns/store.txt "StoreInTurns/op=get/none to clientgo")`, write(6, ""), "none"},
+	} {
+		if _, err := Fill([]byte(c.page), c.of, "../"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error with %q", c.page, err, c.want)
+		}
+	}
+}
+
 func TestMistakesAreNamed(t *testing.T) {
 	t.Parallel()
 	s := runs(t)

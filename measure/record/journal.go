@@ -33,8 +33,8 @@ const StagedDir = ".profiles-merged"
 var temporary = regexp.MustCompile(`^\.[^.].*\.(json|md|html|txt)\d+$`)
 
 // EmptyDir returns an error unless dir can take a new run. Either it does not exist, or it
-// contains nothing except the leftovers of a run that was killed before its first fork. If
-// another process works in it, the error is a *HeldError.
+// contains nothing except the leftovers of a run that was killed before its first fork, or of a
+// merge that was killed. If another process works in it, the error is a *HeldError.
 func EmptyDir(dir string) error {
 	if err := checkUnlocked(dir); err != nil {
 		return err
@@ -56,7 +56,7 @@ func empty(dir string) error {
 	case err != nil:
 		return fmt.Errorf("%s cannot take the results: %w; choose another folder", dir, err)
 	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == RunFile }):
-		return fmt.Errorf("%s has a run: choose another folder, or go on with that run: benchrun run --resume %s", dir, dir)
+		return fmt.Errorf("%s has a run: choose another folder, or if it was interrupted, go on with it: benchrun run --resume %s", dir, dir)
 	case len(entries) > 0:
 		return fmt.Errorf("%s exists and is not empty: choose another folder", dir)
 	}
@@ -72,7 +72,7 @@ func CreateJournal(dir string, run *Run) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(removeTemporary(dir), WriteRun(dir, run)); err != nil {
+	if err := errors.Join(removeTemporary(dir), os.RemoveAll(filepath.Join(dir, StagedDir)), WriteRun(dir, run)); err != nil {
 		return nil, err
 	}
 	return &Journal{dir: dir, run: run}, nil

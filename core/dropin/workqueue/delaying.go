@@ -53,8 +53,8 @@ func NewDelayingQueueWithConfig(config DelayingQueueConfig) DelayingInterface {
 }
 
 // NewTypedDelayingQueueWithConfig returns a delaying queue. It runs one goroutine until it is
-// shut down, and one more with metrics. Over a Queue of the caller's it runs three, which end
-// within 10 s after that queue was shut down, too.
+// shut down, and one more with metrics. Over the caller's Queue it runs three. They end at
+// ShutDown, or within 10 s after the caller shut down Queue.
 func NewTypedDelayingQueueWithConfig[T comparable](config TypedDelayingQueueConfig[T]) TypedDelayingInterface[T] {
 	cfg := ours.Config[T]{Name: config.Name, MetricsProvider: providerOr(config.MetricsProvider), Clock: config.Clock}
 	if config.Queue != nil {

@@ -1,6 +1,16 @@
 package lockfree_test
 
-import "github.com/informerbench/informerbench/core/contract"
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/core/contract"
+)
 
 // turnsStore is what the stores have that take turns.
 type turnsStore interface {
@@ -12,7 +22,7 @@ type turnsStore interface {
 	Replace(items map[string]any, resourceVersion string)
 }
 
-// bareStore does what an indexed store must do at least: a Go map leads from the key to the
+// bareStore does what an indexed store must do, in a plain way: a Go map leads from the key to the
 // object, another one from each value of an index to a list of objects, and an object knows its
 // places in these lists. It does not compute the index values of the former object again. It
 // has no lock and no version, so only one goroutine may use it. Update needs a key that is
@@ -57,6 +67,7 @@ func newBareStore(indexers contract.Indexers) *bareStore {
 	for name, values := range indexers {
 		s.indexes = append(s.indexes, bareIndex{name: name, values: values})
 	}
+	s.Replace(nil, "")
 	return s
 }
 
@@ -157,4 +168,54 @@ func (o *bareObject) enter(place int, value string) {
 	}
 	p.bucket, p.at = bucket, len(bucket.members)
 	bucket.members = append(bucket.members, bareMember{o, place})
+}
+
+// Random writes leave in bareStore what they leave in client-go's store, or the benchmarks
+// would compare different work.
+func TestBareStoreIsAStore(t *testing.T) {
+	t.Parallel()
+	type object struct{ key, color string }
+	indexers := contract.Indexers{"color": func(obj any) ([]string, error) { return []string{obj.(object).color, "any"}, nil }}
+	bare, reference := newBareStore(indexers), cache.NewThreadSafeStore(indexers, cache.Indices{})
+	rng := rand.New(rand.NewPCG(1, 1))
+	const keys, colors = 40, 5
+	for step := range 5_000 {
+		o := object{fmt.Sprint("key-", rng.IntN(keys)), fmt.Sprint("color-", rng.IntN(colors))}
+		_, there := reference.Get(o.key)
+		switch {
+		case !there:
+			bare.Add(o.key, o)
+			reference.Add(o.key, o)
+		case rng.IntN(3) > 0:
+			bare.Update(o.key, o)
+			reference.Update(o.key, o)
+		default:
+			bare.Delete(o.key)
+			reference.Delete(o.key)
+		}
+		if step%500 == 499 {
+			items := map[string]any{}
+			for _, obj := range reference.List() {
+				items[obj.(object).key] = obj
+			}
+			bare.Replace(items, "1")
+		}
+		for _, key := range []string{o.key, "key-0"} {
+			got, ok := bare.Get(key)
+			want, there := reference.Get(key)
+			if got != want || ok != there {
+				t.Fatalf("step %d: Get(%s) = %v, %v; want %v, %v", step, key, got, ok, want, there)
+			}
+		}
+		for _, color := range []string{o.color, "color-0", "any", "none"} {
+			got, _ := bare.ByIndex("color", color)
+			want, _ := reference.ByIndex("color", color)
+			byKey := func(a, b any) int { return cmp.Compare(a.(object).key, b.(object).key) }
+			slices.SortFunc(got, byKey)
+			slices.SortFunc(want, byKey)
+			if !slices.Equal(got, want) {
+				t.Fatalf("step %d: ByIndex(%s) = %v; want %v", step, color, got, want)
+			}
+		}
+	}
 }

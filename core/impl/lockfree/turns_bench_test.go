@@ -1,10 +1,8 @@
 package lockfree_test
 
 // client-go's store, lockfree and a bare structure (bare_test.go) take turns: in shapes that no
-// preset measures and, for operations that presets measure too, with a lower bound of their
-// cost, the bare structure's.
-//
-//	go -C core test -run='^$' -bench=InTurns -count=8 ./impl/lockfree
+// preset measures, and in operations that presets measure too, to show what locks, versions and
+// the like cost. make turns runs these benchmarks and keeps what they print.
 
 import (
 	"fmt"
@@ -89,19 +87,19 @@ func storeInTurns(b *testing.B, pods int) {
 	objects := synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindPod, Count: pods, Namespaces: 50, Nodes: pods / 20}, 1)
 	items, rng := objects.Map(), rand.New(rand.NewPCG(1, 1))
 	order := rng.Perm(pods)
-	// Keys and versions are in this order; each lap over all pods takes the other set.
-	var keys [2][]string
+	// Keys and versions are in this order. Each lap over all pods takes other copies of the keys.
+	var keys [3][]string
 	for set := range keys {
 		keys[set] = make([]string, pods)
 		for _, i := range rng.Perm(pods) {
 			keys[set][i] = strings.Clone(objects.Key(order[i]))
 		}
 	}
-	// each calls f with the places of a round and the set of its lap.
-	each := func(round int, f func(i, set int)) {
+	// each calls f with the places of a round and its lap, counted from 0.
+	each := func(round int, f func(i, lap int)) {
 		from := (round - 1) * inRound
 		for n := from; n < from+inRound; n++ {
-			f(n%pods, (n/pods+1)%2)
+			f(n%pods, n/pods)
 		}
 	}
 	byIndex := func(index string) turn {
@@ -109,7 +107,9 @@ func storeInTurns(b *testing.B, pods int) {
 		rng.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
 		return func(s turnsStore, _ int) {
 			for _, value := range values {
-				_, _ = s.ByIndex(index, value)
+				if found, err := s.ByIndex(index, value); err != nil || len(found) == 0 {
+					panic(fmt.Sprintf("ByIndex(%q, %q): %d objects, %v", index, value, len(found), err))
+				}
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func storeInTurns(b *testing.B, pods int) {
 	update := func(move bool) turn {
 		of := versions(move)
 		return func(s turnsStore, round int) {
-			each(round, func(i, set int) { s.Update(keys[set][i], of[set][i]) })
+			each(round, func(i, lap int) { s.Update(keys[lap%2][i], of[(lap+1)%2][i]) })
 		}
 	}
 	for _, c := range []struct {
@@ -133,7 +133,13 @@ func storeInTurns(b *testing.B, pods int) {
 		work func() turn // makes its input first
 	}{
 		{"get", func() turn {
-			return func(s turnsStore, round int) { each(round, func(i, set int) { s.Get(keys[set][i]) }) }
+			return func(s turnsStore, round int) {
+				each(round, func(i, lap int) {
+					if _, ok := s.Get(keys[lap%2][i]); !ok {
+						panic(keys[lap%2][i] + " is not there")
+					}
+				})
+			}
 		}},
 		{"by-index-namespace", func() turn { return byIndex(synthetic.IndexNamespace) }},
 		{"by-index-node", func() turn { return byIndex(synthetic.IndexNode) }},
@@ -141,9 +147,10 @@ func storeInTurns(b *testing.B, pods int) {
 		{"update-index", func() turn { return update(true) }},
 		{"add-delete", func() turn {
 			return func(s turnsStore, round int) {
-				each(round, func(i, set int) {
-					s.Delete(keys[set][i])
-					s.Add(keys[1-set][i], objects.At(order[i]))
+				// A store holds the string that Add got; Delete gets another one in each lap.
+				each(round, func(i, lap int) {
+					s.Delete(keys[2*lap%3][i])
+					s.Add(keys[(2*lap+1)%3][i], objects.At(order[i]))
 				})
 			}
 		}},

@@ -46,6 +46,7 @@ func main() {
 	signal.Notify(terminated, syscall.SIGTERM)
 	go func() {
 		<-terminated
+		signal.Stop(terminated) // a second one ends the program
 		terminate(errTerminated)
 	}()
 	if *limit > 0 {
