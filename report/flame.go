@@ -106,7 +106,7 @@ func flamesOf(r *record.Run, groups []compare.Group, profiles *Profiles, ids anc
 	return drawFlames(all, "the run's folder", ids)
 }
 
-// drawFlames encodes the graphs of all groups. A cell that a group has twice is drawn once.
+// drawFlames encodes the graphs of all groups. A cell is drawn once, in its first group.
 // folder says where the commands work. It returns nil if no cell has a profile.
 func drawFlames(groups []profiledGroup, folder string, ids anchors) (*flames, error) {
 	out := &flames{Folder: folder, links: map[string]flameLink{}}

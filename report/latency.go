@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -71,7 +70,7 @@ func latenciesOf(r *record.Run, g compare.Group, reference string, ids anchors) 
 		}
 	}
 	for _, series := range compare.SeriesOf(r, g.Cells) {
-		drawn, err := curvesOf(sources, series, latency{Title: g.Title, Columns: []string{"implementation"}}, reference, ids)
+		drawn, err := curvesOf(sources, series, g.Title, "implementation", reference, ids)
 		if err != nil {
 			return nil, err
 		}
@@ -80,10 +79,10 @@ func latenciesOf(r *record.Run, g compare.Group, reference string, ids anchors) 
 	return out, nil
 }
 
-// curvesOf draws delay, staleness and service of a series. like has the title and the first
-// column of each picture, which has a curve for each source with that distribution. Delay says
-// more than service where both were measured; both are drawn.
-func curvesOf(sources []source, series string, like latency, reference string, ids anchors) (out []latency, err error) {
+// curvesOf draws delay, staleness and service of a series, each a picture with a curve for each
+// source that has the distribution. title is what the pictures are of, column what a curve is
+// of. Delay says more than service where both were measured; both are drawn.
+func curvesOf(sources []source, series, title, column, reference string, ids anchors) (out []latency, err error) {
 	for _, distribution := range []string{metrics.Delay, metrics.Stale, metrics.Service} {
 		histograms, names := []*stats.Histogram{}, []string{}
 		for _, s := range sources {
@@ -98,10 +97,13 @@ func curvesOf(sources []source, series string, like latency, reference string, i
 		if len(histograms) == 0 {
 			continue
 		}
-		l := like
-		l.ID = ids.of(l.Title + " " + series + " " + distribution + " curves")
-		l.Title += ", " + series + ": " + distribution
-		l.distribution, l.Of, l.Columns = distribution, metrics.Distribution(distribution), slices.Clone(l.Columns)
+		l := latency{
+			ID:           ids.of(title + " " + series + " " + distribution + " curves"),
+			Title:        title + ", " + series + ": " + distribution,
+			distribution: distribution,
+			Of:           metrics.Distribution(distribution),
+			Columns:      []string{column},
+		}
 		l.draw(histograms, names, reference)
 		out = append(out, l)
 	}

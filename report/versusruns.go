@@ -45,7 +45,6 @@ func detailsOf(comparisons []*compare.Comparison, base, head *Measured, ids anch
 		profiles map[string]cellProfiles
 	}{{"base", base, base.Profiles.byCell(base.Run)}, {"head", head, head.Profiles.byCell(head.Run)}}
 	var groups []profiledGroup
-	seen := map[string]bool{} // cells
 	for _, c := range comparisons {
 		id, title := c.Cell.ID(), c.Name.Impl+", "+c.Name.Workload
 		group := profiledGroup{title: title, component: c.Name.Component}
@@ -56,14 +55,12 @@ func detailsOf(comparisons []*compare.Comparison, base, head *Measured, ids anch
 				group.cells = append(group.cells, profiledCell{run: s.name, dir: s.Dir, cell: c.Cell, label: s.name, reference: s.Measured == base, cellProfiles: of})
 			}
 		}
-		if !seen[id] {
-			seen[id], groups = true, append(groups, group)
-		}
+		groups = append(groups, group)
 		drawn := seriesOf{id, c.Name.Series}
 		if _, had := d.pictures[drawn]; had {
 			continue
 		}
-		latencies, err := curvesOf(sources, c.Name.Series, latency{Title: title, Columns: []string{"run"}}, "base", ids)
+		latencies, err := curvesOf(sources, c.Name.Series, title, "run", "base", ids)
 		if err != nil {
 			return d, err
 		}
