@@ -62,8 +62,10 @@ func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wa
 	if o.SendInitialEvents != nil && *o.SendInitialEvents {
 		s.fetches.Add(1)
 	}
+	w, err := s.ListerWatcherWithContext.WatchWithContext(ctx, o)
+	// Counted when its connection is there: one that is not yet open would outlive a cut.
 	s.watches.Add(1)
-	return s.ListerWatcherWithContext.WatchWithContext(ctx, o)
+	return w, err
 }
 
 // List and Watch are there for cache.ListerWatcher; informers call those with a context.
