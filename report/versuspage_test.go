@@ -44,13 +44,13 @@ func pairRuns() (base, head *record.Run) {
 	return base, head
 }
 
-// measuredOf is a run with profiles in a folder, and with delays of the writer, of which the
-// longest take far times as long as the shortest.
-func measuredOf(t *testing.T, r *record.Run, far int) *Measured {
+// measuredOf adds profiles and delays of the writer to a run. The delays lie between 1 and
+// 1+most microseconds.
+func measuredOf(t *testing.T, r *record.Run, most int) *Measured {
 	t.Helper()
 	dir := t.TempDir()
 	err := recordtest.AddHistogram(r, "writer:update", metrics.Delay, 10_000, func(_, i int) time.Duration {
-		return time.Microsecond + time.Duration(i*far)*time.Microsecond/10_000
+		return time.Microsecond + time.Duration(i*most)*time.Microsecond/10_000
 	})
 	if err := errors.Join(err, recordtest.AddProfiles(dir, r, storeStacks)); err != nil {
 		t.Fatal(err)
