@@ -16,8 +16,8 @@ const (
 // cell is one place of an array. It points to
 //
 //   - the record of the object that lies there, if the object has lain there as far
-//     back as any open snapshot goes, or if no open snapshot sees it elsewhere in the
-//     array. A snapshot that is older than an index reads none of that index's arrays;
+//     back as any open snapshot goes, or if no open snapshot that reads the array sees it
+//     elsewhere in there;
 //   - otherwise a stand-in, which says since when the object lies there, and what the
 //     cell pointed to before.
 //
@@ -36,6 +36,7 @@ type cell = atomic.Pointer[record]
 type array struct {
 	blocks atomic.Pointer[[][]cell]
 	copies *copies       // of the objects, block by block; nil where none are kept
+	since  uint64        // no snapshot before this write reads the array
 	used   atomic.Uint32 // no open snapshot sees an object in this cell or a later one
 	n      uint32        // the length, for the writer
 }
@@ -210,12 +211,12 @@ func (a *array) reserve(n int) {
 		a.copies.reserve((n + blockMask) >> blockShift)
 	}
 	if len(blocks) <= 1 && n <= blockSize {
-		list := oneBlock(max(n, min(2*capacity(blocks), blockSize)))
+		more := [][]cell{make([]cell, max(n, min(2*capacity(blocks), blockSize)))}
 		for _, block := range blocks {
-			moveCells((*list)[0], block)
+			moveCells(more[0], block)
 		}
 		explore.Point("reserve.blocks")
-		a.blocks.Store(list)
+		a.blocks.Store(&more)
 		return
 	}
 	if len(blocks) == 1 && len(blocks[0]) < blockSize {
@@ -229,26 +230,6 @@ func (a *array) reserve(n int) {
 	more := blocks // a copy, so that blocks itself need not escape to the heap when there is room
 	explore.Point("reserve.blocks")
 	a.blocks.Store(&more)
-}
-
-// oneBlock returns a list of one block of n cells. An index of many values has an array of one
-// cell for each, so that is one allocation; any other is two.
-func oneBlock(n int) *[][]cell {
-	type list struct {
-		blocks [][]cell
-		block  [1][]cell
-	}
-	if n == 1 {
-		l := &struct {
-			list
-			cells [1]cell
-		}{}
-		l.block[0], l.blocks = l.cells[:], l.block[:]
-		return &l.blocks
-	}
-	l := &list{block: [1][]cell{make([]cell, n)}}
-	l.blocks = l.block[:]
-	return &l.blocks
 }
 
 func moveCells(to, from []cell) {

@@ -34,7 +34,7 @@ func (c *core) fetch(txns []contract.StoreTransaction) (words [fetchLen]uint64) 
 	recs := found[:0]
 	for i := range txns {
 		if _, e := c.keys.find(words[i], txns[i].Key); e != nil {
-			recs = append(recs, e.rec.Load())
+			recs = append(recs, e.record())
 		}
 	}
 	for _, r := range recs {

@@ -2,6 +2,7 @@ package lockfree
 
 import (
 	"slices"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/informerbench/informerbench/core/contract"
@@ -9,17 +10,13 @@ import (
 	"github.com/informerbench/informerbench/core/impl/indexing"
 )
 
-// index is one secondary index: a table from values to buckets, and an array of the
-// values that objects have. ordinal is its place among the store's indexes.
+// index is one secondary index: a table from values to buckets. ordinal is its place among
+// the store's indexes.
 type index struct {
 	name    string
 	compute contract.IndexFunc
 	ordinal int
 	buckets table
-	values  array // of the buckets' records
-	// vacant are buckets that the write under way has emptied, and that are still among the
-	// values. New values take their places there, which is less work than a removal.
-	vacant []*bucket
 }
 
 func newIndex(name string, compute contract.IndexFunc, ordinal int) *index {
@@ -34,51 +31,64 @@ func (x *index) valuesOf(key string, obj any) []string {
 	return indexing.ValuesOf(x.name, x.compute, key, obj)
 }
 
-// bucket holds the objects that have one value in an index. An empty bucket stays in the
-// index's table until no open snapshot sees an object in it.
+// bucket holds the objects that have one value in an index, from the write that gives it its
+// first object to the write that takes the last one out. After that it gets no object: if the
+// value comes back, a new bucket takes its place in the table and leads to it. So a reader finds
+// the bucket of its snapshot as it finds the version of an object, and a write that gives an
+// object a value of its own, or takes it away, changes no cell that a reader may look at.
+//
+// A bucket leaves table and chain when no open snapshot lies within its time.
 type bucket struct {
-	record // whose key is the value, and whose only version is first
-	// An Update reads index and key of its object's buckets: these fields fill up the
-	// record's cache line.
-	index   *index
-	id      uint32
+	keyed // by the value
+	index *index
+	until atomic.Uint64          // the write that took the last object out, 0 before
+	prior atomic.Pointer[bucket] // the bucket of the value before, while a snapshot may see it
+	later *bucket                // the one that has this as its prior; writer only
+
 	retired bool // whether the bucket is in a retire list
 	mark    mark // used only inside reindexMany
 
-	first   version // says since which write the bucket exists
-	objects array
+	objects array // which exists since the bucket's first write
 }
 
-// bucketOf finds the bucket of a value for a reader with a snapshot. It finds every bucket
-// in which the snapshot sees an object.
-func (x *index) bucketOf(value string) *bucket {
+// bucketAt finds the bucket of a value that a reader's snapshot sees, nil for none.
+func (x *index) bucketAt(value string, seq uint64) *bucket {
 	_, e := x.buckets.find(x.buckets.word(value), value)
-	return e.bucket()
+	return e.bucket().at(seq)
 }
 
-// bucket returns the bucket to which an entry of an index's table leads, nil for none; e may
-// be nil.
+// bucket returns the newest bucket to which an entry of an index's table leads, nil for none; e
+// may be nil.
 func (e *entry) bucket() *bucket {
 	if e == nil {
 		return nil
 	}
-	explore.Point("bucketOf.rec")
-	rec := e.rec.Load()
-	if rec == noBucket {
+	explore.Point("bucket.item")
+	item := e.item.Load()
+	if item == noBucket {
 		return nil
 	}
-	return (*bucket)(unsafe.Pointer(rec)) // the record is its first field
+	return (*bucket)(unsafe.Pointer(item)) // item is its first field
 }
 
-// start makes b, which nothing points to yet, the bucket of a value from write seq on.
-func (b *bucket) start(value string, seq uint64) {
-	b.first.seq = seq
-	b.init(value, &b.first)
+// at returns the bucket that snapshot seq sees, of b and those before it; b may be nil.
+func (b *bucket) at(seq uint64) *bucket {
+	for b != nil && b.objects.since > seq {
+		explore.Point("bucket.prior")
+		b = b.prior.Load()
+	}
+	if b != nil {
+		explore.Point("bucket.until")
+		if until := b.until.Load(); until != 0 && until <= seq {
+			return nil
+		}
+	}
+	return b
 }
 
-// noBucket takes the place of a dropped bucket's record in the table of its index. Readers
-// find no bucket there, and a rebuild need not read a record to see that the value is gone.
-var noBucket = &record{}
+// noBucket takes the place of a dropped bucket in the table of its index. Readers find no
+// bucket there, and a rebuild need not read a bucket to see that the value is gone.
+var noBucket = &keyed{}
 
 // list returns the objects of snapshot seq, in room if they fit there; of no bucket, none.
 func (b *bucket) list(room []any, seq uint64) []any {
@@ -86,6 +96,27 @@ func (b *bucket) list(room []any, seq uint64) []any {
 		return fit(room, 0)
 	}
 	return b.objects.objects(room, seq)
+}
+
+// values returns the values that snapshot seq sees. The directory, loaded within the snapshot,
+// leads to all of them. What writes do to its parts later, this snapshot does not see.
+func (x *index) values(seq uint64) []string {
+	explore.Point("values.dir")
+	dir := x.buckets.dir.Load()
+	n := 0
+	for e := range dir.items() {
+		if e.item.Load() != noBucket {
+			n++
+		}
+	}
+	values := make([]string, 0, n)
+	for e := range dir.items() {
+		if b := e.bucket().at(seq); b != nil {
+			values = append(values, b.key())
+			yield(len(values))
+		}
+	}
+	return values
 }
 
 // isIn reports whether rec is in the bucket of value. O(postings of rec).
@@ -99,124 +130,132 @@ func (c *core) isIn(x *index, value string, rec *record) bool {
 // addToBucket puts rec in the bucket of value, in which it is not. For asIs see push.
 func (c *core) addToBucket(w *write, x *index, word uint64, value string, rec *record, asIs bool) {
 	b := c.bucket(w, x, word, value)
-	rec.addPosting(posting{b.id, b.objects.push(w, rec, asIs)})
+	rec.addPosting(posting{b.pos, b.objects.push(w, rec, asIs || b.objects.since == w.seq)})
 }
 
 // bucket returns the bucket of a value, to which the caller then adds an object. From now
 // on the value is one of the index's values.
 func (c *core) bucket(w *write, x *index, word uint64, value string) *bucket {
 	part, e := x.buckets.find(word, value)
-	b := e.bucket()
-	born := b == nil
-	if born {
-		if b = w.spares.buckets.take(); b == nil {
-			b = &bucket{}
+	prior := e.bucket()
+	if prior != nil {
+		until := prior.until.Load()
+		if until == 0 {
+			return prior
 		}
-		b.index, b.id = x, c.newBucketID()
-		b.start(value, w.seq)
-		c.buckets[b.id] = b
-		if e == nil {
-			x.buckets.insert(word, &b.record, part, w.seq)
-		} else {
-			explore.Point("bucket.rec")
-			e.rec.Store(&b.record)
-			part.live++
+		if prior.objects.since == w.seq { // made and emptied by this write, so no reader looks at it
+			explore.Point("bucket.reopen")
+			prior.until.Store(0)
+			return prior
 		}
 	}
-	if b.objects.n == 0 {
-		x.addValue(w, b, born)
+	b := w.spares.buckets.take()
+	if b == nil {
+		b = newBucket()
 	}
+	b.index, b.objects.since = x, w.seq
+	b.setKey(value)
+	b.pos = c.newBucketID()
+	c.buckets[b.pos] = b
+	if prior != nil {
+		b.prior.Store(prior)
+		prior.later = b
+	}
+	if e == nil {
+		x.buckets.insert(word, &b.keyed, part, w.seq)
+		return b
+	}
+	if prior == nil {
+		part.live++
+	}
+	explore.Point("bucket.new")
+	e.item.Store(&b.keyed)
 	return b
 }
 
-// addValue puts the value of an empty bucket among those of the index. For asIs see push.
-func (x *index) addValue(w *write, b *bucket, asIs bool) {
-	last := len(x.vacant) - 1
-	if last < 0 {
-		b.pos = x.values.push(w, &b.record, asIs)
-		return
-	}
-	b.pos = x.vacant[last].pos
-	x.vacant[last] = nil
-	x.vacant = x.vacant[:last]
-	x.values.standIn(w, b.pos, &b.record)
+// newBucket returns a bucket with room for one object, made in one piece: an index of many
+// values has many such buckets.
+func newBucket() *bucket {
+	b := &struct {
+		bucket
+		blocks [][]cell
+		block  [1][]cell
+		cells  [1]cell
+	}{}
+	b.block[0] = b.cells[:]
+	b.blocks = b.block[:]
+	b.objects.blocks.Store(&b.blocks)
+	return &b.bucket
 }
 
-// dropValues takes the values out of the index whose buckets are empty, and whose places no
-// others have taken.
-func (x *index) dropValues(w *write) {
-	if len(x.vacant) == 0 {
-		return
-	}
-	for _, b := range x.vacant {
-		if moved := x.values.remove(w, b.pos); moved != nil {
-			moved.pos = b.pos
-		}
-	}
-	x.vacant = emptied(x.vacant)
-}
-
-// removeFromBucket takes the object with the given record out of its i-th bucket, and returns
-// the bucket's index. If the bucket is empty now, its value is one of the index's until the
-// place is taken by addValue, or given up by dropValues, which the caller calls in the end.
-func (c *core) removeFromBucket(w *write, rec *record, i int) *index {
+// removeFromBucket takes the object with the given record out of its i-th bucket.
+func (c *core) removeFromBucket(w *write, rec *record, i int) {
 	p := rec.postings()[i]
 	rec.dropPosting(i)
 	b := c.buckets[p.bucket]
-	if moved := b.objects.remove(w, p.pos); moved != nil {
-		moved.postingIn(b.id).pos = p.pos
+	if b.objects.n > 1 {
+		if moved := b.objects.remove(w, p.pos); moved != nil {
+			moved.postingIn(b.pos).pos = p.pos
+		}
+		return
 	}
-	if b.objects.n > 0 {
-		return b.index
-	}
-	b.index.vacant = append(b.index.vacant, b)
+	// The cell stays as it is, for the snapshots before.
+	b.objects.n = 0
+	explore.Point("removeFromBucket.until")
+	b.until.Store(w.seq)
+	w.made++
 	if !b.retired {
 		b.retired = true
 		w.emptied = append(w.emptied, b)
 	}
-	return b.index
 }
 
-// reclaim takes b out of its table if b is empty and no cell of its array is in use. It
-// reports false if b must stay on the retire list.
+// reclaim takes b out of its table if no open snapshot lies within its time. It reports false
+// if b must stay on the retire list. Then none of its cells is on that list any more: each of
+// them waited only for a snapshot within this time (place.reclaim).
 //
-// The cells decide, not the time between the bucket's first write and its last. A cell
-// may wait for a snapshot that is older than the bucket: AddIndexers puts records with a
-// past into new buckets, and place.reclaim keeps what a snapshot of that past may see.
-//
-// In an empty bucket a cell is nil, or points to a stand-in for nothing. A cell with a
-// stand-in is on the retire list. trim keeps used above the last cell that is not nil. So
-// used is 0 exactly when every cell is nil, and from then on only these can reach the array:
-//
-//   - The writer, through a place: none is left, since a place names a cell on the retire
-//     list. Through a posting: none is left, since the bucket is empty.
-//   - A reader whose snapshot sees an object in b: none is open, since the stand-in in the
-//     cell of that object would wait for it. For the same reason no open snapshot sees b
-//     among the values of the index: one write changes both.
-//   - A reader that found b and whose snapshot sees no object in it. It loads the blocks
-//     once, and finds none, or cells that are nil.
-//   - A later reader finds noBucket.
+// From then on only a reader can reach b that found it before. Its snapshot sees nothing in b,
+// and it goes on to the bucket before, whose place in the chain b keeps for it.
 func (b *bucket) reclaim(c *core, open []uint64) bool {
-	if b.objects.n > 0 {
+	until := b.until.Load()
+	if until == 0 { // it was emptied, and got an object again in the same write
 		b.retired = false
 		return true
 	}
-	if b.objects.used.Load() > 0 {
+	if anyWithin(open, b.objects.since, until) {
 		return false
 	}
-	t := &b.index.buckets
-	word := t.word(b.key())
-	part, e := t.find(word, b.key())
-	explore.Point("bucket.absent")
-	e.rec.Store(noBucket)
-	t.died(word, part, c.committed.Load()+1) // a later number: the write may have rebuilt the part before
-	c.buckets[b.id] = nil
-	c.freeIDs = append(c.freeIDs, b.id)
+	prior, later := b.prior.Load(), b.later
+	if prior != nil {
+		prior.later = later
+	}
+	if later != nil {
+		explore.Point("bucket.unchain")
+		later.prior.Store(prior)
+	} else {
+		b.index.replace(b, prior, c.committed.Load()+1) // a later number: the write may have rebuilt the part before
+	}
+	c.buckets[b.pos] = nil
+	c.freeIDs = append(c.freeIDs, b.pos)
 	if len(open) == 0 {
 		b.retired = false
 		c.write.spares.retireBucket(b)
 	}
 	return true
+}
+
+// replace puts the bucket before b, nil for none, in the place of b in the table.
+func (x *index) replace(b, prior *bucket, writing uint64) {
+	t := &x.buckets
+	word := t.word(b.key())
+	part, e := t.find(word, b.key())
+	explore.Point("bucket.replace")
+	if prior != nil {
+		e.item.Store(&prior.keyed)
+		return
+	}
+	e.item.Store(noBucket)
+	t.died(word, part, writing)
 }
 
 func (c *core) newBucketID() uint32 {
@@ -252,9 +291,6 @@ func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing
 		c.reindexMany(w, rec, indexes, values)
 	} else {
 		c.reindexFew(w, rec, indexes, values)
-	}
-	for _, x := range indexes {
-		x.dropValues(w)
 	}
 }
 

@@ -21,7 +21,8 @@ func (a *array) now(pos uint32) *record {
 	return r
 }
 
-func (k *checker) array(a *array, name string) {
+// array checks the array of a bucket, or of the store if the bucket is nil.
+func (k *checker) array(a *array, name string, of *bucket) {
 	used := a.used.Load()
 	cells := uint32(0)
 	if p := a.blocks.Load(); p != nil {
@@ -42,7 +43,11 @@ func (k *checker) array(a *array, name string) {
 			k.broken(ruleUsed, "%s: cell %d is in use, and used is %d", name, pos, used)
 		}
 		if pos < used {
-			if (a.now(pos) != nil) != (pos < a.n) {
+			n := a.n
+			if of != nil && of.until.Load() != 0 {
+				n = 1
+			}
+			if (a.now(pos) != nil) != (pos < n) {
 				k.broken(ruleLength, "%s: cell %d, n is %d", name, pos, a.n)
 			}
 		}

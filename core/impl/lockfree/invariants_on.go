@@ -24,14 +24,14 @@ type rule string
 
 const (
 	ruleUsed             rule = "used stands right above the last cell that is not nil, at n or higher"
-	ruleLength           rule = "the first n cells hold records, and those from n on hold nothing"
+	ruleLength           rule = "the first n cells hold records, and those from n on hold nothing, but the last object of a bucket that is over"
 	ruleChain            rule = "stand-ins in a cell go back in time, none is newer than the committed write, and each stands for a true record"
 	ruleSpare            rule = "a stand-in or bucket that is kept for use is in no cell or table, leads nowhere while free, and is kept once"
 	rulePlace            rule = "a cell with a stand-in waits, once, and no other cell"
 	rulePlaceGone        rule = "no cell waits in an array that the store has given up"
 	ruleVersions         rule = "the versions of a record go back in time, and none is newer than the committed write"
 	ruleUpdated          rule = "a record with a past waits, once, and no other record"
-	ruleEmptied          rule = "an empty bucket waits, once, and a bucket that waits knows it"
+	ruleEmptied          rule = "a bucket is over exactly if it is empty, and then waits; one that waits knows it, and waits once"
 	ruleWrite            rule = "a write that is committed leaves nothing to do in its own lists"
 	ruleReclaimThreshold rule = "things with a past are looked at before they are more than the reclaim threshold allows"
 	ruleResourceVersion  rule = "the committed resource version is the newest one"
@@ -39,7 +39,7 @@ const (
 	rulePosting          rule = "a posting leads to a cell of a bucket that holds its record, one posting to each bucket"
 	rulePostings         rule = "the cells of all buckets are as many as the postings, and an absent key has none"
 	ruleBucket           rule = "a bucket is found under its value and its id, and is of an index that the store has"
-	ruleValues           rule = "the values of an index are its buckets that are not empty"
+	ruleTimes            rule = "the buckets of a value go back in time, one ends before the next begins, and all but the newest are over"
 	ruleFreeID           rule = "a bucket's id is free exactly if no bucket has it, and free once"
 	ruleDirectory        rule = "the directory leads to a part from every hash of the part"
 	ruleSearch           rule = "a search finds every entry of a table"
@@ -52,7 +52,7 @@ const (
 // rules lists all invariants, for the test that breaks each.
 var rules = []rule{
 	ruleUsed, ruleLength, ruleChain, ruleSpare, rulePlace, rulePlaceGone, ruleVersions, ruleUpdated, ruleEmptied, ruleWrite,
-	ruleReclaimThreshold, ruleResourceVersion, rulePos, rulePosting, rulePostings, ruleBucket, ruleValues, ruleFreeID, ruleDirectory,
+	ruleReclaimThreshold, ruleResourceVersion, rulePos, rulePosting, rulePostings, ruleBucket, ruleTimes, ruleFreeID, ruleDirectory,
 	ruleSearch, ruleCounts, ruleLive, ruleShown, ruleCopy,
 }
 
@@ -76,7 +76,7 @@ type checker struct {
 	last     map[uint32]*record  // by bucket id: the last record with a posting in the bucket
 	standIns int                 // cells that point to one
 	postings int
-	filled   int // buckets of an index that are not empty
+	reached  int // buckets to which the tables of the indexes lead
 }
 
 // checkSome ends a write of a few objects: it checks the store if it has credit for that.
@@ -103,22 +103,25 @@ func (v *view) breaches() []string {
 	k.begin(v)
 	k.lists()
 	k.keys()
-	k.array(&v.objects, "objects")
+	k.array(&v.objects, "objects", nil)
 	k.copies()
 	for _, x := range v.indexes {
-		k.array(&x.values, x.name)
-		k.index(x)
+		k.table(&x.buckets, x)
 	}
-	entered := 0
+	entered, buckets := 0, 0
 	for id, b := range v.buckets {
 		if b != nil {
+			buckets++
 			k.bucket(uint32(id), b)
-			k.array(&b.objects, b.key())
+			k.array(&b.objects, b.key(), b)
 			entered += int(b.objects.n)
 		}
 	}
 	if entered != k.postings {
 		k.broken(rulePostings, "%d cells and %d postings", entered, k.postings)
+	}
+	if buckets != k.reached {
+		k.broken(ruleBucket, "%d have an id, and the tables lead to %d", buckets, k.reached)
 	}
 	if k.standIns != len(v.retireList.changed) {
 		k.broken(rulePlace, "%d cells have a stand-in and %d wait", k.standIns, len(v.retireList.changed))
@@ -148,12 +151,9 @@ func (k *checker) begin(v *view) {
 	clear(k.spareBuckets)
 	clear(k.ids)
 	clear(k.last)
-	k.view, k.committed, k.breaches, k.standIns, k.postings = v, v.core.committed.Load(), nil, 0, 0
+	k.view, k.committed, k.breaches, k.standIns, k.postings, k.reached = v, v.core.committed.Load(), nil, 0, 0, 0
 
 	k.arrays[&v.objects] = struct{}{}
-	for _, x := range v.indexes {
-		k.arrays[&x.values] = struct{}{}
-	}
 	for _, b := range v.buckets {
 		if b != nil {
 			k.arrays[&b.objects] = struct{}{}
@@ -166,11 +166,6 @@ func (k *checker) lists() {
 	w := &k.view.write
 	if w.retireList.len() != 0 || w.made != 0 || len(k.view.shown.changed) != 0 {
 		k.broken(ruleWrite, "%d things wait, %d were made", w.retireList.len(), w.made)
-	}
-	for _, x := range k.indexes {
-		if len(x.vacant) != 0 {
-			k.broken(ruleWrite, "%s: %d values are to be dropped", x.name, len(x.vacant))
-		}
 	}
 	if k.sinceReclaim > k.reclaimThreshold {
 		k.broken(ruleReclaimThreshold, "%d, and %d are allowed", k.sinceReclaim, k.reclaimThreshold)
@@ -225,18 +220,18 @@ func (k *checker) lists() {
 	}
 	for _, kept := range [...][]*bucket{w.spares.buckets.free, w.spares.buckets.retired} {
 		for _, b := range kept {
-			if _, twice := k.spareBuckets[b]; twice || k.buckets[b.id] == b {
+			if _, twice := k.spareBuckets[b]; twice || k.buckets[b.pos] == b {
 				k.broken(ruleSpare, "a bucket is kept twice, or in use")
 			}
 			k.spareBuckets[b] = struct{}{}
-			if b.retired || b.objects.n != 0 || b.objects.used.Load() != 0 {
-				k.broken(ruleSpare, "a bucket that is kept has %d objects and uses %d cells", b.objects.n, b.objects.used.Load())
+			if b.retired || b.objects.n != 0 {
+				k.broken(ruleSpare, "a bucket that is kept has %d objects", b.objects.n)
 			}
 		}
 	}
 	for _, b := range w.spares.buckets.free {
-		if b.index != nil || b.key() != "" {
-			k.broken(ruleSpare, "a free bucket leads on to %q", b.key())
+		if b.index != nil || b.key() != "" || b.until.Load() != 0 || b.prior.Load() != nil || b.later != nil || b.objects.used.Load() != 0 {
+			k.broken(ruleSpare, "a free bucket leads on, or is over")
 		}
 	}
 	for _, id := range k.freeIDs {

@@ -48,9 +48,9 @@ func (k *checker) part(t *table, p *part, x *index, name string) int {
 			continue
 		}
 		used++
-		r := e.rec.Load()
-		key := r.key()
-		if x != nil && r == noBucket {
+		item := e.item.Load()
+		key := item.key()
+		if item == noBucket {
 			if word&longKey == longKey {
 				continue // no search finds it
 			}
@@ -60,13 +60,16 @@ func (k *checker) part(t *table, p *part, x *index, name string) int {
 		if t.word(key) != word || unsafe.String(e.key, len(key)) != key || inPart != p || found != e {
 			k.broken(ruleSearch, "%s: %q", name, key)
 		}
-		if r != noBucket && !r.newest.Load().absent() {
-			live++
-		}
-		if x == nil {
+		switch {
+		case x == nil:
+			r := e.record()
 			k.key(e, r)
-		} else {
-			k.value(x, r)
+			if !r.newest.Load().absent() {
+				live++
+			}
+		case item != noBucket:
+			k.value(x, e.bucket())
+			live++
 		}
 	}
 	if used != p.used || live != p.live || used >= len(p.entries) {
@@ -123,46 +126,31 @@ func (k *checker) postingsOf(r *record) {
 	}
 }
 
-// index checks the table of an index, and that its values are its buckets.
-func (k *checker) index(x *index) {
-	k.filled = 0
-	k.table(&x.buckets, x)
-	if k.filled != int(x.values.n) {
-		k.broken(ruleValues, "%s: %d buckets, %d values", x.name, k.filled, x.values.n)
-	}
-}
-
-// value checks that the table of an index leads from a value to its bucket.
-func (k *checker) value(x *index, r *record) {
-	if r == noBucket {
-		return
-	}
-	b := (*bucket)(unsafe.Pointer(r))
-	if int(b.id) >= len(k.buckets) || k.buckets[b.id] != b {
-		k.broken(ruleBucket, "the table of %s leads to %q", x.name, r.key())
-	} else if b.objects.n > 0 {
-		k.filled++
+// value checks the buckets of a value: the newest, to which the table leads, and those before.
+func (k *checker) value(x *index, b *bucket) {
+	for later := (*bucket)(nil); b != nil; later, b = b, b.prior.Load() {
+		if b.index != x || int(b.pos) >= len(k.buckets) || k.buckets[b.pos] != b {
+			k.broken(ruleBucket, "the table of %s leads to %q", x.name, b.key())
+			return
+		}
+		since, until := b.objects.since, b.until.Load()
+		if b.later != later || later != nil && (until == 0 || until > later.objects.since || b.key() != later.key()) ||
+			until != 0 && until < since || max(since, until) > k.committed {
+			k.broken(ruleTimes, "%q of %s, from %d to %d", b.key(), x.name, since, until)
+			return // it may be a circle
+		}
+		k.reached++
 	}
 }
 
 func (k *checker) bucket(id uint32, b *bucket) {
 	x := b.index
-	ok := b.id == id && b.mark == unmarked && x.ordinal < len(k.indexes) && k.indexes[x.ordinal] == x
-	if ok {
-		_, e := x.buckets.find(x.buckets.word(b.key()), b.key())
-		n := b.newest.Load()
-		ok = e != nil && e.rec.Load() == &b.record && n == &b.first && n.past() == nil
-	}
-	if !ok {
+	if b.pos != id || b.mark != unmarked || x.ordinal >= len(k.indexes) || k.indexes[x.ordinal] != x {
 		k.broken(ruleBucket, "%q of %s with id %d", b.key(), x.name, id)
 	}
-	if b.objects.n > 0 {
-		if b.pos >= x.values.n || x.values.now(b.pos) != &b.record {
-			k.broken(ruleValues, "%q of %s at %d", b.key(), x.name, b.pos)
-		}
-	}
+	over := b.until.Load() != 0
 	_, listed := k.emptied[b]
-	if b.retired != listed || b.objects.n == 0 && !b.retired {
+	if b.retired != listed || over && !listed || over != (b.objects.n == 0) {
 		k.broken(ruleEmptied, "%q of %s", b.key(), x.name)
 	}
 	_, free := k.ids[id]

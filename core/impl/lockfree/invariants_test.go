@@ -35,6 +35,9 @@ func worn(t *testing.T) *view {
 	}
 	write(1, 1) // and spares
 	write(1, 2)
+	for _, key := range []string{"pair0", "pair1"} {
+		s.Update(key, &thing{0, "pair"})
+	}
 	v := s.view.Load()
 	v.readers.acquire(&v.committed)
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -46,6 +49,8 @@ func worn(t *testing.T) *view {
 	}
 	s.Update("emptied", &thing{0, "only"})
 	s.Delete("emptied")
+	s.Delete("pair0") // leaves a stand-in in a bucket that is over then
+	s.Delete("pair1")
 	for _, key := range []string{"3", "4", "5"} {
 		s.Delete(key)
 	}
@@ -90,7 +95,7 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { p := v.retireList.changed[0]; p.array.cell(p.pos).Store(changed(v).of) },
 	},
 	rulePlaceGone: {
-		func(v *view) { v.buckets[bucketThatWaits(v).id] = nil },
+		func(v *view) { v.buckets[bucketThatWaits(v).pos] = nil },
 	},
 	ruleVersions: {
 		func(v *view) { v.retireList.updated[0].newest.Load().seq = v.core.committed.Load() + 1 },
@@ -110,7 +115,6 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { v.write.emptied = v.retireList.emptied },
 		func(v *view) { v.write.made++ },
 		func(v *view) { v.core.shown.changed = []*entry{{}} },
-		func(v *view) { v.indexes[0].vacant = []*bucket{full(v)} },
 	},
 	ruleReclaimThreshold: {func(v *view) { v.sinceReclaim = v.reclaimThreshold + 1 }},
 	ruleResourceVersion: {func(v *view) {
@@ -127,17 +131,21 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { v.core.record("3").addPosting(posting{1, 0}) },
 	},
 	ruleBucket: {
-		func(v *view) { full(v).id++ },
+		func(v *view) { full(v).pos++ },
 		func(v *view) { full(v).index = newIndex("foreign", nil, 0) },
 		func(v *view) { full(v).mark = held },
-		func(v *view) { b := full(v); b.newest.Store(&version{obj: absence{}, seq: 1}) },
+		func(v *view) {
+			v.buckets = append(v.buckets, &bucket{keyed: keyed{pos: uint32(len(v.buckets))}, index: v.indexes[0]})
+		},
 	},
-	ruleValues: {
-		func(v *view) { full(v).pos++ },
-		func(v *view) { v.indexes[0].values.n-- },
+	ruleTimes: {
+		func(v *view) { full(v).objects.since = v.core.committed.Load() + 1 },
+		func(v *view) { full(v).later = full(v) },
+		func(v *view) { full(v).prior.Store(full(v)) },
+		func(v *view) { v.retireList.emptied[0].until.Store(1) },
 	},
 	ruleFreeID: {
-		func(v *view) { v.freeIDs = append(v.freeIDs, full(v).id) },
+		func(v *view) { v.freeIDs = append(v.freeIDs, full(v).pos) },
 		func(v *view) { v.freeIDs = append(v.freeIDs, v.freeIDs[0]) },
 	},
 	ruleDirectory: {
@@ -159,7 +167,7 @@ var plants = map[rule][]func(v *view){
 	},
 	ruleSearch: {
 		func(v *view) { _, e := v.core.entry("7"); e.word.Store(e.word.Load() ^ 1<<lengthBits) },
-		func(v *view) { _, e := v.core.entry("7"); e.rec.Store(present(v, 1)) },
+		func(v *view) { _, e := v.core.entry("7"); e.item.Store(&present(v, 1).keyed) },
 	},
 	ruleCounts: {
 		func(v *view) { p, _ := v.core.entry("7"); p.live++ },
@@ -204,13 +212,13 @@ func (c *core) entry(key string) (*part, *entry) { return c.keys.find(c.keys.wor
 
 func (c *core) record(key string) *record {
 	_, e := c.entry(key)
-	return e.rec.Load()
+	return e.record()
 }
 
 // present returns the record of one of the keys that are present.
 func present(v *view, i int) *record { return v.core.record([]string{"7", "8"}[i]) }
 
-func full(v *view) *bucket { return v.indexes[0].bucketOf("g1") }
+func full(v *view) *bucket { return v.indexes[0].bucketAt("g1", v.core.committed.Load()) }
 
 // bucketThatWaits returns an empty bucket with a cell on the retire list.
 func bucketThatWaits(v *view) *bucket {

@@ -9,17 +9,28 @@ import (
 	"github.com/informerbench/informerbench/core/impl/indexing"
 )
 
-// record holds the versions of a key's object, and where in the arrays the object lies.
-// The table and the arrays point to it. The table keeps the record of a deleted key until
-// its part is rebuilt. Readers load newest and read the key, which does not change while a
-// reader can reach the record (a bucket's is another when the bucket is used again); all other
-// fields are the writer's. A record takes 48 bytes: the key, of less than 4 GiB, is kept as
-// pointer and length.
-type record struct {
-	newest  atomic.Pointer[version] // nil in a stand-in and in noBucket, and nowhere else
+// keyed is the first field of what a table leads to: of a record, by its key, and of a bucket,
+// by its value. Readers read the key, which does not change while they can reach it (a bucket
+// gets another when it is used again). It is of less than 4 GiB, and kept as pointer and
+// length.
+type keyed struct {
 	keyData *byte
 	keyLen  uint32
-	pos     uint32 // in the store's array; in a bucket's record, in its index's array of values
+	pos     uint32 // of a record: its cell in the store's array. Of a bucket: its id, from 1 up
+}
+
+func (k *keyed) setKey(key string) { k.keyData, k.keyLen = unsafe.StringData(key), uint32(len(key)) }
+
+// key returns the key. Its bytes are those of the string that setKey was given.
+func (k *keyed) key() string { return unsafe.String(k.keyData, k.keyLen) }
+
+// record holds the versions of a key's object, and where in the arrays the object lies.
+// The table and the arrays point to it. The table keeps the record of a deleted key until
+// its part is rebuilt. Readers load newest and read the key; all other fields are the
+// writer's. A record takes 48 bytes.
+type record struct {
+	keyed
+	newest atomic.Pointer[version] // nil in a stand-in, and nowhere else
 	// The places in the buckets of the indexes: in few up to the first bucket 0, or all of
 	// them in more if few is too short. Most objects have one value in each of two indexes.
 	few  [2]posting
@@ -29,18 +40,10 @@ type record struct {
 // newRecord returns the record of a key with its first version.
 func newRecord(key string, first *version) *record {
 	r := &record{}
-	r.init(key, first)
+	r.setKey(key)
+	r.newest.Store(first)
 	return r
 }
-
-// init makes r, which nothing points to yet, the record of a key.
-func (r *record) init(key string, first *version) {
-	r.keyData, r.keyLen = unsafe.StringData(key), uint32(len(key))
-	r.newest.Store(first)
-}
-
-// key returns the key. Its bytes are those of the string that newRecord was given.
-func (r *record) key() string { return unsafe.String(r.keyData, r.keyLen) }
 
 // version is one version of one object. Once the write with its number is committed, only
 // prev changes: it is led past versions that no open snapshot sees. Before that, readers

@@ -239,7 +239,7 @@ func (f *filling) fillTable(i int) {
 	for i, word := range f.words {
 		f.yield(i)
 		if p := int(word >> (64 - f.depth)); p >= from && p < to {
-			f.view.shown.set(f.dir.parts[p].insert(word, f.recs[i]), f.objs[i])
+			f.view.shown.set(f.dir.parts[p].insert(word, &f.recs[i].keyed), f.objs[i])
 		}
 	}
 }
@@ -285,7 +285,7 @@ func (f *filling) fillBuckets(i int) {
 			for _, number := range g.of[from:g.ends[i-s.from]] {
 				group := &g.groups[number]
 				group.bucket.objects.cell(group.next).Store(rec)
-				rec.addPosting(posting{group.bucket.id, group.next})
+				rec.addPosting(posting{group.bucket.pos, group.next})
 				group.next++
 			}
 		}

@@ -20,9 +20,9 @@ func (h *history) compare() {
 		got := reading{
 			objects: v.objects.objects(nil, seq),
 			keys:    v.objects.keys(nil, seq),
-			values:  func(x *index) []string { return x.values.keys(nil, seq) },
+			values:  func(x *index) []string { return x.values(seq) },
 			bucket: func(x *index, value string) ([]any, []string) {
-				b := x.bucketOf(value)
+				b := x.bucketAt(value, seq)
 				if b == nil {
 					return nil, nil
 				}

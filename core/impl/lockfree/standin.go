@@ -73,15 +73,15 @@ type place struct {
 }
 
 // reclaim replaces a stand-in by the record that it stands for, or by nothing. That is
-// possible when no open snapshot is older, or when none of them saw anything in the cell
-// and the cell is empty now. Else reclaim drops what the snapshots do not see, and reports
+// possible when no open snapshot that reads the array is older, or when none of them saw
+// anything in the cell and the cell is empty now. Else reclaim drops what the snapshots do not see, and reports
 // false: the place must stay on the retire list.
 func (p place) reclaim(w *write, open []uint64) bool {
 	a := p.array
 	c := a.cell(p.pos)
 	s := c.Load().standIn()
-	if len(open) > 0 && open[0] < s.seq {
-		s.prune(open)
+	if anyWithin(open, a.since, s.seq) {
+		s.prune(open, a.since)
 		if s.of != nil || s.past() != nil {
 			return false
 		}
@@ -97,11 +97,12 @@ func (p place) reclaim(w *write, open []uint64) bool {
 	return true
 }
 
-// prune drops the records that lay in the cell at times that no open snapshot sees. Cost:
-// O(stand-ins of the cell), and the versions of the record at their end.
-func (s *standIn) prune(open []uint64) {
+// prune drops the records that lay in the cell at times that no open snapshot sees; the cell's
+// array exists from write first on. Cost: O(stand-ins of the cell), and the versions of the
+// record at their end.
+func (s *standIn) prune(open []uint64, first uint64) {
 	for r := s.past(); r != nil; {
-		since, before, older := r.oldest(), (*record)(nil), r.standIn()
+		since, before, older := max(first, r.oldest()), (*record)(nil), r.standIn()
 		if older != nil {
 			since, before = older.seq, older.past()
 		}
@@ -120,8 +121,8 @@ func (s *standIn) prune(open []uint64) {
 
 // spares are stand-ins and buckets to be used again. So where no reader is about, a write that
 // moves an object allocates only the object's version. Readers find a stand-in through its
-// cell, a bucket through the table of its index or the cell of its value, and go through these
-// only while they hold a slot. So what was taken from all of these is out of reach once all
+// cell, and a bucket through the table of its index or a later bucket, and go through these
+// only while they hold a slot. So what was taken from there is out of reach once all
 // slots have been seen free after that: later readers do not find it.
 type spares struct {
 	standIns pool[standIn]
@@ -149,6 +150,18 @@ func (s *spares) retireBucket(old *bucket) {
 	}
 }
 
+// reset makes b, which no reader can reach, as newBucket returns it, or with a few cells more.
+func (b *bucket) reset() {
+	b.setKey("")
+	b.index, b.later = nil, nil
+	b.until.Store(0)
+	b.prior.Store(nil)
+	for i := range b.objects.used.Load() {
+		b.objects.cell(i).Store(nil)
+	}
+	b.objects.used.Store(0)
+}
+
 // mostSpareCells is the number of cells of a bucket that is kept for use. Buckets that come
 // and go are those of values that one object has, or few.
 const mostSpareCells = 4
@@ -161,8 +174,8 @@ func (s *spares) recycle() {
 		old.of = nil
 	}
 	for _, old := range s.buckets.retired {
-		explore.Point("recycle.index")
-		old.index, old.keyData, old.keyLen = nil, nil, 0
+		explore.Point("recycle.bucket")
+		old.reset()
 	}
 	s.standIns.recycle()
 	s.buckets.recycle()

@@ -63,7 +63,7 @@ func TestBucketsAreUsedAgainUnlessRead(t *testing.T) {
 	spares := &v.write.spares.buckets
 	move := func(group string) *bucket {
 		s.Update("7", thing{1, group})
-		return v.indexes[0].bucketOf(group)
+		return v.indexes[0].bucketAt(group, v.core.committed.Load())
 	}
 
 	first := move("alone1")

@@ -88,7 +88,7 @@ func (s *Store) Get(key string) (item any, exists bool) {
 					return c.shown.object(data), true
 				}
 				explore.Point("get.newest")
-				return c.look(e.rec.Load().newest.Load())
+				return c.look(e.record().newest.Load())
 			}
 		case 0:
 			return nil, false
@@ -190,7 +190,7 @@ func (s *Store) AppendByIndex(dst []any, indexName, indexedValue string) ([]any,
 		return dst, err
 	}
 	slot, seq := v.readers.acquire(&v.committed)
-	list := x.bucketOf(indexedValue).list(dst[len(dst):], seq)
+	list := x.bucketAt(indexedValue, seq).list(dst[len(dst):], seq)
 	slot.release(len(list))
 	if len(dst) == 0 {
 		return list, nil
@@ -218,7 +218,7 @@ func (s *Store) Index(indexName string, obj any) ([]any, error) {
 	list := []any{}
 	seen := map[*record]bool{}
 	for _, value := range values {
-		b := x.bucketOf(value)
+		b := x.bucketAt(value, seq)
 		if b == nil {
 			continue
 		}
@@ -244,7 +244,7 @@ func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
 	}
 	slot, seq := v.readers.acquire(&v.committed)
 	keys := []string{}
-	if b := x.bucketOf(indexedValue); b != nil {
+	if b := x.bucketAt(indexedValue, seq); b != nil {
 		keys = b.objects.keys(nil, seq)
 	}
 	slot.release(len(keys))
@@ -253,7 +253,8 @@ func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
 }
 
 // ListIndexFuncValues returns the values that stored objects have in the index, in no
-// order; an index that the store does not have has none. O(values), no waiting.
+// order; an index that the store does not have has none. O(values), and a little for each 64
+// values that there once were; no waiting.
 func (s *Store) ListIndexFuncValues(indexName string) []string {
 	explore.Point("read.view")
 	v := s.view.Load()
@@ -262,7 +263,7 @@ func (s *Store) ListIndexFuncValues(indexName string) []string {
 		return []string{}
 	}
 	slot, seq := v.readers.acquire(&v.committed)
-	values := x.values.keys(nil, seq)
+	values := x.values(seq)
 	slot.release(len(values))
 	return values
 }

@@ -2,6 +2,7 @@ package lockfree
 
 import (
 	"hash/maphash"
+	"iter"
 	"sync/atomic"
 	"unsafe"
 
@@ -50,21 +51,24 @@ type part struct {
 }
 
 // entry is one place in a part. word is zero while the entry is free. It is set after key
-// and rec, so a reader that sees the word sees both. An entry never changes its key.
+// and item, so a reader that sees the word sees both. An entry never changes its key.
 //
 // A Get's cost is its cache misses. The key in the entry saves a miss on the record, and
 // the data in the entry save those on record and version. An entry takes 32 bytes, so that
-// word, key and data lie in one cache line. So does rec, but in parts of 17 to 1,023 entries
+// word, key and data lie in one cache line. So does item, but in parts of 17 to 1,023 entries
 // only that of every second entry: Go puts 8 bytes before such an allocation.
 type entry struct {
-	word atomic.Uint64  // the hash of the key, and its length
-	key  *byte          // the bytes of the key
-	data unsafe.Pointer // see shown
-	rec  atomic.Pointer[record]
+	word atomic.Uint64         // the hash of the key, and its length
+	key  *byte                 // the bytes of the key
+	data unsafe.Pointer        // see shown
+	item atomic.Pointer[keyed] // the record of the key; in an index, the newest bucket of the value, or noBucket
 }
 
+// record returns the record of the key; e is of the store's table.
+func (e *entry) record() *record { return (*record)(unsafe.Pointer(e.item.Load())) } // item is its first field
+
 // The low bits of a word are the length of the key, or longKey for keys that are longer:
-// these are compared through the record.
+// these are compared through the item.
 const (
 	lengthBits = 10
 	longKey    = 1<<lengthBits - 1
@@ -73,7 +77,7 @@ const (
 // is reports whether an entry with the word of key is of that key.
 func (e *entry) is(word uint64, key string) bool {
 	if word&longKey == longKey {
-		return e.rec.Load().key() == key
+		return e.item.Load().key() == key
 	}
 	return unsafe.String(e.key, len(key)) == key
 }
@@ -94,6 +98,20 @@ func (t *table) init() {
 // newPart returns a part with 8/5 as many entries as there are live keys.
 func newPart(depth, live int) *part {
 	return &part{depth: depth, entries: make([]entry, max(smallestPart, live*8/5))}
+}
+
+// items goes over the entries that have a key.
+func (d *directory) items() iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		for i := 0; i < len(d.parts); i += 1 << (d.depth - d.parts[i].depth) {
+			for j := range d.entries[i] {
+				explore.Point("items.word")
+				if e := &d.entries[i][j]; e.word.Load() != 0 && !yield(e) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func (p *part) full() bool { return p.used+1 > len(p.entries)*4/5 }
@@ -136,13 +154,13 @@ func (t *table) find(word uint64, key string) (*part, *entry) {
 	}
 }
 
-// insert adds rec, for whose key find returned the part p and no entry.
-func (t *table) insert(word uint64, rec *record, p *part, writing uint64) {
+// insert adds item, for whose key find returned the part p and no entry.
+func (t *table) insert(word uint64, item *keyed, p *part, writing uint64) {
 	for p.full() {
 		t.rebuild(p, word, writing)
 		p = t.dir.Load().part(word)
 	}
-	t.shown.note(p.insert(word, rec))
+	t.shown.note(p.insert(word, item))
 }
 
 // died notes that the key with this word, which lies in p, was deleted.
@@ -155,10 +173,10 @@ func (t *table) died(word uint64, p *part, writing uint64) {
 }
 
 // insert returns the new entry, which is live and does not show the object.
-func (p *part) insert(word uint64, rec *record) *entry { return p.insertKey(word, rec.keyData, rec) }
+func (p *part) insert(word uint64, item *keyed) *entry { return p.insertKey(word, item.keyData, item) }
 
-// insertKey is insert for a rec that need not be read.
-func (p *part) insertKey(word uint64, key *byte, rec *record) *entry {
+// insertKey is insert for an item that need not be read.
+func (p *part) insertKey(word uint64, key *byte, item *keyed) *entry {
 	i := home(p.entries, word)
 	for p.entries[i].word.Load() != 0 {
 		if i++; i == len(p.entries) {
@@ -167,8 +185,8 @@ func (p *part) insertKey(word uint64, key *byte, rec *record) *entry {
 	}
 	e := &p.entries[i]
 	e.key = key
-	explore.Point("insert.rec")
-	e.rec.Store(rec)
+	explore.Point("insert.item")
+	e.item.Store(item)
 	explore.Point("insert.word")
 	e.word.Store(word)
 	p.used++
@@ -220,18 +238,17 @@ func (t *table) keeps(e *entry, writing uint64) bool {
 	case e.word.Load() == 0:
 		return false
 	case t.shown == nil:
-		return e.rec.Load() != noBucket
+		return e.item.Load() != noBucket
 	case e.shows():
 		return true
 	}
-	n := e.rec.Load().newest.Load()
+	n := e.record().newest.Load()
 	return !n.absent() || n.seq == writing
 }
 
 // move puts what e leads to into a new part.
 func (t *table) move(e *entry, to *part, writing uint64) {
-	rec := e.rec.Load()
-	moved := to.insertKey(e.word.Load(), e.key, rec)
+	moved := to.insertKey(e.word.Load(), e.key, e.item.Load())
 	if t.shown == nil {
 		return
 	}
@@ -239,7 +256,7 @@ func (t *table) move(e *entry, to *part, writing uint64) {
 		atomic.StorePointer(&moved.data, data)
 		return
 	}
-	n := rec.newest.Load()
+	n := e.record().newest.Load()
 	if n.absent() {
 		to.live--
 	}

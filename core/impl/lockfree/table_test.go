@@ -10,7 +10,7 @@ import (
 
 func newest(t *table, key string) *version {
 	if _, e := t.find(t.word(key), key); e != nil {
-		return e.rec.Load().newest.Load()
+		return e.record().newest.Load()
 	}
 	return nil
 }
@@ -20,10 +20,10 @@ func set(t *table, key string, n *version) {
 	word := t.word(key)
 	p, e := t.find(word, key)
 	if e == nil {
-		t.insert(word, newRecord(key, n), p, n.seq)
+		t.insert(word, &newRecord(key, n).keyed, p, n.seq)
 		return
 	}
-	rec := e.rec.Load()
+	rec := e.record()
 	was, is := !rec.newest.Load().absent(), !n.absent()
 	rec.newest.Store(n)
 	switch {

@@ -106,10 +106,10 @@ func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index,
 		rec := newRecord(key, n)
 		rec.pos = c.objects.push(w, rec, true)
 		c.reindex(w, rec, indexes, values)
-		c.keys.insert(word, rec, part, w.seq)
+		c.keys.insert(word, &rec.keyed, part, w.seq)
 		return n
 	}
-	rec := e.rec.Load()
+	rec := e.record()
 	// Buckets and values are cache misses. Here the processor waits for them while it does
 	// update's work up to the first atomic store, which waits for all loads.
 	stays := c.stays(rec, values)
@@ -154,12 +154,12 @@ func (c *core) remove(w *write, word uint64, key string) {
 	if e == nil {
 		return
 	}
-	rec := e.rec.Load()
+	rec := e.record()
 	if !e.shows() && rec.newest.Load().absent() {
 		return
 	}
 	for n := len(rec.postings()); n > 0; n-- {
-		c.removeFromBucket(w, rec, n-1).dropValues(w)
+		c.removeFromBucket(w, rec, n-1)
 	}
 	if moved := c.objects.remove(w, rec.pos); moved != nil {
 		moved.pos = rec.pos
