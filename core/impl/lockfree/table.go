@@ -157,7 +157,13 @@ func (t *table) find(word uint64, key string) (*part, *entry) {
 // insert adds item, for whose key find returned the part p and no entry.
 func (t *table) insert(word uint64, item *keyed, p *part, writing uint64) {
 	for p.full() {
-		t.rebuild(p, word, writing)
+		// An index whose values come and go needs room for those that a write adds beside those
+		// that it drops: a part that shrank with each rebuild would grow again in steps.
+		room := 0
+		if t.shown == nil {
+			room = len(p.entries) * 5 / 8
+		}
+		t.rebuild(p, word, writing, room)
 		p = t.dir.Load().part(word)
 	}
 	t.shown.note(p.insert(word, item))
@@ -168,7 +174,7 @@ func (t *table) died(word uint64, p *part, writing uint64) {
 	p.live--
 	// Once in a write: a rebuild keeps the tombstones of the write under way.
 	if len(p.entries) > smallestPart && p.live < p.used/8 && p.born != writing {
-		t.rebuild(p, word, writing)
+		t.rebuild(p, word, writing, 0)
 	}
 }
 
@@ -198,9 +204,10 @@ func (p *part) insertKey(word uint64, key *byte, item *keyed) *entry {
 // if one would be too large. A tombstone of the write under way stays: until that write
 // is committed, readers find the version before through it.
 //
+// There is room for as many keys as are kept, or room if that is more, and for some that come.
 // Records lie elsewhere in memory. Those of objects that entries show (see shown), and of
 // buckets, are not read.
-func (t *table) rebuild(p *part, word, writing uint64) {
+func (t *table) rebuild(p *part, word, writing uint64, room int) {
 	keep, upper := 0, 0
 	bit := uint64(1) << (63 - p.depth)
 	for i := range p.entries {
@@ -211,10 +218,10 @@ func (t *table) rebuild(p *part, word, writing uint64) {
 			}
 		}
 	}
-	halves := []*part{newPart(p.depth, keep)}
+	halves := []*part{newPart(p.depth, max(keep, room))}
 	// If nearly all hashes fell into one half, splits would never end.
 	if keep*8/5 > largestPart && min(upper, keep-upper) > keep/8 {
-		halves = []*part{newPart(p.depth+1, keep-upper), newPart(p.depth+1, upper)}
+		halves = []*part{newPart(p.depth+1, max(keep-upper, room/2)), newPart(p.depth+1, max(upper, room/2))}
 	}
 	for _, half := range halves {
 		half.born = writing
