@@ -94,28 +94,35 @@ func fit[E any](room []E, n int) []E {
 func (a *array) objects(room []any, seq uint64) []any {
 	blocks, n := a.length(seq)
 	list := fit(room, n)
-	for i := 0; i<<blockShift < n; i++ {
+	for i, work := 0, 0; i<<blockShift < n; i++ {
 		part := list[i<<blockShift : min((i+1)<<blockShift, n)]
 		if a.copies == nil {
-			readBlock(part, blocks[i], seq)
+			work += readBlock(part, blocks[i], seq)
 		} else {
-			a.copies.read(part, i, blocks[i], seq)
+			work += a.copies.read(part, i, blocks[i], seq)
 		}
-		yield((i+1)<<blockShift - 1)
+		if work >= yieldEvery {
+			runtime.Gosched()
+			work = 0
+		}
 	}
 	return list
 }
 
-// readBlock sets part to the objects that snapshot seq sees at the start of a block.
-func readBlock(part []any, block []cell, seq uint64) {
+// readBlock sets part to the objects that snapshot seq sees at the start of a block. It returns
+// how many it read, cell by cell.
+func readBlock(part []any, block []cell, seq uint64) (work int) {
 	for i := range part {
 		explore.Point("array.cell")
 		r := block[i].Load()
-		if r.standIn() != nil {
-			r = r.at(seq)
+		explore.Point("version.newest")
+		n := r.newest.Load()
+		if n == nil || n.seq > seq { // a stand-in, or not yet
+			n = r.at(seq).version(seq) // there is one in each cell below the length
 		}
-		part[i] = r.version(seq).obj // there is one in each cell below the length
+		part[i] = n.obj
 	}
+	return len(part)
 }
 
 // keys returns the keys of snapshot seq, in room if they fit there.

@@ -34,27 +34,29 @@ type objectsAt struct {
 	objects []any
 }
 
-// read sets part to the objects that snapshot seq sees in the i-th block.
-func (c *copies) read(part []any, i int, block []cell, seq uint64) {
+// copyWork is the cost of an object from a copy, as a part of that of one from its cell.
+const copyWork = 8
+
+// read sets part to the objects that snapshot seq sees in the i-th block. It returns how many
+// objects read from their cells would take as long.
+func (c *copies) read(part []any, i int, block []cell, seq uint64) (work int) {
 	explore.Point("copies.blocks")
 	b := (*c.blocks.Load())[i]
 	explore.Point("copies.touched")
 	touched := b.touched.Load()
 	if touched > seq {
-		readBlock(part, block, seq)
-		return
+		return readBlock(part, block, seq)
 	}
 	explore.Point("copies.copy")
 	if found := b.copy.Load(); found != nil && found.seq == touched {
-		copy(part, found.objects)
-		return
+		return copy(part, found.objects) / copyWork
 	}
-	readBlock(part, block, seq)
+	work = readBlock(part, block, seq)
 	explore.Point("copies.seen")
 	if b.seen.Load() != touched+1 {
 		explore.Point("copies.see")
 		b.seen.Store(touched + 1)
-		return
+		return work
 	}
 	made := &objectsAt{touched, slices.Clone(part)}
 	explore.Point("copies.publish")
@@ -66,6 +68,7 @@ func (c *copies) read(part []any, i int, block []cell, seq uint64) {
 		explore.Point("copies.withdraw")
 		b.copy.CompareAndSwap(made, nil)
 	}
+	return work
 }
 
 // touch drops the copy of the block in which pos lies. The writer calls it before it

@@ -169,6 +169,9 @@ const mostSpareCells = 4
 // recycle frees what was retired for use, so that it keeps nothing alive. Call it when all
 // slots were seen free, before the next retirement.
 func (s *spares) recycle() {
+	if len(s.standIns.retired)+len(s.buckets.retired) == 0 {
+		return
+	}
 	for _, old := range s.standIns.retired {
 		explore.Point("recycle.of")
 		old.of = nil
