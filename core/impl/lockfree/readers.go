@@ -254,6 +254,9 @@ func (r *readers) open(dst []uint64, committed uint64) []uint64 {
 
 // anyWithin reports whether one of the sorted snapshots lies in [from, to).
 func anyWithin(snapshots []uint64, from, to uint64) bool {
+	if len(snapshots) == 0 {
+		return false
+	}
 	i, _ := slices.BinarySearch(snapshots, from)
 	return i < len(snapshots) && snapshots[i] < to
 }

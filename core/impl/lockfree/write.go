@@ -234,16 +234,22 @@ func (w *retireList) take(of *retireList) {
 
 // reclaim takes off a list what none of the open snapshots sees.
 func (c *core) reclaim(list *retireList, open []uint64) {
-	if len(open) == 0 {
-		for _, r := range list.updated {
-			r.cut()
-		}
-		list.updated = emptied(list.updated)
-	} else {
+	if len(open) > 0 {
 		list.updated = drop(list.updated, func(r *record) bool { return !r.prune(open) })
+		list.changed = drop(list.changed, func(p place) bool { return p.reclaim(&c.write, open) })
+		list.emptied = drop(list.emptied, func(b *bucket) bool { return b.reclaim(c, open) }) // after its cells
+		return
 	}
-	list.changed = drop(list.changed, func(p place) bool { return p.reclaim(&c.write, open) })
-	list.emptied = drop(list.emptied, func(b *bucket) bool { return b.reclaim(c, open) }) // after its cells
+	for _, r := range list.updated {
+		r.cut()
+	}
+	for _, p := range list.changed {
+		p.reclaim(&c.write, nil)
+	}
+	for _, b := range list.emptied {
+		b.reclaim(c, nil)
+	}
+	list.updated, list.changed, list.emptied = emptied(list.updated), emptied(list.changed), emptied(list.emptied)
 }
 
 // reclaimed sets when the store's list is gone through again.
@@ -266,6 +272,9 @@ func drop[T any](s []T, done func(T) bool) []T {
 // emptied returns s without elements, for reuse by the next write. It keeps no element
 // alive, and no room for more than 1,024.
 func emptied[T any](s []T) []T {
+	if len(s) == 0 {
+		return s
+	}
 	const most = 1024
 	if cap(s) > most {
 		return nil
