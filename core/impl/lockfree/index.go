@@ -102,18 +102,19 @@ func (b *bucket) list(room []any, seq uint64) []any {
 // leads to all of them. What writes do to its parts later, this snapshot does not see.
 func (x *index) values(seq uint64) []string {
 	explore.Point("values.dir")
-	dir := x.buckets.dir.Load()
-	n := 0
-	for e := range dir.items() {
-		if e.item.Load() != noBucket {
-			n++
-		}
-	}
-	values := make([]string, 0, n)
-	for e := range dir.items() {
-		if b := e.bucket().at(seq); b != nil {
-			values = append(values, b.key())
-			yield(len(values))
+	d := x.buckets.dir.Load()
+	values := make([]string, 0, len(d.parts)*len(d.entries[0])/2) // about
+	for i := 0; i < len(d.parts); i += 1 << (d.depth - d.parts[i].depth) {
+		for j := range d.entries[i] {
+			explore.Point("values.word")
+			e := &d.entries[i][j]
+			if e.word.Load() == 0 {
+				continue
+			}
+			if b := e.bucket().at(seq); b != nil {
+				values = append(values, b.key())
+				yield(len(values))
+			}
 		}
 	}
 	return values

@@ -38,11 +38,8 @@ func (r *record) standIn() *standIn {
 // at returns the record that snapshot seq sees in a cell that points to r; nil if it sees
 // none.
 func (r *record) at(seq uint64) *record {
-	for r != nil {
-		s := r.standIn()
-		if s == nil {
-			return r
-		}
+	for r != nil && r.newest.Load() == nil {
+		s := (*standIn)(unsafe.Pointer(r))
 		explore.Point("standIn.seq")
 		if s.seq <= seq {
 			return s.of
@@ -50,7 +47,7 @@ func (r *record) at(seq uint64) *record {
 		explore.Point("standIn.before")
 		r = s.past()
 	}
-	return nil
+	return r
 }
 
 // standIn makes a stand-in for a cell that pointed to before, and in which rec lies from

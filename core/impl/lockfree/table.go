@@ -2,7 +2,6 @@ package lockfree
 
 import (
 	"hash/maphash"
-	"iter"
 	"sync/atomic"
 	"unsafe"
 
@@ -98,20 +97,6 @@ func (t *table) init() {
 // newPart returns a part with 8/5 as many entries as there are live keys.
 func newPart(depth, live int) *part {
 	return &part{depth: depth, entries: make([]entry, max(smallestPart, live*8/5))}
-}
-
-// items goes over the entries that have a key.
-func (d *directory) items() iter.Seq[*entry] {
-	return func(yield func(*entry) bool) {
-		for i := 0; i < len(d.parts); i += 1 << (d.depth - d.parts[i].depth) {
-			for j := range d.entries[i] {
-				explore.Point("items.word")
-				if e := &d.entries[i][j]; e.word.Load() != 0 && !yield(e) {
-					return
-				}
-			}
-		}
-	}
 }
 
 func (p *part) full() bool { return p.used+1 > len(p.entries)*4/5 }

@@ -37,6 +37,9 @@ var scripts = []string{
 	"one: add a:x; add b:x => delete a; delete b; add a:x | byindex one x | values one",
 	"one: add a:x => update a:y; update a:x; update a:y | index one a:x; indexkeys one y",
 	"many: add a:x/xy => update a:x/y; update a:x/zxy | values many; index many a:x/xy",
+	// A value that goes and comes back beside a reader of before, and writes enough between.
+	"one: add a:x => list; byindex one x | update a:y; update a:x; update a:z | byindex one x; values one",
+	"one: add a:x => byindex one x; byindex one x | delete a; " + manyWrites + "; add a:x | values one",
 	// An index that is added.
 	"one: add a:x/x; add b:y/x => addindexers many; update a:y/y | byindex many x; byindex many y",
 	"one: add a:x/x => addindexers many | update a:y/y | byindex many y; indexers",

@@ -14,9 +14,21 @@ const lockFreeDir = "../../../core/impl/lockfree/"
 // faults are mistakes that a change of the store could introduce, each in one step of its
 // protocol.
 var faults = []explore.Fault{
-	{Name: "a bucket that goes before its cells", File: lockFreeDir + "index.go", Edits: [][2]string{{
-		"	if b.objects.used.Load() > 0 {\n		return false\n",
-		"	if b.objects.used.Load() > 0 && explore.Planted(\"a bucket that goes before its cells\") {\n		b.objects.blocks.Store(nil)\n	} else if b.objects.used.Load() > 0 {\n		return false\n",
+	{Name: "a bucket dropped that a snapshot sees", File: lockFreeDir + "index.go", Edits: [][2]string{{
+		"	if anyWithin(open, b.objects.since, until) {\n",
+		"	if anyWithin(open, b.objects.since, until) && !explore.Planted(\"a bucket dropped that a snapshot sees\") {\n",
+	}}},
+	{Name: "a bucket whose end is not looked at", File: lockFreeDir + "index.go", Edits: [][2]string{{
+		"until != 0 && until <= seq {\n",
+		"until != 0 && until <= seq && !explore.Planted(\"a bucket whose end is not looked at\") {\n",
+	}}},
+	{Name: "a bucket that does not lead to the one before", File: lockFreeDir + "index.go", Edits: [][2]string{{
+		"		b.prior.Store(prior)\n",
+		"		if !explore.Planted(\"a bucket that does not lead to the one before\") {\n			b.prior.Store(prior)\n		}\n",
+	}}},
+	{Name: "a bucket used again at once", File: lockFreeDir + "standin.go", Edits: [][2]string{{
+		"		s.buckets.retire(old)\n",
+		"		if explore.Planted(\"a bucket used again at once\") {\n			old.reset()\n			s.buckets.free = append(s.buckets.free, old)\n		} else {\n			s.buckets.retire(old)\n		}\n",
 	}}},
 	{Name: "committed before the write", File: lockFreeDir + "write.go", Edits: [][2]string{{
 		"	w.seq = c.committed.Load() + 1\n",
@@ -44,10 +56,6 @@ var faults = []explore.Fault{
 	{Name: "a record moved without a stand-in", File: lockFreeDir + "array.go", Edits: [][2]string{{
 		"	a.standIn(w, pos, last)\n",
 		"	if explore.Planted(\"a record moved without a stand-in\") {\n		a.cell(pos).Store(last)\n	} else {\n		a.standIn(w, pos, last)\n	}\n",
-	}}},
-	{Name: "a value's place taken without a stand-in", File: lockFreeDir + "index.go", Edits: [][2]string{{
-		"	x.values.standIn(w, b.pos, &b.record)\n",
-		"	if explore.Planted(\"a value's place taken without a stand-in\") {\n		x.values.cell(b.pos).Store(&b.record)\n	} else {\n		x.values.standIn(w, b.pos, &b.record)\n	}\n",
 	}}},
 	{Name: "the object not hidden", File: lockFreeDir + "values.go", Edits: [][2]string{{
 		"		atomic.StorePointer(&e.data, nil)\n",
