@@ -76,7 +76,7 @@ var scripts = []string{
 
 // manyWrites leave more versions and stand-ins than the writer keeps before it looks at the
 // slots, though a snapshot is open. One transaction would not: it makes one of each for a key.
-var manyWrites = strings.Join(slices.Repeat([]string{"update b:y", "update b:z"}, 9), "; ")
+var manyWrites = strings.Join(slices.Repeat([]string{"update b:y", "update b:z"}, 17), "; ")
 
 func explored(t *testing.T, texts []string) explore.Suite {
 	parse := func(text string) (explore.Program, error) { return linear.Program(text, newLockFree) }
