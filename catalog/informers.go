@@ -25,6 +25,7 @@ func informers() []Entry {
 			Waivers: []Waiver{
 				{"INFORMER-31", "client-go transforms the objects of a streaming list in the store that collects them, and again as they go into the FIFO (tools/cache/reflector.go, watchList)"},
 				{"INFORMER-33", "client-go's relist in pages asks for exactly the version whose watch was answered 410 (tools/cache/reflector.go, list): after a restart of the watch cache it stays stale until etcd is compacted (kubernetes#133810, docs/informer.md)"},
+				{"INFORMER-36", "client-go counts the objects that a handler has returned from, and reads afterwards whether the informer has synced: objects that come in between are overlooked (tools/cache/synctrack/synctrack.go, SingleFileTracker.Finished)"},
 			},
 		},
 		ourInformer("informerbench", "ours with its defaults: the lockfree store, and a FIFO in order of arrival in which a list is one event; readers never hold the events up", informer.Options{}),

@@ -222,6 +222,18 @@ var initialCases = []suite.Case[env]{
 		b.stop()
 		b.wantHandlerSynced(h, "after the end", true)
 	}),
+
+	play(tellsClause, "while-it-is-told", whySynced, setup{objects: 10}, func(b *fixture) {
+		slow := func(call) { time.Sleep(time.Second) } // witness.note looks at each call's beginning
+		early := b.handler("early", slow)
+		b.start()
+		b.settle()
+		late := b.handler("late", slow)
+		b.advance(time.Minute)
+		b.wantInitials(early, 10, 0)
+		b.wantInitials(late, 10, 0)
+	}),
+	{Clause: tellsClause, Name: "quicker-than-the-list", Why: whySynced, Run: quickerThanTheList},
 }
 
 func (b *fixture) wantSynced(when string, want bool) {

@@ -137,7 +137,7 @@ func (h *witness) note(c call) {
 		h.world.synced.Do(h.world.checkSynced)
 	}
 	if c.initial && handle != nil && (handle.HasSynced() || cache.IsDone(handle.HasSyncedChecker())) {
-		h.world.problem("INFORMER-10", "%s: its registration has synced while it is told %s", h.name, c)
+		h.world.problem(tellsClause, "%s: its registration has synced while it is told %s", h.name, c)
 	}
 	if h.reads {
 		h.world.lookUp(h, c)

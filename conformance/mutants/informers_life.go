@@ -27,7 +27,7 @@ func lifeMutants() []Mutant {
 			close(i.synced.done)
 		})),
 		informerMutant("synced when asked early", "HasSynced, though not its checker, is true when the list has come", "INFORMER-9", syncedWhenAsked),
-		informerMutant("handler synced with informer", "a registration has synced when its informer has, whatever its handler was told", "INFORMER-10",
+		informerMutant("handler synced with informer", "a registration has synced when its informer has, whatever its handler was told", "INFORMER-10 INFORMER-36",
 			construct(func(i *informer) { i.handleSynced = true })),
 		informerMutant("period doubled", "the next resync is counted from the one after the last", "INFORMER-11", construct(func(i *informer) {
 			i.period = func(d *time.Duration) *time.Duration {

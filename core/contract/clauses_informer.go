@@ -87,6 +87,8 @@ var informerClauses = []Clause{
 		"The errors with which a stopped informer refuses handlers and indexers contain \"has stopped already\""),
 	informerClause("INFORMER-35", srcSharedInformer+", SetTransform and SetWatchErrorHandler",
 		"The errors with which a started informer refuses a transform or a watch error handler contain \"informer has already started\""),
+	informerClause("INFORMER-36", srcInformerDoc,
+		"A registration has not synced while its handler is told of an object of its initial list, even if the handler was done with all objects so far just before this one came"),
 }
 
 func informerClause(id, source, rule string) Clause {

@@ -12,7 +12,6 @@ import (
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/cache/synctrack"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 )
@@ -38,7 +37,7 @@ type Registration struct {
 	clock   clock.Clock
 
 	buffer   buffer
-	tracker  *synctrack.SingleFileTracker
+	tracker  *tracker
 	closing  chan struct{} // closed by close
 	finished chan struct{} // closed when the handler is called no more
 	panics   atomic.Int64
@@ -57,7 +56,7 @@ func newRegistration(handler cache.ResourceEventHandler, upstream string, logger
 	name := handlerName(handler)
 	r := &Registration{
 		handler: handler, name: name, logger: logger, clock: c,
-		tracker:   synctrack.NewSingleFileTracker(fmt.Sprintf("%s + event handler %s", upstream, name)),
+		tracker:   newTracker(fmt.Sprintf("%s + event handler %s", upstream, name)),
 		closing:   make(chan struct{}),
 		finished:  make(chan struct{}),
 		resyncing: true,
@@ -69,7 +68,7 @@ func newRegistration(handler cache.ResourceEventHandler, upstream string, logger
 
 // HasSynced reports whether the informer has synced and the handler has returned from
 // the last object of the initial list, or of what was in the store when it was added.
-func (r *Registration) HasSynced() bool { return r.tracker.HasSynced() }
+func (r *Registration) HasSynced() bool { return cache.IsDone(r.tracker) }
 
 // HasSyncedChecker gives HasSynced as a channel to wait for.
 func (r *Registration) HasSyncedChecker() cache.DoneChecker { return r.tracker }
@@ -91,9 +90,7 @@ func (r *Registration) Panics() int64 { return r.panics.Load() }
 // add queues a batch. initial is the number of its notifications that are of the initial
 // list.
 func (r *Registration) add(batch []notification, initial int, resyncs bool) {
-	for range initial {
-		r.tracker.Start()
-	}
+	r.tracker.start(initial)
 	r.buffer.add(batch, resyncs)
 }
 
@@ -123,7 +120,7 @@ func (r *Registration) deliverAll(taken *notifications, emptied *spares) bool {
 			return !r.buffer.closed.Load()
 		}
 		if kind == onInitialAdd {
-			r.tracker.Finished()
+			r.tracker.finished()
 		}
 		if !r.pause() {
 			return false
@@ -148,7 +145,7 @@ func (r *Registration) deliver(taken *notifications, emptied *spares) (kind noti
 			r.handler.OnAdd(n.obj, false)
 		case onInitialAdd:
 			r.handler.OnAdd(n.obj, true)
-			r.tracker.Finished()
+			r.tracker.finished()
 		case onDelete:
 			r.handler.OnDelete(n.obj)
 		case onUpdate, onResync:

@@ -37,7 +37,7 @@ func (p *processor) add(r *Registration) {
 	r.determineNextResyncLocked(p.clock.Now())
 	p.mu.handlers = append(p.mu.handlers, r)
 	if p.mu.synced {
-		r.tracker.UpstreamHasSynced()
+		r.tracker.upstreamHasSynced()
 	}
 	if p.mu.started {
 		p.running.Go(r.run)
@@ -95,7 +95,7 @@ func (p *processor) hasSynced() {
 	defer p.mu.Unlock()
 	p.mu.synced = true
 	for _, r := range p.mu.handlers {
-		r.tracker.UpstreamHasSynced()
+		r.tracker.upstreamHasSynced()
 	}
 }
 
