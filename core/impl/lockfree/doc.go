@@ -8,8 +8,7 @@
 //	(1 pointer)    │        ├─ readers     the snapshot slots: open snapshots are announced here
 //	               │        ├─ keys        hash table: key ──> object and record of the key
 //	               │        └─ objects     array of cells: the records of all objects, densely
-//	               └─ indexes ─┬─ buckets  hash table: value ──> bucket, an array of cells
-//	                           └─ values   array of cells: the values that objects have
+//	               └─ indexes ─── buckets  hash table: value ──> bucket, an array of cells
 //
 // Each key has one record, which leads to the versions of its object. A version is stamped
 // with the number of the write that made it and linked to the version before, as in any
@@ -46,8 +45,12 @@
 // The stand-in is used again once all slots were seen free after that (standin.go). That is a
 // quiescent state (Fraser 2004);
 // if the writer does not find one at once, it leaves the stand-in to the garbage collector.
-// An empty bucket is removed when none of its cells is in use any more (index.go), and is
-// then used again in the same way. A record knows the object's places, and thereby its
+//
+// A bucket has a time: from the write that gives its value the first object to the write that
+// takes the last one away. A value that comes back gets a new bucket, which leads to the one
+// before, as versions do. So a write that makes a bucket, or ends one, changes no cell that a
+// reader may look at, and needs no stand-in. A bucket that is over is dropped when no open
+// snapshot lies within its time (index.go), and is then used again as stand-ins are. A record knows the object's places, and thereby its
 // former index values. So a write runs the IndexFuncs on new objects only, and AddIndexers on
 // all; both run them one at a time, under the writers' mutex (STORE-48). Index runs one on
 // the reader's own object, at any time.
@@ -134,8 +137,8 @@
 //     objects or more lets others run before it begins, up to n/16 times, while as many such
 //     lists are under way as there are processors (readers.go).
 //   - Update: one version of 32 bytes, and O(i) to compare the index values with the former
-//     ones. Each value that changes costs three short-lived stand-ins. Delete: two for each
-//     array. A write is O(1) on average. An object of many values costs O(values).
+//     ones. A value that changes costs up to three short-lived stand-ins, and none where the old
+//     bucket ends and the new one begins. Delete: two for each array. A write is O(1) on average. An object of many values costs O(values).
 //   - A look at the slots: 2*GOMAXPROCS of them, rounded up to a power of two, at least 4.
 //     It covers more only while more snapshots are open, and once after that.
 //   - Replace: O(n*i), beside readers; other writers wait for it.
