@@ -94,24 +94,20 @@ func fit[E any](room []E, n int) []E {
 func (a *array) objects(room []any, seq uint64) []any {
 	blocks, n := a.length(seq)
 	list := fit(room, n)
-	for i, work := 0, 0; i<<blockShift < n; i++ {
+	for i := 0; i<<blockShift < n; i++ {
 		part := list[i<<blockShift : min((i+1)<<blockShift, n)]
 		if a.copies == nil {
-			work += readBlock(part, blocks[i], seq)
+			readBlock(part, blocks[i], seq)
 		} else {
-			work += a.copies.read(part, i, blocks[i], seq)
+			a.copies.read(part, i, blocks[i], seq)
 		}
-		if work >= yieldEvery {
-			runtime.Gosched()
-			work = 0
-		}
+		yield((i+1)<<blockShift - 1)
 	}
 	return list
 }
 
-// readBlock sets part to the objects that snapshot seq sees at the start of a block. It returns
-// how many it read, cell by cell.
-func readBlock(part []any, block []cell, seq uint64) (work int) {
+// readBlock sets part to the objects that snapshot seq sees at the start of a block.
+func readBlock(part []any, block []cell, seq uint64) {
 	for i := range part {
 		explore.Point("array.cell")
 		r := block[i].Load()
@@ -122,7 +118,6 @@ func readBlock(part []any, block []cell, seq uint64) (work int) {
 		}
 		part[i] = n.obj
 	}
-	return len(part)
 }
 
 // keys returns the keys of snapshot seq, in room if they fit there.

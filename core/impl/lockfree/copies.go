@@ -34,29 +34,27 @@ type objectsAt struct {
 	objects []any
 }
 
-// copyWork is the cost of an object from a copy, as a part of that of one from its cell.
-const copyWork = 8
-
-// read sets part to the objects that snapshot seq sees in the i-th block. It returns how many
-// objects read from their cells would take as long.
-func (c *copies) read(part []any, i int, block []cell, seq uint64) (work int) {
+// read sets part to the objects that snapshot seq sees in the i-th block.
+func (c *copies) read(part []any, i int, block []cell, seq uint64) {
 	explore.Point("copies.blocks")
 	b := (*c.blocks.Load())[i]
 	explore.Point("copies.touched")
 	touched := b.touched.Load()
 	if touched > seq {
-		return readBlock(part, block, seq)
+		readBlock(part, block, seq)
+		return
 	}
 	explore.Point("copies.copy")
 	if found := b.copy.Load(); found != nil && found.seq == touched {
-		return copy(part, found.objects) / copyWork
+		copy(part, found.objects)
+		return
 	}
-	work = readBlock(part, block, seq)
+	readBlock(part, block, seq)
 	explore.Point("copies.seen")
 	if b.seen.Load() != touched+1 {
 		explore.Point("copies.see")
 		b.seen.Store(touched + 1)
-		return work
+		return
 	}
 	made := &objectsAt{touched, slices.Clone(part)}
 	explore.Point("copies.publish")
@@ -68,7 +66,6 @@ func (c *copies) read(part []any, i int, block []cell, seq uint64) (work int) {
 		explore.Point("copies.withdraw")
 		b.copy.CompareAndSwap(made, nil)
 	}
-	return work
 }
 
 // touch drops the copy of the block in which pos lies. The writer calls it before it

@@ -38,7 +38,7 @@ func (f *floor) List() []any {
 		defer f.long.Add(-1)
 	}
 	list := make([]any, len(f.objects))
-	const stretch = 32768
+	const stretch = 4096
 	for from := 0; from < len(list); from += stretch {
 		copy(list[from:min(from+stretch, len(list))], f.objects[from:])
 		runtime.Gosched()
