@@ -43,17 +43,18 @@
 // write, so no snapshot sees an object twice or misses one. The record itself takes the
 // stand-in's place when the retire list is next gone through and no open snapshot is older.
 // The stand-in is used again once all slots were seen free after that (standin.go). That is a
-// quiescent state (Fraser 2004);
-// if the writer does not find one at once, it leaves the stand-in to the garbage collector.
+// quiescent state (Fraser 2004); if the writer does not find one at once, it leaves the stand-in
+// to the garbage collector.
 //
 // A bucket has a time: from the write that gives its value the first object to the write that
 // takes the last one away. A value that comes back gets a new bucket, which leads to the one
 // before, as versions do. So a write that makes a bucket, or ends one, changes no cell that a
 // reader may look at, and needs no stand-in. A bucket that is over is dropped when no open
-// snapshot lies within its time (index.go), and is then used again as stand-ins are. A record knows the object's places, and thereby its
-// former index values. So a write runs the IndexFuncs on new objects only, and AddIndexers on
-// all; both run them one at a time, under the writers' mutex (STORE-48). Index runs one on
-// the reader's own object, at any time.
+// snapshot lies within its time (index.go), and is then used again as stand-ins are.
+//
+// A record knows the object's places, and thereby its former index values. So a write runs
+// the IndexFuncs on new objects only, and AddIndexers on all; both run them one at a time,
+// under the writers' mutex (STORE-48). Index runs one on the reader's own object, at any time.
 //
 // A List would follow two pointers for each object. So readers keep copies of the objects,
 // in blocks of 256 cells, where a list found a block unchanged since the list before. A
@@ -133,12 +134,14 @@
 //
 // For n objects and i indexes.
 //
-//   - Get: O(1), a table lookup. List, ListKeys: O(n). ByIndex: O(matches). A List of 4,096
+//   - Get: O(1), a table lookup. List, ListKeys: O(n). ByIndex: O(matches). ListIndexFuncValues:
+//     O(values), and O(1) for each 64 values that there once were. A List of 4,096
 //     objects or more lets others run before it begins, up to n/16 times, while as many such
 //     lists are under way as there are processors (readers.go).
 //   - Update: one version of 32 bytes, and O(i) to compare the index values with the former
 //     ones. A value that changes costs up to three short-lived stand-ins, and none where the old
-//     bucket ends and the new one begins. Delete: two for each array. A write is O(1) on average. An object of many values costs O(values).
+//     bucket ends and the new one begins. Delete: two for each array. A write is O(1) on average.
+//     An object of many values costs O(values).
 //   - A look at the slots: 2*GOMAXPROCS of them, rounded up to a power of two, at least 4.
 //     It covers more only while more snapshots are open, and once after that.
 //   - Replace: O(n*i), beside readers; other writers wait for it.

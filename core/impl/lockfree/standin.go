@@ -71,8 +71,8 @@ type place struct {
 
 // reclaim replaces a stand-in by the record that it stands for, or by nothing. That is
 // possible when no open snapshot that reads the array is older, or when none of them saw
-// anything in the cell and the cell is empty now. Else reclaim drops what the snapshots do not see, and reports
-// false: the place must stay on the retire list.
+// anything in the cell and the cell is empty now. Else reclaim drops what the snapshots do not
+// see, and reports false: the place must stay on the retire list.
 func (p place) reclaim(w *write, open []uint64) bool {
 	a := p.array
 	c := a.cell(p.pos)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/informerbench/informerbench/core/contract"
 )
 
 func newest(t *table, key string) *version {
@@ -217,5 +219,54 @@ func TestArray(t *testing.T) {
 				t.Fatalf("write %d: snapshot %d is %v; want %v", w.seq, s.seq, got, s.objs)
 			}
 		}
+	}
+}
+
+// The table of an index has room for the values that there are, not for all that ever were.
+func TestTableOfAnIndexDoesNotGrowWithFormerValues(t *testing.T) {
+	t.Parallel()
+	const objects, rounds = 500, 100
+	for name, write := range map[string]func(s *Store, round int){
+		"one by one": func(s *Store, round int) {
+			for i := range objects {
+				s.Update(fmt.Sprint(i), thing{round, fmt.Sprint(round, "-", i)})
+			}
+		},
+		"all at once": func(s *Store, round int) {
+			var writes []contract.StoreTransaction
+			for i := range objects {
+				write := contract.StoreTransaction{Key: fmt.Sprint(i)}
+				write.Type, write.Object = contract.TransactionTypeUpdate, thing{round, fmt.Sprint(round, "-", i)}
+				writes = append(writes, write)
+			}
+			s.Transaction(writes...)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := New(contract.Indexers{"group": byGroup})
+			places := func() (n int) {
+				d := s.view.Load().indexes[0].buckets.dir.Load()
+				for i := 0; i < len(d.parts); i += 1 << (d.depth - d.parts[i].depth) {
+					n += len(d.entries[i])
+				}
+				return n
+			}
+			for round := range rounds {
+				write(s, round)
+			}
+			// A write of all has as many new values as former ones. A table is five eighths full
+			// when it is made, and a part that is split leaves some more room.
+			const most = 2 * objects * 8 / 5 * 2
+			if n := places(); n < objects || n > most {
+				t.Errorf("%d places for %d values, want at most %d", n, objects, most)
+			}
+			for i := range objects - 10 {
+				s.Delete(fmt.Sprint(i))
+			}
+			if n := places(); n > most/4 {
+				t.Errorf("%d places for 10 values", n)
+			}
+		})
 	}
 }
