@@ -225,7 +225,7 @@ func TestArray(t *testing.T) {
 // The table of an index has room for the values that there are, not for all that ever were.
 func TestTableOfAnIndexDoesNotGrowWithFormerValues(t *testing.T) {
 	t.Parallel()
-	const objects, rounds = 500, 100
+	const objects, rounds = 200, 100
 	for name, write := range map[string]func(s *Store, round int){
 		"one by one": func(s *Store, round int) {
 			for i := range objects {
