@@ -50,9 +50,12 @@ func (f *floor) Update(string, any) {}
 
 // BenchmarkBesideListers offers 10,000 Updates a second beside goroutines that list 100,000
 // objects. An op is a second. p99-ms is the delay of the Updates, each from when it was due
-// until it was made. floor-beside-store keeps a lockfree store that nobody uses, and its lists let
-// each other end first, so the garbage collector has as much to do as for lockfree. With
-// gc=rare it comes only when the heap has 4 GiB, so what is left is the work of the lists.
+// until it was made.
+//
+// impl=floor-beside-store is floor with two things that lockfree has: a full store in the heap,
+// through which the garbage collector looks though nobody uses it, and lists that let each other
+// end first. With gc=rare the collector runs only when the heap has 4 GiB, so nearly all time is
+// that of the lists.
 func BenchmarkBesideListers(b *testing.B) {
 	const objects, rate = 100_000, 10_000
 	items, keys, list := make(map[string]any, objects), make([]string, objects), make([]any, objects)

@@ -212,8 +212,8 @@ func (c *core) removeFromBucket(w *write, rec *record, i int) {
 }
 
 // reclaim takes b out of its table if no open snapshot lies within its time. It reports false
-// if b must stay on the retire list. Then none of its cells is on that list any more: each of
-// them waited only for a snapshot within this time (place.reclaim).
+// if b must stay on the retire list. When it goes, none of its cells is on that list any more:
+// each waited only for a snapshot within b's time (place.reclaim).
 //
 // From then on only a reader can reach b that found it before. Its snapshot sees nothing in b,
 // and it goes on to the bucket before, whose place in the chain b keeps for it.

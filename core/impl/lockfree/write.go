@@ -201,8 +201,8 @@ func (c *core) commit() {
 	idle := c.readers.idle()
 	if idle {
 		w.spares.recycle()
-		// A bucket stays if a cell of it is on the store's list. Of one that goes, the cell of
-		// its value may be there: that list is gone through below, before the bucket is used.
+		// Cells of a bucket that goes may be on the store's list: that one is gone through
+		// below, before the bucket is used again.
 		c.reclaim(&w.retireList, nil)
 	} else {
 		w.spares.forget()

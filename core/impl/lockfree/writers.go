@@ -132,7 +132,7 @@ func (v *view) valuesOfAll(x *index) indexing.Values {
 // withFilled returns v with one more index, of what is stored, which has these
 // values. The index is as of the newest committed write: a reader that loads the new view
 // opens a snapshot of that write or of a later one. An older snapshot still keeps versions
-// of the records, so cells of the index may wait for a snapshot that does not read them.
+// of the records, but no cell of the index waits for it (array.since).
 func (v *view) withFilled(x *index, values indexing.Values) *view {
 	w := &v.write
 	w.seq = v.committed.Load()
