@@ -116,6 +116,22 @@ func denseStores() []Mutant {
 				return all
 			}
 		}),
+		on("a value twice among many is entered twice", "an object of more than 16 values that has one twice is put under it twice", "STORE-18", func(d *dense) {
+			few := d.places
+			d.places = func(values map[string][]string) []place {
+				all := few(values)
+				for index, vs := range values {
+					if len(vs) <= 16 {
+						continue
+					}
+					all = slices.DeleteFunc(all, func(p place) bool { return p.index == index })
+					for _, v := range vs {
+						all = append(all, place{true, index, v})
+					}
+				}
+				return all
+			}
+		}),
 		on("empty index sets kept", "a value whose last object is gone keeps its empty set", "STORE-16", func(d *dense) {
 			d.leave = func(p place, r *row) {
 				d.leaveLocked(p, r)

@@ -116,6 +116,26 @@ var indexCases = []suite.Case[NewStore]{
 		delete(m.items, "empty-value")
 		agree(t, m, s, "after deleting those with one twice")
 	}, Why: "labels, volumes and owners give many values or none"},
+	{Clause: "STORE-18", Name: "many-twice", Run: func(t *suite.T, newStore NewStore) {
+		s := newStore(indexers())
+		m := fill(s, newItem("other", 0, "a", "v-7"))
+		// Stores often look through few values, and keep a set of many.
+		const most = 40
+		values := make([]string, most)
+		for i := range values {
+			values[i] = fmt.Sprint("v-", i)
+		}
+		for seq, of := range [][2]int{{0, 30}, {0, 30}, {10, most}, {0, 10}, {0, most}} {
+			from, to := of[0], of[1]
+			i := newItem("k", seq+1, "a", slices.Concat(values[from:to], values[from:(from+to)/2], values[from:from+1])...)
+			s.Update("k", i)
+			m.items["k"] = i
+			agree(t, m, s, "after writing "+i.name)
+		}
+		s.Delete("k")
+		delete(m.items, "k")
+		agree(t, m, s, "after Delete")
+	}, Why: "an object that has a value twice among many leaves one of them behind when it goes"},
 	{Clause: "STORE-19", Name: "update-moves", Run: func(t *suite.T, newStore NewStore) {
 		s := newStore(indexers())
 		m := fill(s, newItem("other", 0, "a", "x", "y", "z").withMaybe("p"))

@@ -78,12 +78,17 @@ func (v Values) Append(name string, compute contract.IndexFunc, key string, obj 
 	return v
 }
 
-// Add appends a copy of the list, each value once. O(values); it allocates only when the
-// memory of v is full.
+// Add appends a copy of the list, each value once. A list of more than Few values keeps those
+// that it has twice: a store that marks the buckets finds them as it looks the values up, in
+// less time than a set of the values takes. O(values); it allocates only when the memory of v
+// is full.
 func (v *Values) Add(list []string) {
-	if len(list) == 1 {
+	switch {
+	case len(list) == 1:
 		v.texts = append(v.texts, list[0])
-	} else {
+	case len(list) > Few:
+		v.texts = append(v.texts, list...)
+	default:
 		v.texts = appendDistinct(v.texts, list)
 	}
 	v.ends = append(v.ends, len(v.texts))
@@ -134,7 +139,7 @@ func appendManyDistinct(texts, values []string) []string {
 }
 
 // Few is the largest number of values or places for a linear search. For more of them a
-// write builds a map, so no write costs more than O(values) (STORE-49).
+// write builds a map or marks buckets, so no write costs more than O(values) (STORE-49).
 const Few = 16
 
 // Wanted is the set of buckets, by index and value, that an object of many values must be in.

@@ -5,9 +5,9 @@ import (
 	"github.com/informerbench/informerbench/core/impl/indexing"
 )
 
-// fetchLen is how many writes of a Transaction are fetched together. It is more than a
-// processor has cache misses under way at once, and so few that the fetched lines are still
-// there when the writes come.
+// fetchLen is how many writes of a Transaction, or values of an object, are fetched together.
+// It is more than a processor has cache misses under way at once, and so few that the fetched
+// lines are still there when the writes come.
 const fetchLen = 16
 
 // fetch brings into the cache what the writes of a part of a Transaction will read, at most
@@ -25,11 +25,7 @@ func (c *core) fetch(txns []contract.StoreTransaction) (words [fetchLen]uint64) 
 	if len(txns) == 1 {
 		return words
 	}
-	dir := c.keys.dir.Load()
-	for i := range txns {
-		entries := dir.entries[words[i]>>(64-dir.depth)]
-		c.write.fetched += entries[home(entries, words[i])].word.Load()
-	}
+	c.write.fetched += c.keys.fetch(words[:len(txns)])
 	var found [fetchLen]*record
 	recs := found[:0]
 	for i := range txns {
@@ -53,4 +49,37 @@ func (c *core) fetch(txns []contract.StoreTransaction) (words [fetchLen]uint64) 
 		}
 	}
 	return words
+}
+
+// fetchValues brings into the cache what the search for values in an index will read, of at most
+// fetchLen of them, and returns their words.
+func (c *core) fetchValues(x *index, values []string) (words [fetchLen]uint64) {
+	for i, value := range values {
+		words[i] = x.buckets.word(value)
+	}
+	c.write.fetched += x.buckets.fetch(words[:len(values)])
+	return words
+}
+
+// fetchBuckets is fetchValues for the values of buckets.
+func (c *core) fetchBuckets(buckets []*bucket) (words [fetchLen]uint64) {
+	for i, b := range buckets {
+		words[i] = b.index.buckets.word(b.key())
+	}
+	if len(buckets) > 1 {
+		for i, b := range buckets {
+			c.write.fetched += b.index.buckets.fetch(words[i : i+1])
+		}
+	}
+	return words
+}
+
+// fetch reads the entries at which the searches for words begin, and returns a sum of them.
+func (t *table) fetch(words []uint64) (sum uint64) {
+	dir := t.dir.Load()
+	for _, word := range words {
+		entries := dir.entries[word>>(64-dir.depth)]
+		sum += entries[home(entries, word)].word.Load()
+	}
+	return sum
 }

@@ -128,10 +128,14 @@ func (c *core) isIn(x *index, value string, rec *record) bool {
 	})
 }
 
-// addToBucket puts rec in the bucket of value, in which it is not. For asIs see push.
+// addToBucket puts rec in the bucket of value, in which it is not. For asIs see array.push.
 func (c *core) addToBucket(w *write, x *index, word uint64, value string, rec *record, asIs bool) {
-	b := c.bucket(w, x, word, value)
-	rec.addPosting(posting{b.pos, b.objects.push(w, rec, asIs || b.objects.since == w.seq)})
+	rec.addPosting(c.bucket(w, x, word, value).push(w, rec, asIs))
+}
+
+// push puts rec in b, in which it is not, and returns its place there. For asIs see array.push.
+func (b *bucket) push(w *write, rec *record, asIs bool) posting {
+	return posting{b.pos, b.objects.push(w, rec, asIs || b.objects.since == w.seq)}
 }
 
 // bucket returns the bucket of a value, to which the caller then adds an object. From now
@@ -211,13 +215,14 @@ func (c *core) removeFromBucket(w *write, rec *record, i int) {
 	}
 }
 
-// reclaim takes b out of its table if no open snapshot lies within its time. It reports false
+// reclaim takes b out of its table if no open snapshot lies within its time. word is that of its
+// value in the table, or 0, which reclaim then computes if it needs it. It reports false
 // if b must stay on the retire list. When it goes, none of its cells is on that list any more:
 // each waited only for a snapshot within b's time (place.reclaim).
 //
 // From then on only a reader can reach b that found it before. Its snapshot sees nothing in b,
 // and it goes on to the bucket before, whose place in the chain b keeps for it.
-func (b *bucket) reclaim(c *core, open []uint64) bool {
+func (b *bucket) reclaim(c *core, open []uint64, word uint64) bool {
 	until := b.until.Load()
 	if until == 0 { // it was emptied, and got an object again in the same write
 		b.retired = false
@@ -234,7 +239,7 @@ func (b *bucket) reclaim(c *core, open []uint64) bool {
 		explore.Point("bucket.unchain")
 		later.prior.Store(prior)
 	} else {
-		b.index.replace(b, prior, c.committed.Load()+1) // a later number: the write may have rebuilt the part before
+		b.index.replace(b, word, prior, c.committed.Load()+1) // a later number: the write may have rebuilt the part before
 	}
 	c.buckets[b.pos] = nil
 	c.freeIDs = append(c.freeIDs, b.pos)
@@ -246,9 +251,11 @@ func (b *bucket) reclaim(c *core, open []uint64) bool {
 }
 
 // replace puts the bucket before b, nil for none, in the place of b in the table.
-func (x *index) replace(b, prior *bucket, writing uint64) {
+func (x *index) replace(b *bucket, word uint64, prior *bucket, writing uint64) {
 	t := &x.buckets
-	word := t.word(b.key())
+	if word == 0 {
+		word = t.word(b.key())
+	}
 	part, e := t.find(word, b.key())
 	explore.Point("bucket.replace")
 	if prior != nil {
@@ -323,32 +330,35 @@ type mark uint8
 const (
 	unmarked mark = iota
 	held          // the record is in it
-	wanted        // and stays there
+	wanted        // and stays there, or was put there
 )
 
-// reindexMany is reindex for an object of many values. Marks on the buckets take the place of
-// a set of their values.
+// reindexMany is reindex for an object of many values, which may be in values twice. Marks on
+// the buckets take the place of sets of values, so each value is looked up once.
 func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *indexing.Values) {
 	for _, p := range rec.postings() {
 		c.buckets[p.bucket].mark = held
 	}
-	type missing struct {
-		index *index
-		word  uint64
-		value string
-	}
-	var added []missing
+	added, staying := []posting(nil), 0
 	for i, x := range indexes {
-		for _, value := range values.List(i) {
-			word := x.buckets.word(value)
-			_, e := x.buckets.find(word, value)
-			if b := e.bucket(); b != nil && b.mark == held {
+		for list := range slices.Chunk(values.List(i), fetchLen) {
+			words := c.fetchValues(x, list)
+			for j, value := range list {
+				b := c.bucket(w, x, words[j], value)
+				switch b.mark {
+				case held:
+					staying++
+				case unmarked:
+					if added == nil {
+						added = make([]posting, 0, values.Count()-staying)
+					}
+					added = append(added, b.push(w, rec, rec.isNew()))
+				}
 				b.mark = wanted
-			} else {
-				added = append(added, missing{x, word, value})
 			}
 		}
 	}
+	w.emptied = slices.Grow(w.emptied, len(rec.postings())-staying)
 	for i := 0; i < len(rec.postings()); {
 		b := c.buckets[rec.postings()[i].bucket]
 		if b.mark == wanted {
@@ -358,7 +368,8 @@ func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *inde
 		}
 		b.mark = unmarked
 	}
-	for _, m := range added {
-		c.addToBucket(w, m.index, m.word, m.value, rec, rec.isNew())
+	for _, p := range added {
+		c.buckets[p.bucket].mark = unmarked
+		rec.addPosting(p)
 	}
 }

@@ -142,11 +142,15 @@ func (t *table) find(word uint64, key string) (*part, *entry) {
 // insert adds item, for whose key find returned the part p and no entry.
 func (t *table) insert(word uint64, item *keyed, p *part, writing uint64) {
 	for p.full() {
-		// An index whose values come and go needs room for those that a write adds beside those
-		// that it drops: a part that shrank with each rebuild would grow again in steps.
 		room := 0
 		if t.shown == nil {
+			// An index whose values come and go needs room for those that a write adds beside
+			// those that it drops: a part that shrank with each rebuild would grow again in steps.
+			// With the room for twice its values it is rebuilt half as often.
 			room = len(p.entries) * 5 / 8
+			if p.live < p.used*3/4 {
+				room = max(room, 2*p.live)
+			}
 		}
 		t.rebuild(p, word, writing, room)
 		p = t.dir.Load().part(word)

@@ -237,7 +237,7 @@ func (c *core) reclaim(list *retireList, open []uint64) {
 	if len(open) > 0 {
 		list.updated = drop(list.updated, func(r *record) bool { return !r.prune(open) })
 		list.changed = drop(list.changed, func(p place) bool { return p.reclaim(&c.write, open) })
-		list.emptied = drop(list.emptied, func(b *bucket) bool { return b.reclaim(c, open) }) // after its cells
+		list.emptied = drop(list.emptied, func(b *bucket) bool { return b.reclaim(c, open, 0) }) // after its cells
 		return
 	}
 	for _, r := range list.updated {
@@ -246,10 +246,20 @@ func (c *core) reclaim(list *retireList, open []uint64) {
 	for _, p := range list.changed {
 		p.reclaim(&c.write, nil)
 	}
-	for _, b := range list.emptied {
-		b.reclaim(c, nil)
+	if len(list.emptied) > 0 {
+		c.reclaimBuckets(list.emptied)
 	}
 	list.updated, list.changed, list.emptied = emptied(list.updated), emptied(list.changed), emptied(list.emptied)
+}
+
+// reclaimBuckets takes buckets out of their tables. No snapshot may be open.
+func (c *core) reclaimBuckets(emptied []*bucket) {
+	for part := range slices.Chunk(emptied, fetchLen) {
+		words := c.fetchBuckets(part)
+		for i, b := range part {
+			b.reclaim(c, nil, words[i])
+		}
+	}
 }
 
 // reclaimed sets when the store's list is gone through again.
