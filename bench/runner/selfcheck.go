@@ -203,7 +203,7 @@ func (b buildCase) String() string {
 // this program.
 func (c *selfCheck) builds(ctx context.Context) error {
 	fmt.Fprintf(c.out, "## Two builds and a gate\n\n`benchrun pair --component store --impl clientgo,%s -f update.yaml --forks %d --gate '%s'`: Update of 10,000 pods alone, %s of it in a process, %d processes of each. Head's %s is slower by the share given.\n\n", plantedStore, buildsForks, buildsGate, buildsOperation, buildsForks, plantedStore)
-	fmt.Fprintf(c.out, "| head's %s | exit 1 | exit 3 | exit 0 | ratio, median | time of a pair, median | longest |\n|---|---|---|---|---|---|---|\n", plantedStore)
+	fmt.Fprintf(c.out, "| head's %s | exit 1 | exit 3 | exit 0 | ratio, median | time of a pair, median; longest |\n|---|---|---|---|---|---|\n", plantedStore)
 	gate, err := compare.ParseGate(buildsGate)
 	if err != nil {
 		return err
@@ -240,7 +240,7 @@ func (c *selfCheck) builds(ctx context.Context) error {
 				wrong = append(wrong, fmt.Sprintf("%s: pair %d says %s: %s", b, k+1, r.Outcome(), r.Gates[0].Detail))
 			}
 		}
-		fmt.Fprintf(c.out, "| %s | %d | %d | %d | %.3f | %.0f s | %.0f s |\n", b, outcomes[compare.Regression], outcomes[compare.Undetermined], outcomes[compare.Pass], stats.MedianOf(ratios), stats.MedianOf(took), slices.Max(took))
+		fmt.Fprintf(c.out, "| %s | %d | %d | %d | %.3f | %.0f s; %.0f s |\n", b, outcomes[compare.Regression], outcomes[compare.Undetermined], outcomes[compare.Pass], stats.MedianOf(ratios), stats.MedianOf(took), slices.Max(took))
 		if longest := slices.Max(took); longest > b.within.Seconds() {
 			wrong = append(wrong, fmt.Sprintf("%s: a pair took %.0f s, want %s at most", b, longest, b.within))
 		}
