@@ -117,21 +117,39 @@ var indexCases = []suite.Case[NewStore]{
 		agree(t, m, s, "after deleting those with one twice")
 	}, Why: "labels, volumes and owners give many values or none"},
 	{Clause: "STORE-18", Name: "many-twice", Run: func(t *suite.T, newStore NewStore) {
-		s := newStore(indexers())
-		m := fill(s, newItem("other", 0, "a", "v-7"))
-		// Stores often look through few values, and keep a set of many.
-		const most = 40
+		const most = 40 // stores often look through few values, and keep a set of many
 		values := make([]string, most)
 		for i := range values {
 			values[i] = fmt.Sprint("v-", i)
 		}
-		for seq, of := range [][2]int{{0, 30}, {0, 30}, {10, most}, {0, 10}, {0, most}} {
-			from, to := of[0], of[1]
-			i := newItem("k", seq+1, "a", slices.Concat(values[from:to], values[from:(from+to)/2], values[from:from+1])...)
-			s.Update("k", i)
-			m.items["k"] = i
-			agree(t, m, s, "after writing "+i.name)
+		seq := 0
+		// k has the values from one number up to another, the first half of them twice.
+		k := func(from, to int) *item {
+			seq++
+			return newItem("k", seq, "a", slices.Concat(values[from:to], values[from:(from+to)/2])...)
 		}
+		s := newStore(indexers(one, maybe))
+		m := fill(s, newItem("other", 0, "a", "v-7"), k(0, 30))
+		must(t, s.AddIndexers(indexers(many)))
+		agree(t, m, s, "after AddIndexers")
+		write := func(of ...*item) {
+			m.items["k"] = of[len(of)-1]
+			if len(of) == 1 {
+				s.Update("k", of[0])
+			} else {
+				s.(contract.Transactor).Transaction(update(of[0]), update(of[1]), remove("k"), add(of[2]))
+			}
+			agree(t, m, s, "after writing "+m.items["k"].name)
+		}
+		for _, of := range [][2]int{{0, 30}, {10, most}, {0, 10}, {0, most}} {
+			write(k(of[0], of[1]))
+		}
+		if _, is := s.(contract.Transactor); is {
+			write(k(20, most), k(0, 25), k(10, most))
+		}
+		m.items["k"] = k(0, 20)
+		s.Replace(m.asMap(), "1")
+		agree(t, m, s, "after Replace")
 		s.Delete("k")
 		delete(m.items, "k")
 		agree(t, m, s, "after Delete")

@@ -29,13 +29,9 @@ var sentences = map[string][]sentence{
 // slice may be the object's own: do not change it.`, `The slice may be the object's
 // own: do not change it. valuesOf panics if the IndexFunc fails, so it must run before
 // anything is touched.`},
-		{`// order of the calls of Append or Add; no value is in a list twice. The zero value has no
-// lists.
-`, `// order of the calls of Add; no value is in a list twice. The zero value has no lists.
-`},
 		{`They lie one behind the
-// other in memory that is reused. Append uses a Room on the writer's stack; it serves a
-// store that computes values without a lock of its own. Add and Empty use the memory of a
+// other in memory that is reused. Append can use a Room on the writer's stack, in a store
+// that computes values without a lock of its own. Add and Empty use the memory of a
 // indexValues that the store keeps under its lock. They are quicker, since no call copies the
 // seven words of a indexValues.
 `, `They lie one behind the

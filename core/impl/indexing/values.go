@@ -7,13 +7,13 @@ import (
 )
 
 // Values is the index values of objects: a list for each index of each object, in the
-// order of the calls of Append or Add; no value is in a list twice. The zero value has no
-// lists.
+// order of the calls of Append or Add. No value is in a list twice, but in long ones of Add.
+// The zero value has no lists.
 //
 // The lists are copies, because a store keeps values beyond the next call of an IndexFunc,
 // and an IndexFunc may return the same slice each time (STORE-47). They lie one behind the
-// other in memory that is reused. Append uses a Room on the writer's stack; it serves a
-// store that computes values without a lock of its own. Add and Empty use the memory of a
+// other in memory that is reused. Append can use a Room on the writer's stack, in a store
+// that computes values without a lock of its own. Add and Empty use the memory of a
 // Values that the store keeps under its lock. They are quicker, since no call copies the
 // seven words of a Values (docs/log/stores.md).
 type Values struct {

@@ -82,14 +82,15 @@
 //     makes it the newest, and copies.go drops the copy of the block. If the key was
 //     deleted, array.go pushes its record again.
 //  7. index.go: if a value changed, reindex removes the record from the buckets of values
-//     that it lost and adds it to those of new values. The cells get stand-ins (array.go,
+//     that it lost and adds it to those of new values; of more than 16 values it adds first,
+//     and fetch.go brings their entries into the cache. The cells get stand-ins (array.go,
 //     standin.go).
 //  8. write.go: setResourceVersion, if the object has metadata.
 //  9. write.go: commit stores the number in committed. The write is visible from here on.
 //  10. values.go: show puts the objects into the entries for Get.
 //  11. write.go: what the write replaced goes to the retire list. If readers.go finds no
 //     open snapshot, or the reclaim threshold is passed, reclaim goes through that list
-//     (record.go, standin.go, index.go).
+//     (record.go, standin.go, index.go; fetch.go for buckets).
 //
 // # Linearization points
 //
@@ -149,7 +150,8 @@
 // A write's longest stops:
 //
 //   - the first look at the slots after a long snapshot goes through all that waited for it;
-//   - a full part of a table is copied: at most 1,024 entries of 32 bytes;
+//   - a full part of a table is copied: at most 1,024 entries of 32 bytes, or 2,048 in an
+//     index whose values come and go;
 //   - a block of 256 cells is made or copied;
 //   - a list grows and is copied: that of the buckets, with 8 bytes for each value of an index,
 //     or under an open snapshot the retire list, with 16 for each entry;

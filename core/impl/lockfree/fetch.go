@@ -51,13 +51,15 @@ func (c *core) fetch(txns []contract.StoreTransaction) (words [fetchLen]uint64) 
 	return words
 }
 
-// fetchValues brings into the cache what the search for values in an index will read, of at most
-// fetchLen of them, and returns their words.
+// fetchValues brings into the cache the entries at which the search for values in an index
+// begins, for at most fetchLen of them, and returns their words.
 func (c *core) fetchValues(x *index, values []string) (words [fetchLen]uint64) {
 	for i, value := range values {
 		words[i] = x.buckets.word(value)
 	}
-	c.write.fetched += x.buckets.fetch(words[:len(values)])
+	if len(values) > 1 {
+		c.write.fetched += x.buckets.fetch(words[:len(values)])
+	}
 	return words
 }
 

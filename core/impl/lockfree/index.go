@@ -138,8 +138,8 @@ func (b *bucket) push(w *write, rec *record, asIs bool) posting {
 	return posting{b.pos, b.objects.push(w, rec, asIs || b.objects.since == w.seq)}
 }
 
-// bucket returns the bucket of a value, to which the caller then adds an object. From now
-// on the value is one of the index's values.
+// bucket returns the bucket of a value. If it is new, or was over, the caller then adds an
+// object: from now on the value is one of the index's values.
 func (c *core) bucket(w *write, x *index, word uint64, value string) *bucket {
 	part, e := x.buckets.find(word, value)
 	prior := e.bucket()
@@ -333,13 +333,14 @@ const (
 	wanted        // and stays there, or was put there
 )
 
-// reindexMany is reindex for an object of many values, which may be in values twice. Marks on
-// the buckets take the place of sets of values, so each value is looked up once.
+// reindexMany is reindex for an object of many values, some of which may be listed twice. Marks
+// on the buckets take the place of sets of values, so each value is looked up once.
 func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *indexing.Values) {
+	former := len(rec.postings())
 	for _, p := range rec.postings() {
 		c.buckets[p.bucket].mark = held
 	}
-	added, staying := []posting(nil), 0
+	staying := 0
 	for i, x := range indexes {
 		for list := range slices.Chunk(values.List(i), fetchLen) {
 			words := c.fetchValues(x, list)
@@ -349,27 +350,20 @@ func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *inde
 				case held:
 					staying++
 				case unmarked:
-					if added == nil {
-						added = make([]posting, 0, values.Count()-staying)
-					}
-					added = append(added, b.push(w, rec, rec.isNew()))
+					rec.addPosting(b.push(w, rec, rec.isNew()))
 				}
 				b.mark = wanted
 			}
 		}
 	}
-	w.emptied = slices.Grow(w.emptied, len(rec.postings())-staying)
+	w.emptied = slices.Grow(w.emptied, former-staying)
 	for i := 0; i < len(rec.postings()); {
 		b := c.buckets[rec.postings()[i].bucket]
 		if b.mark == wanted {
 			i++
 		} else {
-			c.removeFromBucket(w, rec, i)
+			c.removeFromBucket(w, rec, i) // another posting takes its place
 		}
 		b.mark = unmarked
-	}
-	for _, p := range added {
-		c.buckets[p.bucket].mark = unmarked
-		rec.addPosting(p)
 	}
 }

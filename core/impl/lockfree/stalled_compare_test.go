@@ -80,7 +80,9 @@ func (r reading) against(v *view, want content) string {
 		for _, m := range want {
 			values, _ := x.compute(m)
 			for _, value := range values {
-				byValue[value] = append(byValue[value], m)
+				if !slices.Contains(byValue[value], m) { // the IndexFunc may list a value twice
+					byValue[value] = append(byValue[value], m)
+				}
 			}
 		}
 		got, wanted := slices.Sorted(slices.Values(r.values(x))), slices.Sorted(maps.Keys(byValue))

@@ -68,6 +68,18 @@ var historyIndexers = []struct {
 		return nil, nil
 	}},
 	{"number", named("v", 3), func(obj any) ([]string, error) { return []string{fmt.Sprint("v", obj.(*member).number%3)}, nil }},
+	// More values than a write compares one by one, the first of them twice.
+	{"many", named("m", 22), func(obj any) (values []string, err error) {
+		m := obj.(*member)
+		if m.groups&1 == 0 {
+			return nil, nil
+		}
+		from := m.number % 5
+		for i := range 18 {
+			values = append(values, fmt.Sprint("m", from+i))
+		}
+		return append(values, values[0]), nil
+	}},
 }
 
 // named returns n names.

@@ -83,7 +83,7 @@ func (e *entry) is(word uint64, key string) bool {
 
 const (
 	smallestPart = 8
-	largestPart  = 1024 // entries, unless the hashes are bad
+	largestPart  = 1024 // entries, unless the hashes are bad; twice as many if an index's values come and go
 )
 
 // init makes t an empty table.
@@ -146,10 +146,10 @@ func (t *table) insert(word uint64, item *keyed, p *part, writing uint64) {
 		if t.shown == nil {
 			// An index whose values come and go needs room for those that a write adds beside
 			// those that it drops: a part that shrank with each rebuild would grow again in steps.
-			// With the room for twice its values it is rebuilt half as often.
+			// With room for twice its values it is rebuilt less often.
 			room = len(p.entries) * 5 / 8
 			if p.live < p.used*3/4 {
-				room = max(room, 2*p.live)
+				room = max(room, min(2*p.live, 2*largestPart*5/8))
 			}
 		}
 		t.rebuild(p, word, writing, room)

@@ -255,9 +255,9 @@ func TestTableOfAnIndexDoesNotGrowWithFormerValues(t *testing.T) {
 			for round := range rounds {
 				write(s, round)
 			}
-			// A write of all has as many new values as former ones. A table is five eighths full
-			// when it is made, and a part that is split leaves some more room.
-			const most = 2 * objects * 8 / 5 * 2
+			// A write of all has as many new values as former ones, and a part has room for twice
+			// its values when it is made; then it is five eighths full.
+			const most = 2 * (2 * objects) * 8 / 5
 			if n := places(); n < objects || n > most {
 				t.Errorf("%d places for %d values, want at most %d", n, objects, most)
 			}

@@ -49,7 +49,7 @@ type write struct {
 	made        int             // versions and stand-ins with a past
 	retireList
 	spares  spares
-	fetched uint64 // the sum of what fetch read, so that it is read
+	fetched uint64 // the sum of what fetch.go read, so that it is read
 }
 
 // retireList holds the records, cells and buckets with a past that open snapshots may see,
@@ -253,10 +253,10 @@ func (c *core) reclaim(list *retireList, open []uint64) {
 }
 
 // reclaimBuckets takes buckets out of their tables. No snapshot may be open.
-func (c *core) reclaimBuckets(emptied []*bucket) {
-	for part := range slices.Chunk(emptied, fetchLen) {
-		words := c.fetchBuckets(part)
-		for i, b := range part {
+func (c *core) reclaimBuckets(buckets []*bucket) {
+	for some := range slices.Chunk(buckets, fetchLen) {
+		words := c.fetchBuckets(some)
+		for i, b := range some {
 			b.reclaim(c, nil, words[i])
 		}
 	}
@@ -282,9 +282,6 @@ func drop[T any](s []T, done func(T) bool) []T {
 // emptied returns s without elements, for reuse by the next write. It keeps no element
 // alive, and no room for more than 1,024.
 func emptied[T any](s []T) []T {
-	if len(s) == 0 {
-		return s
-	}
 	const most = 1024
 	if cap(s) > most {
 		return nil

@@ -124,6 +124,7 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 func (v *view) valuesOfAll(x *index) indexing.Values {
 	all := indexing.MakeValues(int(v.objects.n))
 	for _, r := range v.objects.records(v.committed.Load()) {
+		// withFilled enters each value of a list: Append leaves none in it twice, unlike Add.
 		all = all.Append(x.name, x.compute, r.key(), r.newest.Load().obj)
 	}
 	return all
