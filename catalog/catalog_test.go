@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +37,9 @@ func TestEveryWaiverIsNeeded(t *testing.T) {
 	for _, e := range All() {
 		for i, w := range e.Waivers {
 			t.Run(e.ID()+"/"+w.Clause, func(t *testing.T) {
+				if runtime.GOMAXPROCS(0) == 1 && slices.Contains([]string{"INFORMER-36", "STORE-38"}, w.Clause) {
+					t.Skip("the mistake shows only if two goroutines have a processor each")
+				}
 				strict := e
 				strict.Waivers = slices.Delete(slices.Clone(e.Waivers), i, i+1)
 				err := suite.UntilCaught(func(seed suite.Option) error {

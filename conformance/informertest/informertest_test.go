@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -51,7 +52,13 @@ func TestCheckPasses(t *testing.T) {
 }
 
 func TestEveryWaiverIsNeeded(t *testing.T) {
-	for _, clause := range []string{"INFORMER-31", restartClause, tellsClause} {
+	clauses := []string{"INFORMER-31", restartClause}
+	if goruntime.GOMAXPROCS(0) == 1 {
+		t.Logf("not %s, whose case needs two processors", tellsClause)
+	} else {
+		clauses = append(clauses, tellsClause)
+	}
+	for _, clause := range clauses {
 		t.Logf("%s", wantFailure(t, clause, cache.NewSharedIndexInformer))
 	}
 }
