@@ -34,8 +34,8 @@ const spinning = 3000
 // quickerThanTheList makes the calls of an informer and of its handler's goroutine on the
 // counter of a registration: the handler returns from the only object so far, while another
 // object comes and the informer syncs. No code of a user runs between the two steps of
-// client-go's Finished, so a case cannot hold it there, and this one tries often. Registrations of another kind are left to the witness, which
-// looks in each call.
+// client-go's Finished, so a case cannot hold it there, and this one tries often.
+// Registrations of another kind are left to the witness, which looks in each call.
 func quickerThanTheList(t *suite.T, e env) {
 	if runtime.GOMAXPROCS(0) == 1 {
 		t.Skipf("the handler and the list meet only if each has a processor")

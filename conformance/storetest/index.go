@@ -132,20 +132,15 @@ var indexCases = []suite.Case[NewStore]{
 		m := fill(s, newItem("other", 0, "a", "v-7"), k(0, 30))
 		must(t, s.AddIndexers(indexers(many)))
 		agree(t, m, s, "after AddIndexers")
-		write := func(of ...*item) {
-			m.items["k"] = of[len(of)-1]
-			if len(of) == 1 {
-				s.Update("k", of[0])
-			} else {
-				s.(contract.Transactor).Transaction(update(of[0]), update(of[1]), remove("k"), add(of[2]))
-			}
+		for _, of := range [][2]int{{0, 30}, {10, most}, {0, 10}, {0, most}} {
+			m.items["k"] = k(of[0], of[1])
+			s.Update("k", m.items["k"])
 			agree(t, m, s, "after writing "+m.items["k"].name)
 		}
-		for _, of := range [][2]int{{0, 30}, {10, most}, {0, 10}, {0, most}} {
-			write(k(of[0], of[1]))
-		}
-		if _, is := s.(contract.Transactor); is {
-			write(k(20, most), k(0, 25), k(10, most))
+		if b, is := s.(contract.Transactor); is {
+			m.items["k"] = k(10, most)
+			b.Transaction(update(k(20, most)), update(k(0, 25)), remove("k"), add(m.items["k"]))
+			agree(t, m, s, "after a Transaction with four writes of k")
 		}
 		m.items["k"] = k(0, 20)
 		s.Replace(m.asMap(), "1")

@@ -7,8 +7,8 @@ import (
 )
 
 // Values is the index values of objects: a list for each index of each object, in the
-// order of the calls of Append or Add. No value is in a list twice, but in long ones of Add.
-// The zero value has no lists.
+// order of the calls of Append or Add. A list of Append has no value twice; for those of Add see
+// there. The zero value has no lists.
 //
 // The lists are copies, because a store keeps values beyond the next call of an IndexFunc,
 // and an IndexFunc may return the same slice each time (STORE-47). They lie one behind the

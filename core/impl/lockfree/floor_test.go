@@ -52,9 +52,9 @@ func (f *floor) Update(string, any) {}
 // objects. An op is a second. p99-ms is the delay of the Updates, each from when it was due
 // until it was made.
 //
-// impl=floor-beside-store is floor with two things that lockfree has: a full store in the heap,
-// through which the garbage collector looks though nobody uses it, and lists that let each other
-// end first. With gc=rare the collector runs only when the heap has 4 GiB, so nearly all time is
+// impl=floor-beside-store has two more things in common with lockfree. A full store that nobody
+// uses is in the heap, so the garbage collector has as much to mark. And while as many lists run
+// as there are processors, a further one lets them end first. With gc=rare the collector runs only when the heap has 4 GiB, so nearly all time is
 // that of the lists.
 func BenchmarkBesideListers(b *testing.B) {
 	const objects, rate = 100_000, 10_000

@@ -333,8 +333,9 @@ const (
 	wanted        // and stays there, or was put there
 )
 
-// reindexMany is reindex for an object of many values, some of which may be listed twice. Marks
-// on the buckets take the place of sets of values, so each value is looked up once.
+// reindexMany is reindex for an object of many values, each of which may be listed twice. It
+// looks each value up once: the mark of its bucket says whether the record is in there. The
+// record enters its new buckets before it leaves the others. O(values).
 func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *indexing.Values) {
 	former := len(rec.postings())
 	for _, p := range rec.postings() {
