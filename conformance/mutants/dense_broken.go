@@ -105,33 +105,8 @@ func denseStores() []Mutant {
 				}
 			}
 		}),
-		on("a value twice is entered twice", "an object that has a value twice is put under it twice", "STORE-18", func(d *dense) {
-			d.places = func(values map[string][]string) []place {
-				all := []place{{}}
-				for index, vs := range values {
-					for _, v := range vs {
-						all = append(all, place{true, index, v})
-					}
-				}
-				return all
-			}
-		}),
-		on("a value twice among many is entered twice", "an object of more than 16 values that has one twice is put under it twice", "STORE-18", func(d *dense) {
-			few := d.places
-			d.places = func(values map[string][]string) []place {
-				all := few(values)
-				for index, vs := range values {
-					if len(vs) <= 16 {
-						continue
-					}
-					all = slices.DeleteFunc(all, func(p place) bool { return p.index == index })
-					for _, v := range vs {
-						all = append(all, place{true, index, v})
-					}
-				}
-				return all
-			}
-		}),
+		on("a value twice is entered twice", "an object that has a value twice is put under it twice", "STORE-18", entersRepeats(0)),
+		on("a value twice among many is entered twice", "an object of more than 16 values that has one twice is put under it twice", "STORE-18", entersRepeats(16)),
 		on("empty index sets kept", "a value whose last object is gone keeps its empty set", "STORE-16", func(d *dense) {
 			d.leave = func(p place, r *row) {
 				d.leaveLocked(p, r)
@@ -298,6 +273,25 @@ func (s replacesInShares) Replace(items map[string]any, resourceVersion string) 
 	}
 	halves.Wait()
 	s.dense.Replace(items, resourceVersion)
+}
+
+// entersRepeats puts an object with more than this many values in an index under each of them
+// as often as it is listed.
+func entersRepeats(moreThan int) func(d *dense) {
+	return func(d *dense) {
+		d.places = func(values map[string][]string) []place {
+			all := placesOf(values)
+			for index, listed := range values {
+				if len(listed) > moreThan {
+					all = slices.DeleteFunc(all, func(p place) bool { return p.indexed && p.index == index })
+					for _, v := range listed {
+						all = append(all, place{true, index, v})
+					}
+				}
+			}
+			return all
+		}
+	}
 }
 
 // without gives the places that are not among others.
