@@ -218,6 +218,18 @@ var coreCases = []suite.Case[constructor]{
 		collected(t, refs)
 		runtime.KeepAlive(h)
 	}},
+	{Clause: "DELAY-9", Name: "added-by-AddMany", Why: "a queue that takes items in by the batch would keep the keys of batches", Run: batched(func(t *suite.T, newHeap func() batchHeap) {
+		h := newHeap()
+		h.Add("stays", at(100000))
+		refs := addTraceableMany(h, 64)
+		for range 64 {
+			if _, ok := h.PopReady(at(1000)); !ok {
+				t.Fatalf("PopReady stopped before the 64 ready items were out")
+			}
+		}
+		collected(t, refs)
+		runtime.KeepAlive(h)
+	})},
 }
 
 // addTraceable adds n items of a kilobyte each, with memory of their own that
@@ -229,6 +241,18 @@ func addTraceable(h contract.DelayHeap[string], n int) []weak.Pointer[byte] {
 		refs[i] = weak.Make(stringData(item))
 		h.Add(item, at(i))
 	}
+	return refs
+}
+
+// addTraceableMany is addTraceable by AddMany.
+func addTraceableMany(h batchHeap, n int) []weak.Pointer[byte] {
+	refs, batch := make([]weak.Pointer[byte], n), make([]contract.Waiting[string], n)
+	for i := range refs {
+		item := traceable(i)
+		refs[i] = weak.Make(stringData(item))
+		batch[i] = contract.Waiting[string]{Item: item, ReadyAt: at(i)}
+	}
+	h.AddMany(batch)
 	return refs
 }
 

@@ -241,6 +241,12 @@ var batchCases = fifoCases{
 		want(90, "90 events that waited behind others")
 		b.drain()
 	}),
+	check("FIFO-45", "each-producer-wakes", whySleeps, func(t *suite.T, construct newFIFO) {
+		if !hasBatches(t, construct) {
+			t.Skipf("the FIFO has no PopBatch")
+		}
+		eachProducerWakes(t, construct, byPopBatch)
+	}),
 	ofBatches("FIFO-45", "waits-and-closes", "a controller that pops in batches hangs or spins", func(b *fixture, popBatch func(error) batch) {
 		popper := b.f.(contract.BatchPopper)
 		for round := range b.t.Scale(50) {

@@ -163,7 +163,7 @@ var concurrentCases = fifoCases{
 			}
 		}
 	}),
-	unlocked("FIFO-21", "both-at-once", "one of two workers sleeps while the other's slow handler keeps work waiting", func(t *suite.T, construct newFIFO) {
+	unlocked(check("FIFO-21", "both-at-once", "one of two workers sleeps while the other's slow handler keeps work waiting", func(t *suite.T, construct newFIFO) {
 		rnd := t.Rand()
 		for round := range t.Scale(300) {
 			b := setUp(t, construct, nil)
@@ -195,7 +195,7 @@ var concurrentCases = fifoCases{
 				await(t, w, "a Pop still waits though something waits for it; the process of each of two Pops waits for the other's")
 			}
 		}
-	}),
+	})),
 	check("FIFO-21", "many-consumers", "an event is handled by two workers, or by none", func(t *suite.T, construct newFIFO) {
 		n := t.Scale(300)
 		b := setUp(t, construct, nil)
@@ -243,19 +243,19 @@ var concurrentCases = fifoCases{
 			}
 		}
 	}),
-	check("FIFO-23", "calls-during-process", "the store is read by a relist while the consumer writes it, and deletions are missed", func(t *suite.T, construct newFIFO) {
-		o := obj("a", 1)
+	byEachPopper("FIFO-23", "calls-during-process", "the store is read by a relist while the consumer writes it, and deletions are missed", func(t *suite.T, construct newFIFO, by popper) {
+		objs := by.objects()
 		for name, call := range map[string]func(f contract.FIFO) error{
-			"Delete":  func(f contract.FIFO) error { return f.Delete(o) },
+			"Delete":  func(f contract.FIFO) error { return f.Delete(objs[0]) },
 			"Replace": func(f contract.FIFO) error { return f.Replace(nil, "7") },
 			"Resync":  func(f contract.FIFO) error { return f.Resync() },
 		} {
 			for range t.Scale(5) {
-				store, consulted := watchedStore(t, o)
-				b := setUp(t, construct, store)
-				b.add(o)
+				store, consulted := watchedStore(t, objs...)
+				b := by.setUp(t, construct, store)
+				b.add(listOf(objs)...)
 				var called <-chan error
-				b.popWith(func(any, bool) error {
+				b.take(func(any, bool) error {
 					// The call may wait for process, so process leaves it time and does not wait for it.
 					called = start(t, func() error { return call(b.f) })
 					consulted.inProcess.Store(true)

@@ -6,7 +6,8 @@
 // Cases for an optional capability that the FIFO lacks (contract.BatchPopper,
 // contract.KeyedQueue, a transformer) are skipped with the reason. So are those of
 // contract.CapUnlocked unless [Unlocked] claims it. [Fuzz] turns the random histories into
-// a fuzz target.
+// a fuzz target. A case on what must hold while process runs pops with Pop and then, where
+// the FIFO has it, with PopBatch.
 //
 // For each clause, sequential cases come first, then random histories against a simple
 // model of each class, then concurrent cases that are meant for -race too. Nothing depends

@@ -91,5 +91,5 @@ func check(clause, name, why string, run func(t *suite.T, construct newFIFO)) fi
 
 func cases() fifoCases {
 	return slices.Concat(coreCases, keyCases, initialCases, coalescingCases, relistCases,
-		inOrderCases, batchCases, keyedCases, transformCases, historyCases, concurrentCases, crowdCases, inFlightCases)
+		inOrderCases, batchCases, keyedCases, transformCases, historyCases, concurrentCases, crowdCases, inFlightCases, memoryCases)
 }

@@ -65,6 +65,7 @@ type fixture struct {
 	t     *suite.T
 	f     contract.FIFO
 	class contract.FIFOClass
+	by    popper // how take pops
 }
 
 // setUp constructs a FIFO. It closes the FIFO when the case ends, so that no Pop stays
@@ -75,7 +76,7 @@ func setUp(t *suite.T, construct newFIFO, known contract.KeyListerGetter) *fixtu
 
 func setUpFIFO(t *suite.T, f contract.FIFO) *fixture {
 	t.Cleanup(f.Close)
-	return &fixture{t, f, classOf(t.Config())}
+	return &fixture{t, f, classOf(t.Config()), byPop}
 }
 
 // only skips the case unless the FIFO is of one of the classes.
@@ -117,34 +118,6 @@ func (b *fixture) synced(want bool, when string) {
 	}
 }
 
-// popped is the result of one Pop.
-type popped struct {
-	deltas    contract.Deltas // the argument of process
-	item      any             // the result of Pop
-	isInitial bool
-	calls     int // calls of process
-	err       error
-}
-
-// popOnce pops on the calling goroutine; process may be nil.
-func popOnce(f contract.FIFO, process contract.PopProcessFunc) (p popped) {
-	p.item, p.err = f.Pop(func(o any, isInInitialList bool) error {
-		p.calls++
-		p.isInitial = isInInitialList
-		deltas, ok := o.(contract.Deltas)
-		if !ok {
-			return fmt.Errorf("process was given %T, not Deltas", o)
-		}
-		// A copy: it keeps the deltas if the FIFO changes its own slice afterwards.
-		p.deltas = slices.Clone(deltas)
-		if process != nil {
-			return process(o, isInInitialList)
-		}
-		return nil
-	})
-	return p
-}
-
 // start runs f on a goroutine of its own; a panic fails the case.
 func start[R any](t *suite.T, f func() R) <-chan R {
 	done := make(chan R, 1)
@@ -175,8 +148,15 @@ func await[R any](t *suite.T, done <-chan R, what any) R {
 
 // popWith pops an item that must be waiting.
 func (b *fixture) popWith(process contract.PopProcessFunc) popped {
-	done := start(b.t, func() popped { return popOnce(b.f, process) })
-	return await(b.t, done, "Pop does not return although something waits")
+	return b.popBy(byPop, process)
+}
+
+// take is popWith by the fixture's popper.
+func (b *fixture) take(process contract.PopProcessFunc) popped { return b.popBy(b.by, process) }
+
+func (b *fixture) popBy(by popper, process contract.PopProcessFunc) popped {
+	done := start(b.t, func() popped { return by.once(b.f, process) })
+	return await(b.t, done, by.name+" does not return although something waits")
 }
 
 // pop pops an item that must be waiting and checks its deltas.

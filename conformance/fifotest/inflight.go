@@ -9,17 +9,18 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/core/contract"
 )
 
-// during pops what must be waiting, and has call run on another goroutine while
-// process runs; afterwards process does the rest. Where producers never wait, call
-// has returned by then; elsewhere it has had time to come.
+// during pops what must be waiting, by the fixture's popper, and has call run on another
+// goroutine while process runs; afterwards process does the rest. Where producers never wait,
+// call has returned by then; elsewhere it has had time to come.
 func (b *fixture) during(call func() error, process func(contract.Deltas) error) popped {
 	var called <-chan error
-	p := b.popWith(func(o any, _ bool) error {
+	p := b.take(func(o any, _ bool) error {
 		called = start(b.t, call)
 		if settingsOf(b.t).unlocked {
 			called = b.returned(called)
@@ -31,7 +32,7 @@ func (b *fixture) during(call func() error, process func(contract.Deltas) error)
 		return process(o.(contract.Deltas))
 	})
 	if called == nil {
-		b.t.Fatalf("process was not called: Pop returned %v", p.err)
+		b.t.Fatalf("process was not called: %s returned %v", b.by.name, p.err)
 	}
 	b.must(await(b.t, called, "a call that came during process does not return after it"))
 	return p
@@ -149,14 +150,16 @@ var flights = []flight{
 	},
 }
 
-// unlocked makes a case one for FIFOs that claim contract.CapUnlocked.
-func unlocked(clause, name, why string, run func(t *suite.T, construct newFIFO)) fifoCase {
-	return check(clause, name, why, func(t *suite.T, construct newFIFO) {
+// unlocked makes c a case for FIFOs that claim contract.CapUnlocked.
+func unlocked(c fifoCase) fifoCase {
+	run := c.Run
+	c.Run = func(t *suite.T, construct newFIFO) {
 		if !settingsOf(t).unlocked {
 			t.Skipf("the FIFO does not claim that producers never wait for process (fifotest.Unlocked)")
 		}
 		run(t, construct)
-	})
+	}
+	return c
 }
 
 // producingCalls are the producing methods, on a FIFO that knows a.
@@ -173,9 +176,9 @@ var producingCalls = []struct {
 }
 
 var inFlightCases = fifoCases{
-	unlocked("FIFO-57", "producers-go-on", "a slow handler stops the watch, until the API server closes it", func(t *suite.T, construct newFIFO) {
+	unlocked(byEachPopper("FIFO-57", "producers-go-on", "a slow handler stops the watch, until the API server closes it", func(t *suite.T, construct newFIFO, by popper) {
 		for _, waiting := range []int{1, 5000} {
-			b := setUp(t, construct, known(obj("a", 0)))
+			b := by.setUp(t, construct, known(obj("a", 0)))
 			for i := range waiting {
 				b.update(obj(fmt.Sprintf("k%d", i), i))
 			}
@@ -187,28 +190,29 @@ var inFlightCases = fifoCases{
 				}
 			}
 		}
-	}),
-	unlocked("FIFO-57", "process-calls", "a handler that feeds its own informer hangs for ever", func(t *suite.T, construct newFIFO) {
+	})),
+	unlocked(byEachPopper("FIFO-57", "process-calls", "a handler that feeds its own informer hangs for ever", func(t *suite.T, construct newFIFO, by popper) {
 		for _, c := range producingCalls {
-			b := setUp(t, construct, known(obj("a", 0)))
-			b.add(obj("z", 1))
-			if p := b.popWith(func(any, bool) error { return c.call(b.f) }); p.err != nil {
+			b := by.setUp(t, construct, known(obj("a", 0)))
+			b.add(listOf(by.objects())...)
+			if p := b.take(func(any, bool) error { return c.call(b.f) }); p.err != nil {
 				t.Fatalf("%s within process: %v", c.name, p.err)
 			}
 		}
-	}),
-	check("FIFO-58", "as-if-after", "an object that is deleted or relisted while it is on its way to the cache stays there for ever, or comes back", func(t *suite.T, construct newFIFO) {
+	})),
+	byEachPopper("FIFO-58", "as-if-after", "an object that is deleted or relisted while it is on its way to the cache stays there for ever, or comes back", func(t *suite.T, construct newFIFO, by popper) {
 		only(t, contract.Coalescing, contract.InOrder)
 		for _, fl := range flights {
 			for range t.Scale(3) {
 				store := known(fl.known...)
-				b := setUp(t, construct, store)
+				b := by.setUp(t, construct, store)
 				fl.event(b)
+				b.accompany()
 				b.during(func() error { return fl.comes(b.f) }, func(deltas contract.Deltas) error {
 					if fl.fails {
 						return errNoKey
 					}
-					store.apply(deltas)
+					store.apply(alone(deltas))
 					return nil
 				})
 				t.Logf("%s", fl.name)
@@ -216,21 +220,24 @@ var inFlightCases = fifoCases{
 			}
 		}
 	}),
-	check("FIFO-58", "empty-first-list", "a controller waits for ever for its cache, because the first list came while something was handled", func(t *suite.T, construct newFIFO) {
+	byEachPopper("FIFO-58", "empty-first-list", "a controller waits for ever for its cache, because the first list came while something was handled", func(t *suite.T, construct newFIFO, by popper) {
 		only(t, contract.Coalescing, contract.InOrder)
 		for range t.Scale(5) {
-			store := known(obj("a", 1))
-			b := setUp(t, construct, store)
+			objs := by.objects()
+			store := known(objs...)
+			b := by.setUp(t, construct, store)
 			b.must(b.f.Resync())
 			b.during(func() error { return b.f.Replace(nil, "8") }, func(contract.Deltas) error {
-				store.drop("a")
+				for _, o := range objs {
+					store.drop(o.key)
+				}
 				return nil
 			})
-			b.synced(true, "the first Replace came while the only object was handled, whose process dropped it, and left nothing waiting")
+			b.synced(true, "the first Replace came while every object was handled, whose process dropped them, and left nothing waiting")
 			b.drain()
 		}
 	}),
-	unlocked("FIFO-58", "second-consumer", "a second worker handles an object that a list deleted before", func(t *suite.T, construct newFIFO) {
+	unlocked(check("FIFO-58", "second-consumer", "a second worker handles an object that a list deleted before", func(t *suite.T, construct newFIFO) {
 		only(t, contract.Coalescing)
 		for range t.Scale(10) {
 			store := known()
@@ -261,18 +268,19 @@ var inFlightCases = fifoCases{
 			}
 			b.drain("Deleted(tombstone x x@1)")
 		}
-	}),
-	check("FIFO-58", "reader-waits", "whoever looks into the queue misses what a list brought", func(t *suite.T, construct newFIFO) {
+	})),
+	byEachPopper("FIFO-58", "reader-waits", "whoever looks into the queue misses what a list brought", func(t *suite.T, construct newFIFO, by popper) {
 		for range t.Scale(10) {
 			store := known()
-			b := setUp(t, construct, store)
+			b := by.setUp(t, construct, store)
 			q, ok := b.f.(contract.KeyedQueue)
 			if !ok {
 				t.Skipf("%T is no contract.KeyedQueue", b.f)
 			}
 			b.add(obj("a", 1))
+			b.accompany()
 			var keys <-chan []string
-			b.popWith(func(o any, _ bool) error {
+			b.take(func(o any, _ bool) error {
 				replaced := make(chan error, 1)
 				keys = start(t, func() []string {
 					replaced <- q.Replace([]any{obj("b", 2)}, "8")
@@ -286,7 +294,7 @@ var inFlightCases = fifoCases{
 				for range 200 {
 					runtime.Gosched()
 				}
-				store.apply(o.(contract.Deltas))
+				store.apply(alone(o.(contract.Deltas)))
 				return nil
 			})
 			if got := await(t, keys, "ListKeys does not return though process has returned"); !slices.Contains(got, "b") {
@@ -295,9 +303,11 @@ var inFlightCases = fifoCases{
 			b.drain("Replaced(b@2)", "Deleted(tombstone a a@1)")
 		}
 	}),
-	check("FIFO-59", "same-key", "an event is lost because its object was being handled when it came", func(t *suite.T, construct newFIFO) {
+	byEachPopper("FIFO-59", "same-key", "an event is lost because its object was being handled when it came", func(t *suite.T, construct newFIFO, by popper) {
+		events := []string{"Added(a@1)", "Added(b@2)"}
+		taken, rest := strings.Join(events[:by.atOnce], " "), events[by.atOnce:]
 		for range t.Scale(10) {
-			b := setUp(t, construct, known())
+			b := by.setUp(t, construct, known())
 			b.add(obj("a", 1), obj("b", 2))
 			var had string
 			p := b.during(func() error {
@@ -306,23 +316,28 @@ var inFlightCases = fifoCases{
 				had = render(deltas)
 				return nil
 			})
-			if returned := render(p.item.(contract.Deltas)); had != "Added(a@1)" || returned != had {
-				t.Fatalf("the Deltas that process had became %s, and Pop returned %s; want Added(a@1)", had, returned)
+			if after := render(p.item.(contract.Deltas)); had != taken || after != had {
+				t.Fatalf("process of %s had %s, which then became %s; want %s", by.name, had, after, taken)
 			}
 			if b.class == contract.Coalescing {
-				b.drain("Added(b@2)", "Updated(a@3) Updated(a@4)")
+				b.drain(slices.Concat(rest, []string{"Updated(a@3) Updated(a@4)"})...)
 			} else {
-				b.drain("Added(b@2)", "Updated(a@3)", "Updated(a@4)")
+				b.drain(slices.Concat(rest, []string{"Updated(a@3)", "Updated(a@4)"})...)
 			}
 		}
 	}),
-	check("FIFO-60", "before-the-first-list", "a controller acts on a cache that lacks the object that came last", func(t *suite.T, construct newFIFO) {
-		initial := map[contract.FIFOClass]int{contract.Coalescing: 2, contract.InOrder: 2, contract.InOrderAtomic: 1}
+	byEachPopper("FIFO-60", "before-the-first-list", "a controller acts on a cache that lacks the object that came last", func(t *suite.T, construct newFIFO, by popper) {
 		for range t.Scale(10) {
-			b := setUp(t, construct, known(obj("a", 1)))
+			objs := by.objects()
+			b := by.setUp(t, construct, known(objs...))
 			b.must(b.f.Resync())
-			b.during(func() error { return b.f.Replace([]any{obj("a", 2), obj("b", 3)}, "8") }, func(contract.Deltas) error { return nil })
-			for range initial[b.class] {
+			list := append(listOf(objs), obj("b", 3))
+			b.during(func() error { return b.f.Replace(list, "8") }, func(contract.Deltas) error { return nil })
+			initial := len(list)
+			if b.class == contract.InOrderAtomic {
+				initial = 1
+			}
+			for range initial {
 				b.synced(false, "part of the first Replace waits, which came while a Resync was processed")
 				b.popWith(nil)
 			}

@@ -101,13 +101,13 @@ var initialCases = fifoCases{
 		b.popWith(nil)
 		b.synced(true, "part of the second Replace was popped")
 	}),
-	check("FIFO-17", "not-before-process-returned", "a controller starts while the last object is still on its way to the cache", func(t *suite.T, construct newFIFO) {
+	byEachPopper("FIFO-17", "not-before-process-returned", "a controller starts while the last object is still on its way to the cache", func(t *suite.T, construct newFIFO, by popper) {
 		for range t.Scale(20) {
-			b := setUp(t, construct, nil)
-			b.replace(obj("a", 1))
+			b := by.setUp(t, construct, nil)
+			b.replace(listOf(by.objects())...)
 			var processed atomic.Bool
 			var tooEarly <-chan bool
-			b.popWith(func(any, bool) error {
+			b.take(func(any, bool) error {
 				// HasSynced may wait for the FIFO's lock. So process leaves it time and
 				// does not wait for it.
 				tooEarly = start(t, func() bool { return b.f.HasSynced() && !processed.Load() })
@@ -123,8 +123,8 @@ var initialCases = fifoCases{
 			b.synced(true, "the initial list was popped and processed")
 		}
 	}),
-	check("FIFO-18", "checker", "whoever waits for the channel starts while the last object is still on its way to the cache", func(t *suite.T, construct newFIFO) {
-		b := setUp(t, construct, nil)
+	byEachPopper("FIFO-18", "checker", "whoever waits for the channel starts while the last object is still on its way to the cache", func(t *suite.T, construct newFIFO, by popper) {
+		b := by.setUp(t, construct, nil)
 		withChecker, ok := b.f.(interface{ HasSyncedChecker() cache.DoneChecker })
 		if !ok {
 			t.Skipf("%T has no HasSyncedChecker", b.f)
@@ -133,14 +133,14 @@ var initialCases = fifoCases{
 		if checker.Name() == "" {
 			t.Errorf("the checker has no name")
 		}
-		b.replace(obj("a", 1))
+		b.replace(listOf(by.objects())...)
 		var inProcess bool
-		p := b.popWith(func(any, bool) error {
+		p := b.take(func(any, bool) error {
 			inProcess = cache.IsDone(checker)
 			return nil
 		})
 		if p.err != nil {
-			t.Fatalf("Pop: %v", p.err)
+			t.Fatalf("%s: %v", by.name, p.err)
 		}
 		if inProcess {
 			t.Errorf("Done was closed while process had the last item of the initial list")

@@ -161,7 +161,7 @@ var handlerCases = []suite.Case[env]{
 		bad := &witness{name: "panicking", panics: true}
 		bad.act = func(c call) {
 			if version(c.new)%2 == 0 {
-				panic("this handler panics, as the suite asks")
+				panic(handlerPanic)
 			}
 		}
 		b.add(bad, nil)

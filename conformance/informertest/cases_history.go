@@ -47,6 +47,9 @@ func randomHistories(t *suite.T, e env) {
 				if cfg.Waived[restartClause] != "" { // the fault may break any clause on the store
 					h = h.without(synthetic.FaultCacheRestart)
 				}
+				if cfg.Waived[panicsClause] != "" { // a panic might end the process
+					h = h.withoutPanics()
+				}
 				out := j.play(h)
 				done.Add(1)
 				writes.Add(int64(len(out.log)))

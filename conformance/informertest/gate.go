@@ -33,7 +33,7 @@ type gate struct {
 		watches  []context.CancelFunc
 		open     int // watches that have not ended
 		requests []time.Time
-		refused  int                // lists that were answered with down
+		refused  refusals
 		atOnce   int                // requests since the time last moved
 		hot      bool               // there were more than mostAtOnce at some instant
 		stale    *metainternal.List // the answer to a list of any version; nil asks the source
@@ -41,6 +41,10 @@ type gate struct {
 		between  func()             // runs before the next page that is not a first page
 	}
 }
+
+// refusals are the numbers of requests that were answered with the error of cut. A streaming
+// list is a watch here.
+type refusals struct{ lists, watches int }
 
 var (
 	_ cache.ListerWatcher            = (*gate)(nil)
@@ -146,11 +150,21 @@ func (g *gate) forgetRequests() {
 	g.mu.requests = nil
 }
 
-// refusedLists returns the number of lists that were answered with the error of cut.
-func (g *gate) refusedLists() int {
+// refused returns the numbers of requests so far that were answered with the error of cut.
+func (g *gate) refused() refusals {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.mu.refused
+}
+
+// refuse counts a request that is answered with the error of cut, unless its caller has
+// given it up.
+func (g *gate) refuse(ctx context.Context, n *int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if ctx.Err() == nil {
+		*n++
+	}
 }
 
 // openWatches returns the number of watches that were neither stopped nor ended.
@@ -208,11 +222,7 @@ func (g *gate) Watch(o metav1.ListOptions) (watch.Interface, error) {
 
 func (g *gate) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	if err := g.pass(ctx); err != nil {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if ctx.Err() == nil {
-			g.mu.refused++
-		}
+		g.refuse(ctx, &g.mu.refused.lists)
 		return nil, err
 	}
 	g.mu.Lock()
@@ -245,6 +255,7 @@ func (g *gate) fieldSelector() string {
 
 func (g *gate) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	if err := g.pass(ctx); err != nil {
+		g.refuse(ctx, &g.mu.refused.watches)
 		return nil, err
 	}
 	l, err := g.newLine(o.SendInitialEvents != nil && *o.SendInitialEvents)

@@ -178,6 +178,23 @@ func (h history) without(kind synthetic.FaultKind) history {
 	return h
 }
 
+// withoutPanics returns the history with steady handlers in the place of those that panic.
+func (h history) withoutPanics() history {
+	steady := func(t *temper) {
+		if t.kind == "panicking" {
+			t.kind = "steady"
+		}
+	}
+	h.handlers, h.steps = slices.Clone(h.handlers), slices.Clone(h.steps)
+	for i := range h.handlers {
+		steady(&h.handlers[i])
+	}
+	for i := range h.steps {
+		steady(&h.steps[i].temper)
+	}
+	return h
+}
+
 func generateStep(r *rand.Rand) step {
 	s := step{n: r.IntN(1000), seed: r.Uint64()}
 	switch p := r.IntN(100); {

@@ -14,12 +14,18 @@
 // seed repeats everything except the informer's own random choices, such as the jitter of
 // its back-off.
 //
+// A bubble allows only channels and timers that were made in it, and waits for every goroutine
+// that was started in it. So neither Run nor Check can test an informer whose package keeps
+// channels or timers in a sync.Pool, or runs one goroutine for the whole process. Give each
+// informer a pool of its own.
+//
 // INFORMER-29 plays random histories of writes, faults and handlers ([Histories] sets their
 // number) and reduces a failing one to a short one. At the end of a whole run it also
 // reports the problems that cases saw of clauses other than their own.
 //
 // While a suite runs, utilruntime.ReallyCrash is off in the whole process: a handler that
-// panics would otherwise end the process. utilruntime.ErrorHandlers is empty, because the
+// panics would otherwise end the process. Where [Waive] leaves out INFORMER-17, no handler
+// panics, not in random histories either. utilruntime.ErrorHandlers is empty, because the
 // handler that slows errors down compares the times of different bubbles.
 //
 // Cost: a history takes about two milliseconds of one processor, a whole Check with the

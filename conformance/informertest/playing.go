@@ -192,7 +192,7 @@ func (p *player) addHandler(t temper) {
 		h.panics = true
 		h.act = func(c call) {
 			if version(c.new)%4 == 0 {
-				panic("this handler panics, as the suite asks")
+				panic(handlerPanic)
 			}
 		}
 	case "reading":

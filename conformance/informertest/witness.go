@@ -55,6 +55,13 @@ func version(p *corev1.Pod) uint64 {
 	return synthetic.VersionOf(p)
 }
 
+// panicsClause is the clause on handlers that panic, and handlerPanic is what the suite's
+// panic with. An informer that does not recover the panic ends the process with this text.
+const (
+	panicsClause = "INFORMER-17"
+	handlerPanic = panicsClause + ": an informer recovers this panic of a handler; otherwise waive " + panicsClause
+)
+
 // witness is a handler that records its calls and reports at once calls that no handler may
 // get.
 type witness struct {

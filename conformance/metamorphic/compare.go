@@ -45,7 +45,7 @@ func (x *subject) compare(want answer, s *scales) *problem {
 	if wrong := x.getIndexers(all.names); wrong != "" {
 		return problemf("STORE-25", "GetIndexers %s", wrong)
 	}
-	if wrong := x.lastVersion(want.version); wrong != "" {
+	if wrong := x.lastVersion(want); wrong != "" {
 		return problemf("STORE-40", "LastStoreSyncResourceVersion %s", wrong)
 	}
 	if !x.waives("STORE-6") {

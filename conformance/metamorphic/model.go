@@ -13,6 +13,8 @@ type model struct {
 	items   map[string]*object
 	present [indexCount]bool
 	version string
+	// versionOpen says that the contract leaves open which version a store has.
+	versionOpen bool
 }
 
 func newModel() *model {
@@ -43,13 +45,15 @@ type answer struct {
 	keys    []string  // sorted
 	values  []string  // sorted
 	version string    // the store's resource version after the call
-	all     *state
+	// versionOpen says that version is one of several right ones.
+	versionOpen bool
+	all         *state
 }
 
 // apply applies the call to the model and returns what a store must answer.
 func (m *model) apply(op *operation) answer {
 	a := m.answer(op)
-	a.version = m.version
+	a.version, a.versionOpen = m.version, m.versionOpen
 	return a
 }
 
@@ -73,7 +77,7 @@ func (m *model) answer(op *operation) answer {
 	case opAddIndexers:
 		return m.addIndexers(op)
 	case opBookmark:
-		m.version = op.version
+		m.setVersion(op.version)
 	case opGet:
 		return answer{object: m.items[op.key]}
 	case opList:
@@ -123,10 +127,12 @@ func (m *model) refusalOf(writes []write) outcome {
 
 // see takes over the resource version of an object that has one.
 func (m *model) see(o *object) {
-	if o != nil && o.version != "" {
-		m.version = o.version
+	if o.hasVersion() {
+		m.setVersion(o.version)
 	}
 }
+
+func (m *model) setVersion(version string) { m.version, m.versionOpen = version, false }
 
 func (m *model) replace(op *operation) answer {
 	if how := m.refusalOf(op.writes); how != returns {
@@ -136,10 +142,12 @@ func (m *model) replace(op *operation) answer {
 	for _, w := range op.writes {
 		m.items[w.key] = w.object
 	}
-	m.version = op.version
+	m.setVersion(op.version)
 	return answer{}
 }
 
+// transaction takes the version of the last object (STORE-43). If that has none and one
+// before it has, the contract leaves open whether a store takes that one or keeps its own.
 func (m *model) transaction(op *operation) answer {
 	if how := m.refusalOf(op.writes); how != returns {
 		return answer{how: how}
@@ -151,8 +159,9 @@ func (m *model) transaction(op *operation) answer {
 			m.items[w.key] = w.object
 		}
 	}
-	if n := len(op.writes); n > 0 {
-		m.see(op.writes[n-1].object)
+	if slices.ContainsFunc(op.writes, func(w write) bool { return w.object.hasVersion() }) {
+		m.versionOpen = true
+		m.see(op.writes[len(op.writes)-1].object)
 	}
 	return answer{}
 }

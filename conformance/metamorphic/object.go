@@ -77,6 +77,9 @@ func objectOf(obj any) *object {
 	return nil
 }
 
+// hasVersion reports whether o is an object with a resource version.
+func (o *object) hasVersion() bool { return o != nil && o.version != "" }
+
 // name returns the object's name in answers.
 func (o *object) name() string { return fmt.Sprintf("o%d", o.id) }
 

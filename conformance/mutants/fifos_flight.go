@@ -111,6 +111,81 @@ func (f everythingAtOnce) PopBatch(batch contract.ProcessBatchFunc, single contr
 	return batch(all, isInitial)
 }
 
+// countsFirst has a PopBatch that counts a batch as processed before it calls processBatch,
+// and gives back the lock meanwhile.
+type countsFirst struct{ *fifo }
+
+func (f countsFirst) PopBatch(batch contract.ProcessBatchFunc, single contract.PopProcessFunc) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.waitLocked(); err != nil {
+		return err
+	}
+	m, n := &f.mu.model, 0
+	for n < len(m.Waiting) && len(m.Waiting[n].Deltas) == 1 && (m.Left == 0 || n < m.Left) {
+		n++
+	}
+	if n < 2 {
+		g, isInitial := f.take()
+		return single(g.Deltas, isInitial)
+	}
+	var deltas []contract.Delta
+	isInitial := !m.Synced()
+	for range n {
+		g, _ := f.take()
+		deltas = append(deltas, g.Deltas...)
+	}
+	f.mu.Unlock()
+	defer f.mu.Lock()
+	return batch(deltas, isInitial)
+}
+
+// keepsBatch remembers the batch that it handed out last.
+type keepsBatch struct {
+	countsFirst
+	last []contract.Delta
+}
+
+func (f *keepsBatch) PopBatch(batch contract.ProcessBatchFunc, single contract.PopProcessFunc) error {
+	return f.countsFirst.PopBatch(func(deltas []contract.Delta, isInitial bool) error {
+		f.last = append(f.last[:0], deltas...)
+		return batch(deltas, isInitial)
+	}, single)
+}
+
+// addWakes has a PopBatch that only Add and Close wake. added holds one token.
+type addWakes struct {
+	countsFirst
+	added chan struct{}
+}
+
+func (f addWakes) wakeOne() {
+	select {
+	case f.added <- struct{}{}:
+	default:
+	}
+}
+
+func (f addWakes) Add(obj any) error {
+	defer f.wakeOne()
+	return f.countsFirst.Add(obj)
+}
+
+func (f addWakes) Close() {
+	f.countsFirst.Close()
+	f.wakeOne()
+}
+
+func (f addWakes) PopBatch(batch contract.ProcessBatchFunc, single contract.PopProcessFunc) error {
+	f.mu.Lock()
+	waits := len(f.mu.model.Waiting) == 0 && !f.mu.closed
+	f.mu.Unlock()
+	if waits {
+		<-f.added
+	}
+	return f.countsFirst.PopBatch(batch, single)
+}
+
 // neverBatches has a PopBatch that hands out one event at a time.
 type neverBatches struct{ *fifo }
 
@@ -177,6 +252,12 @@ func flightFIFOs() []Mutant {
 		requeuedBehind,
 		fifoLike(contract.Coalescing, "batches of everything", "a batch has all deltas of all keys", "FIFO-41",
 			func(f *fifo) contract.FIFO { return everythingAtOnce{f} }),
+		fifoLike(contract.Coalescing, "counts a batch before it processes", "the lock is given back before processBatch, and the batch counts as processed", "FIFO-17",
+			func(f *fifo) contract.FIFO { return countsFirst{f} }),
+		fifoLike(contract.Coalescing, "keeps the last batch", "the slice of a batch is used again for the next and not cleared", "FIFO-24",
+			func(f *fifo) contract.FIFO { return &keepsBatch{countsFirst: countsFirst{f}} }),
+		fifoLike(contract.Coalescing, "only Add wakes PopBatch", "Update, Delete, Replace and Resync signal what Pop waits for, and not what PopBatch waits for", "FIFO-45",
+			func(f *fifo) contract.FIFO { return addWakes{countsFirst{f}, make(chan struct{}, 1)} }),
 		fifoLike(contract.InOrder, "never batches", "PopBatch hands out one event, however many wait", "FIFO-62",
 			func(f *fifo) contract.FIFO { return neverBatches{f} }),
 		fifoLike(contract.Coalescing, "never of length 0", "Len is 1 when nothing waits", "FIFO-63",

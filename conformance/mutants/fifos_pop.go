@@ -196,6 +196,14 @@ func popFIFOs() []Mutant {
 				}
 			}
 		}),
+		coalescing("keeps the last list", "the list of a Replace is kept until the next one", "FIFO-24", func(f *fifo, _ *fifomodel.Model) {
+			sound := f.replace
+			var last []any
+			f.replace = func(list []any, rv string) {
+				sound(list, rv)
+				last = append(last[:0], list...)
+			}
+		}),
 		coalescing("keeps what was popped", "the slot of what was popped is not cleared", "FIFO-24", func(f *fifo, m *fifomodel.Model) {
 			var slots []fifomodel.Group
 			f.take = func() (fifomodel.Group, bool) {

@@ -15,8 +15,8 @@ type brokenBatch struct {
 
 func (h *brokenBatch) AddMany(items []contract.Waiting[string]) { h.addMany(items) }
 
-func batchHeapOf(name, mistake string, addMany func(ok *pointerheap.Heap) func([]contract.Waiting[string])) Mutant {
-	m := mutant(contract.ComponentDelay, name, mistake, "DELAY-19")
+func batchHeapOf(name, mistake, clauses string, addMany func(ok *pointerheap.Heap) func([]contract.Waiting[string])) Mutant {
+	m := mutant(contract.ComponentDelay, name, mistake, clauses)
 	m.NewDelay = func() contract.DelayHeap[string] {
 		ok := pointerheap.New()
 		return &brokenBatch{ok, addMany(ok)}
@@ -28,7 +28,7 @@ func batchHeapOf(name, mistake string, addMany func(ok *pointerheap.Heap) func([
 func batchHeaps() []Mutant {
 	type batch = []contract.Waiting[string]
 	return []Mutant{
-		batchHeapOf("looks up first, adds then", "what an item of the batch added is not seen by the next, so a new item that is in it twice waits twice", func(ok *pointerheap.Heap) func(batch) {
+		batchHeapOf("looks up first, adds then", "what an item of the batch added is not seen by the next, so a new item that is in it twice waits twice", "DELAY-19", func(ok *pointerheap.Heap) func(batch) {
 			return func(items batch) {
 				known := make([]bool, len(items))
 				for i, w := range items {
@@ -42,7 +42,7 @@ func batchHeaps() []Mutant {
 				}
 			}
 		}),
-		batchHeapOf("the last of a batch counts", "of the times that a batch has for one item the last one is taken", func(ok *pointerheap.Heap) func(batch) {
+		batchHeapOf("the last of a batch counts", "of the times that a batch has for one item the last one is taken", "DELAY-19", func(ok *pointerheap.Heap) func(batch) {
 			return func(items batch) {
 				last := map[string]time.Time{}
 				for _, w := range items {
@@ -53,7 +53,7 @@ func batchHeaps() []Mutant {
 				}
 			}
 		}),
-		batchHeapOf("a batch and no rest", "items go in by sixteens, and what is left over is forgotten", func(ok *pointerheap.Heap) func(batch) {
+		batchHeapOf("a batch and no rest", "items go in by sixteens, and what is left over is forgotten", "DELAY-19", func(ok *pointerheap.Heap) func(batch) {
 			return func(items batch) {
 				if len(items) > 16 {
 					items = items[:len(items)/16*16]
@@ -63,7 +63,16 @@ func batchHeaps() []Mutant {
 				}
 			}
 		}),
-		batchHeapOf("writes to the batch", "the items are put in order where they lie, in the caller's slice", func(ok *pointerheap.Heap) func(batch) {
+		batchHeapOf("keeps the last batch", "a batch is copied before its items go in, and the copy is used again and not cleared", "DELAY-9", func(ok *pointerheap.Heap) func(batch) {
+			var last batch
+			return func(items batch) {
+				last = append(last[:0], items...)
+				for _, w := range last {
+					ok.Add(w.Item, w.ReadyAt)
+				}
+			}
+		}),
+		batchHeapOf("writes to the batch", "the items are put in order where they lie, in the caller's slice", "DELAY-19", func(ok *pointerheap.Heap) func(batch) {
 			return func(items batch) {
 				for i, w := range items {
 					ok.Add(w.Item, w.ReadyAt)

@@ -5,6 +5,7 @@ package mutants
 import (
 	"runtime"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -74,6 +75,14 @@ func costlyQueues() []Mutant {
 				}
 			}()
 		}),
+		queueOf("looks at the clock every 50 microseconds", "a goroutine polls for what is due, with a pause between two looks", "QUEUE-48", func(b *brokenQueue, ok okQueue) {
+			go func() {
+				for !ok.ShuttingDown() {
+					b.clock.Now()
+					time.Sleep(50 * time.Microsecond)
+				}
+			}()
+		}),
 		turnOf("the turn is the default", "a queue that is given a turn keeps its own", func(int) int { return 16 }),
 		turnOf("the turn comes too late", "the Get after the last that may pass over the oldest gets it", func(turn int) int {
 			if turn > 0 {
@@ -110,6 +119,7 @@ func configuredQueues() []Mutant {
 				cfg.Order = untouched{cfg.Order}
 			}
 		}),
+		lockedOf("a panic keeps the lock", "Add unlocks at its end, which a panic does not reach"),
 		configuredOf("one depth for all priorities", "a provider that tells priorities apart is not asked for that", "QUEUE-45", func(cfg *contract.QueueConfig) {
 			if p, ok := cfg.MetricsProvider.(contract.PriorityMetricsProvider); ok {
 				p.NewPriorityDepthMetric(cfg.Name).Inc(0)
@@ -117,6 +127,29 @@ func configuredQueues() []Mutant {
 			}
 		}),
 	}
+}
+
+// lockedOf makes a mutant of client-go's queue whose Add holds a lock of its own, and not by
+// defer.
+func lockedOf(name, mistake string) Mutant {
+	m := configuredOf(name, mistake, "QUEUE-49", func(*contract.QueueConfig) {})
+	right := m.NewConfiguredQueue
+	m.NewConfiguredQueue = func(cfg contract.QueueConfig) contract.DelayingQueue[string] {
+		return &lockedQueue{RateLimitingQueue: right(cfg).(contract.RateLimitingQueue[string])}
+	}
+	return m
+}
+
+type lockedQueue struct {
+	contract.RateLimitingQueue[string]
+	mu sync.Mutex
+}
+
+// Add is part of contract.Queue.
+func (q *lockedQueue) Add(item string) {
+	q.mu.Lock()
+	q.RateLimitingQueue.Add(item)
+	q.mu.Unlock()
 }
 
 type retriesAreAdds struct{ workqueue.MetricsProvider }

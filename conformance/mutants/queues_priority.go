@@ -87,6 +87,13 @@ func priorityQueues() []Mutant {
 				return o.After
 			}
 		}),
+		rankedOf("a delay that is over hides nothing", "After below zero counts as none, so the limiter's delay is waited for", "QUEUE-36", func(q *ranked) {
+			right := q.delay
+			q.delay = func(item string, o contract.AddOptions) time.Duration {
+				o.After = max(0, o.After)
+				return right(item, o)
+			}
+		}),
 		rankedOf("the limiter is asked for each name twice", "AddWithOpts asks the limiter once more to compare", "QUEUE-36", func(q *ranked) {
 			right := q.delay
 			q.delay = func(item string, o contract.AddOptions) time.Duration {

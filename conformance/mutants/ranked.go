@@ -90,7 +90,7 @@ func newRanked(c clock.WithTicker) *ranked {
 		if !o.RateLimited {
 			return o.After
 		}
-		if d := q.limiter.When(item); o.After <= 0 || d < o.After {
+		if d := q.limiter.When(item); o.After == 0 || d < o.After {
 			return d
 		}
 		return o.After

@@ -46,9 +46,7 @@ var concurrentCases = []suite.Case[env]{
 					}
 				}))
 			}
-			for turns.Load() < int64(round) {
-				runtime.Gosched()
-			}
+			w.mustSee(func() bool { return turns.Load() >= int64(round) }, fmt.Sprintf("%d items are done by workers that add and get", round), working...)
 			w.q.ShutDown()
 			w.finish("each of eight workers that add and get, after ShutDown,", working...)
 			w.close()
@@ -61,9 +59,7 @@ var concurrentCases = []suite.Case[env]{
 			w.add(fmt.Sprint("item", i))
 		}
 		c := newCounting(w, 4)
-		for c.count() < items/2 {
-			runtime.Gosched()
-		}
+		w.mustSee(func() bool { return c.count() >= items/2 }, "the workers have got half of the items", c.working...)
 		w.finish("ShutDownWithDrain while workers are busy", start(w.q.ShutDownWithDrain))
 		w.finish("each worker after ShutDownWithDrain", c.working...)
 		c.mustBe(items)

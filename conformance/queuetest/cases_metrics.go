@@ -4,7 +4,10 @@ package queuetest
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
+
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/core/contract"
@@ -13,6 +16,7 @@ import (
 const (
 	whyCounts  = "alerts and autoscalers would read work that is not there, or none where there is"
 	whySeconds = "a slow reconciler or a starved queue would be seen by no dashboard"
+	whyPanic   = "where callers recover from panics, one mistake would stop every worker of a controller for ever"
 )
 
 var metricsCases = []suite.Case[env]{
@@ -131,6 +135,16 @@ var metricsCases = []suite.Case[env]{
 		e = e.metered(t, newMeter())
 		leavesNothing(t, e, func(w *world) { w.use(); w.q.ShutDown() })
 	}},
+	{Clause: "QUEUE-49", Name: "of-a-metric", Why: whyPanic, Run: func(t *suite.T, e env) {
+		m := &failingMeter{meter: newMeter()}
+		w := open(t, e.metered(t, m))
+		m.fails.Store(true)
+		w.mustPanic("Add, whose metric panics", func() { w.q.Add("a") })
+		m.fails.Store(false)
+		w.finish("Add after a panic", start(func() { w.add("a", "b") }))
+		w.mustGet("a", "b")
+		w.finish("Done after a panic", start(func() { w.done("a", "b") }))
+	}},
 	{Clause: "QUEUE-39", Name: "counted-items", Why: whyKept, Run: func(t *suite.T, e env) {
 		letsGo(t, e.metered(t, newMeter()), func(w *world, item string) { w.q.Add(item) }, func(*world) {})
 	}},
@@ -179,6 +193,30 @@ var metricsCases = []suite.Case[env]{
 		w.add("a", "b")
 		m.awaitCounts(w, func() map[string]int { return map[string]int{depth: 2} })
 	}},
+}
+
+// failingMeter is a meter whose count of adds panics while fails is true.
+type failingMeter struct {
+	*meter
+	fails atomic.Bool
+}
+
+// NewAddsMetric is part of workqueue.MetricsProvider.
+func (m *failingMeter) NewAddsMetric(name string) workqueue.CounterMetric {
+	return failingCounter{m.meter.NewAddsMetric(name), &m.fails}
+}
+
+type failingCounter struct {
+	workqueue.CounterMetric
+	fails *atomic.Bool
+}
+
+// Inc is part of workqueue.CounterMetric.
+func (c failingCounter) Inc() {
+	if c.fails.Load() {
+		panic("the metric fails")
+	}
+	c.CounterMetric.Inc()
 }
 
 // mustBeRunning waits until the two gauges fit workers that got their items at the given

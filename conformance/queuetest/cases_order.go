@@ -43,6 +43,28 @@ var orderCases = []suite.Case[env]{
 		w.mustEnd()
 		o.mustHear(t, "pop d", "pop a", "pop b", "push d", "pop d", "push a", "pop a")
 	}},
+	{Clause: "QUEUE-49", Name: "of-the-order", Why: whyPanic, Run: func(t *suite.T, e env) {
+		o := &touched{}
+		w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
+		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
+			return // it has an order of its own
+		}
+		w.add("a")
+		for _, c := range []struct {
+			of   string
+			call func()
+		}{
+			{"push b", func() { w.q.Add("b") }},
+			{"touch a", func() { w.q.Add("a") }},
+			{"pop a", func() { w.q.Get() }},
+		} {
+			o.failAt(c.of)
+			w.mustPanic("the call that needs "+c.of, c.call)
+		}
+		w.finish("Add after a panic", start(func() { w.q.Add("c") }))
+		w.mustGet("a", "c")
+		w.finish("Done after a panic", start(func() { w.done("a", "c") }))
+	}},
 	{Clause: "QUEUE-28", Name: "as-the-limiter-says", Why: whyEarly, Run: func(t *suite.T, e env) {
 		l := &scripted{}
 		w, q := openRateLimiting(t, e.configured(t, contract.QueueConfig{Limiter: l}))
@@ -64,9 +86,9 @@ var orderCases = []suite.Case[env]{
 		}{
 			{8 * tick, 3 * tick, 3},
 			{3 * tick, 8 * tick, 3},
-			{4 * tick, 0, 4}, // After is not set
-			{4 * tick, -1, 4},
-			{4 * tick, 1, 0}, // After is a nanosecond
+			{4 * tick, 0, 4},  // After is not set
+			{4 * tick, -1, 0}, // After is over
+			{4 * tick, 1, 0},  // After is a nanosecond
 			{0, 4 * tick, 0},
 		} {
 			l.delay = c.limiter
@@ -157,9 +179,24 @@ type touched struct {
 	mu    sync.Mutex
 	items []string
 	heard []string
+	fails string
 }
 
-func (o *touched) hear(what string) { o.heard = append(o.heard, what) }
+// hear notes a call before it does anything, or panics if that was asked for.
+func (o *touched) hear(what string) {
+	if what == o.fails {
+		o.fails = ""
+		panic("the order fails at " + what)
+	}
+	o.heard = append(o.heard, what)
+}
+
+// failAt makes the next such call panic.
+func (o *touched) failAt(what string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.fails = what
+}
 
 // mustHear asserts the calls of the order since the last mustHear.
 func (o *touched) mustHear(t *suite.T, want ...string) {
@@ -205,7 +242,7 @@ func (o *touched) Pop() string {
 		return ""
 	}
 	item := o.items[0]
-	o.items = o.items[1:]
 	o.hear("pop " + item)
+	o.items = o.items[1:]
 	return item
 }

@@ -206,6 +206,20 @@ var priorityCases = []suite.Case[env]{
 		if a, b := q.NumRequeues("a"), q.NumRequeues("b"); a != b || a > 1 {
 			t.Fatalf("NumRequeues are %d and %d: the limiter is asked once for each item", a, b)
 		}
+		if !w.exact() {
+			return // it would take seconds
+		}
+		for range 10 {
+			q.AddRateLimited("c") // so that most limiters ask for seconds
+		}
+		w.mustGet("c")
+		w.done("c")
+		before := w.clock().Now()
+		q.AddWithOpts(contract.AddOptions{RateLimited: true, After: -1}, "c")
+		w.mustGet("c")
+		if took := w.clock().Now().Sub(before); took >= time.Second {
+			t.Fatalf("the item came after %s, and a delay below zero adds at once", took)
+		}
 	}},
 	{Clause: "QUEUE-37", Name: "all-of-them", Why: whyLost, Run: func(t *suite.T, e env) {
 		r := openReferee(t, e)

@@ -5,7 +5,6 @@ package queuetest
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -48,9 +47,7 @@ var shutdownCases = []suite.Case[env]{
 					}
 				}))
 			}
-			for adding.Load() < 10 {
-				runtime.Gosched()
-			}
+			w.mustSee(func() bool { return adding.Load() >= 10 }, "three producers have called AddAfter ten times", producing...)
 			stop := start(w.q.ShutDown)
 			w.finish("each producer that calls AddAfter, after ShutDown,", producing...)
 			w.finish("ShutDown while producers call AddAfter", stop)

@@ -15,6 +15,11 @@
 //   - Check with [OwnClock] uses real time in steps of a few milliseconds, for queues that
 //     read the system's clock whatever clock they are given.
 //
+// A bubble allows only channels and timers that were made in it, and waits for every goroutine
+// that was started in it. So Run cannot test a queue whose package keeps channels or timers in
+// a sync.Pool, or runs one goroutine for the whole process. Use Check, or give each queue a
+// pool of its own.
+//
 // A case in which the queue must act waits until it acts or the case stalls (see
 // suite.Guard). In a bubble it waits for a tenth of the suite's case timeout, in virtual
 // time. Give a rate-limiting queue a limiter whose first delays are short (some

@@ -4,6 +4,7 @@ package queuetest
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -121,12 +122,34 @@ func (w *world) await(cond func() bool) bool {
 // mustAwait is await, but ends the case if cond does not hold.
 func (w *world) mustAwait(cond func() bool, format string, args ...any) {
 	if !w.await(cond) {
-		what := fmt.Sprintf(format, args...)
-		if w.owner.HasStalled() {
-			w.owner.Fatalf("waited in vain until %s", what) // rapid would lose the text
-		}
-		w.t.Fatalf("waited in vain until %s", what)
+		w.inVain(fmt.Sprintf(format, args...))
 	}
+}
+
+// mustSee waits until calls, which do not rest, have brought about cond, or until the case
+// stalls. It looks without a pause, so that the case goes on while the calls still work; in a
+// bubble a pause would last until they rest. A panic of one of calls is reported first.
+func (w *world) mustSee(cond func() bool, what string, calls ...*call) {
+	for !cond() {
+		for _, c := range calls {
+			if c.done() && c.panicked != "" {
+				w.t.Fatalf("until %s: %s", what, c.panicked)
+			}
+		}
+		if w.owner.HasStalled() {
+			w.inVain(what)
+		}
+		runtime.Gosched()
+	}
+	w.owner.Progress()
+}
+
+// inVain ends the case, which waited for something that did not come.
+func (w *world) inVain(what string) {
+	if w.owner.HasStalled() {
+		w.owner.Fatalf("waited in vain until %s", what) // rapid would lose the text
+	}
+	w.t.Fatalf("waited in vain until %s", what)
 }
 
 // awaitLen waits until n items are ready.
@@ -168,6 +191,15 @@ func (w *world) finish(what string, calls ...*call) {
 		if c.panicked != "" {
 			w.t.Fatalf("%s: %s", what, c.panicked)
 		}
+	}
+}
+
+// mustPanic calls f on a goroutine of its own and asserts that it panics.
+func (w *world) mustPanic(what string, f func()) {
+	c := start(f)
+	w.mustAwait(c.done, "%s returns", what)
+	if c.panicked == "" {
+		w.t.Fatalf("%s did not panic: the queue hides the panic or made no such call", what)
 	}
 }
 

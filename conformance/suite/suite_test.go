@@ -2,6 +2,7 @@ package suite
 
 import (
 	"errors"
+	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -113,8 +114,18 @@ func TestTheSeedRepeats(t *testing.T) {
 	}
 }
 
-// A random case fails by its clause, with the shrunk history, and leaves no file.
+// A random case fails by its clause, with the shrunk history, and leaves no file. Rapid's
+// flags are afterwards as they were.
 func TestRandomShrinks(t *testing.T) {
+	values := func() (s string) {
+		flag.VisitAll(func(f *flag.Flag) {
+			if strings.HasPrefix(f.Name, "rapid.") {
+				s += f.Name + "=" + f.Value.String() + " "
+			}
+		})
+		return s
+	}
+	before := values()
 	_, err := check(func(t *T, _ bool) {
 		t.Random(func(rt *rapid.T) {
 			if n := rapid.IntRange(0, 1000).Draw(rt, "n"); n >= 50 {
@@ -124,6 +135,9 @@ func TestRandomShrinks(t *testing.T) {
 	}, false)
 	if err == nil || !strings.Contains(err.Error(), "50 is too many") || !strings.Contains(err.Error(), "STORE-7") {
 		t.Errorf("got %v, want the smallest history that fails", err)
+	}
+	if after := values(); after != before {
+		t.Errorf("rapid's flags were %s and are %s", before, after)
 	}
 }
 

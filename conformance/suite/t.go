@@ -190,19 +190,24 @@ func (t *T) Eventually(cond func() bool, nudge func(), what string) {
 }
 
 // Random runs prop on many random inputs with the suite's seed, and shrinks an input that
-// fails to a short history. Suites with different seeds or efforts must not run at once in
-// one process, because rapid is configured by flags of the process.
+// fails to a short history.
+//
+// rapid is configured by flags of the process: Random sets rapid.checks, rapid.seed,
+// rapid.nofailfile and rapid.shrinktime, and restores them when no case uses them any more. So
+// suites with different seeds or efforts must not run at once in one process, nor other tests
+// that call rapid.
 func (t *T) Random(prop func(*rapid.T)) {
 	outsideTests.Do(readyFlags)
-	err := errors.Join(
+	release, err := rapidFlags.use([]setting{
 		// Fail files would litter the folder that benchrun runs in; the seed and
 		// the shrunk history in the message repeat the failure.
-		setFlag("rapid.nofailfile", "true"),
-		setFlag("rapid.seed", strconv.FormatUint(t.cfg.Seed, 10)),
-		setFlag("rapid.checks", strconv.Itoa(t.Scale(100))),
+		{"rapid.nofailfile", "true"},
+		{"rapid.seed", strconv.FormatUint(t.cfg.Seed, 10)},
+		{"rapid.checks", strconv.Itoa(t.Scale(100))},
 		// Shrinking a history that hangs must end before the case's own bound.
-		setFlag("rapid.shrinktime", (t.cfg.CaseTimeout/4).String()),
-	)
+		{"rapid.shrinktime", (t.cfg.CaseTimeout / 4).String()},
+	})
+	defer release()
 	if err != nil {
 		t.Fatalf("setting rapid's flags: %v", err)
 	}
@@ -230,20 +235,53 @@ func readyFlags() {
 	}
 }
 
-var (
-	outsideTests sync.Once
-	flagMu       sync.Mutex
-)
+var outsideTests sync.Once
 
-// setFlag writes a flag only if its value changes, so that suites with the same values can
-// run side by side.
-func setFlag(name, value string) error {
-	flagMu.Lock()
-	defer flagMu.Unlock()
-	if f := flag.Lookup(name); f != nil && f.Value.String() == value {
-		return nil
+// setting is a flag and a value of it.
+type setting struct{ flag, value string }
+
+// flags are flags of the process that cases set while they run.
+type flags struct {
+	mu    sync.Mutex
+	users int
+	were  []setting // before the first of users
+}
+
+// rapidFlags are those of package rapid.
+var rapidFlags flags
+
+// use sets flags. release restores what they were before, unless another case uses them
+// still: cases of suites with the same values can run side by side, because a flag is only
+// written if its value changes. A case that was given up and still runs never releases them.
+func (f *flags) use(settings []setting) (release func(), err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.users++; f.users == 1 {
+		f.were = nil
+		for _, s := range settings {
+			if known := flag.Lookup(s.flag); known != nil {
+				f.were = append(f.were, setting{s.flag, known.Value.String()})
+			}
+		}
 	}
-	return flag.Set(name, value)
+	return f.release, setFlags(settings)
+}
+
+func (f *flags) release() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.users--; f.users == 0 {
+		_ = setFlags(f.were) // they had these values
+	}
+}
+
+func setFlags(settings []setting) (err error) {
+	for _, s := range settings {
+		if f := flag.Lookup(s.flag); f == nil || f.Value.String() != s.value {
+			err = errors.Join(err, flag.Set(s.flag, s.value))
+		}
+	}
+	return err
 }
 
 func (t *T) write(s string) {

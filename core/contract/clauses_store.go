@@ -64,7 +64,7 @@ var storeClauses = []Clause{
 	storePowerClause(43, CapResourceVersion, "A Transaction takes the resource version of its last object", fromStore),
 
 	storeClause(44, "AddIndexers beside open reads breaks nothing: each read returns the content of one instant, and later writes succeed and keep every index true", fromInstants),
-	storeClause(47, "An IndexFunc may return the same slice each time with other contents: Add, Transaction, Replace, AddIndexers and Delete index as with a slice of its own each time", fromStore),
+	storeClause(47, "Without calls of Index, an IndexFunc may return the same slice each time with other contents: Add, Transaction, Replace, AddIndexers and Delete index as with a slice of its own each time", fromStore),
 	storeClause(48, "During writes a store calls its IndexFuncs one at a time, so without calls of Index they may keep state, such as a memo map, without a lock; Index may call them at any time", fromStore+" runs them under its write lock for writes, under its read lock for Index"),
 	storeClause(49, "What a write costs grows linearly, up to logarithms, with the index values of the objects that it touches, before and after", fromStore),
 	storeClause(50, "A deletion runs no IndexFunc on the object that it is given, which may be a tombstone, or of a type that the IndexFunc does not know", fromStore),

@@ -16,6 +16,9 @@ package contract
 //     Index, or if one calls Index beside writers.
 //   - The slice that an IndexFunc returns belongs to the IndexFunc. A store copies what it
 //     keeps beyond the call (STORE-47; client-go does not where an Update moves an object).
+//   - If Index runs beside writers, or several calls of it at once, the IndexFunc must not write
+//     a slice again that it returned. A lock of its own does not help there: the store reads the
+//     slice after the IndexFunc has returned, while another call may run.
 type Store interface {
 	Add(key string, obj any)
 	Update(key string, obj any)

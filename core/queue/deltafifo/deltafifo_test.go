@@ -55,6 +55,62 @@ func TestSyncOnReplace(t *testing.T) {
 	}
 }
 
+// failingOnce is a KnownObjects whose first ListKeys panics.
+type failingOnce struct {
+	cache.KeyListerGetter
+	failed bool
+}
+
+// ListKeys is part of cache.KeyLister.
+func (k *failingOnce) ListKeys() []string {
+	if !k.failed {
+		k.failed = true
+		panic("KnownObjects fails")
+	}
+	return k.KeyListerGetter.ListKeys()
+}
+
+// TestKnownObjectsPanics: the panic ends the call, and leaves no lock behind. The Replace comes
+// while process runs, so it takes effect, and asks KnownObjects, when the call of Pop ends.
+func TestKnownObjectsPanics(t *testing.T) {
+	t.Parallel()
+	for name, pop := range map[string]func(f *deltafifo.Coalescing, process func()) error{
+		"Pop": func(f *deltafifo.Coalescing, process func()) error {
+			_, err := f.Pop(func(any, bool) error { process(); return nil })
+			return err
+		},
+		"PopBatch": func(f *deltafifo.Coalescing, process func()) error {
+			return f.PopBatch(
+				func([]contract.Delta, bool) error { process(); return nil },
+				func(any, bool) error { process(); return nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			known := &failingOnce{KeyListerGetter: cache.NewStore(cache.MetaNamespaceKeyFunc)}
+			f := deltafifo.NewCoalescing(contract.FIFOConfig{KnownObjects: known}, deltafifo.Options{})
+			if err := f.Add(contract.ExplicitKey("a")); err != nil {
+				t.Fatal(err)
+			}
+			panicked := func() (p any) {
+				defer func() { p = recover() }()
+				return pop(f, func() {
+					if err := f.Replace([]any{contract.ExplicitKey("b")}, "1"); err != nil {
+						t.Error(err)
+					}
+				})
+			}()
+			if panicked != "KnownObjects fails" {
+				t.Fatalf("the call ended with %v", panicked)
+			}
+			if err := pop(f, func() {}); err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+		})
+	}
+}
+
 // TestHasSyncedInProcess: process may ask, and the answer is still no.
 func TestHasSyncedInProcess(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,8 @@ type engine struct {
 
 	arrived explore.Cond // L is mu; a Pop waits for something to take
 	quiet   explore.Cond // L is mu; broadcast when no process runs and unsettled was set
-	mu      struct {
+	// mu is unlocked by defer where events are folded: KnownObjects may panic.
+	mu struct {
 		explore.Mutex
 		backlog  backlog
 		pending  events // taken out of the intake and not folded, because a process runs
@@ -291,13 +292,18 @@ func (e *engine) end(r *run) {
 	e.ended.Add(1)
 	explore.Point("end.unsettled")
 	if e.unsettled.Load() {
-		e.mu.Lock()
-		if e.unsettled.Load() && e.idleLocked() {
-			e.foldLocked()
-		}
-		e.passOnLocked()
-		e.mu.Unlock()
+		e.settleRest()
 	}
+}
+
+// settleRest folds what waited for a process that has ended, if it was the last one.
+func (e *engine) settleRest() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.unsettled.Load() && e.idleLocked() {
+		e.foldLocked()
+	}
+	e.passOnLocked()
 }
 
 // accountLocked puts back what is to be put back, and counts the items of the initial list.
@@ -398,23 +404,30 @@ func (e *engine) PopBatch(processBatch contract.ProcessBatchFunc, processSingle 
 		defer e.end(&lone)
 		return processSingle(item, lone.isInitial)
 	}
-	e.mu.Lock()
-	if err := e.awaitLocked(e.maxBatch); err != nil {
-		e.mu.Unlock()
+	r, one, several, err := e.waitedBatch()
+	if err != nil {
 		return err
 	}
-	limit := e.maxBatch
-	if e.mu.untaken > 0 {
-		limit = min(limit, e.mu.untaken)
-	}
-	one, several := e.mu.backlog.takeBatch(limit)
-	r := e.beginLocked(max(1, len(several)))
-	e.mu.Unlock()
 	defer e.end(&r)
 	if one != nil {
 		return processSingle(one, r.isInitial)
 	}
 	return processBatch(several, r.isInitial)
+}
+
+// waitedBatch is waitedRun for PopBatch: what it takes out is one Deltas or several deltas.
+func (e *engine) waitedBatch() (r run, one any, several []contract.Delta, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.awaitLocked(e.maxBatch); err != nil {
+		return run{}, nil, nil, err
+	}
+	limit := e.maxBatch
+	if e.mu.untaken > 0 {
+		limit = min(limit, e.mu.untaken)
+	}
+	one, several = e.mu.backlog.takeBatch(limit)
+	return e.beginLocked(max(1, len(several))), one, several, nil
 }
 
 // HasSynced reports whether the first batch of objects was popped and processed: that of

@@ -172,7 +172,12 @@ func (l *inOrderBacklog) resync() {
 
 func (l *inOrderBacklog) take() (key objectKey, item any) {
 	ev := l.Front()
-	key, item = ev.key, l.out.one(ev.delta())
+	key = ev.key
+	if ev.kind == replacedAll {
+		item = contract.Deltas{ev.delta()} // the pool would keep the list until it is refilled
+	} else {
+		item = l.out.one(ev.delta())
+	}
 	l.Drop(l.emptied)
 	return key, item
 }

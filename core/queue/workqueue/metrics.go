@@ -101,8 +101,10 @@ func (m *metrics[T]) got(item T, priority int) {
 	}
 	now := m.clock.Now()
 	m.depth.Dec(priority)
-	m.latency.Observe(now.Sub(m.addedAt[item]).Seconds())
-	delete(m.addedAt, item)
+	if at, known := m.addedAt[item]; known { // an item that does not equal itself is not found
+		m.latency.Observe(now.Sub(at).Seconds())
+		delete(m.addedAt, item)
+	}
 	m.gotAt[item] = now
 }
 
@@ -129,24 +131,24 @@ func (m *metrics[T]) start(queueLock sync.Locker) {
 			case <-m.stopCh:
 				return
 			case <-ticker.C():
-				queueLock.Lock()
-				m.setRunningLocked()
-				queueLock.Unlock()
+				m.setRunning(queueLock)
 			}
 		}
 	})
 }
 
-func (m *metrics[T]) setRunningLocked() {
+func (m *metrics[T]) setRunning(queueLock sync.Locker) {
+	queueLock.Lock()
+	defer queueLock.Unlock()
 	now := m.clock.Now()
-	var total, oldest time.Duration
+	var total, oldest float64 // seconds: the sum may be more than a Duration holds
 	for _, since := range m.gotAt {
-		age := now.Sub(since)
+		age := now.Sub(since).Seconds()
 		total += age
 		oldest = max(oldest, age)
 	}
-	m.unfinished.Set(total.Seconds())
-	m.longest.Set(oldest.Seconds())
+	m.unfinished.Set(total)
+	m.longest.Set(oldest)
 }
 
 // stop ends the goroutine and waits for it. It may be called again, but not with

@@ -1,14 +1,18 @@
 package workqueue_test
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	clientgo "k8s.io/client-go/util/workqueue"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/core/queue/delay"
 	"github.com/informerbench/informerbench/core/queue/ratelimit"
 	"github.com/informerbench/informerbench/core/queue/workqueue"
 )
@@ -106,6 +110,54 @@ func TestMetricsAreMadeOnce(t *testing.T) {
 	workqueue.New(workqueue.Config[string]{MetricsProvider: p}).ShutDown()
 	if made := p.names(); len(made) > 0 {
 		t.Errorf("queues without a name made metrics: %q", made)
+	}
+}
+
+// The sum of the times that workers have had their items may be more than a time.Duration holds.
+func TestUnfinishedWorkOfManyItems(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProvider()
+		clock := clocktesting.NewFakeClock(time.Now())
+		q := workqueue.New(workqueue.Config[string]{Name: "work", MetricsProvider: p, Clock: clock})
+		defer q.ShutDown()
+		const items, age = 10_000, 11 * 24 * time.Hour // 301 years
+		for i := range items {
+			q.Add(fmt.Sprint(i))
+			q.Get()
+		}
+		synctest.Wait()
+		clock.Step(age)
+		synctest.Wait()
+		wantValue(t, p, "unfinished", items*age.Seconds())
+		wantValue(t, p, "longest", age.Seconds())
+	})
+}
+
+// When such an item was added is not known.
+func TestAnItemThatDoesNotEqualItselfHasNoLatency(t *testing.T) {
+	t.Parallel()
+	for name, newQueue := range map[string]func(p *provider) contract.Queue[float64]{
+		"ours": func(p *provider) contract.Queue[float64] {
+			return workqueue.New(workqueue.Config[float64]{Name: "work", MetricsProvider: p})
+		},
+		"priority": func(p *provider) contract.Queue[float64] {
+			newHeap := func() contract.DelayHeap[float64] { return delay.NewQuadHeap[float64]() }
+			return workqueue.NewPriority(always[float64]{}, newHeap, workqueue.Config[float64]{Name: "work", MetricsProvider: p})
+		},
+		"clientgo": func(p *provider) contract.Queue[float64] {
+			return clientgo.NewTypedWithConfig(clientgo.TypedQueueConfig[float64]{Name: "work", MetricsProvider: p})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider()
+			q := newQueue(p)
+			q.Add(math.NaN())
+			q.Get()
+			q.ShutDown()
+			wantObserved(t, p, "latency")
+		})
 	}
 }
 

@@ -112,7 +112,7 @@ func (q *PriorityQueue[T]) AddWithOpts(o contract.AddOptions, items ...T) {
 		}
 		after := o.After
 		if o.RateLimited {
-			if d := q.limiter.When(item); after <= 0 || d < after {
+			if d := q.limiter.When(item); after == 0 || d < after { // below 0, it is due already
 				after = d
 			}
 		}
@@ -128,17 +128,20 @@ func (q *PriorityQueue[T]) add(item T, priority int, after time.Duration) {
 	if after > 0 {
 		readyAt = q.clock.Now().Add(after)
 	}
-	hash := q.mu.items.hashOf(item)
-	q.mu.Lock()
-	earliest := q.addLocked(item, hash, priority, readyAt)
-	wake := q.mu.needsWakeLocked()
-	q.mu.Unlock()
+	earliest, wake := q.addHashed(item, q.mu.items.hashOf(item), priority, readyAt)
 	if wake {
 		q.mu.nonEmpty.Signal()
 	}
 	if earliest {
 		q.alarm.wake()
 	}
+}
+
+func (q *PriorityQueue[T]) addHashed(item T, hash uint64, priority int, readyAt time.Time) (earliest, wake bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	earliest = q.addLocked(item, hash, priority, readyAt)
+	return earliest, q.mu.needsWakeLocked()
 }
 
 // addLocked adds item at readyAt, at once if that is zero. It reports whether the alarm
@@ -185,8 +188,8 @@ func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int, readyAt 
 
 // readyLocked makes a node ready, at its Done if a worker has it. It must not be ready yet.
 func (q *PriorityQueue[T]) readyLocked(n *ranked[T]) {
+	q.metrics.added(n.item, n.more.priority) // before anything is noted: it may panic
 	n.state = n.state&^waiting | dirty
-	q.metrics.added(n.item, n.more.priority)
 	if n.state == dirty {
 		q.mu.levels.push(n)
 		q.mu.ready++
@@ -196,7 +199,16 @@ func (q *PriorityQueue[T]) readyLocked(n *ranked[T]) {
 // ripen makes items ready that are due, up to ripenAtOnce, and returns the time of its next
 // call.
 func (q *PriorityQueue[T]) ripen(now time.Time) (next time.Time) {
+	next, wake := q.ripenDue(now)
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+	return next
+}
+
+func (q *PriorityQueue[T]) ripenDue(now time.Time) (next time.Time, wake bool) {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.mu.times != nil {
 		for range ripenAtOnce {
 			item, ok := q.mu.times.PopReady(now)
@@ -208,12 +220,7 @@ func (q *PriorityQueue[T]) ripen(now time.Time) (next time.Time) {
 		next, _ = q.mu.times.Next()
 	}
 	q.mu.armed = next
-	wake := q.mu.needsWakeLocked()
-	q.mu.Unlock()
-	if wake {
-		q.mu.nonEmpty.Signal()
-	}
-	return next
+	return next, q.mu.needsWakeLocked()
 }
 
 // ripenLocked handles an item that times gave out. If it was added at once meanwhile, it
@@ -222,7 +229,8 @@ func (q *PriorityQueue[T]) ripenLocked(item T, now time.Time) {
 	n := *q.mu.items.find(item, q.mu.items.hashOf(item))
 	if n == nil {
 		if !equalsItself(item) {
-			q.addLocked(item, q.mu.items.hashOf(item), 0, time.Time{}) // as client-go hands it out
+			// As client-go hands it out. Its priority is lost with its node.
+			q.addLocked(item, q.mu.items.hashOf(item), 0, time.Time{})
 		}
 		return
 	}
@@ -285,33 +293,39 @@ func (q *PriorityQueue[T]) Get() (item T, shutdown bool) {
 // call Done with it. Once the queue is shut down and nothing is ready, it returns
 // the zero item with shutdown = true.
 func (q *PriorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
+	item, priority, shutdown, wake := q.take()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+	return item, priority, shutdown
+}
+
+func (q *PriorityQueue[T]) take() (item T, priority int, shutdown, wake bool) {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	if !q.mu.awaitLocked() {
-		q.mu.Unlock()
-		return item, 0, true
+		return item, 0, true, false
 	}
 	n := q.mu.levels.pop()
 	n.state = processing
 	item, priority = n.item, n.more.priority
+	wake = q.mu.tookLocked()
 	q.metrics.got(item, priority)
-	wake := q.mu.tookLocked()
-	q.mu.Unlock()
-	if wake {
-		q.mu.nonEmpty.Signal()
-	}
-	return item, priority, false
+	return item, priority, false, wake
 }
 
 // Done says that the caller has processed item. If item was added meanwhile it goes
 // to the end of its priority. Done of an item that no worker has is ignored.
 func (q *PriorityQueue[T]) Done(item T) {
-	hash := q.mu.items.hashOf(item)
-	q.mu.Lock()
-	wake := q.doneLocked(item, hash)
-	q.mu.Unlock()
-	if wake {
+	if q.done(item, q.mu.items.hashOf(item)) {
 		q.mu.nonEmpty.Signal()
 	}
+}
+
+func (q *PriorityQueue[T]) done(item T, hash uint64) (wake bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.doneLocked(item, hash)
 }
 
 func (q *PriorityQueue[T]) doneLocked(item T, hash uint64) (wake bool) {

@@ -23,8 +23,9 @@ type Config[T comparable] struct {
 	// Clock is the time of delays and metrics; nil means the system's.
 	Clock clock.WithTicker
 	// Order holds the items that are ready and decides which is next; nil means
-	// first in, first out. The queue calls it under its lock. A queue with
-	// priorities has an order of its own and ignores this one.
+	// first in, first out. The queue calls it under its lock, and an item is ready as long
+	// as its Len is not 0. A queue with priorities has an order of its own and ignores this
+	// one.
 	Order workqueue.Queue[T]
 	// Heaps is the number of heaps over which a delaying queue spreads its waiting items, so
 	// that producers seldom meet; 0 means two for each processor and at most 8. A queue with
@@ -54,6 +55,9 @@ type plain[T comparable] = node[T, struct{}]
 //
 // An item's whole state is one node. Ready nodes are linked, so Get needs no look-up unless
 // Config.Order is set. Add and Done look up once, with a hash computed before they lock.
+//
+// The order and the metrics are the caller's code and run under the lock. If a call of theirs
+// panics, the lock is released.
 type Queue[T comparable] struct {
 	metrics *metrics[T] // nil counts nothing
 
@@ -91,14 +95,16 @@ func (cfg Config[T]) withDefaults() Config[T] {
 // Add makes item ready, unless it is ready already. While a worker has item, it becomes
 // ready at Done. After ShutDown it is ignored.
 func (q *Queue[T]) Add(item T) {
-	hash := q.mu.items.hashOf(item)
-	q.mu.Lock()
-	q.addLocked(item, hash)
-	wake := q.mu.needsWakeLocked()
-	q.mu.Unlock()
-	if wake {
+	if q.add(item, q.mu.items.hashOf(item)) {
 		q.mu.nonEmpty.Signal()
 	}
+}
+
+func (q *Queue[T]) add(item T, hash uint64) (wake bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.addLocked(item, hash)
+	return q.mu.needsWakeLocked()
 }
 
 // addAll adds up to a batch of items and locks once.
@@ -110,18 +116,21 @@ func (q *Queue[T]) addAll(items []T) {
 	for i, item := range items {
 		hashes[i] = q.mu.items.hashOf(item)
 	}
+	if q.addHashed(items, hashes[:len(items)]) {
+		q.mu.nonEmpty.Signal()
+	}
+}
+
+func (q *Queue[T]) addHashed(items []T, hashes []uint64) (wake bool) {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	for i, item := range items {
 		if i%fetchLen == 0 {
 			q.mu.items.fetch(hashes[i:min(i+fetchLen, len(items))])
 		}
 		q.addLocked(item, hashes[i])
 	}
-	wake := q.mu.needsWakeLocked()
-	q.mu.Unlock()
-	if wake {
-		q.mu.nonEmpty.Signal()
-	}
+	return q.mu.needsWakeLocked()
 }
 
 func (q *Queue[T]) addLocked(item T, hash uint64) {
@@ -131,31 +140,41 @@ func (q *Queue[T]) addLocked(item T, hash uint64) {
 	at := q.mu.items.find(item, hash)
 	switch n := *at; {
 	case n == nil:
+		q.metrics.added(item, 0)
 		n = q.mu.items.insert(at, item, hash)
 		n.state = dirty
-		q.metrics.added(item, 0)
 		q.pushLocked(n)
 	case n.state == processing:
-		n.state |= dirty
 		q.metrics.added(item, 0)
+		n.state |= dirty
 	case n.state == dirty && q.mu.order != nil:
 		q.mu.order.Touch(item)
+		q.countLocked()
 	}
 }
 
 func (q *Queue[T]) pushLocked(n *plain[T]) {
 	if q.mu.order != nil {
 		q.mu.order.Push(n.item)
-	} else {
-		q.mu.fifo.push(n)
+		q.countLocked()
+		return
 	}
+	q.mu.fifo.push(n)
 	q.mu.ready++
+}
+
+// countLocked counts the ready items anew if there is an order: a Push may have joined two.
+func (q *Queue[T]) countLocked() {
+	if q.mu.order != nil {
+		q.mu.ready = q.mu.order.Len()
+	}
 }
 
 // Len returns how many items are ready.
 func (q *Queue[T]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.countLocked()
 	return q.mu.ready
 }
 
@@ -163,41 +182,55 @@ func (q *Queue[T]) Len() int {
 // Done with it. Once the queue is shut down and nothing is ready, it returns the
 // zero item with shutdown = true.
 func (q *Queue[T]) Get() (item T, shutdown bool) {
+	item, shutdown, wake := q.take()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+	return item, shutdown
+}
+
+func (q *Queue[T]) take() (item T, shutdown, wake bool) {
 	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.countLocked()
 	if !q.mu.awaitLocked() {
-		q.mu.Unlock()
-		return item, true
+		return item, true, false
 	}
 	n := q.popLocked()
 	n.state = processing
 	item = n.item
+	wake = q.mu.tookLocked()
 	q.metrics.got(item, 0)
-	wake := q.mu.tookLocked()
-	q.mu.Unlock()
-	if wake {
-		q.mu.nonEmpty.Signal()
-	}
-	return item, false
+	return item, false, wake
 }
 
+// popLocked takes out the next item. An order may give one that it was never given, as
+// client-go's queue would hand it out.
 func (q *Queue[T]) popLocked() *plain[T] {
 	if q.mu.order == nil {
 		return q.mu.fifo.pop()
 	}
 	item := q.mu.order.Pop()
-	return *q.mu.items.find(item, q.mu.items.hashOf(item))
+	hash := q.mu.items.hashOf(item)
+	at := q.mu.items.find(item, hash)
+	if *at == nil {
+		return q.mu.items.insert(at, item, hash)
+	}
+	return *at
 }
 
 // Done says that the caller has processed item. If item was added meanwhile it
 // goes to the end of the queue. Done of an item that no worker has is ignored.
 func (q *Queue[T]) Done(item T) {
-	hash := q.mu.items.hashOf(item)
-	q.mu.Lock()
-	wake := q.doneLocked(item, hash)
-	q.mu.Unlock()
-	if wake {
+	if q.done(item, q.mu.items.hashOf(item)) {
 		q.mu.nonEmpty.Signal()
 	}
+}
+
+func (q *Queue[T]) done(item T, hash uint64) (wake bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.doneLocked(item, hash)
 }
 
 func (q *Queue[T]) doneLocked(item T, hash uint64) (wake bool) {

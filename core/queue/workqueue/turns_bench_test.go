@@ -6,6 +6,8 @@ package workqueue_test
 
 import (
 	"fmt"
+	"hash/maphash"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -22,7 +24,8 @@ import (
 // BenchmarkAddAfterInTurns reports the times of AddAfters to client-go's. With
 // shape=million, 1,000,000 strings wait in each queue, and a round makes 100,000 of them come
 // earlier. With shape=empty, a round adds 100,000 strings to an empty queue, due after 1 ms,
-// and one worker takes all of them out. bare is a bareDelay for each producer.
+// and one worker takes all of them out. bare is a bareDelay for each producer, and bare-shared is
+// one sharedDelay for all.
 func BenchmarkAddAfterInTurns(b *testing.B) {
 	const inRound = 100_000
 	for _, producers := range []int{1, 8} {
@@ -100,10 +103,12 @@ func newAdders(b *testing.B, producers int) []adder {
 	adders := []adder{
 		{"clientgo", slices.Repeat([]delaying{c}, producers)},
 		{"workqueue", slices.Repeat([]delaying{q}, producers)},
+		{"bare-shared", slices.Repeat([]delaying{newSharedDelay()}, producers)},
 		{name: "bare"},
 	}
+	bare := &adders[len(adders)-1]
 	for range producers {
-		adders[2].queues = append(adders[2].queues, newBareDelay())
+		bare.queues = append(bare.queues, newBareDelay())
 	}
 	return adders
 }
@@ -142,3 +147,61 @@ func (q *bareDelay) Get() (item string, shutdown bool) {
 }
 
 func (q *bareDelay) Done(item string) { delete(q.out, item) }
+
+// sharedDelay is what several producers need beyond a bareDelay: they may AddAfter at once, and
+// an item that waits already is found whoever added it. So there are several bareDelays, each
+// behind a mutex, and the item's hash chooses one. Get does not wait; only one goroutine may Get
+// and Done.
+type sharedDelay struct {
+	seed  maphash.Seed
+	parts []sharedPart
+	next  int // the part that the next Get looks into first
+}
+
+type sharedPart struct {
+	sync.Mutex
+	*bareDelay
+	_ [64]byte // the next part's lock lies on another cache line
+}
+
+func newSharedDelay() *sharedDelay {
+	q := &sharedDelay{seed: maphash.MakeSeed(), parts: make([]sharedPart, 2*runtime.GOMAXPROCS(0))}
+	for i := range q.parts {
+		q.parts[i].bareDelay = newBareDelay()
+	}
+	return q
+}
+
+func (q *sharedDelay) of(item string) *sharedPart {
+	return &q.parts[maphash.String(q.seed, item)%uint64(len(q.parts))]
+}
+
+func (q *sharedDelay) AddAfter(item string, d time.Duration) {
+	part := q.of(item)
+	part.Lock()
+	part.bareDelay.AddAfter(item, d)
+	part.Unlock()
+}
+
+// Get takes from one part after the other, so items do not come out in the order of their times.
+func (q *sharedDelay) Get() (item string, shutdown bool) {
+	for {
+		part := &q.parts[q.next%len(q.parts)]
+		q.next++
+		part.Lock()
+		part.push()
+		if part.heap.Len() > 0 {
+			item, shutdown = part.bareDelay.Get()
+			part.Unlock()
+			return item, shutdown
+		}
+		part.Unlock()
+	}
+}
+
+func (q *sharedDelay) Done(item string) {
+	part := q.of(item)
+	part.Lock()
+	part.bareDelay.Done(item)
+	part.Unlock()
+}
