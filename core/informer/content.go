@@ -131,10 +131,14 @@ func (c *content) commit() {
 	c.flush()
 }
 
-// wrote publishes the store's version after a write.
+// wrote publishes the store's version after a write. client-go's store tells none with the
+// feature gate AtomicFIFO off.
 func (c *content) wrote() {
-	if c.publishVersion != nil {
-		c.publishVersion(c.store.LastStoreSyncResourceVersion())
+	if c.publishVersion == nil {
+		return
+	}
+	if version := c.store.LastStoreSyncResourceVersion(); version != "" {
+		c.publishVersion(version)
 	}
 }
 

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -27,12 +28,13 @@ import (
 type Lister[T runtime.Object] struct {
 	indexer  cache.Indexer
 	resource schema.GroupResource
+	labels   func(T) map[string]string // see labelsOf
 }
 
 // NewLister returns a lister over indexer. The resource is what its NotFound
 // errors name.
 func NewLister[T runtime.Object](indexer cache.Indexer, resource schema.GroupResource) Lister[T] {
-	return Lister[T]{indexer: indexer, resource: resource}
+	return Lister[T]{indexer: indexer, resource: resource, labels: labelsOf[T]()}
 }
 
 // List returns the objects of all namespaces whose labels match, in any order;
@@ -43,7 +45,7 @@ func (l Lister[T]) List(selector labels.Selector) ([]T, error) {
 	}
 	room := borrow()
 	defer room.giveBack()
-	return matching[T](room.list(l.indexer), selector)
+	return l.matching(room.list(l.indexer), selector)
 }
 
 // Get returns the object with the given key: the name of a cluster-scoped object, or
@@ -72,13 +74,13 @@ func (l NamespaceLister[T]) List(selector labels.Selector) ([]T, error) {
 	room := borrow()
 	defer room.giveBack()
 	if objects, err := room.byIndex(l.indexer, cache.NamespaceIndex, l.namespace); err == nil {
-		return matching[T](objects, selector)
+		return l.matching(objects, selector)
 	}
 	objects, err := room.inNamespace(room.list(l.indexer), l.namespace)
 	if err != nil {
 		return nil, err
 	}
-	return matching[T](objects, selector)
+	return l.matching(objects, selector)
 }
 
 // Get returns the object of that name. O(1).
@@ -163,7 +165,7 @@ func (r *room) inNamespace(objects []any, namespace string) ([]any, error) {
 const labelsAtOnce = 32
 
 // matching returns the objects that match the selector. It reads no metadata if all do.
-func matching[T runtime.Object](objects []any, selector labels.Selector) ([]T, error) {
+func (l Lister[T]) matching(objects []any, selector labels.Selector) ([]T, error) {
 	if len(objects) == 0 {
 		return nil, nil
 	}
@@ -171,23 +173,25 @@ func matching[T runtime.Object](objects []any, selector labels.Selector) ([]T, e
 		return converted[T](make([]T, 0, len(objects)), objects)
 	}
 	var (
-		out  []T
-		m    = newMatcher(selector)
-		sets [labelsAtOnce]map[string]string
+		out   []T
+		m     = newMatcher(selector)
+		sets  [labelsAtOnce]map[string]string
+		found [labelsAtOnce]int
 	)
 	for chunk := range slices.Chunk(objects, labelsAtOnce) {
 		for i, obj := range chunk {
+			if t, ok := obj.(T); ok && l.labels != nil {
+				sets[i] = l.labels(t)
+				continue
+			}
 			o, err := accessor(obj)
 			if err != nil {
 				return nil, err
 			}
 			sets[i] = o.GetLabels()
 		}
-		for i, obj := range chunk {
-			if !m.matches(sets[i]) {
-				continue
-			}
-			t, err := as[T](obj)
+		for _, i := range m.matching(sets[:len(chunk)], found[:0]) {
+			t, err := as[T](chunk[i])
 			if err != nil {
 				return nil, err
 			}
@@ -195,6 +199,17 @@ func matching[T runtime.Object](objects []any, selector labels.Selector) ([]T, e
 		}
 	}
 	return out, nil
+}
+
+// labelsOf returns GetLabels of T as a function: to call it takes less time than to look for
+// the method of each object. It returns nil if T is an interface or has no such method.
+func labelsOf[T any]() func(T) map[string]string {
+	method, ok := reflect.TypeFor[T]().MethodByName("GetLabels")
+	if !ok || !method.Func.IsValid() {
+		return nil
+	}
+	labels, _ := method.Func.Interface().(func(T) map[string]string)
+	return labels
 }
 
 func accessor(obj any) (metav1.Object, error) {

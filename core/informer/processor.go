@@ -147,12 +147,13 @@ func (p *processor) checkPeriodChanged(check time.Duration) {
 
 func (r *Registration) determineNextResyncLocked(now time.Time) { r.nextResync = now.Add(r.period) }
 
-// resyncPeriod is the period that a handler gets; check is that of the Reflector's checks.
+// resyncPeriod is the period that a handler gets; check is that of the Reflector's checks. One
+// that asks for less than that, below 0 too, gets check, as in client-go.
 func resyncPeriod(logger klog.Logger, requested, check time.Duration) time.Duration {
 	switch {
-	case requested == 0:
+	case requested == 0 || requested < 0 && check <= 0:
 		return 0
-	case check == 0:
+	case check <= 0:
 		logger.Info("A handler asks for resyncs, but its informer was started without: it gets none", "requested", requested)
 		return 0
 	case requested < check:

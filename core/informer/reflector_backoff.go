@@ -13,13 +13,17 @@ import (
 // client-go resets its back-off two minutes after it last did, however often it was needed
 // since (wait.Backoff.DelayWithReset). So in a long outage each of its reflectors returns
 // to waits of a second every two minutes. The comment of its constants, "if we don't
-// backoff for 2min", says otherwise. Here quiet counts from the end of the last wait, as
-// in wait's former exponentialBackoffManagerImpl.
+// backoff for 2min", says otherwise. Here two minutes without a wait reset it, as in wait's
+// former exponentialBackoffManagerImpl. If a watch has worked since the last wait, the server
+// is there, and the back-off is reset as client-go's is. Otherwise watches that a proxy cuts
+// every minute would be opened 30 to 60 seconds late each time.
 type backoff struct {
 	initial, current wait.Backoff
 	reset            time.Duration
 	clock            clock.Clock
 	quiet            time.Time // the end of the last wait
+	begun            time.Time // when it was last reset
+	served           bool      // a watch has worked since the last wait
 }
 
 func newBackoff(options ReflectorOptions) backoff {
@@ -37,9 +41,10 @@ func newBackoff(options ReflectorOptions) backoff {
 // next returns how long to wait now.
 func (b *backoff) next() time.Duration {
 	now := b.clock.Now()
-	if now.Sub(b.quiet) > b.reset {
-		b.current = b.initial
+	if now.Sub(b.quiet) > b.reset || b.served && now.Sub(b.begun) > b.reset {
+		b.current, b.begun = b.initial, now
 	}
+	b.served = false
 	d := b.current.Step()
 	b.quiet = now.Add(d)
 	return d

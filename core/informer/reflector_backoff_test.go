@@ -39,6 +39,12 @@ func TestBackoff(t *testing.T) {
 	if d := b.next(); d < 30*time.Second {
 		t.Errorf("the back-off was reset too early: %v", d)
 	}
+	b.served = true // it began long ago
+	outage(1)
+	b.served = true
+	if d := b.next(); d < 1600*time.Millisecond {
+		t.Errorf("the back-off was reset a moment after it was: %v", d)
+	}
 }
 
 func TestBackoffOptions(t *testing.T) {
@@ -65,6 +71,14 @@ func TestAttemptsAreSpread(t *testing.T) {
 		script *script
 		want   []time.Duration
 	}{
+		"watches that work for a minute and are cut": {
+			&script{
+				lists:   slices.Repeat([]listAnswer{gives("5", "", "a")}, 6),
+				watches: slices.Repeat([]watchAnswer{isCut(time.Minute)}, 5),
+			},
+			// a list and a watch each time; the waits are of 1, 2, 1, 2 and 1 seconds
+			[]time.Duration{0, 0, 61e9, 61e9, 123e9, 123e9, 184e9, 184e9, 246e9, 246e9, 307e9, 307e9},
+		},
 		"lists": {
 			&script{lists: slices.Repeat([]listAnswer{listFails(errInternal)}, 5)},
 			[]time.Duration{0, 1e9, 3e9, 7e9, 15e9, 23e9},
@@ -83,7 +97,7 @@ func TestAttemptsAreSpread(t *testing.T) {
 				ctx, cancel := context.WithCancel(log.context(t.Context()))
 				var running sync.WaitGroup
 				running.Go(func() { r.RunWithContext(ctx) })
-				time.Sleep(30 * time.Second)
+				time.Sleep(10 * time.Minute)
 				cancel()
 				running.Wait()
 				synctest.Wait() // for the request that was under way
@@ -96,6 +110,15 @@ func TestAttemptsAreSpread(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// isCut is a watch that ends with an error after a while.
+func isCut(after time.Duration) watchAnswer {
+	return func(context.Context) (watch.Interface, error) {
+		w := &scriptWatch{result: make(chan watch.Event, 1)}
+		time.AfterFunc(after, func() { w.result <- errorEvent(errInternal) })
+		return w, nil
 	}
 }
 

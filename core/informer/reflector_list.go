@@ -33,7 +33,7 @@ func (r *Reflector) list(ctx context.Context) error {
 	limit := r.pageLimit(version)
 	l, err := r.fetch(ctx, version, limit)
 	leadsNowhere := version != "" && l.version != "" && l.version == r.expired
-	if isExpired(err) || isTooLarge(err) || leadsNowhere {
+	if isExpired(err) || isTooLarge(err) || leadsNowhere || isMatchRefused(err, listOptions(version, limit)) {
 		// None of these happens to a list at "", which means the newest version. A list leads
 		// nowhere if it has the version from which the last watch was answered 410: a watch
 		// from it would be answered so again. A server that ignores ResourceVersionMatch, or a
@@ -120,6 +120,13 @@ func listOptions(version string, limit int64) metav1.ListOptions {
 		o.ResourceVersionMatch = metav1.ResourceVersionMatchNotOlderThan
 	}
 	return o
+}
+
+// isMatchRefused reports whether err may be about the match of a list request. A server refuses
+// a match without a version, which it gets if the ListerWatcher takes the version out of the
+// options, as those do that want the newest state.
+func isMatchRefused(err error, o metav1.ListOptions) bool {
+	return o.ResourceVersionMatch != "" && (apierrors.IsInvalid(err) || apierrors.IsBadRequest(err))
 }
 
 // pages lists page by page. If a continue token expires it begins anew, once, with one

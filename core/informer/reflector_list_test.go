@@ -17,13 +17,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 var (
 	errGone     = apierrors.NewResourceExpired("too old resource version")
 	errOldGone  = &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusGone, Reason: metav1.StatusReasonGone, Message: "too old resource version"}}
 	errInternal = apierrors.NewInternalError(errors.New("etcd leader changed"))
-	errBusy     = apierrors.NewTooManyRequests("slow down", 1)
+	errMatch    = apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", field.ErrorList{
+		field.Forbidden(field.NewPath("resourceVersionMatch"), "resourceVersionMatch is forbidden unless resourceVersion is provided"),
+	})
+	errBusy = apierrors.NewTooManyRequests("slow down", 1)
 )
 
 // errFuture is "too large resource version" as servers told it over time.
@@ -94,6 +99,17 @@ func TestListRequests(t *testing.T) {
 			watches: []watchAnswer{watchFails(errGone)}, handled: []string{"too old"},
 			requests: []string{"list 0 limit 2", "watch 5", "list 5 or newer limit 2", "list  limit 2", "watch 6"},
 			calls:    []string{"replace 5: a", "replace 6: b"},
+		}, {
+			name:    "a ListerWatcher that takes the version out, so that the server refuses the match",
+			options: ReflectorOptions{PageSize: 2},
+			lists:   []listAnswer{gives("5", "", "a"), listFails(errMatch), gives("6", "", "b"), gives("7", "", "c")}, watches: []watchAnswer{gone, gone},
+			requests: []string{"list 0 limit 2", "watch 5", "list 5 or newer limit 2", "list  limit 2", "watch 6", "list 6 or newer limit 2", "watch 7"},
+			calls:    []string{"replace 5: a", "replace 6: b", "replace 7: c"},
+		}, {
+			name:  "a refusal that is not of the match",
+			lists: []listAnswer{gives("5", "", "a"), listFails(errMatch), gives("6", "", "b")}, watches: []watchAnswer{gone},
+			handled:  []string{"forbidden unless resourceVersion is provided"},
+			requests: []string{"list 0 limit 500", "watch 5", "list 5", "list 5", "watch 6"},
 		}, {
 			name:     "the version that another watch had is no such version",
 			lists:    []listAnswer{gives("5", "", "a"), gives("6", "", "a"), gives("6", "", "a")},

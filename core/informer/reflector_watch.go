@@ -84,6 +84,9 @@ func (r *Reflector) watch(ctx context.Context, w watch.Interface) error {
 			}
 		}
 		err := s.run(ctx)
+		if !s.isVeryShort() {
+			r.backoff.served = true
+		}
 		retry.After(err)
 		switch {
 		case err == nil || ctx.Err() != nil:
@@ -221,11 +224,15 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// closed says what the regular end of a watch means. A watch that ends within a second and
-// without an event means that something between client and server is broken.
+// isVeryShort reports whether the watch ended within a second and without an event, which
+// means that something between client and server is broken.
+func (s *session) isVeryShort() bool {
+	return s.r.clock.Since(s.started) < time.Second && s.events == 0
+}
+
+// closed says what the regular end of a watch means.
 func (s *session) closed(ctx context.Context) error {
-	lasted := s.r.clock.Since(s.started)
-	if lasted < time.Second && s.events == 0 {
+	if s.isVeryShort() {
 		return &cache.VeryShortWatchError{Name: s.r.name}
 	}
 	klog.FromContext(ctx).V(4).Info("Watch close", "reflector", s.r.name, "type", s.r.typeDescription, "totalItems", s.events)

@@ -57,27 +57,48 @@ func newMatcher(selector labels.Selector) matcher {
 	return m
 }
 
-func (m *matcher) matches(set map[string]string) bool {
+// matching appends to found the positions of the sets of labels that match, in their order.
+// Each term goes over those that the terms before it have left.
+func (m *matcher) matching(sets []map[string]string, found []int) []int {
 	if m.selector != nil {
-		return m.selector.Matches(labels.Set(set))
+		for i, set := range sets {
+			if m.selector.Matches(labels.Set(set)) {
+				found = append(found, i)
+			}
+		}
+		return found
+	}
+	for i := range sets {
+		found = append(found, i)
 	}
 	for i := range m.terms {
-		if t := &m.terms[i]; t.matches(set) == t.absent {
-			return false
-		}
+		found = m.terms[i].matching(sets, found)
 	}
-	return true
+	return found
 }
 
-// matches reports whether the label is there with one of the values.
-func (t *term) matches(set map[string]string) bool {
-	value, there := set[t.key]
-	switch {
-	case !there || t.values == nil:
-		return there
-	case len(t.values) == 1:
-		return t.values[0] == value
-	default:
-		return slices.Contains(t.values, value)
+// matching keeps, of the positions, those of sets that have the label with one of the values;
+// or of those that have not.
+func (t *term) matching(sets []map[string]string, positions []int) []int {
+	kept := positions[:0]
+	// The commonest terms have a loop of their own, in which nothing is called but the map.
+	if len(t.values) == 1 && t.values[0] != "" && !t.absent {
+		key, value := t.key, t.values[0]
+		for _, i := range positions {
+			if sets[i][key] == value {
+				kept = append(kept, i)
+			}
+		}
+		return kept
 	}
+	for _, i := range positions {
+		value, there := sets[i][t.key]
+		if there && t.values != nil {
+			there = slices.Contains(t.values, value)
+		}
+		if there != t.absent {
+			kept = append(kept, i)
+		}
+	}
+	return kept
 }

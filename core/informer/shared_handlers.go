@@ -73,7 +73,7 @@ func (s *SharedIndexInformer) AddEventHandlerWithOptions(handler cache.ResourceE
 // and before the start lowers the period of the checks to it.
 func (s *SharedIndexInformer) requestedPeriodLocked(logger klog.Logger, period time.Duration) time.Duration {
 	if period <= 0 {
-		return 0
+		return period
 	}
 	if period < minimumResyncPeriod {
 		logger.Info("A resync period is below the minimum, which is used", "resyncPeriod", period, "minimum", minimumResyncPeriod)

@@ -83,6 +83,7 @@ func TestResyncPeriods(t *testing.T) {
 			"own":                {options: cache.HandlerOptions{ResyncPeriod: ptr.To(4 * time.Second)}, resyncs: 30},
 			"default":            {resyncs: 10}, // every 10 s, at checks every 4 s
 			"never":              {options: cache.HandlerOptions{ResyncPeriod: ptr.To(time.Duration(0))}},
+			"below zero":         {options: cache.HandlerOptions{ResyncPeriod: ptr.To(-time.Second)}, late: true, resyncs: 30},
 			"late and too short": {options: cache.HandlerOptions{ResyncPeriod: ptr.To(time.Second)}, late: true, resyncs: 30},
 		}
 		recorders := map[string]*recorder{}
