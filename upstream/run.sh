@@ -9,7 +9,7 @@ usage: upstream/run.sh [options]
 
   --count N      samples of each row and store (6; benchstat needs 4 for any verdict)
   --bench REGEX  rows to measure, as in go test -bench
-                 (BenchmarkThreadSafeStoreContention)
+                 (BenchmarkThreadSafeStoreContention and client-go's BenchmarkIndexer)
   --benchtime T  time for each row of a closed loop, as in go test (1s)
   --race         run the tests under the race detector too (not with --no-tests)
   --no-tests     only measure
@@ -26,11 +26,11 @@ clientgo=k8s.io/client-go@v0.37.2
 benchstat=golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da # as in the root's go.mod
 gate=KUBE_FEATURE_LockFreeThreadSafeStore
 
-# These read the fields of client-go's own store: see README.md.
-only_map='^(TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex|TestThreadSafeStoreAddKeepsNonEmptySetPostDeleteFromIndex|TestThreadSafeStoreIndexingFunctionsWithMultipleValues|TestThreadSafeStoreRV)$'
+# The packages whose tests are run: the store's own, and those that are built on it.
+packages="./tools/cache/... ./features/... ./informers/... ./dynamic/... ./metadata/... ./tools/watch/... ./testing/..."
 
 count=6
-bench=BenchmarkThreadSafeStoreContention
+bench='BenchmarkThreadSafeStoreContention|BenchmarkIndexer$'
 benchtime=1s
 race=false
 tests=true
@@ -59,6 +59,8 @@ while (($# > 0)); do
 done
 [[ $count =~ ^[1-9][0-9]*$ ]] || { echo "run.sh: --count takes a number from 1 up, not $count" >&2; exit 2; }
 
+command -v patch >/dev/null || { echo "run.sh: this needs the program patch" >&2; exit 1; }
+
 SECONDS=0
 step() { printf '\n== %s (%d s so far)\n' "$1" "$SECONDS"; }
 
@@ -73,12 +75,19 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 # Outside of any module: go then resolves nothing but the versions that are named here.
 cd "$out"
-export GOWORK=off
+export GOWORK=off GOFLAGS=
 unset "$gate"
 
+step "$(date -u +%FT%TZ), $(uname -srm), $(getconf _NPROCESSORS_ONLN) processors, $(go version), GOGC=${GOGC:-100}"
+(cd "$patches" && cksum ./*.patch)
+
 step "fetch $clientgo and copy it to $out/client-go"
-source=$(go mod download -json "$clientgo" | sed -n 's/^[[:space:]]*"Dir": "\(.*\)",*$/\1/p')
+downloaded=$(go mod download -json "$clientgo") || { printf '%s\n' "$downloaded" >&2; echo "run.sh: cannot fetch $clientgo" >&2; exit 1; }
+source=$(sed -n 's/^[[:space:]]*"Dir": "\(.*\)",*$/\1/p' <<<"$downloaded")
 [[ -d $source ]] || { echo "run.sh: go mod download names no folder" >&2; exit 1; }
+if $measure; then
+	GOBIN=$out go install "$benchstat" # now, not after a quarter of an hour of samples
+fi
 cp -R "$source" client-go
 chmod -R u+w client-go
 cd client-go
@@ -89,17 +98,26 @@ for patch in "$patches"/*.patch; do
 	patch -s -p1 <"$patch"
 done
 
+# run_tests runs client-go's tests with the gate off or on (false, true), and names no package
+# without tests.
+run_tests() {
+	local on=$1
+	shift
+	# shellcheck disable=SC2086 # packages is a list
+	env "$gate=$on" go test -count=1 "$@" $packages | grep -v 'no test files'
+}
+
 if $tests; then
 	step "go test, the gate off"
-	go test -count=1 ./tools/cache/... ./features/...
-	step "go test, the gate on; without 4 tests that read the fields of the map with a lock"
-	env "$gate=true" go test -count=1 -skip "$only_map" ./tools/cache/... ./features/...
+	run_tests false
+	step "go test, the gate on"
+	run_tests true
 fi
 if $tests && $race; then
 	step "go test -race, the gate off"
-	go test -race -count=1 ./tools/cache/... ./features/...
-	step "go test -race, the gate on; without the same 4 tests"
-	env "$gate=true" go test -race -count=1 -skip "$only_map" ./tools/cache/... ./features/...
+	run_tests false -race
+	step "go test -race, the gate on"
+	run_tests true -race
 fi
 
 if $measure; then
@@ -114,7 +132,7 @@ if $measure; then
 	done
 	step "benchstat: off is client-go's store, on is the store without reader locks; p is Mann-Whitney's"
 	cd "$out"
-	go run "$benchstat" off=gate-false.txt on=gate-true.txt | tee benchstat.txt
+	./benchstat off=gate-false.txt on=gate-true.txt | tee benchstat.txt
 fi
 
 step "done: everything is in $out"

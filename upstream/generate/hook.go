@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // gate is the name of the feature gate, and nextGate the gate that follows it in the
@@ -17,9 +18,10 @@ const (
 	nextGate = "UnlockWhileProcessingFIFO"
 )
 
-// The lines that client-go's own files get.
+// The lines that client-go's own files get. The gate has the minor version that the patches
+// apply to: a component refuses a gate that is newer than the version it emulates.
 const (
-	gateConstant = `	// alpha: v1.38
+	gateConstant = `	// alpha: v1.37
 	//
 	// Keep the objects of an informer in a store whose readers take no lock, so that
 	// goroutines that list cannot keep the informer from writing.
@@ -27,7 +29,7 @@ const (
 
 `
 	gateSpec = `	` + gate + `: {
-		{Version: version.MustParse("1.38"), Default: false, PreRelease: Alpha},
+		{Version: version.MustParse("1.37"), Default: false, PreRelease: Alpha},
 	},
 `
 	choice = `	if clientgofeaturegate.FeatureGates().Enabled(clientgofeaturegate.` + gate + `) {
@@ -36,31 +38,69 @@ const (
 `
 )
 
+// Tests of client-go that are about threadSafeMap itself, and those that are about every store
+// but name its type.
+var (
+	testsOfMap = []string{
+		"TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex",
+		"TestThreadSafeStoreAddKeepsNonEmptySetPostDeleteFromIndex",
+		"TestThreadSafeStoreIndexingFunctionsWithMultipleValues",
+	}
+	testsOfStores = []string{"TestThreadSafeStoreRV", "BenchmarkIndexer"}
+)
+
+const (
+	// gateOff is in thread_safe_store_lockfree_test.go.
+	gateOff = "	withoutLockFreeStore(t)\n"
+
+	mapType   = ".(*threadSafeMap)"
+	storeType = ".(ThreadSafeStoreWithTransaction)"
+)
+
 // hookEdits returns the changes of client-go's own files. Their places are found in the
 // syntax tree.
 func hookEdits(source string) ([]fileDiff, error) {
-	known, err := editFile(source, "features/known_features.go", func(f *ast.File) []place {
-		return []place{
-			{find(f, isConstant(nextGate)), gateConstant},
-			{find(f, isKey(nextGate)), gateSpec},
+	var diffs []fileDiff
+	for _, f := range []struct {
+		path   string
+		places func(*ast.File) []place
+	}{
+		{"features/known_features.go", func(f *ast.File) []place {
+			return []place{
+				{at: find(f, isConstant(nextGate)), text: gateConstant},
+				{at: find(f, isKey(nextGate)), text: gateSpec},
+			}
+		}},
+		{"tools/cache/thread_safe_store.go", func(f *ast.File) []place {
+			return []place{{at: find(f, isLastReturn("NewThreadSafeStore")), text: choice}}
+		}},
+		{"tools/cache/thread_safe_store_test.go", func(f *ast.File) (places []place) {
+			for _, name := range testsOfMap {
+				places = append(places, place{at: find(f, isBody(name)), text: gateOff})
+			}
+			for _, name := range testsOfStores {
+				for _, pos := range assertions(f, name) {
+					places = append(places, place{at: pos, from: mapType, text: storeType})
+				}
+			}
+			return places
+		}},
+	} {
+		diff, err := editFile(source, f.path, f.places)
+		if err != nil {
+			return nil, err
 		}
-	})
-	if err != nil {
-		return nil, err
+		diffs = append(diffs, diff)
 	}
-	store, err := editFile(source, "tools/cache/thread_safe_store.go", func(f *ast.File) []place {
-		return []place{{find(f, isLastReturn("NewThreadSafeStore")), choice}}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return []fileDiff{known, store}, nil
+	return diffs, nil
 }
 
-// place says what goes before the line of a node.
+// place says what is done at the line of a node: text goes before it or, with from, into the
+// line in place of from.
 type place struct {
-	before token.Pos
-	text   string
+	at   token.Pos
+	from string
+	text string
 }
 
 func editFile(source, path string, places func(*ast.File) []place) (fileDiff, error) {
@@ -73,14 +113,19 @@ func editFile(source, path string, places func(*ast.File) []place) (fileDiff, er
 	if err != nil {
 		return fileDiff{}, err
 	}
-	var insertions []insertion
+	var changes []change
+	lines := strings.SplitAfter(string(text), "\n")
 	for i, p := range places(f) {
-		if p.before == token.NoPos {
+		if p.at == token.NoPos {
 			return fileDiff{}, fmt.Errorf("%s: the place of change %d is not there: has client-go changed?", path, i+1)
 		}
-		insertions = append(insertions, insertion{fset.Position(p.before).Line - 1, p.text})
+		c := change{before: fset.Position(p.at).Line - 1, text: p.text}
+		if p.from != "" {
+			c.instead, c.text = 1, strings.Replace(lines[c.before], p.from, p.text, 1)
+		}
+		changes = append(changes, c)
 	}
-	return inserted(path, string(text), insertions)
+	return changed(path, string(text), changes)
 }
 
 // find returns the position that is says of the first node that it says one of.
@@ -123,6 +168,40 @@ func isKey(name string) func(ast.Node) token.Pos {
 		}
 		return entry.Pos()
 	}
+}
+
+// isBody finds the first statement of a function.
+func isBody(name string) func(ast.Node) token.Pos {
+	return func(n ast.Node) token.Pos {
+		if f, ok := n.(*ast.FuncDecl); ok && f.Name.Name == name && len(f.Body.List) > 0 {
+			return f.Body.List[0].Pos()
+		}
+		return token.NoPos
+	}
+}
+
+// assertions returns the positions in a function where a value is asserted to be a
+// *threadSafeMap; NoPos alone if there is none.
+func assertions(f *ast.File, name string) (found []token.Pos) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if f, ok := n.(*ast.FuncDecl); ok {
+			return f.Name.Name == name
+		}
+		a, ok := n.(*ast.TypeAssertExpr)
+		if !ok {
+			return true
+		}
+		if star, ok := a.Type.(*ast.StarExpr); ok {
+			if t, ok := star.X.(*ast.Ident); ok && t.Name == "threadSafeMap" {
+				found = append(found, a.Pos())
+			}
+		}
+		return true
+	})
+	if len(found) == 0 {
+		return []token.Pos{token.NoPos}
+	}
+	return found
 }
 
 // isLastReturn finds the return at the end of a function.

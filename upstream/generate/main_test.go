@@ -47,34 +47,34 @@ func TestPatchesAreTrue(t *testing.T) {
 	}
 }
 
-// The patch of a new file, and that of insertions, are read as what they are meant to be.
+// The patch of a new file, and that of changes, are read as what they are meant to be.
 func TestPatchesOfSmallFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	before := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n"
+	before := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n"
 	if err := os.WriteFile(filepath.Join(dir, "old.txt"), []byte(before), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	changed, err := inserted("old.txt", before, []insertion{{3, "a\n"}, {9, "b\n\nc\n"}})
+	old, err := changed("old.txt", before, []change{{3, 0, "a\n"}, {9, 2, "b\n\nc\nd\n"}, {17, 1, "e\n"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "small.patch")
-	p := patch{about: "a subject\n\nand more", files: []fileDiff{changed, created("new/file.txt", []byte("x\n\ny\n"))}}
+	p := patch{about: "a subject\n\nand more", files: []fileDiff{old, created("new/file.txt", []byte("x\n\ny\n"))}}
 	if err := os.WriteFile(path, p.text(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	inside(t, dir, "git", "apply", path)
 	for name, want := range map[string]string{
-		"old.txt":      "1\n2\n3\na\n4\n5\n6\n7\n8\n9\nb\n\nc\n10\n11\n12\n",
+		"old.txt":      "1\n2\n3\na\n4\n5\n6\n7\n8\n9\nb\n\nc\nd\n12\n13\n14\n15\n16\n17\ne\n19\n20\n21\n22\n",
 		"new/file.txt": "x\n\ny\n",
 	} {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
 			t.Errorf("%s is %q, %v; want %q", name, got, err, want)
 		}
 	}
-	if _, err := inserted("old.txt", before, []insertion{{3, "a\n"}, {6, "b\n"}}); err == nil {
-		t.Error("insertions whose contexts meet were taken")
+	if _, err := changed("old.txt", before, []change{{3, 0, "a\n"}, {8, 0, "b\n"}}); err == nil {
+		t.Error("changes whose contexts meet were taken")
 	}
 }
 

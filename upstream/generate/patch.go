@@ -40,40 +40,42 @@ func created(path string, text []byte) fileDiff {
 	return fileDiff{path, b.String()}
 }
 
-// insertion is text, of whole lines, that goes before a line of a file; lines count from 0.
-type insertion struct {
-	before int
-	text   string
+// change is text, of whole lines, that goes before a line of a file and takes the place of
+// the next instead lines; lines count from 0.
+type change struct {
+	before  int
+	instead int
+	text    string
 }
 
 // context is the number of unchanged lines around a change.
 const context = 3
 
-// inserted returns the diff of insertions into a file. They are in order, and far enough
-// apart for their contexts not to meet.
-func inserted(path, source string, insertions []insertion) (fileDiff, error) {
+// changed returns the diff of changes of a file. They are in order, and far enough apart for
+// their contexts not to meet.
+func changed(path, source string, changes []change) (fileDiff, error) {
 	lines := strings.SplitAfter(source, "\n")
 	var b strings.Builder
 	fmt.Fprintf(&b, "diff --git a/%[1]s b/%[1]s\n--- a/%[1]s\n+++ b/%[1]s\n", path)
+	write := func(mark string, lines []string) {
+		for _, line := range lines {
+			b.WriteString(mark + strings.TrimSuffix(line, "\n") + "\n")
+		}
+	}
 	added, last := 0, 0
-	for _, in := range insertions {
-		from, to := in.before-context, in.before+context
+	for _, c := range changes {
+		after := c.before + c.instead
+		from, to := c.before-context, after+context
 		if from < last || to > len(lines)-1 {
-			return fileDiff{}, fmt.Errorf("%s: the change before line %d is too close to another one or to an end of the file", path, in.before+1)
+			return fileDiff{}, fmt.Errorf("%s: the change before line %d is too close to another one or to an end of the file", path, c.before+1)
 		}
-		text := strings.SplitAfter(strings.TrimSuffix(in.text, "\n"), "\n")
-		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n", from+1, 2*context, from+1+added, 2*context+len(text))
-		for _, line := range lines[from:in.before] {
-			b.WriteString(" " + line)
-		}
-		for _, line := range text {
-			b.WriteString("+" + line)
-		}
-		b.WriteString("\n")
-		for _, line := range lines[in.before:to] {
-			b.WriteString(" " + line)
-		}
-		added, last = added+len(text), to
+		text := strings.SplitAfter(strings.TrimSuffix(c.text, "\n"), "\n")
+		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n", from+1, to-from, from+1+added, to-from-c.instead+len(text))
+		write(" ", lines[from:c.before])
+		write("-", lines[c.before:after])
+		write("+", text)
+		write(" ", lines[after:to])
+		added, last = added+len(text)-c.instead, to
 	}
 	return fileDiff{path, b.String()}, nil
 }

@@ -22,7 +22,7 @@ var sentences = map[string][]sentence{
 `, ``},
 	},
 	"index.go": {
-		{`see indexing.ValuesOf. It panics`, `see the function of the same name. It panics`},
+		{`see indexing.ValuesOf. It panics`, `see valuesOf. It panics`},
 	},
 	"index_values.go": {
 		{`valuesOf panics as indexValues.Append does. The

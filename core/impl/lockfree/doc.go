@@ -92,6 +92,9 @@
 //     open snapshot, or the reclaim threshold is passed, reclaim goes through that list
 //     (record.go, standin.go, index.go; fetch.go for buckets).
 //
+// A Delete leaves a tombstone. Last of all it rebuilds the parts of the table in which most keys
+// are deleted (table.go).
+//
 // # Linearization points
 //
 //	Add, Update, Delete, Transaction, Bookmark   core.commit: the store to committed
@@ -118,10 +121,19 @@
 // changed hands since. That holds however long it is open and however many writes come:
 // versions between two snapshots that neither sees are dropped. Between two looks at the
 // slots, writes add more versions and stand-ins: at most as many as are kept anyway, or 64.
-// What a snapshot kept is dropped by the next write after it: without one, it stays.
+//
+// The first write that finds no snapshot open drops all that snapshots kept. While each write
+// finds one open, what a closed one kept goes at the next look at the slots. If n things are
+// kept, that comes after as many versions and stand-ins more, or after 1,024+n/16 of them if that
+// is less. A write counts as one at least. Without a write everything stays.
+//
 // A reader stalls in a snapshot only where its goroutine is not run: no code of the caller
 // runs inside. A reader may be stopped after it announced itself and before it has a
 // snapshot. The writer then gives it one.
+//
+// A table keeps its directory when its keys go, until a Replace. For each of the directory's
+// slots it then has up to 160 entries of 32 bytes, and up to 128 records of deleted keys. After a
+// million keys there are 2,048 slots, whose entries take 11 MB.
 //
 // # Invariants
 //
@@ -136,13 +148,19 @@
 // For n objects and i indexes.
 //
 //   - Get: O(1), a table lookup. List, ListKeys: O(n). ByIndex: O(matches). ListIndexFuncValues:
-//     O(values), and O(1) for each 64 values that there once were. A List of 4,096
+//     O(values), and at most an entry for each three values that there once were. A List of 4,096
 //     objects or more lets others run before it begins, up to n/16 times, while as many such
 //     lists are under way as there are processors (readers.go).
+//   - Beside an older snapshot List and ByIndex are O(cells in use). Cells that an array has lost
+//     stay in use while that snapshot sees an object there, and until the look at the slots
+//     after it.
 //   - Update: one version of 32 bytes, and O(i) to compare the index values with the former
 //     ones. A value that changes costs up to three short-lived stand-ins, and none where the old
 //     bucket ends and the new one begins. Delete: two for each array. A write is O(1) on average.
 //     An object of many values costs O(values).
+//   - A key that comes or goes pays on average for copies of up to 16 slots of the table's
+//     directory, of 32 bytes each. In a table of over a million keys it pays for a slot in 128. So
+//     does an index value.
 //   - A look at the slots: 2*GOMAXPROCS of them, rounded up to a power of two, at least 4.
 //     It covers more only while more snapshots are open, and once after that.
 //   - Replace: O(n*i), beside readers; other writers wait for it.
@@ -156,5 +174,5 @@
 //   - a list grows and is copied: that of the buckets, with 8 bytes for each value of an index,
 //     or under an open snapshot the retire list, with 16 for each entry;
 //   - a directory is copied: of the blocks, with one entry for 256 objects, or of the table,
-//     with one for about 500.
+//     with one for about 500 of the most keys that there were.
 package lockfree

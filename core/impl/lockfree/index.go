@@ -239,7 +239,7 @@ func (b *bucket) reclaim(c *core, open []uint64, word uint64) bool {
 		explore.Point("bucket.unchain")
 		later.prior.Store(prior)
 	} else {
-		b.index.replace(b, word, prior, c.committed.Load()+1) // a later number: the write may have rebuilt the part before
+		b.index.replace(b, word, prior)
 	}
 	c.buckets[b.pos] = nil
 	c.freeIDs = append(c.freeIDs, b.pos)
@@ -251,7 +251,7 @@ func (b *bucket) reclaim(c *core, open []uint64, word uint64) bool {
 }
 
 // replace puts the bucket before b, nil for none, in the place of b in the table.
-func (x *index) replace(b *bucket, word uint64, prior *bucket, writing uint64) {
+func (x *index) replace(b *bucket, word uint64, prior *bucket) {
 	t := &x.buckets
 	if word == 0 {
 		word = t.word(b.key())
@@ -263,7 +263,9 @@ func (x *index) replace(b *bucket, word uint64, prior *bucket, writing uint64) {
 		return
 	}
 	e.item.Store(noBucket)
-	t.died(word, part, writing)
+	if t.died(part) {
+		t.shrink(word)
+	}
 }
 
 func (c *core) newBucketID() uint32 {
@@ -299,6 +301,9 @@ func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing
 		c.reindexMany(w, rec, indexes, values)
 	} else {
 		c.reindexFew(w, rec, indexes, values)
+	}
+	if rec.more != nil {
+		rec.fitPostings()
 	}
 }
 

@@ -123,6 +123,19 @@ func TestNilObject(t *testing.T) {
 	}
 }
 
+// DeleteWithObject reads the object during the call only: the caller may then use it again.
+func TestADeletedObjectMayBeUsedAgain(t *testing.T) {
+	t.Parallel()
+	s := lockfree.New(nil)
+	s.Add("ns/n", versioned("7"))
+	last := versioned("8")
+	s.DeleteWithObject("ns/n", last)
+	last.ResourceVersion = "another object's"
+	if got := s.LastStoreSyncResourceVersion(); got != "8" {
+		t.Errorf("the resource version is %q, want that of the deleted object", got)
+	}
+}
+
 // A read allocates its result only; a write a version and a resource version, as the
 // package promises.
 func TestAllocations(t *testing.T) {

@@ -57,9 +57,8 @@ type readers struct {
 	// busy is a slot in a later block that was taken when the writer last looked. While it
 	// stays taken, one load tells the writer that a snapshot is open. Writer only.
 	busy *slot
-	// long is how many admitted reads are under way, and processors how many may be.
-	long       atomic.Int32
-	processors int32
+	// long is how many admitted reads are under way.
+	long atomic.Int32
 }
 
 // block holds slots, and leads to the next block, which has twice as many.
@@ -75,7 +74,7 @@ func newReaders() *readers {
 	for n < 2*runtime.GOMAXPROCS(0) {
 		n *= 2
 	}
-	return &readers{block: block{slots: make([]slot, n)}, processors: int32(runtime.GOMAXPROCS(0))}
+	return &readers{block: block{slots: make([]slot, n)}}
 }
 
 // admit is called before a read of n objects makes room for them. While as many long reads
@@ -90,7 +89,8 @@ func (r *readers) admit(n int) {
 	if n < yieldEvery {
 		return
 	}
-	for turn := 0; turn < n/16 && r.long.Load() >= r.processors; turn++ {
+	processors := int32(runtime.GOMAXPROCS(0)) // the runtime follows the container's limit, which may change
+	for turn := 0; turn < n/16 && r.long.Load() >= processors; turn++ {
 		runtime.Gosched()
 	}
 	r.long.Add(1)

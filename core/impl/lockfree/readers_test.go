@@ -61,7 +61,7 @@ func TestLongReadsWaitForNobody(t *testing.T) {
 	for _, stopped := range []int32{0, 1000} {
 		r.long.Store(stopped)
 		var all sync.WaitGroup
-		for range 2 * int(r.processors) {
+		for range 2 * runtime.GOMAXPROCS(0) {
 			all.Go(func() {
 				if list, keys := s.List(), s.ListKeys(); len(list) != objects || len(keys) != objects {
 					t.Errorf("beside %d stopped reads: %d objects and %d keys, want %d", stopped, len(list), len(keys), objects)

@@ -32,7 +32,7 @@ type record struct {
 	keyed
 	newest atomic.Pointer[version] // nil in a stand-in, and nowhere else
 	// The places in the buckets of the indexes: in few up to the first bucket 0, or all of
-	// them in more if few is too short. Most objects have one value in each of two indexes.
+	// them in more if few is too short, or was. Most objects have one value in each of two indexes.
 	few  [2]posting
 	more *postings
 }
@@ -212,4 +212,19 @@ func (r *record) dropPosting(i int) {
 		r.more.at[all[i].bucket] = i
 		delete(r.more.at, dropped)
 	}
+}
+
+// fitPostings gives back the room of more if over three quarters of it are free. Call it at the
+// end of a change: in between, an object that has new values may have few postings.
+func (r *record) fitPostings() {
+	list := r.more.list
+	if cap(list) <= 4*len(list) {
+		return
+	}
+	if len(list) > len(r.few) {
+		r.more = &postings{list: slices.Clone(list)} // postingIn makes another map
+		return
+	}
+	r.more, r.few = nil, [len(r.few)]posting{}
+	copy(r.few[:], list)
 }

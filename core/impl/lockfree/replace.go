@@ -234,7 +234,7 @@ func (f *filling) makeRecords(from, to int) {
 func (f *filling) fillTable(i int) {
 	from, to := i*len(f.dir.parts)/len(f.shares), (i+1)*len(f.dir.parts)/len(f.shares)
 	for p := from; p < to; p++ {
-		f.dir.set(p, newPart(f.depth, int(f.counts[p].Load())*5/6)) // three quarters full; full is four fifths
+		f.dir.set(p, newPart(f.depth, int(f.counts[p].Load())*4/3)) // three quarters full; full is four fifths
 	}
 	for i, word := range f.words {
 		f.yield(i)

@@ -253,7 +253,7 @@ func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
 }
 
 // ListIndexFuncValues returns the values that stored objects have in the index, in no
-// order; an index that the store does not have has none. O(values), and a little for each 64
+// order; an index that the store does not have has none. O(values), and a little for each three
 // values that there once were; no waiting.
 func (s *Store) ListIndexFuncValues(indexName string) []string {
 	explore.Point("read.view")

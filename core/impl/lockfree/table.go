@@ -42,8 +42,7 @@ func (d *directory) set(i int, p *part) { d.parts[i], d.entries[i] = p, p.entrie
 // part is a table of fixed size.
 type part struct {
 	entries []entry
-	depth   int    // how many upper bits its keys share
-	born    uint64 // the write that was under way when a rebuild made it
+	depth   int // how many upper bits its keys share
 
 	used int // entries with a key; writer only
 	live int // entries with a key that is not deleted; writer only
@@ -90,16 +89,27 @@ const (
 func (t *table) init() {
 	t.seed = maphash.MakeSeed()
 	dir := newDirectory(0)
-	dir.set(0, newPart(0, 0))
+	dir.set(0, newPart(0, smallestPart))
 	t.dir.Store(dir)
 }
 
-// newPart returns a part with 8/5 as many entries as there are live keys.
-func newPart(depth, live int) *part {
-	return &part{depth: depth, entries: make([]entry, max(smallestPart, live*8/5))}
+func newPart(depth, entries int) *part {
+	return &part{depth: depth, entries: make([]entry, max(smallestPart, entries))}
 }
 
 func (p *part) full() bool { return p.used+1 > len(p.entries)*4/5 }
+
+// spare returns for how many more keys a new part has room at least, and how many must have gone
+// from a part before it is rebuilt. A rebuild copies the directory, which keeps its size when
+// most keys are deleted. So each key that comes or goes pays for about 16 of the directory's
+// slots, or for a slot in 128 of more than 2,048.
+func (d *directory) spare() int { return min(len(d.parts)/16, largestPart/8) }
+
+// size returns how many entries a new part needs that keeps some keys: with room for that many,
+// or for room keys if that is more, and for some that come.
+func (t *table) size(keep, room int) int {
+	return max(max(keep, room)*8/5, (keep+t.dir.Load().spare())*5/4)
+}
 
 // word returns the hash of a key with its length; it is not 0.
 func (t *table) word(key string) uint64 {
@@ -158,12 +168,22 @@ func (t *table) insert(word uint64, item *keyed, p *part, writing uint64) {
 	t.shown.note(p.insert(word, item))
 }
 
-// died notes that the key with this word, which lies in p, was deleted.
-func (t *table) died(word uint64, p *part, writing uint64) {
+// died notes that a key in p was deleted, and reports whether p is sparse now.
+func (t *table) died(p *part) (sparse bool) {
 	p.live--
-	// Once in a write: a rebuild keeps the tombstones of the write under way.
-	if len(p.entries) > smallestPart && p.live < p.used/8 && p.born != writing {
-		t.rebuild(p, word, writing, 0)
+	return t.sparse(p)
+}
+
+// sparse reports whether most keys in p are deleted, so that shrink should be called.
+func (t *table) sparse(p *part) bool {
+	return p.live < p.used/8 && len(p.entries) > smallestPart && p.used > t.dir.Load().spare()
+}
+
+// shrink rebuilds the part in which word lies if it is sparse. No write may be under way: its
+// tombstones would go, through which readers find the versions before.
+func (t *table) shrink(word uint64) {
+	if p := t.dir.Load().part(word); t.sparse(p) {
+		t.rebuild(p, word, noWrite, 0)
 	}
 }
 
@@ -190,8 +210,8 @@ func (p *part) insertKey(word uint64, key *byte, item *keyed) *entry {
 }
 
 // rebuild replaces p, in which word lies, by a part without old tombstones, or by two parts
-// if one would be too large. A tombstone of the write under way stays: until that write
-// is committed, readers find the version before through it.
+// if one would be too large. A tombstone of the write under way, whose number is writing, or
+// noWrite, stays: until that write is committed, readers find the version before through it.
 //
 // There is room for as many keys as are kept, or room if that is more, and for some that come.
 // Records lie elsewhere in memory. Those of objects that entries show (see shown), and of
@@ -207,13 +227,10 @@ func (t *table) rebuild(p *part, word, writing uint64, room int) {
 			}
 		}
 	}
-	halves := []*part{newPart(p.depth, max(keep, room))}
+	halves := []*part{newPart(p.depth, t.size(keep, room))}
 	// If nearly all hashes fell into one half, splits would never end.
 	if keep*8/5 > largestPart && min(upper, keep-upper) > keep/8 {
-		halves = []*part{newPart(p.depth+1, max(keep-upper, room/2)), newPart(p.depth+1, max(upper, room/2))}
-	}
-	for _, half := range halves {
-		half.born = writing
+		halves = []*part{newPart(p.depth+1, t.size(keep-upper, room/2)), newPart(p.depth+1, t.size(upper, room/2))}
 	}
 	for i := range p.entries {
 		if e := &p.entries[i]; t.keeps(e, writing) {

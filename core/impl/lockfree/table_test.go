@@ -30,7 +30,9 @@ func set(t *table, key string, n *version) {
 	rec.newest.Store(n)
 	switch {
 	case was && !is:
-		t.died(word, p, n.seq)
+		if t.died(p) {
+			t.shrink(word)
+		}
 	case is && !was:
 		p.live++
 	}

@@ -34,12 +34,13 @@ type core struct {
 	checker checker // of invariants; empty in normal builds
 
 	// retireList waits for open snapshots to close. It is reclaimed when none is open, or
-	// when sinceReclaim exceeds reclaimThreshold. The threshold is the length of the list
-	// after the last reclaim, so the writes in between pay for the next one.
+	// when sinceReclaim exceeds reclaimThreshold, so that the writes in between pay for it.
 	retireList       retireList
-	sinceReclaim     int      // versions and stand-ins with a past, made since the last reclaim
-	reclaimThreshold int      // at least minReclaimThreshold
+	sinceReclaim     int      // versions and stand-ins with a past, made since the last reclaim; at least one per write
+	reclaimThreshold int      // see reclaimed
 	open             []uint64 // room for the open snapshots
+
+	sparse []uint64 // words of keys, each in a part of the table that its deletion left sparse
 }
 
 // write is one write under way: its number, and what it leaves to clean up.
@@ -74,7 +75,10 @@ func (n *version) resourceVersion() string {
 	return rv
 }
 
-const firstSeq = 1 // the number of an empty store
+const (
+	noWrite  = 0 // the number of none
+	firstSeq = 1 // that of an empty store
+)
 
 func newCore() *core {
 	c := &core{readers: newReaders(), reclaimThreshold: minReclaimThreshold, buckets: make([]*bucket, 1)}
@@ -148,7 +152,8 @@ func (c *core) update(w *write, e *entry, rec *record, obj any) (n *version, rev
 	return rec.update(w, obj, former, lone), revived
 }
 
-// remove takes key, whose word in keys is given, out, if it is there.
+// remove takes key, whose word in keys is given, out, if it is there. The caller calls
+// shrinkKeys after the commit.
 func (c *core) remove(w *write, word uint64, key string) {
 	part, e := c.keys.find(word, key)
 	if e == nil {
@@ -161,11 +166,16 @@ func (c *core) remove(w *write, word uint64, key string) {
 	for n := len(rec.postings()); n > 0; n-- {
 		c.removeFromBucket(w, rec, n-1)
 	}
+	if rec.more != nil {
+		rec.fitPostings()
+	}
 	if moved := c.objects.remove(w, rec.pos); moved != nil {
 		moved.pos = rec.pos
 	}
 	c.update(w, e, rec, absence{})
-	c.keys.died(word, part, w.seq)
+	if c.keys.died(part) {
+		c.sparse = append(c.sparse, word)
+	}
 }
 
 // setResourceVersion sets the resource version to that of a version of the write under way.
@@ -194,8 +204,6 @@ func (c *core) commit() {
 		explore.Point("resourceVersion.committed")
 		c.resourceVersion.committed.Store(v)
 	}
-	c.sinceReclaim += w.made
-	w.made = 0
 	w.indexValues.Empty()
 
 	idle := c.readers.idle()
@@ -206,7 +214,9 @@ func (c *core) commit() {
 		c.reclaim(&w.retireList, nil)
 	} else {
 		w.spares.forget()
+		c.sinceReclaim += max(w.made, 1)
 	}
+	w.made = 0
 	c.retireList.take(&w.retireList)
 	switch {
 	case c.retireList.len() == 0:
@@ -219,6 +229,16 @@ func (c *core) commit() {
 		c.reclaim(&c.retireList, c.open)
 		c.reclaimed()
 	}
+}
+
+// shrinkKeys rebuilds the parts of the table that deletions left sparse. A write with deletions
+// ends with it, when it is committed: so its tombstones go, and each part is rebuilt once,
+// however much of it was deleted.
+func (c *core) shrinkKeys() {
+	for _, word := range c.sparse {
+		c.keys.shrink(word)
+	}
+	c.sparse = emptied(c.sparse)
 }
 
 // take moves what is on the list of a write to w.
@@ -262,10 +282,14 @@ func (c *core) reclaimBuckets(buckets []*bucket) {
 	}
 }
 
-// reclaimed sets when the store's list is gone through again.
+// reclaimed sets when the store's list is gone through again. That costs its length, n. After
+// n versions each has paid for two things on the list. If n is large, it is the work of a long
+// snapshot, which may close soon. So then each version pays for up to 17 things, and what
+// waits is dropped after fewer writes.
 func (c *core) reclaimed() {
 	c.sinceReclaim = 0
-	c.reclaimThreshold = max(minReclaimThreshold, c.retireList.len())
+	n := c.retireList.len()
+	c.reclaimThreshold = max(minReclaimThreshold, min(n, 1024+n/16))
 }
 
 // drop returns s without the elements that are done.

@@ -39,19 +39,20 @@ func (v *view) addValues(values *indexing.Values, key string, obj any) {
 func (s *Store) Delete(key string) { s.DeleteWithObject(key, nil) }
 
 // DeleteWithObject removes key, if it is there, and takes the resource version of
-// obj, the object in its last state; obj may be nil. O(indexes). It waits for other
-// writers only.
+// obj, the object in its last state; obj may be nil, and is not kept. O(indexes). It waits
+// for other writers only.
 func (s *Store) DeleteWithObject(key string, obj any) {
-	_, known := indexing.VersionOf(obj)
+	rv, known := indexing.VersionOf(obj)
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	w := v.begin()
 	v.remove(w, v.keys.word(key), key)
 	if known {
-		v.setResourceVersion(v.versionOf(obj))
+		v.setResourceVersion(v.versionOf(bookmark(rv)))
 	}
 	v.commit()
+	v.shrinkKeys()
 }
 
 // Transaction applies the writes in their order, at one instant, and takes the
@@ -88,6 +89,7 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 		v.setResourceVersion(v.versionOf(bookmark(rv)))
 	}
 	v.commit()
+	v.shrinkKeys()
 }
 
 // AddIndexers adds indexes and fills them with the stored objects, at one instant. It

@@ -19,6 +19,7 @@ package cache
 import (
 	"fmt"
 	"math/rand"
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -36,6 +37,23 @@ func TestLockFreeStoreIsChosenByTheGate(t *testing.T) {
 		if is != on {
 			t.Errorf("gate %t: lock-free store: %t", on, is)
 		}
+	}
+}
+
+// withoutLockFreeStore makes the tests of threadSafeMap have one, whatever the gate is.
+func withoutLockFreeStore(t *testing.T) {
+	clientfeaturestesting.SetFeatureDuringTest(t, clientgofeaturegate.LockFreeThreadSafeStore, false)
+}
+
+// newLockFreeStore takes from a threadSafeMap what options set. A new field may be one more.
+func TestLockFreeStoreTakesAllOptions(t *testing.T) {
+	var fields []string
+	of := reflect.TypeOf(threadSafeMap{})
+	for i := range of.NumField() {
+		fields = append(fields, of.Field(i).Name)
+	}
+	if diff := cmp.Diff([]string{"lock", "items", "index", "rv", "metrics"}, fields); diff != "" {
+		t.Errorf("the fields of threadSafeMap are others (-known +now): if a ThreadSafeStoreOption sets one, hand it to newLockFreeStore in NewThreadSafeStore:\n%s", diff)
 	}
 }
 
@@ -241,7 +259,11 @@ func TestLockFreeStoreSetsTheGauge(t *testing.T) {
 	gauge := &versionGauge{}
 	s := newLockFreeStore(Indexers{}, &storeMetrics{storeResourceVersion: gauge})
 	at := func(rv string) *metav1.ObjectMeta { return &metav1.ObjectMeta{ResourceVersion: rv} }
-	for _, step := range []struct {
+	known := []string{ // methods that set no gauge, then those that are tried
+		"Get", "List", "ListKeys", "Index", "ByIndex", "IndexKeys", "ListIndexFuncValues",
+		"GetIndexers", "AddIndexers", "Resync", "LastStoreSyncResourceVersion",
+	}
+	steps := []struct {
 		name  string
 		write func()
 		want  float64
@@ -256,9 +278,18 @@ func TestLockFreeStoreSetsTheGauge(t *testing.T) {
 		{"Transaction", func() {
 			s.(ThreadSafeStoreWithTransaction).Transaction(ThreadSafeStoreTransaction{Key: "a", Transaction: Transaction{Type: TransactionTypeAdd, Object: at("6")}})
 		}, 6},
-	} {
+	}
+	for _, step := range steps {
 		if step.write(); gauge.value != step.want {
 			t.Errorf("%s: the gauge is %v, want %v", step.name, gauge.value, step.want)
+		}
+		known = append(known, step.name)
+	}
+	// A write that measuredLockFreeStore does not have is its embedded store's, and sets no gauge.
+	methods := reflect.TypeFor[ThreadSafeStoreWithTransaction]()
+	for i := range methods.NumMethod() {
+		if name := methods.Method(i).Name; !slices.Contains(known, name) {
+			t.Errorf("%s is neither known to read only nor made here: does it set the gauge?", name)
 		}
 	}
 }
