@@ -42,7 +42,8 @@ type Advice struct {
 	Missing []string `json:"missing,omitempty"`
 	// Silent says that the load has no number that matters to the component.
 	Silent bool `json:"silent,omitempty"`
-	// Commands measure the load where it is unknown, one after the other.
+	// Commands measure the load where it is unknown, or other than that of the run, one after
+	// the other.
 	Commands []string `json:"commands,omitempty"`
 	// Notes are what a reader should know beside the advice.
 	Notes []string `json:"notes,omitempty"`
@@ -94,9 +95,12 @@ func (t *Table) adviseOn(c contract.Component, q Question) Advice {
 	if q.Run == nil {
 		return a
 	}
-	own, notes := q.Run.advise(c, q.Load)
+	own, notes, run := q.Run.advise(c, q)
 	if own == nil {
 		a.Notes = append(notes, a.Notes...)
+		if len(a.Commands) == 0 {
+			a.Commands = run
+		}
 		return a
 	}
 	own.Code = t.code(c, own.Use)

@@ -364,12 +364,3 @@ func TestLessMemoryIsSaidSo(t *testing.T) {
 		}
 	}
 }
-
-func TestQuoted(t *testing.T) {
-	t.Parallel()
-	for word, want := range map[string]string{"pods.trace": "pods.trace", "": "''", "a b": "'a b'", "$(x)": "'$(x)'", "it's": `'it'\''s'`} {
-		if got := quoted(word); got != want {
-			t.Errorf("%q became %s, want %s", word, got, want)
-		}
-	}
-}

@@ -2,9 +2,10 @@
 // that rests on and what it costs, and gives the line of code that puts it in.
 //
 // A load is described by hand ([Load]), summed up from a trace ([OfTrace]) or taken from a run
-// ([OfRun]). The rules are data, in rules.yaml: each has the range in which its evidence holds.
-// A run's own measurements come before the rules. Where neither covers the load, the advice is
-// to measure, with the commands that do so ([Table.Advise], [Workload]).
+// ([OfRun]). The rules are data, in rules.yaml: each has the ranges that were measured, though
+// not in every combination. What a run measured nearest to the load comes before the rules. Where
+// neither covers the load, the advice is to measure, with the commands that do so
+// ([Table.Advise], [Workload]).
 //
 // docs/which.md is made from the same rules ([Table.WritePage]). Tests look every number of the
 // rules up in its record under results/, and compile every line of code.

@@ -41,8 +41,8 @@ type Rule struct {
 	Price  []string  `yaml:"price"` // names of Table.Prices
 }
 
-// Condition says for which loads a rule's evidence holds. A field that is empty allows every
-// load.
+// Condition says for which loads a rule decides. Each range was measured, but not every
+// combination of numbers within several. A field that is empty allows every load.
 type Condition struct {
 	Reads      []Reads  `yaml:"reads,flow,omitempty"`
 	Priorities []bool   `yaml:"priorities,flow,omitempty"`

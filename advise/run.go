@@ -18,20 +18,41 @@ import (
 // strings only names that the catalog has, and those of its series, come into an advice.
 type Run struct {
 	// Dir is the folder, for texts and commands.
-	Dir     string
-	record  *record.Run
-	answers []compare.Answer
-	loads   map[contract.Component][]Load // of its workloads
+	Dir      string
+	record   *record.Run
+	measured []measurement
+}
+
+// measurement is a workload at one value of its sweep, with its verdicts.
+type measurement struct {
+	component contract.Component
+	load      Load
+	alone     bool // it has operations only, each by itself
+	group     compare.Group
 }
 
 // OfRun evaluates a run: its verdicts, and the loads of its workloads. It costs what a report
 // does, some seconds for the largest runs.
 func OfRun(dir string, r *record.Run) *Run {
-	out := &Run{Dir: dir, record: r, answers: compare.Answers(r, compare.Within(r)), loads: map[contract.Component][]Load{}}
-	for _, text := range r.Workloads {
+	out := &Run{Dir: dir, record: r}
+	for _, g := range compare.Within(r) {
+		text, err := r.Workload(g.Cells[0])
+		if err != nil {
+			continue
+		}
 		// A workload that this build cannot read, such as a foreign one, says nothing.
 		if w, err := load.ParseWorkload(text.Name, []byte(text.YAML)); err == nil {
-			out.loads[w.Component] = append(out.loads[w.Component], loadOf(w))
+			out.measured = append(out.measured, measurement{w.Component, loadOf(w), len(w.Groups) == 0, g})
+		}
+	}
+	return out
+}
+
+// of are the measurements of a component.
+func (r *Run) of(c contract.Component) (out []measurement) {
+	for _, m := range r.measured {
+		if m.component == c {
+			out = append(out, m)
 		}
 	}
 	return out
@@ -94,59 +115,80 @@ func (l Load) reading(w load.Workload, g load.Group) Load {
 func (r *Run) Load() Load {
 	var out Load
 	for _, c := range load.Components() {
-		loads := slices.Clone(r.loads[c])
-		slices.SortStableFunc(loads, func(a, b Load) int {
+		of := r.of(c)
+		slices.SortStableFunc(of, func(a, b measurement) int {
 			for _, d := range []Dimension{Readers, Workers, Objects, Delayed, Writes} {
-				if order := cmp.Compare(b.Numbers[d], a.Numbers[d]); order != 0 {
+				if order := cmp.Compare(b.load.Numbers[d], a.load.Numbers[d]); order != 0 {
 					return order
 				}
 			}
 			return 0
 		})
-		if len(loads) > 0 {
-			out = out.Over(loads[0]) // the store's numbers before the informer's
+		if len(of) > 0 {
+			out = out.Over(of[0].load) // the store's numbers before the informer's
 		}
 	}
 	out.From = []string{r.Dir + ": the heaviest of its workloads"}
 	return out
 }
 
-// covers reports whether the run measured a component under a load: among its workloads with
-// the same kind of reads, each number of the load lies between two that were measured, and
-// one workload is at least as heavy in all of them. why says what is not so.
-func (r *Run) covers(c contract.Component, l Load) (ok bool, why string) {
-	loads := r.loads[c]
-	if len(loads) == 0 {
-		return false, ""
+// near returns what the run measured of a component nearest to a load: the workloads with the
+// same kind of reads of which each number is the load's own, or the next smaller or larger one
+// that was measured. Operations alone are near whatever reads, because they have their cost
+// beside readers too. There is none if a number of the load does not lie between two that were
+// measured, or no workload is at least as heavy in all of them; why says so.
+func (r *Run) near(c contract.Component, l Load) (near []measurement, why string) {
+	near = r.of(c)
+	if len(near) == 0 {
+		return nil, ""
 	}
-	if l.Reads != "" && l.Numbers[Readers] > 0 && slices.ContainsFunc(loads, func(own Load) bool { return own.Reads != "" }) {
-		loads = slices.DeleteFunc(slices.Clone(loads), func(own Load) bool { return own.Reads != l.Reads })
-		if len(loads) == 0 {
-			return false, fmt.Sprintf("readers that %s: the run has none", l.Reads)
+	if l.Reads != "" && l.Numbers[Readers] > 0 && slices.ContainsFunc(near, func(m measurement) bool { return m.load.Reads != "" }) {
+		near = slices.DeleteFunc(near, func(m measurement) bool { return !m.alone && m.load.Reads != l.Reads })
+		if !slices.ContainsFunc(near, func(m measurement) bool { return m.load.Reads != "" }) {
+			return nil, fmt.Sprintf("readers that %s: the run has none", l.Reads)
 		}
 	}
+	of := near // the next numbers are looked for in all of them, whatever the others leave
 	for _, d := range dimensions {
 		v, known := l.Numbers[d.Dimension]
 		if !known {
 			continue
 		}
 		var measured []float64
-		for _, own := range loads {
-			if n, has := own.Numbers[d.Dimension]; has {
+		for _, m := range of {
+			if n, has := m.number(d.Dimension, v); has {
 				measured = append(measured, n)
 			}
 		}
 		if len(measured) == 0 {
 			continue // it does not matter to the component, or was as much as it can do
 		}
-		if limits := (Range{slices.Min(measured), slices.Max(measured)}); !limits.holds(v) {
-			return false, fmt.Sprintf("%s: the run measured %s", d.counted(v), limits)
+		slices.Sort(measured)
+		limits := Range{measured[0], measured[len(measured)-1]}
+		if !limits.holds(v) {
+			return nil, fmt.Sprintf("%s: the run measured %s", d.counted(v), limits)
 		}
+		above, exact := slices.BinarySearch(measured, v)
+		next := Range{measured[above], measured[above]}
+		if !exact {
+			next[0] = measured[above-1]
+		}
+		near = slices.DeleteFunc(slices.Clone(near), func(m measurement) bool {
+			n, has := m.number(d.Dimension, v)
+			return has && n != next[0] && n != next[1]
+		})
 	}
-	if !slices.ContainsFunc(loads, func(own Load) bool { return own.asHeavy(l) }) {
-		return false, "no workload of the run has all of the load at once"
+	if !slices.ContainsFunc(near, func(m measurement) bool { return m.load.asHeavy(l) }) {
+		return nil, "no workload of the run has all of the load at once"
 	}
-	return true, ""
+	return near, ""
+}
+
+// number is how much of a dimension the measurement has, to be held against v of it. ok is false
+// if it has nothing to do with v.
+func (m measurement) number(d Dimension, v float64) (n float64, ok bool) {
+	n, ok = m.load.Numbers[d]
+	return n, ok && !(m.alone && d == Readers && v > 0)
 }
 
 // asHeavy reports whether no number of l is above that of own, where own has one.
@@ -159,18 +201,24 @@ func (own Load) asHeavy(l Load) bool {
 	return true
 }
 
-// advise is the run's own advice, nil where it proves nothing for the load. notes say why.
-func (r *Run) advise(c contract.Component, l Load) (a *Advice, notes []string) {
-	i := slices.IndexFunc(r.answers, func(a compare.Answer) bool { return a.Component == string(c) })
-	if i < 0 {
-		return nil, nil
-	}
-	answer := r.answers[i]
-	if ok, why := r.covers(c, l); !ok {
+// advise is the run's own advice, by what it measured nearest to the load; nil where that
+// proves nothing. notes say why, and run has the commands that measure the load if the run is
+// about another one.
+func (r *Run) advise(c contract.Component, q Question) (a *Advice, notes, run []string) {
+	near, why := r.near(c, q.Load)
+	if len(near) == 0 {
 		if why != "" {
-			notes = append(notes, fmt.Sprintf("The run is about another load (%s).", why))
+			notes, run = []string{fmt.Sprintf("The run is about another load (%s).", why)}, commands(c, q)
 		}
-		return nil, notes
+		return nil, notes, run
+	}
+	var groups []compare.Group
+	for _, m := range near {
+		groups = append(groups, m.group)
+	}
+	answer, any := r.answer(c, groups)
+	if !any {
+		return nil, nil, nil // nothing was compared
 	}
 	if answer.Rejected != "" && known(c, answer.Rejected) {
 		notes = append(notes, fmt.Sprintf("%s gains more in the run and is left out: it waives %s that the reference keeps.",
@@ -179,13 +227,13 @@ func (r *Run) advise(c contract.Component, l Load) (a *Advice, notes []string) {
 	if answer.Use == answer.Reference && answer.Inconclusive > 0 {
 		next := "Its command with --budget 10m measures more."
 		if !r.record.Complete {
-			next = "It was interrupted; to go on: benchrun run --resume " + quoted(r.Dir)
+			next = "It was interrupted; to go on: " + record.ResumeCommand(r.Dir)
 		}
-		return nil, append(notes, fmt.Sprintf("The run proves none better: %d of %d comparisons are inconclusive. %s", answer.Inconclusive, answer.Judged, next))
+		return nil, append(notes, fmt.Sprintf("The run proves none better: %d of %d comparisons are inconclusive. %s", answer.Inconclusive, answer.Judged, next)), nil
 	}
 	entry, err := catalog.Lookup(c, answer.Use)
 	if err != nil {
-		return nil, append(notes, "The run recommends an implementation that this benchrun does not have.")
+		return nil, append(notes, "The run recommends an implementation that this benchrun does not have."), nil
 	}
 	if entry.Study {
 		notes = append(notes, entry.Name+" is in the catalog for study: docs/stores.md, fifos.md, delays.md and queues.md say what its design lacks.")
@@ -197,7 +245,38 @@ func (r *Run) advise(c contract.Component, l Load) (a *Advice, notes []string) {
 		Component: c, Decision: Use, Use: entry.Name,
 		Because: []Reason{{Says: gains(answer), Record: r.Dir}},
 		Price:   r.costs(answer),
-	}, notes
+	}, notes, nil
+}
+
+// answer sums groups up. A design that is in the catalog for study is the answer only if no other
+// implementation gains anything.
+func (r *Run) answer(c contract.Component, groups []compare.Group) (a compare.Answer, any bool) {
+	answers := compare.Answers(r.record, groups)
+	if len(answers) == 0 {
+		return a, false
+	}
+	if entry, err := catalog.Lookup(c, answers[0].Use); err != nil || !entry.Study {
+		return answers[0], true
+	}
+	for i, g := range groups {
+		groups[i] = withoutStudies(c, g)
+	}
+	if others := compare.Answers(r.record, groups); len(others) > 0 && others[0].Use != others[0].Reference {
+		return others[0], true
+	}
+	return answers[0], true
+}
+
+// withoutStudies returns a group without the implementations that are in the catalog for study.
+func withoutStudies(c contract.Component, g compare.Group) compare.Group {
+	g.Rows = slices.Clone(g.Rows)
+	for i, row := range g.Rows {
+		g.Rows[i].Values = slices.DeleteFunc(slices.Clone(row.Values), func(v compare.Value) bool {
+			entry, err := catalog.Lookup(c, v.Impl)
+			return err == nil && entry.Study
+		})
+	}
+	return g
 }
 
 func known(c contract.Component, name string) bool {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
@@ -76,7 +77,7 @@ func TestRunOfAnotherLoad(t *testing.T) {
 		{Load{Reads: ReadIndex}.With(Matches, 2_000), "by-index: the run has none"},
 	} {
 		a := adviceOf(t, contract.ComponentStore, Question{Load: c.flags.Over(quick.Load()), Run: quick})
-		if a.Use != "lockfree" || a.Rule == "" || !strings.Contains(strings.Join(a.Notes, " "), c.note) {
+		if a.Use != "lockfree" || a.Rule == "" || !strings.Contains(strings.Join(a.Notes, " "), c.note) || len(a.Commands) == 0 {
 			t.Errorf("%s: %+v", c.note, a)
 		}
 	}
@@ -91,27 +92,68 @@ func TestRunOfAnotherLoad(t *testing.T) {
 	}
 }
 
-// A run of a small store that many list, and of a large one that nobody reads, says nothing of
-// a large one that many list.
-func TestRunOfTwoLoadsIsNotOfBothAtOnce(t *testing.T) {
+// A run answers with the workloads that are nearest to a load. A small store that many list, and
+// a large one that nobody reads, say nothing of a large one that many list.
+func TestNearestWorkloadsAnswer(t *testing.T) {
 	t.Parallel()
-	r := &Run{loads: map[contract.Component][]Load{contract.ComponentStore: {
-		Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 80),
-		Load{}.With(Objects, 1_000_000).With(Readers, 0),
-		Load{Reads: ReadList}.With(Objects, 1_000_000).With(Readers, 1),
-	}}}
+	r := &Run{}
+	for _, m := range []struct {
+		title string
+		alone bool
+		load  Load
+	}{
+		{"small, 80 list", false, Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 80)},
+		{"small, 10 list", false, Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 10)},
+		{"small, 1 lists", false, Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 1)},
+		{"small, 1 gets", false, Load{Reads: ReadGet}.With(Objects, 1_000).With(Readers, 1)},
+		{"large, not read", false, Load{}.With(Objects, 1_000_000).With(Readers, 0)},
+		{"large, 1 lists", false, Load{Reads: ReadList}.With(Objects, 1_000_000).With(Readers, 1)},
+		{"small, alone", true, Load{}.With(Objects, 1_000).With(Readers, 0)},
+	} {
+		r.measured = append(r.measured, measurement{contract.ComponentStore, m.load, m.alone, compare.Group{Title: m.title}})
+	}
 	for _, c := range []struct {
 		load Load
-		want bool
+		want []string
 	}{
-		{Load{Reads: ReadList}.With(Objects, 1_000_000).With(Readers, 80), false},
-		{Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 80), true},
-		{Load{Reads: ReadList}.With(Objects, 500_000).With(Readers, 1), true},
-		{Load{}.With(Objects, 500_000).With(Readers, 0), true},
-		{Load{Reads: ReadIndex}.With(Objects, 1_000).With(Readers, 1), false},
+		{Load{Reads: ReadList}.With(Objects, 1_000_000).With(Readers, 80), nil},
+		{Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 80), []string{"small, 80 list", "small, alone"}},
+		{Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 5), []string{"small, 10 list", "small, 1 lists", "small, alone"}},
+		{Load{Reads: ReadList}.With(Objects, 500_000).With(Readers, 1), []string{"small, 1 lists", "large, 1 lists", "small, alone"}},
+		{Load{}.With(Objects, 500_000).With(Readers, 0), []string{"large, not read", "small, alone"}},
+		{Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 0), []string{"small, alone"}},
+		{Load{Reads: ReadGet}.With(Objects, 1_000).With(Readers, 1), []string{"small, 1 gets", "small, alone"}},
+		{Load{Reads: ReadIndex}.With(Objects, 1_000).With(Readers, 1), nil},
+		{Load{Reads: ReadList}.With(Objects, 1_000).With(Readers, 100), nil},
 	} {
-		if got, why := r.covers(contract.ComponentStore, c.load); got != c.want {
-			t.Errorf("%v: covered %t, want %t: %s", c.load, got, c.want, why)
+		near, why := r.near(contract.ComponentStore, c.load)
+		var got []string
+		for _, m := range near {
+			got = append(got, m.group.Title)
+		}
+		if !slices.Equal(got, c.want) || (why == "") != (len(got) > 0) {
+			t.Errorf("%v: %q, want %q: %s", c.load, got, c.want, why)
+		}
+	}
+}
+
+// With no readers the kept run speaks of what it measured without readers, where the store of
+// client-go starves nobody, and not of the mean over all numbers of readers.
+func TestKeptRunAnswersForItsOwnLoad(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(root, "results", "lock-starvation")
+	kept, err := record.ReadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := OfRun(dir, kept)
+	for readers, gains := range map[float64]bool{0: false, 80: true} {
+		a := adviceOf(t, contract.ComponentStore, Question{Load: Load{}.With(Readers, readers).Over(r.Load()), Run: r})
+		if a.Rule != "" || len(a.Because) != 1 {
+			t.Fatalf("%g readers: the run does not answer: %+v", readers, a)
+		}
+		if same := strings.Contains(a.Because[0].Says, "done 1x ["); same == gains {
+			t.Errorf("%g readers: %s", readers, a.Because[0].Says)
 		}
 	}
 }
@@ -184,7 +226,7 @@ func TestKeptRunsAgree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ preset, heaviest, price string }{
 		{"lock-starvation", "100,000 objects; 80 goroutines list everything; 10,000 writes a second", ""},
-		{"stores", "100,000 objects; 1 goroutine lists everything", "add-delete ns/op is 1."},
+		{"stores", "100,000 objects; 1 goroutine lists everything", "lister:list service-p90-ns is 1."},
 	} {
 		dir := filepath.Join(root, "results", c.preset)
 		kept, err := record.ReadRun(dir)

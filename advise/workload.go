@@ -9,6 +9,7 @@ import (
 	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/record"
 )
 
 // What a workload has where the load does not say it.
@@ -28,23 +29,12 @@ func commands(c contract.Component, q Question) []string {
 	if q.Trace == "" || c == contract.ComponentDelay || c == contract.ComponentQueue { // these no trace feeds
 		return []string{write, fmt.Sprintf("benchrun run -f %s --impl %s --budget 10m", file, impls)}
 	}
-	replay := "benchrun run --trace " + quoted(q.Trace)
+	replay := "benchrun run --trace " + record.ShellWord(q.Trace)
 	rest := fmt.Sprintf(" --component %s --impl %s --budget 10m", c, impls)
 	if q.Load.Numbers[Readers] > 0 && c != contract.ComponentFIFO {
 		return []string{write, replay + " -f " + file + rest} // the workload says who reads meanwhile
 	}
 	return []string{replay + rest}
-}
-
-// quoted writes a word so that a shell takes it as one.
-func quoted(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/=:+,", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // Workload returns the workload that measures a load for one component. What the load leaves

@@ -3,7 +3,6 @@ package bench
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -263,9 +262,8 @@ func runs(b *testing.B, e catalog.Entry, w load.Workload, tell func(record.Fork)
 // begin with its name: "writer-achieved-%".
 func judged(f record.Fork) (out []told) {
 	add := func(series, prefix string, values map[string]float64) {
-		names := slices.Collect(maps.Keys(values))
-		for _, name := range names {
-			if metrics.JudgedAmong(name, names) {
+		for name := range values {
+			if metrics.JudgedIn(name, []map[string]float64{values}) {
 				out = append(out, told{series, name, prefix + name})
 			}
 		}

@@ -48,6 +48,9 @@ the commands that measure this load; --workload writes the workload that they ne
   benchrun advise --objects 5000000 --readers 10 --reads list --workload store > store.yaml`,
 		Args: needs("at most one RUN, a folder under results/", 0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := errors.Join(forTerminal("wide", a.wide, a.format), forTerminal("all", a.all, a.format)); err != nil {
+				return err
+			}
 			q, err := a.question(args)
 			if err != nil {
 				return err

@@ -91,8 +91,8 @@ func (v *verdictFlags) check() ([]compare.Gate, error) {
 	if versusFormats[v.format] == nil {
 		return nil, fmt.Errorf("--format %q: want text, markdown or json", v.format)
 	}
-	if v.wide && v.format != "text" {
-		return nil, fmt.Errorf("--wide is for the text of a terminal: leave it out, %s has every column", v.format)
+	if err := forTerminal("wide", v.wide, v.format); err != nil {
+		return nil, err
 	}
 	if v.inconclusive != "pass" && v.inconclusive != "fail" {
 		return nil, fmt.Errorf("--inconclusive %q: want pass or fail", v.inconclusive)

@@ -50,6 +50,8 @@ func TestCompareExitCodes(t *testing.T) {
 		{"slower beyond the gate", []string{base, slower, "--gates", gates}, exitBroken, []string{"regression", "store/*/mine/p99 <= +5%"}},
 		{"too few forks", []string{base, few}, exitInconclusive, []string{"inconclusive", "could not be told"}},
 		{"too few forks, passed", []string{base, few, "--inconclusive=pass"}, 0, []string{"inconclusive"}},
+		{"a check failed in head", []string{base, aRun(t, 2, 12, 100, func(r *record.Run) { r.Checks = []record.CheckResult{{Name: "final state", Detail: "a/b is missing"}} })}, exitBroken, []string{"regression: final state", "a/b is missing"}},
+		{"an implementation is broken in head", []string{base, aRun(t, 2, 12, 100, withABrokenStore), "--gate", "store/*/mine/ns/op <= +5%"}, exitBroken, []string{"regression: store/mine", "STORE-7"}},
 		{"two files", []string{write(t, "a.txt", strings.Repeat("BenchmarkX 1 100 ns/op\n", 6)), write(t, "b.txt", strings.Repeat("BenchmarkX 1 200 ns/op\n", 6))}, exitBroken, []string{"2x", "no A/A"}},
 	} {
 		code, out, errOut := benchrun(t, append([]string{"compare"}, c.args...)...)
@@ -62,6 +64,13 @@ func TestCompareExitCodes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// withABrokenStore makes "mine" an implementation that failed its suite, and so was not measured.
+func withABrokenStore(r *record.Run) {
+	r.Impls[1].Verified, r.Impls[1].Failures = record.VerifyFailed, []string{"STORE-7: a deleted object comes back"}
+	r.Cells = slices.DeleteFunc(r.Cells, func(c record.Cell) bool { return c.Impl == "mine" })
+	r.Forks = slices.DeleteFunc(r.Forks, func(f record.Fork) bool { return f.Cell.Impl == "mine" })
 }
 
 func TestCompareFormats(t *testing.T) {
@@ -221,6 +230,41 @@ func TestPair(t *testing.T) {
 			t.Errorf("resume of half a pair: exit code %d\n%s", code, errOut)
 		}
 	}
+	// Read again, the halves are those of one pair. Head took no turns with itself.
+	base, head := filepath.Join(out, runner.BaseDir), filepath.Join(out, runner.HeadDir)
+	const gate, ignored = "store/*/mutexmap/ns/op <= +50%", "head took turns with the base of its pair"
+	if code, table, _ := benchrun(t, "compare", base, head, "--gate", gate); code != exitBroken || strings.Contains(table, ignored) {
+		t.Errorf("the halves: exit code %d\n%s", code, table)
+	}
+	if code, table, _ := benchrun(t, "compare", head, head, "--gate", gate); code == exitBroken || !strings.Contains(strings.Join(strings.Fields(table), " "), ignored) {
+		t.Errorf("head against itself: exit code %d\n%s", code, table)
+	}
+}
+
+// A gate that can match nothing is refused before anything is measured. One that names an
+// operation which the workload does not have is found afterwards, and nothing is lost.
+func TestPairWithAWrongGate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		gate, want string
+		measured   bool
+	}{
+		{"store/*/lockfree/ns/op <= +5%", "matches nothing of what is to be measured; there are store/tiny/objects=100/*/mutexmap/*", false},
+		{"store/*/mutexmap/ns/op >= -5%", "write <= +5%", false},
+		{"store/*/list/mutexmap/ns/op <= +5%", "what was measured is kept: give other gates to benchrun compare", true},
+	} {
+		out := filepath.Join(t.TempDir(), "pair")
+		code, _, errOut := benchrun(t, "pair", "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap", "--forks", "1", "--skip-verify", "--gate", c.gate, "-o", out)
+		if code != exitBadInput || !strings.Contains(errOut, c.want) {
+			t.Errorf("%s: exit code %d, want %d and %q\n%s", c.gate, code, exitBadInput, c.want, errOut)
+		}
+		if _, err := os.Stat(filepath.Join(out, report.VersusFile)); (err == nil) != c.measured {
+			t.Errorf("%s: the page: %v, want it: %v", c.gate, err, c.measured)
+		}
+		if _, err := os.Stat(out); (err == nil) != c.measured {
+			t.Errorf("%s: the folder: %v, want it: %v", c.gate, err, c.measured)
+		}
+	}
 }
 
 func series(r *record.Run) (all []record.Series) {
@@ -249,8 +293,10 @@ func TestPairWithABaseThatKnowsNoTurns(t *testing.T) {
 	if code != 0 || !strings.Contains(errOut, "too old to take turns") {
 		t.Fatalf("exit code %d\n%s", code, errOut)
 	}
+	var sides []*record.Run
 	for _, side := range []string{runner.BaseDir, runner.HeadDir} {
 		r := read(t, filepath.Join(out, side))
+		sides = append(sides, r)
 		if !r.Complete || r.Settings.Turns || len(r.Warnings) > 0 {
 			t.Errorf("%s: complete %v, turns %v, %q", side, r.Complete, r.Settings.Turns, r.Warnings)
 		}
@@ -259,6 +305,9 @@ func TestPairWithABaseThatKnowsNoTurns(t *testing.T) {
 				t.Errorf("%s, %s: duet %v, ratios to base %v; want only the former", side, s.Name(), s.Duet, s.Base)
 			}
 		}
+	}
+	if !record.Halves(sides[0], sides[1]) {
+		t.Errorf("the halves began at %s and %s: they are not known to be of one pair", sides[0].Started, sides[1].Started)
 	}
 }
 

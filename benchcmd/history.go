@@ -95,6 +95,9 @@ func (f *historyFlags) check() error {
 	case f.format != "otava" && f.dir != "":
 		return fmt.Errorf("-o is for --format otava; --format %s goes to the terminal, and a page to --html", f.format)
 	}
+	if err := forTerminal("wide", f.wide, f.format); err != nil {
+		return err
+	}
 	if f.by == "commit" {
 		f.o.Repo = f.repo
 		if f.repo == "" {
@@ -112,20 +115,27 @@ func (f *historyFlags) run(cmd *cobra.Command, folder string) error {
 	if err != nil {
 		return err
 	}
+	var page strings.Builder
 	if f.html != "" {
-		var page strings.Builder
 		if err := report.WriteHistoryPage(&page, h); err != nil {
 			return err
 		}
+	}
+	var tests []string
+	if f.format == "otava" { // before the page: it may find nothing to export
+		if tests, err = report.WriteOtava(f.dir, h); record.DiskFull(err) {
+			err = broken(err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if f.html != "" {
 		if err := record.WriteFile(f.html, []byte(page.String())); err != nil {
 			return broken(err)
 		}
 	}
 	if f.format == "otava" {
-		tests, err := report.WriteOtava(f.dir, h)
-		if err != nil {
-			return err
-		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: %d tests. Otava reads them there:\n  otava analyze benchrun --config-file %s\n", f.dir, len(tests), report.OtavaFile)
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/informerbench/informerbench/bench/runner"
+	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -27,6 +28,11 @@ compare does. versus.html beside the two is the comparison as a page.
 
 Without --base both are this program: the same code under two names, which shows what
 your machine's noise does to your gates. With --plant head is slower on purpose.
+
+The budget is spent on the gates that are inconclusive. A gate that can match nothing of
+what is to be measured is refused before anything is. Some mistakes show only afterwards,
+such as the name of an operation. Then the exit code is 2 too, and both runs and
+versus.html are kept.
 
 ` + gateHelp,
 		Example: `  git stash && go build -o /tmp/benchrun.base ./cmd/benchrun && git stash pop
@@ -48,7 +54,7 @@ your machine's noise does to your gates. With --plant head is slower on purpose.
 			if err != nil {
 				return err
 			}
-			results, failed := runner.Pair(cmd.Context(), p, base, cmd.ErrOrStderr())
+			results, failed := runner.Pair(cmd.Context(), p, base, cmd.ErrOrStderr(), gates...)
 			if results[0].Run == nil || results[1].Run == nil {
 				return failed // no run was begun, or the disk is full
 			}
@@ -65,8 +71,9 @@ your machine's noise does to your gates. With --plant head is slower on purpose.
 				v.html = filepath.Join(filepath.Dir(results[1].Dir), report.VersusFile)
 			}
 			judged := v.judge(cmd, r, gates)
-			if judged != nil && len(r.Gates) == 0 { // a gate matches nothing
+			if wrong := (*compare.GateError)(nil); errors.As(judged, &wrong) {
 				judged = fmt.Errorf("%w; what was measured is kept: give other gates to benchrun compare %s %s", judged, results[0].Dir, results[1].Dir)
+				judged = errors.Join(judged, r.Judge(nil), v.page(cmd, r))
 			}
 			return errors.Join(failed, judged)
 		},

@@ -61,6 +61,9 @@ docs/history.md has the sources of the last two.`,
 			if !ok && format != "text" {
 				return fmt.Errorf("--format %q: want %s", format, strings.Join(reportFormatNames, ", "))
 			}
+			if err := forTerminal("wide", wide, format); err != nil {
+				return err
+			}
 			var chosen []report.Reference
 			for _, text := range references {
 				ref, err := report.ParseReference(text)
@@ -77,7 +80,7 @@ docs/history.md has the sources of the last two.`,
 				return fmt.Errorf("--reference: %w", err)
 			}
 			if ok {
-				out, _ := shown(cmd, wide) // package report shows control characters itself
+				out, _ := shown(cmd, false) // package report shows control characters itself
 				return write(out, r)
 			}
 			if err := report.Write(args[0], chosen...); err != nil {

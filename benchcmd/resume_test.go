@@ -86,6 +86,26 @@ func TestResumeElsewhereIsRefused(t *testing.T) {
 	}
 }
 
+// --continue does not take a whole run of other code for its own.
+func TestAWholeRunOfOtherCodeIsNotContinued(t *testing.T) {
+	workload, dir := write(t, "tiny.yaml", shardedWorkload), filepath.Join(t.TempDir(), "run")
+	args := []string{"run", "-f", workload, "--impl", "binaryheap", "--forks", "1", "--profile=false", "--skip-verify", "--continue", "-o", dir}
+	for range 2 {
+		if code, _, errOut := benchrun(t, args...); code != 0 {
+			t.Fatalf("exit code %d\n%s", code, errOut)
+		}
+	}
+	run := read(t, dir)
+	run.Environment.Revision = strings.Repeat("a", 40)
+	if err := record.WriteRun(dir, run); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errOut := benchrun(t, args...)
+	if code != exitBadInput || !strings.Contains(errOut, "is complete, and not what this command would measure: the code has changed") {
+		t.Errorf("exit code %d\n%s", code, errOut)
+	}
+}
+
 // A cell whose process fails is given up and named; the others are measured.
 func TestACellThatFailsIsGivenUp(t *testing.T) {
 	dir, total := interrupted(t)

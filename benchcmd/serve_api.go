@@ -93,7 +93,7 @@ Ctrl-C stops it.`,
 	f.StringVar(&o.server.Token, "token", "", "bearer `TOKEN` that clients must bring; the kubeconfig holds it")
 	f.IntVar(&o.reads, "max-requests-inflight", apiserver.DefaultMaxInFlight, "most gets and lists in progress at once; one more gets 429; 0 for no limit")
 	f.IntVar(&o.writes, "max-mutating-requests-inflight", apiserver.DefaultMaxMutatingInFlight, "most writes in progress at once; one more gets 429; 0 for no limit")
-	f.StringVar(&o.kubeconfig, "kubeconfig-out", "", "`FILE` to write the kubeconfig to instead of printing it; must not exist")
+	f.StringVar(&o.kubeconfig, "kubeconfig-out", "", "`FILE` to write the kubeconfig to instead of printing it, until the server stops; must not exist")
 	return cmd
 }
 
@@ -281,6 +281,9 @@ func (o *serveOptions) serve(ctx context.Context, out, errOut io.Writer) error {
 	defer server.Stop()
 	if err := o.handOut(server, out); err != nil {
 		return err
+	}
+	if o.kubeconfig != "" {
+		defer os.Remove(o.kubeconfig) // it leads nowhere then, and the same command writes it again
 	}
 	fmt.Fprintf(errOut, "serving %s at %s; it writes %s; Ctrl-C stops it\n", served.count(), server.URL(), p.what)
 	if o.duration > 0 {

@@ -2,6 +2,7 @@ package benchcmd
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -77,6 +78,14 @@ func shown(cmd *cobra.Command, wide bool) (io.Writer, report.Terminal) {
 	columns, _ := strconv.Atoi(os.Getenv("COLUMNS")) // 0 if there is none
 	to.Width = cmp.Or(to.Width, max(0, columns))
 	return out, to
+}
+
+// forTerminal refuses a flag that only the text of a terminal heeds, beside another format.
+func forTerminal(flag string, given bool, format string) error {
+	if given && format != "text" {
+		return fmt.Errorf("--%s is for the text of a terminal: leave it out, %s has everything", flag, format)
+	}
+	return nil
 }
 
 // addWide adds the flag for all columns.

@@ -139,7 +139,11 @@ func notWritten(path string, err error) error {
 	} else if errors.As(err, &renamed) {
 		err = renamed.Err
 	}
-	return fmt.Errorf("write %s: %w: choose another file", path, err)
+	err = fmt.Errorf("write %s: %w: choose another file", path, err)
+	if record.DiskFull(err) {
+		return broken(err)
+	}
+	return err
 }
 
 // oneFile checks the argument of the commands that read a trace.

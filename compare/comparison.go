@@ -82,8 +82,9 @@ type Comparison struct {
 	Cell record.Cell `json:"-"`
 
 	direction metrics.Direction
-	look      int  // see stats.Rule.AtLook
-	judged    bool // belongs to the family
+	look      int     // see stats.Rule.AtLook
+	judged    bool    // belongs to the family
+	critical  float64 // the largest p that would be significant, once judged
 }
 
 // newComparison compares two samples. Their estimates already contain the warnings of the

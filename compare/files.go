@@ -14,7 +14,8 @@ import (
 
 // Files compares two files in the Go benchmark format, as printed by go test -bench and
 // read by benchstat: the values of each benchmark and unit in base against those in head.
-// Every unit is judged. Such files have no A/A pair, so the machine's noise floor is not
+// A unit is judged if its name, or a Unit line of a file, says which way it is better; a
+// warning names the others. Such files have no A/A pair, so the machine's noise floor is not
 // known, and the result says so. The error names the file, and the line where there is one.
 func Files(base, head string, rule stats.Rule) (*Result, error) {
 	b, err := readBenchmarks(base)
@@ -42,7 +43,10 @@ func Files(base, head string, rule stats.Rule) (*Result, error) {
 			continue
 		}
 		c := newComparison(name, sample{values: b.values[name]}, sample{values: other}, -1, 0)
-		c.direction = b.direction(name.Metric)
+		c.direction = direction(name.Metric, b, h)
+		if c.direction == metrics.Neither && !metrics.Known(name.Metric) {
+			out.warnOnce(fmt.Sprintf("%s has no verdict, because its name does not say which way it is better: add a line \"Unit %[1]s better=higher\" (or better=lower) to a file, or give a gate", name.Metric))
+		}
 		c.judged = true
 		out.Comparisons = append(out.Comparisons, c)
 	}
@@ -145,13 +149,16 @@ func (b *benchmarks) add(rec *benchfmt.Result, v benchfmt.Value) error {
 	return nil
 }
 
-// direction prefers the file's own "Unit x better=higher" to the metric's name.
-func (b *benchmarks) direction(unit string) metrics.Direction {
-	switch b.units.GetBetter(unit) {
-	case 1:
-		return metrics.HigherIsBetter
-	case -1:
-		return metrics.LowerIsBetter
+// direction prefers what a file says, "Unit x better=higher", to the metric's name. The first of
+// the files that says it decides.
+func direction(unit string, files ...*benchmarks) metrics.Direction {
+	for _, f := range files {
+		switch f.units.GetBetter(unit) {
+		case 1:
+			return metrics.HigherIsBetter
+		case -1:
+			return metrics.LowerIsBetter
+		}
 	}
 	return metrics.Of(unit).Better
 }

@@ -140,6 +140,58 @@ func TestFilesHonourTheirUnits(t *testing.T) {
 	}
 }
 
+// What a unit's name says decides, and what a file says. A unit of which neither says which way
+// it is better is shown without a verdict, and a warning says how to say it.
+func TestUnitsWithoutADirection(t *testing.T) {
+	t.Parallel()
+	files := func(unit string) (base, head string) {
+		lines := func(v int) string {
+			return strings.Repeat(fmt.Sprintf("BenchmarkX 1 %[1]d ops/sec %[1]d rps %[1]d hit-ratio\n", v), 10)
+		}
+		return write(t, "base.txt", lines(100)), write(t, "head.txt", unit+lines(50))
+	}
+	for _, c := range []struct {
+		unit, gate string
+		want       stats.Verdict // of the hit ratio, which fell
+		outcome    Outcome
+	}{
+		{"", "", stats.NotComparable, Regression}, // of the others
+		{"Unit hit-ratio better=higher\n", "", stats.Worse, Regression},
+		{"Unit hit-ratio better=lower\n", "", stats.Better, Regression},
+		{"", "X/hit-ratio >= -5%", stats.Worse, Regression},
+		{"", "X/hit-ratio <= +5%", stats.Better, Pass},
+	} {
+		base, head := files(c.unit)
+		r, err := Files(base, head, stats.DefaultRule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var gates []Gate
+		if c.gate != "" {
+			g, err := ParseGate(c.gate)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gates = append(gates, g)
+		}
+		if err := r.Judge(gates); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]stats.Verdict{"ops/sec": stats.Worse, "rps": stats.Worse, "hit-ratio": c.want}
+		for _, v := range r.Comparisons {
+			if v.Verdict != want[v.Name.Metric] {
+				t.Errorf("%q, gate %q: half the %s is called %s", c.unit, c.gate, v.Name.Metric, v.Verdict)
+			}
+		}
+		if r.Outcome() != c.outcome || c.gate == "" && c.unit == "" && len(r.Gates) != 2 {
+			t.Errorf("%q, gate %q: %s, %+v", c.unit, c.gate, r.Outcome(), r.Gates)
+		}
+		if warned := strings.Contains(strings.Join(r.Warnings, "\n"), `add a line "Unit hit-ratio better=higher"`); warned != (c.unit == "") {
+			t.Errorf("%q: warnings %q", c.unit, r.Warnings)
+		}
+	}
+}
+
 // TestPackagesAreKeptApart: two packages have a benchmark of the same name, and one of the two
 // becomes slower.
 func TestPackagesAreKeptApart(t *testing.T) {

@@ -27,6 +27,7 @@ import (
 // '>= 95'.
 type Gate struct {
 	Text     string
+	glob     string // left of the bound
 	pattern  *regexp.Regexp
 	above    bool // the number must not be below the bound
 	relative bool
@@ -45,13 +46,22 @@ const (
 )
 
 // GateResult is the outcome of one gate for one comparison. Without gates the verdict of
-// each judged comparison must be "not worse", and Gate is empty.
+// each judged comparison must be "not worse", and Gate is empty. Two gates hold always: head's
+// implementations must keep their contract, and its checks must pass.
 type GateResult struct {
 	Gate    string  `json:"gate,omitempty"`
 	Name    string  `json:"name"`
 	Outcome Outcome `json:"outcome"`
 	Detail  string  `json:"detail"`
+	// MoreForks is how many more forks of either side would decide an inconclusive gate, as
+	// stats.Prospect has it for a verdict.
+	MoreForks int `json:"moreForks,omitempty"`
+
+	of *Comparison
 }
+
+// Comparison is what the gate was applied to; nil where head has no such number.
+func (r GateResult) Comparison() *Comparison { return r.of }
 
 var gateSyntax = regexp.MustCompile(`^\s*(\S.*?)\s*(<=|>=)\s*([+-]?)([0-9.]+)\s*([^\s0-9.]*)\s*$`)
 
@@ -93,7 +103,8 @@ func ParseGate(text string) (Gate, error) {
 		}
 		g.bound = float64(d)
 	}
-	g.pattern, err = Pattern(m[1])
+	g.glob = m[1]
+	g.pattern, err = Pattern(g.glob)
 	if err != nil {
 		return Gate{}, wrong(err.Error())
 	}
@@ -115,7 +126,11 @@ func parseGates(r io.Reader, path string) ([]Gate, error) {
 	var out []Gate
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
+		line := lines.Text()
+		if n == 1 {
+			line = strings.TrimPrefix(line, "\uFEFF") // the byte order mark of some editors
+		}
+		text, _, _ := strings.Cut(line, "#")
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
@@ -137,24 +152,27 @@ func parseGates(r io.Reader, path string) ([]Gate, error) {
 // matches reports whether the gate applies to this comparison, under any spelling of its
 // metric.
 func (g Gate) matches(c *Comparison) bool {
-	return slices.ContainsFunc(spellings(c), func(metric string) bool {
-		n := c.Name
+	return anySpelling(c.Name, c.judged, g.pattern.MatchString)
+}
+
+// anySpelling reports whether a name is wanted under any spelling of its metric.
+func anySpelling(n Name, judged bool, wanted func(string) bool) bool {
+	return slices.ContainsFunc(spellings(n.Metric, judged), func(metric string) bool {
 		n.Metric = metric
-		return g.pattern.MatchString(n.String())
+		return wanted(n.String())
 	})
 }
 
-// spellings of the metric: in full, without its unit, and for a judged metric without its
+// spellings of a metric: in full, without its unit, and for a judged metric without its
 // distribution, and then without "usual-".
-func spellings(c *Comparison) []string {
-	full := c.Name.Metric
+func spellings(full string, judged bool) []string {
 	out := []string{full}
 	short, ok := strings.CutSuffix(full, "-ns")
 	if !ok {
 		return out
 	}
 	out = append(out, short)
-	if _, p, ok := strings.Cut(short, "-"); ok && c.judged {
+	if _, p, ok := strings.Cut(short, "-"); ok && judged {
 		out = append(out, p, strings.TrimPrefix(p, "usual-"))
 	}
 	return out
@@ -162,8 +180,9 @@ func spellings(c *Comparison) []string {
 
 // Judge gives the verdicts and applies the gates. Comparisons that a gate matches are
 // judged together with the key metrics. Without gates every judged comparison must be "not
-// worse", and numbers that only head lacks are inconclusive. The error names a gate that
-// matches nothing, or that bounds a metric on the side on which it is better.
+// worse", and numbers that only head lacks are inconclusive. What is broken in head is a
+// regression in any case. The error is a *GateError: a gate matches nothing, or bounds a
+// metric on the side on which it is better.
 func (r *Result) Judge(gates []Gate) error {
 	type pair struct {
 		gate Gate
@@ -179,24 +198,29 @@ func (r *Result) Judge(gates []Gate) error {
 			}
 		}
 		for _, c := range r.Comparisons {
-			if !g.matches(c) || c.direction == metrics.Neither && g.relative {
+			if !g.matches(c) {
 				continue
 			}
-			if worse := c.direction == metrics.HigherIsBetter; g.relative && worse != g.above {
-				op := map[bool]string{false: "<= +5%", true: ">= -5%"}[worse]
-				return fmt.Errorf("gate %q: for %s the regression lies on the other side; write %s", g.Text, c.Name, op)
+			if c.direction == metrics.Neither && g.relative {
+				if metrics.Known(c.Name.Metric) { // a condition of the run
+					continue
+				}
+				c.direction = g.better()
+			}
+			if err := g.wrongSide(c.Name.String(), c.direction); err != nil {
+				return err
 			}
 			pairs = append(pairs, pair{g, c})
 		}
 		if len(pairs)+len(absent) == before {
-			return fmt.Errorf("gate %q matches nothing; there are %s", g.Text, someNames(r.Comparisons))
+			return &GateError{g.Text, "it matches nothing; there are " + someNames(r.Comparisons)}
 		}
 	}
 	for _, p := range pairs {
 		p.c.judged = true
 	}
 	judge(r.Rule, r.Comparisons)
-	r.Gates = absent
+	r.Gates = slices.Concat(r.broken, absent)
 	for _, p := range pairs {
 		result := p.gate.apply(p.c, r.Rule)
 		if result.Outcome == Undetermined && p.gate.relative {
@@ -211,26 +235,12 @@ func (r *Result) Judge(gates []Gate) error {
 			}
 		}
 		for _, c := range r.Judged() {
-			r.Gates = append(r.Gates, notWorse(c))
+			if c.direction != metrics.Neither {
+				r.Gates = append(r.Gates, notWorse(c))
+			}
 		}
 	}
 	return nil
-}
-
-// someNames lists names that a gate could have matched: one of each metric.
-func someNames(all []*Comparison) string {
-	const most = 12
-	var out, metrics []string
-	for _, c := range all {
-		if m := c.Name.Metric; !slices.Contains(metrics, m) && (c.judged || len(all) <= most) {
-			metrics = append(metrics, m)
-			out = append(out, c.Name.String())
-		}
-	}
-	if len(out) > most {
-		out = append(out[:most], "...")
-	}
-	return strings.Join(out, ", ")
 }
 
 // unknown is the result for a number that head does not have.
@@ -239,7 +249,7 @@ func unknown(c *Comparison, gate string) GateResult {
 }
 
 func notWorse(c *Comparison) GateResult {
-	out := GateResult{Name: c.Name.String(), Detail: string(c.Verdict)}
+	out := GateResult{Name: c.Name.String(), Detail: string(c.Verdict), MoreForks: c.MoreForks, of: c}
 	switch c.Verdict {
 	case stats.Worse:
 		out.Outcome = Regression
@@ -248,50 +258,6 @@ func notWorse(c *Comparison) GateResult {
 	default:
 		out.Outcome = Pass
 	}
-	return out
-}
-
-// apply applies the gate to one comparison. A regression needs as much as a verdict: the
-// interval beyond the bound and beyond the noise, and a significant test. A pass needs the
-// whole interval within the bound. Either needs as many values as a verdict.
-func (g Gate) apply(c *Comparison, rule stats.Rule) GateResult {
-	out := GateResult{Gate: g.Text, Name: c.Name.String(), Outcome: Undetermined}
-	if !g.relative {
-		switch lo, hi := c.Head.Lo, c.Head.Hi; {
-		case c.Head.N < stats.FewestForks: // the interval is only the range
-		case g.inside(lo) && g.inside(hi):
-			out.Outcome = Pass
-		case !g.inside(lo) && !g.inside(hi):
-			out.Outcome = Regression
-		}
-		out.Detail = fmt.Sprintf("head is %.4g [%.4g, %.4g]", c.Head.Median, c.Head.Lo, c.Head.Hi)
-		return out
-	}
-	if c.Ratio == nil {
-		out.Detail = "there is no ratio"
-		return out
-	}
-	ratio := *c.Ratio
-	proven := ratio.Q <= rule.AtLook(c.look).Alpha && ratio.Enough()
-	// A difference within the machine's noise is no regression. A gate that demands an
-	// improvement is also missed by a number that did not change. There is no test for
-	// that, so the interval decides.
-	noise := 1 + max(0, c.Floor)
-	limit, improvement := max(g.bound, noise), g.bound < 1
-	if g.above {
-		limit, improvement = min(g.bound, 1/noise), g.bound > 1
-	}
-	if improvement {
-		limit, proven = g.bound, ratio.Enough()
-	}
-	equal := ratio.Lo == 1 && ratio.Hi == 1 && ratio.N > 1 // as for a verdict: equal counts
-	switch {
-	case g.inside(ratio.Lo) && g.inside(ratio.Hi) && (ratio.Enough() || equal):
-		out.Outcome = Pass
-	case proven && (g.above && ratio.Hi < limit || !g.above && ratio.Lo > limit):
-		out.Outcome = Regression
-	}
-	out.Detail = fmt.Sprintf("%.3gx [%.3g, %.3g], q=%.2g", ratio.Estimate, ratio.Lo, ratio.Hi, ratio.Q)
 	return out
 }
 
@@ -317,13 +283,6 @@ func (r *Result) steadier(g Gate, of *Comparison) string {
 
 // boundText is the gate's text from <= or >= on.
 func (g Gate) boundText() string { return g.Text[strings.LastIndexAny(g.Text, "<>"):] }
-
-func (g Gate) inside(v float64) bool {
-	if g.above {
-		return v >= g.bound
-	}
-	return v <= g.bound
-}
 
 // Outcome combines the gates: Regression if any gate found one, else Undetermined if any
 // was inconclusive, else Pass.

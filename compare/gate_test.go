@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -142,6 +144,93 @@ func TestBadGates(t *testing.T) {
 	}
 }
 
+// What a gate can match is known before anything is measured, except for the series.
+func TestGatesAreCheckedBeforeARun(t *testing.T) {
+	t.Parallel()
+	planned := &record.Run{Cells: sampleRun(6, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}).Cells}
+	for _, c := range []struct{ gate, want string }{
+		{"store/*/mine/ns/op <= +5%", ""},
+		{"store/store-ops/objects=10/get/mine/ns/op <= +5%", ""},
+		{"*/any-series/*/delay-p99 <= 50ms", ""},
+		{"*/p99 <= +5%", ""},
+		{"*/achieved-% >= -5%", ""},
+		{"*/offered/s <= 5", ""},
+		{"* <= +5%", ""},
+		{"store/*/mien/ns/op <= +5%", "matches nothing of what is to be measured; there are store/store-ops/objects=10/*/reference/*, store/store-ops/objects=10/*/mine/*"},
+		{"store/store-ops/objects=100/*/ns/op <= +5%", "matches nothing"},
+		{"queue/* <= +5%", "matches nothing"},
+		{"*/p98 <= +5%", "matches nothing"},
+		{"*/offered/s <= +5%", "matches nothing"},
+		{"*/ns/op >= -5%", "write <= +5%"},
+		{"*/achieved-% <= +5%", "write >= -5%"},
+	} {
+		g, err := ParseGate(c.gate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = CheckGates(planned, []Gate{g})
+		if wrong := (*GateError)(nil); (err == nil) != (c.want == "") || err != nil && (!errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.gate, err, c.want)
+		}
+	}
+}
+
+func TestOverlap(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"", "", true}, {"", "*", true}, {"", "a", false}, {"a*c", "abc", true}, {"a*c", "ac", true}, {"a*c", "abcd", false},
+		{"a*", "*b", true}, {"a*c", "*d", false}, {"*/x/*", "store/*/y/z", true}, {"**", "a", true}, {"*b*", "aaa", false},
+	} {
+		if overlap(c.a, c.b) != c.want || overlap(c.b, c.a) != c.want {
+			t.Errorf("%q and %q overlap: want %v either way", c.a, c.b, c.want)
+		}
+	}
+}
+
+// An inconclusive gate says how many more forks would decide it: more where the number lies
+// nearer to the bound, on either side of it. Its verdict has been given long since.
+func TestAnOpenGateSaysWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	base, head := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}), sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 200})
+	c := find(t, judged(t, base, head), "get", "mine", metrics.NsPerOp)
+	if c.Verdict != stats.Worse {
+		t.Fatalf("twice as slow: %s", c.Verdict)
+	}
+	between := func(a, b, share float64) float64 { return a + share*(b-a) }
+	for _, kind := range []struct {
+		what string
+		gate func(share float64) string // with a bound that is that far from the estimate to an end of its interval
+	}{
+		{"a change within the bound", func(share float64) string {
+			return fmt.Sprintf("store/*/get/mine/ns/op <= +%.6f%%", 100*(between(c.Ratio.Estimate, c.Ratio.Hi, share)-1))
+		}},
+		{"a change beyond the bound", func(share float64) string {
+			return fmt.Sprintf("store/*/get/mine/ns/op <= +%.6f%%", 100*(between(c.Ratio.Estimate, c.Ratio.Lo, share)-1))
+		}},
+		{"a value", func(share float64) string {
+			return fmt.Sprintf("store/*/get/mine/ns/op <= %.6f", between(c.Head.Median, c.Head.Hi, share))
+		}},
+	} {
+		needs := func(share float64) int {
+			r := judged(t, base, head, kind.gate(share))
+			if len(r.Gates) != 1 || r.Gates[0].Outcome != Undetermined || r.Gates[0].Comparison() == nil {
+				t.Fatalf("%s: %+v", kind.what, r.Gates)
+			}
+			return r.Gates[0].MoreForks
+		}
+		if far, near := needs(0.6), needs(0.3); far <= 0 || near <= far {
+			t.Errorf("%s: %d more forks, and %d for a bound nearer to the estimate", kind.what, far, near)
+		}
+	}
+	few := judged(t, sampleRun(4, 1), sampleRun(4, 2), "store/*/get/*/ns/op <= 10ms")
+	if got := few.Gates[0].MoreForks; got != stats.FewestForks-4 {
+		t.Errorf("four forks: %d more, want %d", got, stats.FewestForks-4)
+	}
+}
+
 func TestReadGates(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "gates.txt")
@@ -158,6 +247,10 @@ func TestReadGates(t *testing.T) {
 	write("store/*/p99 <= +5%\nstore/* about 5\n")
 	if _, err := ReadGates(path); err == nil || !strings.Contains(err.Error(), "gates.txt:2:") {
 		t.Errorf("%v, want the file and the line", err)
+	}
+	write("\ufeffstore/*/p99 <= +5%\n") // as some editors begin a file
+	if gates, err := ReadGates(path); err != nil || gates[0].Text != "store/*/p99 <= +5%" {
+		t.Errorf("a byte order mark: %+v, %v", gates, err)
 	}
 	write("# nothing\n")
 	if _, err := ReadGates(path); err == nil || !strings.Contains(err.Error(), "no gate") {

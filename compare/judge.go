@@ -21,7 +21,8 @@ func judge(rule stats.Rule, all []*Comparison) {
 		at := rule.AtLook(c.look).For(metrics.Of(c.Name.Metric))
 		floor := max(0, c.Floor)
 		c.Verdict = at.Judge(c.direction, *c.Ratio, floor)
-		c.Prospect = at.Prospect(*c.Ratio, floor, critical(at, ratios))
+		c.critical = critical(at, ratios)
+		c.Prospect = at.Prospect(*c.Ratio, floor, c.critical)
 		if c.Verdict != stats.Inconclusive {
 			c.MoreForks = 0
 		}

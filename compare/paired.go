@@ -81,8 +81,27 @@ func pairedRatio(r *record.Run, c record.Cell, series, metric string) (stats.Rat
 	return stats.PairedRatioOf(logs)
 }
 
-// turnsRatio is the ratio of a cell in head to the same cell in base, which took turns with it.
-// It is errNotPaired unless all forks that have the series did.
+// anyPartner is the implementation with which any operation of a cell took turns, "" if none did.
+func anyPartner(r *record.Run, c record.Cell) string {
+	for _, f := range r.Measured(c) {
+		for _, s := range f.Series {
+			if s.Duet != nil {
+				return s.Duet.Against
+			}
+		}
+	}
+	return ""
+}
+
+// tookTurns reports whether any operation of a run took turns with that of another run.
+func tookTurns(head *record.Run) bool {
+	return slices.ContainsFunc(head.Forks, func(f record.Fork) bool {
+		return slices.ContainsFunc(f.Series, func(s record.Series) bool { return len(s.Base) > 0 })
+	})
+}
+
+// turnsRatio is the ratio of a cell in head to the same cell in the base of its pair, which took
+// turns with it. It is errNotPaired unless all forks that have the series did.
 func turnsRatio(head *record.Run, c record.Cell, series, metric string) (stats.Ratio, error) {
 	var logs []float64
 	for _, f := range head.Measured(c) {
@@ -104,8 +123,11 @@ func turnsRatio(head *record.Run, c record.Cell, series, metric string) (stats.R
 }
 
 // relativeRatio is the ratio of a cell in head to the same cell in base, by their ratios to
-// the reference, which took turns with both.
-func relativeRatio(base, head *record.Run, c record.Cell, series, metric string) (stats.Ratio, error) {
+// constant, whose code is the same in both. It is errNotPaired unless both took turns with that.
+func relativeRatio(base, head *record.Run, c, constant record.Cell, series, metric string) (stats.Ratio, error) {
+	if partnerOf(base, c, series) != constant.Impl || partnerOf(head, c, series) != constant.Impl {
+		return stats.Ratio{}, errNotPaired
+	}
 	b, err := logRatios(base, c, series, metric)
 	if err != nil {
 		return stats.Ratio{}, err

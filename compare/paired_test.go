@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -101,6 +102,13 @@ func TestRunsCompareRatiosToTheReference(t *testing.T) {
 	}
 }
 
+// asPair makes two runs the halves of a pair.
+func asPair(base, head *record.Run) (*record.Run, *record.Run) {
+	base.Name, head.Name = "pair/base", "pair/head"
+	base.Settings.Pair, head.Settings.Pair = true, true
+	return base, head
+}
+
 // Of two builds that took turns, the ratios of the turns decide, though the times of the forks
 // say nothing. The reference, the same code in both, shows what the machine did.
 func TestTurnsOfTwoBuildsDecide(t *testing.T) {
@@ -119,6 +127,7 @@ func TestTurnsOfTwoBuildsDecide(t *testing.T) {
 		{"so is the reference: head's process was at a disadvantage", 108, map[string]stats.Verdict{"slow": stats.Inconclusive, "same": stats.Same, "reference": stats.NotComparable}},
 	} {
 		head := recordtest.Run(recordtest.Spec{Forks: 6, Seed: 2, Noise: 0.1, Base: before, Impls: impls(c.reference, 108, 120)})
+		base, head := asPair(base, head)
 		r := judged(t, base, head)
 		for impl, want := range c.want {
 			got := find(t, r, "get", impl, metrics.NsPerOp)
@@ -138,6 +147,7 @@ func TestTurnsOfTwoBuildsDecide(t *testing.T) {
 			f.Series[0].Base = nil
 		}
 	}
+	base, head = asPair(base, head)
 	if got := find(t, judged(t, base, head), "get", "slow", metrics.NsPerOp); got.Ratio != nil && got.Ratio.Paired {
 		t.Errorf("a fork lacks its ratio: %+v", got.Ratio)
 	}
@@ -145,8 +155,95 @@ func TestTurnsOfTwoBuildsDecide(t *testing.T) {
 	only := []recordtest.Impl{{Name: "reference", NsPerOp: 108}}
 	head = recordtest.Run(recordtest.Spec{Forks: 6, Seed: 2, Noise: 0.1, Base: before, Impls: only})
 	base = recordtest.Run(recordtest.Spec{Forks: 6, Seed: 1, Noise: 0.1, Impls: impls(100, 0, 0)[:1]})
+	base, head = asPair(base, head)
 	if got := find(t, judged(t, base, head), "get", "reference", metrics.NsPerOp); got.Verdict != stats.Worse {
 		t.Errorf("the reference alone: %s, want worse: %+v", got.Verdict, got.Ratio)
+	}
+}
+
+// withoutReference makes no implementation of a run the catalog's reference, as where --impl
+// leaves that out. The first is then what the others take turns with.
+func withoutReference(r *record.Run) *record.Run {
+	for i := range r.Impls {
+		r.Impls[i].Reference = false
+	}
+	return r
+}
+
+// Runs whose operations took turns with different implementations have no ratios in common:
+// they are refused, and forced, they are compared by their values.
+func TestRunsWithDifferentReferences(t *testing.T) {
+	t.Parallel()
+	base := recordtest.Run(recordtest.Spec{Forks: 12, Seed: 1, Duets: true, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: 150}, {Name: "other", NsPerOp: 100}}})
+	head := withoutReference(recordtest.Run(recordtest.Spec{Forks: 12, Seed: 2, Duets: true, Impls: []recordtest.Impl{{Name: "mine", NsPerOp: 150}, {Name: "other", NsPerOp: 100}}}))
+	if _, err := Runs(base, head, false); err == nil || !strings.Contains(err.Error(), "store took turns with reference in base and with mine in head, so measure both with the same reference in --impl") {
+		t.Errorf("%v, want the two references", err)
+	}
+	r, err := Runs(base, head, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Judge(nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, impl := range []string{"mine", "other"} {
+		if c := find(t, r, "get", impl, metrics.NsPerOp); c.Ratio.Paired || c.Verdict != stats.Same {
+			t.Errorf("%s, whose code is the same: %s, %+v", impl, c.Verdict, c.Ratio)
+		}
+	}
+}
+
+// The first implementation of a run without the catalog's reference is no control: it may be
+// the one that became slower. So it is judged like the others.
+func TestOnlyTheReferenceIsAControl(t *testing.T) {
+	t.Parallel()
+	impls := func(mine float64) []recordtest.Impl {
+		return []recordtest.Impl{{Name: "mine", NsPerOp: mine}, {Name: "other", NsPerOp: 100}}
+	}
+	for _, c := range []struct {
+		what       string
+		base, head recordtest.Spec
+	}{
+		{"a pair", recordtest.Spec{}, recordtest.Spec{Base: map[string]float64{"mine": 100, "other": 100}}},
+		{"two runs", recordtest.Spec{Duets: true}, recordtest.Spec{Duets: true}},
+	} {
+		c.base.Forks, c.base.Seed, c.base.Impls = 12, 1, impls(100)
+		c.head.Forks, c.head.Seed, c.head.Impls = 12, 2, impls(130)
+		base, head := withoutReference(recordtest.Run(c.base)), withoutReference(recordtest.Run(c.head))
+		if c.head.Base != nil {
+			base, head = asPair(base, head)
+		}
+		r := judged(t, base, head)
+		for impl, want := range map[string]stats.Verdict{"mine": stats.Worse, "other": stats.Same} {
+			if got := find(t, r, "get", impl, metrics.NsPerOp); got.Verdict != want {
+				t.Errorf("%s, %s: %s, want %s: %+v", c.what, impl, got.Verdict, want, got.Ratio)
+			}
+		}
+		if !strings.Contains(strings.Join(r.Warnings, "\n"), "no control: the reference of store") {
+			t.Errorf("%s: warnings %q", c.what, r.Warnings)
+		}
+	}
+}
+
+// Head's ratios are to the base of its own pair. Against any other run, and against itself, its
+// values are compared.
+func TestTurnsWithAnotherBaseDoNotCount(t *testing.T) {
+	t.Parallel()
+	run := func(seed uint64, of map[string]float64) *record.Run {
+		return recordtest.Run(recordtest.Spec{Forks: 12, Seed: seed, Base: of, Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: 110}}})
+	}
+	_, head := asPair(run(1, nil), run(2, map[string]float64{"reference": 100, "mine": 100}))
+	another, _ := asPair(run(3, nil), run(4, nil)) // with the code of head
+	another.Started = another.Started.Add(time.Second)
+	for what, base := range map[string]*record.Run{"the base of another pair": another, "itself": head} {
+		r := judged(t, base, head)
+		c := find(t, r, "get", "mine", metrics.NsPerOp)
+		if c.Ratio.Paired || c.Verdict != stats.Same || r.Pair {
+			t.Errorf("%s: %s, %+v, a pair: %v", what, c.Verdict, c.Ratio, r.Pair)
+		}
+		if !strings.Contains(strings.Join(r.Warnings, "\n"), "head took turns with the base of its pair") {
+			t.Errorf("%s: warnings %q", what, r.Warnings)
+		}
 	}
 }
 

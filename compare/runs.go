@@ -20,34 +20,42 @@ type Result struct {
 	// be forced.
 	Warnings []string
 	// Left names the cells that only one of the two has, and the key metrics that only base
-	// has. They were left out.
+	// has. They were left out, with the reason where it is known.
 	Left []string
 	// Gates are the outcomes of the gates (see Judge).
 	Gates []GateResult
 
 	// BaseFrom and HeadFrom say where the numbers come from.
 	BaseFrom, HeadFrom Side
-	// Pair says that benchrun pair measured both in turns.
+	// Pair says that benchrun pair measured both in turns: they are the halves of one pair.
 	Pair bool
 	// References are the reference implementations of head by component; nil for files.
 	References map[string]string
 
-	// missing are the metrics that base has and head lacks although it has the cell: a fork
-	// crashed or hung, or an operation was left out. Whether they became worse is unknown.
+	// missing are the metrics that base has and head lacks although it has the cell, or would
+	// have it if the implementation kept its contract: a fork crashed or hung, or an operation
+	// was left out. Whether they became worse is unknown.
 	missing []*Comparison
+	// broken is what head's run found to be broken. It is a regression, whatever the numbers say.
+	broken []GateResult
 }
 
 // Runs compares the numbers of two runs that have the same name: base against head. The
 // error says why the two may not be compared; with force it is a warning of the result
 // instead. A gate may add metrics to the judged key metrics (see Judge).
 //
-// The machine may have changed between the two runs. The reference implementation is in
-// both, and its code is the same as long as its module's version is. Its change between the
-// runs is therefore part of the noise floor of every row.
+// The machine may have changed between the two runs. If the catalog's reference implementation
+// is in both, its code is the same as long as its module's version is. Its change between the
+// runs is therefore part of the noise floor of every row, and it gets no verdict itself (see
+// control).
+//
+// Head may have ratios to the base of its pair. They count if that is this base
+// (record.Halves). Otherwise a warning says that the values are compared instead.
 func Runs(base, head *record.Run, force bool) (*Result, error) {
 	out := &Result{
 		Base: base.Name, Head: head.Name, Rule: head.Settings.Rule,
-		BaseFrom: sideOf(base), HeadFrom: sideOf(head), Pair: base.Settings.Pair && head.Settings.Pair, References: referencesOf(head),
+		BaseFrom: sideOf(base), HeadFrom: sideOf(head), Pair: record.Halves(base, head), References: referencesOf(head),
+		broken: brokenIn(head),
 	}
 	if reasons := incomparable(base, head); len(reasons) > 0 {
 		if !force {
@@ -68,20 +76,34 @@ func Runs(base, head *record.Run, force bool) (*Result, error) {
 	if a, b := base.Machines(), head.Machines(); !slices.Equal(a, b) && len(a)+len(b) > 2 {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("base was measured on %d machines, head on %d, and not on the same ones: where operations took no turns, the difference between the machines is in the numbers", len(a), len(b)))
 	}
-	control := sameReference(base, head)
-	if control != nil {
-		out.Warnings = append(out.Warnings, control.Error())
+	if !out.Pair && tookTurns(head) {
+		out.Warnings = append(out.Warnings, "head took turns with the base of its pair, which this base is not, or an older benchrun did not record it: the values of the two runs are compared, not the ratios of the turns; compare the folders base and head of one pair")
+	}
+	unchanged := sameReference(base, head)
+	if unchanged != nil {
+		out.Warnings = append(out.Warnings, unchanged.Error())
 	}
 	for _, c := range base.Cells {
 		if c.Role != "" {
 			continue
 		}
-		if !slices.ContainsFunc(head.Cells, func(o record.Cell) bool { return o.ID() == c.ID() }) {
+		failed := !has(head, c) && failedIn(head, c)
+		if !has(head, c) && !failed {
 			out.Left = append(out.Left, c.ID()+" (only in "+base.Name+")")
 			continue
 		}
-		both, missing := runsCell(base, head, c, control == nil)
+		var constant *record.Cell
+		if unchanged == nil {
+			if constant = control(base, head, c); constant == nil {
+				out.warnOnce(fmt.Sprintf("no control: the reference of %s, which benchrun list marks, is not in both runs, so nothing shows what the machine changed between them; add it to --impl", c.Component))
+			}
+		}
+		both, missing := runsCell(base, head, c, constant)
 		out.Comparisons, out.missing = append(out.Comparisons, both...), append(out.missing, missing...)
+		if failed {
+			out.Left = append(out.Left, c.ID()+" (only in "+base.Name+": it does not keep the contract in "+head.Name+")")
+			continue
+		}
 		for _, m := range missing {
 			if m.judged {
 				out.Left = append(out.Left, m.Name.String()+" (only in "+base.Name+")")
@@ -89,14 +111,60 @@ func Runs(base, head *record.Run, force bool) (*Result, error) {
 		}
 	}
 	for _, c := range head.Cells {
-		if !slices.ContainsFunc(base.Cells, func(o record.Cell) bool { return o.ID() == c.ID() }) && c.Role == "" {
+		if !has(base, c) && c.Role == "" {
 			out.Left = append(out.Left, c.ID()+" (only in "+head.Name+")")
 		}
 	}
-	if len(out.Comparisons) == 0 {
+	if len(out.Comparisons)+len(out.missing) == 0 {
 		return nil, fmt.Errorf("%s and %s have no cell in common: nothing to compare", base.Name, head.Name)
 	}
 	return out, nil
+}
+
+func (r *Result) warnOnce(text string) {
+	if !slices.Contains(r.Warnings, text) {
+		r.Warnings = append(r.Warnings, text)
+	}
+}
+
+func has(r *record.Run, c record.Cell) bool {
+	return slices.ContainsFunc(r.Cells, func(o record.Cell) bool { return o.ID() == c.ID() })
+}
+
+// groupOf are the cells of a run that differ from c in implementation and role only.
+func groupOf(r *record.Run, c record.Cell) (out []record.Cell) {
+	for _, o := range r.Cells {
+		if o.SameExceptImpl(c) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// failedIn reports whether the implementation of a cell failed its suite in a run.
+func failedIn(r *record.Run, c record.Cell) bool {
+	return slices.ContainsFunc(r.Impls, func(im record.Implementation) bool {
+		return im.Component == string(c.Component) && im.Name == c.Impl && im.Verified == record.VerifyFailed
+	})
+}
+
+// brokenIn are the implementations that fail their suite in a run, and the checks that do.
+func brokenIn(r *record.Run) (out []GateResult) {
+	for _, im := range r.Impls {
+		if im.Verified == record.VerifyFailed {
+			why := "it does not"
+			if len(im.Failures) > 0 {
+				why = im.Failures[0]
+			}
+			out = append(out, GateResult{Gate: "each implementation keeps its contract", Name: im.Component + "/" + im.Name, Outcome: Regression, Detail: why})
+		}
+	}
+	for _, c := range r.Checks {
+		if !c.Passed {
+			out = append(out, GateResult{Gate: "each check passes", Name: c.Name, Outcome: Regression, Detail: c.Detail})
+		}
+	}
+	return out
 }
 
 // incomparable returns the reasons why the numbers of two runs cannot be compared.
@@ -118,7 +186,41 @@ func incomparable(base, head *record.Run) []string {
 			}
 		}
 	}
+	return append(out, otherPartners(base, head)...)
+}
+
+// otherPartners says where operations took turns with one implementation in base and with
+// another in head. Their ratios to it are then of different things, and so are their times,
+// which the neighbour in the process changes.
+func otherPartners(base, head *record.Run) (out []string) {
+	for _, c := range base.Cells {
+		b, h := anyPartner(base, c), anyPartner(head, c)
+		if b == "" || h == "" || b == h {
+			continue
+		}
+		reason := fmt.Sprintf("their references differ: %s took turns with %s in base and with %s in head, so measure both with the same reference in --impl", c.Component, b, h)
+		if !slices.Contains(out, reason) {
+			out = append(out, reason)
+		}
+	}
 	return out
+}
+
+// control is the cell, in the workload of c, whose change between two runs is the machine's:
+// that of the catalog's reference. Its code is client-go's or the standard library's, and
+// catalog.Extend refuses another. It is nil unless both runs have it: the implementation that
+// stands in for it within a run (record.Run.ReferenceOf) may be the one that changed.
+func control(base, head *record.Run, c record.Cell) *record.Cell {
+	reference := referenceOf(base, string(c.Component)).Name
+	if reference != referenceOf(head, string(c.Component)).Name {
+		return nil
+	}
+	for _, o := range groupOf(base, c) {
+		if o.Role == "" && o.Impl == reference && has(head, o) {
+			return &o
+		}
+	}
+	return nil
 }
 
 // sameReference says why the reference implementations cannot serve as a control for
@@ -135,68 +237,49 @@ func sameReference(base, head *record.Run) error {
 	return nil
 }
 
-// runsCell compares every metric of one cell, and returns those that head lacks.
-// With control, the drift of the reference is part of the noise floor.
-func runsCell(base, head *record.Run, c record.Cell, control bool) (out, missing []*Comparison) {
-	var group []record.Cell
-	var aa *record.Cell
-	for _, o := range base.Cells {
-		if o.SameExceptImpl(c) {
-			group = append(group, o)
-			if o.Role == record.AARole {
-				aa = &o
-			}
-		}
+// runsCell compares every metric of one cell, and returns those that head lacks. The drift of
+// constant, if there is one (see control), is part of the noise floor.
+func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out, missing []*Comparison) {
+	group := groupOf(base, c)
+	// It shows what the machine did, unless there is nothing else to judge.
+	controls := constant != nil && c.ID() == constant.ID() && slices.ContainsFunc(group, func(o record.Cell) bool { return o.Role == "" && o.ID() != c.ID() })
+	var others []record.Cell // beside c, with the same code in base and head
+	if constant != nil {
+		others = slices.DeleteFunc(group, func(o record.Cell) bool { return o.Impl != constant.Impl || o.ID() == c.ID() })
 	}
-	reference := base.ReferenceOf(group)
-	// The reference is the same code in both and shows what the machine did, unless there is
-	// nothing else to judge.
-	controls := control && c.ID() == reference.ID() && slices.ContainsFunc(group, func(o record.Cell) bool { return o.Role == "" && o.ID() != reference.ID() })
-	var sameCode []record.Cell // in base and head
-	if control {
-		sameCode = append(sameCode, reference)
-		if aa != nil {
-			sameCode = append(sameCode, *aa)
-		}
-	}
-	look := max(base.LookAt(c), head.LookAt(c))
+	halves, look := record.Halves(base, head), max(base.LookAt(c), head.LookAt(c))
 	for _, series := range SeriesOf(base, []record.Cell{c}) {
-		names := MetricsOf(base, []record.Cell{c}, series)
-		for _, metric := range names {
+		cell := []record.Cell{c}
+		forks := slices.Concat(ValuesOf(base, cell, series), ValuesOf(head, cell, series))
+		for _, metric := range MetricsOf(base, cell, series) {
 			of := func(r *record.Run, c record.Cell) sample { return sampleOf(r, c, series, metric) }
 			b, h := of(base, c), of(head, c)
 			if len(h.values) == 0 {
-				missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: metrics.JudgedAmong(metric, names)})
+				missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: metrics.JudgedIn(metric, forks)})
 				continue
 			}
 			floor, drifts := -1.0, []string(nil)
 			widen := func(f float64, w []string) { floor, drifts = max(floor, f), append(drifts, w...) }
 			n := newComparison(nameOf(base, c, series, metric), b, h, -1, look)
 			n.Cell = c
-			n.judged = metrics.JudgedAmong(metric, names) && !controls
-			if ratio, err := turnsRatio(head, c, series, metric); err == nil {
+			n.judged = metrics.JudgedIn(metric, forks) && !controls
+			if ratio, err := turnsRatio(head, c, series, metric); err == nil && halves {
 				n.Ratio = &ratio
-				for _, same := range sameCode {
-					if again, err := turnsRatio(head, same, series, metric); err == nil && same.ID() != c.ID() {
+				for _, same := range others {
+					if again, err := turnsRatio(head, same, series, metric); err == nil {
 						widen(floorOfRatio(head.Settings.Rule, again))
 					}
 				}
 			} else {
-				if ratio, err := relativeRatio(base, head, c, series, metric); err == nil && control {
-					// Without control the reference in between is not the same code. With it,
-					// the others are measured with it.
-					if c.ID() != reference.ID() {
+				widen(repeatedFloor(base, c, series, metric))
+				widen(repeatedFloor(head, c, series, metric))
+				if constant != nil && c.ID() != constant.ID() {
+					// It was measured with each, or tells how the machine drifted.
+					if ratio, err := relativeRatio(base, head, c, *constant, series, metric); err == nil {
 						n.Ratio = &ratio
+					} else {
+						widen(floorOf(base.Settings.Rule, of(base, *constant), of(head, *constant)))
 					}
-					widen(ownFloor(base, reference, series, metric))
-					widen(ownFloor(head, reference, series, metric))
-				}
-				if aa != nil {
-					widen(aaFloor(base, reference, *aa, series, metric))
-					widen(aaFloor(head, reference, *aa, series, metric))
-				}
-				if control && c.ID() != reference.ID() && (n.Ratio == nil || !n.Ratio.Paired) {
-					widen(floorOf(base.Settings.Rule, of(base, reference), of(head, reference)))
 				}
 			}
 			n.Floor = floor
@@ -205,6 +288,21 @@ func runsCell(base, head *record.Run, c record.Cell, control bool) (out, missing
 		}
 	}
 	return out, missing
+}
+
+// repeatedFloor is the noise floor of a run in the row of a cell: how far what was measured
+// twice in it, by turns with itself or as a second copy, lies apart.
+func repeatedFloor(r *record.Run, c record.Cell, series, metric string) (floor float64, warnings []string) {
+	group := groupOf(r, c)
+	reference := r.ReferenceOf(group)
+	floor, warnings = ownFloor(r, reference, series, metric)
+	for _, again := range group {
+		if again.Role == record.AARole {
+			aa, more := aaFloor(r, reference, again, series, metric)
+			floor, warnings = max(floor, aa), append(warnings, more...)
+		}
+	}
+	return floor, warnings
 }
 
 // Judged returns the comparisons that have a verdict.

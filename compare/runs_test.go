@@ -102,10 +102,45 @@ func TestWhatHeadLacksIsNoPass(t *testing.T) {
 			t.Errorf("gates %q: %s, left %q", gates, r.Outcome(), r.Left)
 		}
 	}
-	// A run whose own checks failed does not pass either.
-	head.Checks = []record.CheckResult{{Name: "mine: final state", Detail: "a/b is missing"}}
-	if r := judged(t, base, head); !slices.Contains(r.Warnings, "head: a check failed: mine: final state: a/b is missing") {
-		t.Errorf("warnings %q", r.Warnings)
+}
+
+// An implementation that fails its suite in head, and a check that fails there, are regressions,
+// whatever the gates ask for.
+func TestABrokenHeadIsARegression(t *testing.T) {
+	t.Parallel()
+	base, good := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}), sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 100})
+	const gate = "store/*/get/mine/ns/op <= +5%"
+	unchecked := *good
+	unchecked.Checks = []record.CheckResult{{Name: "mine: final state", Detail: "a/b is missing"}}
+	failed := *good
+	failed.Impls = slices.Clone(good.Impls)
+	failed.Impls[1].Verified, failed.Impls[1].Failures = record.VerifyFailed, []string{"STORE-7: a deleted object comes back"}
+	failed.Cells = slices.DeleteFunc(slices.Clone(good.Cells), func(c record.Cell) bool { return c.Impl == "mine" })
+	failed.Forks = slices.DeleteFunc(slices.Clone(good.Forks), func(f record.Fork) bool { return f.Cell.Impl == "mine" })
+	for _, c := range []struct {
+		head         *record.Run
+		name, detail string
+	}{
+		{&unchecked, "mine: final state", "a/b is missing"},
+		{&failed, "store/mine", "STORE-7: a deleted object comes back"},
+	} {
+		for _, gates := range [][]string{nil, {gate}} {
+			r := judged(t, base, c.head, gates...)
+			if r.Outcome() != Regression || r.Gates[0].Name != c.name || r.Gates[0].Detail != c.detail {
+				t.Errorf("gates %q: %s, %+v; want a regression of %s", gates, r.Outcome(), r.Gates, c.name)
+			}
+		}
+	}
+	r := judged(t, base, &failed, gate)
+	if last := r.Gates[len(r.Gates)-1]; last.Gate != gate || last.Outcome != Undetermined {
+		t.Errorf("the gate on what was not measured: %+v", last)
+	}
+	if len(r.Left) != 1 || !strings.Contains(r.Left[0], "it does not keep the contract in") {
+		t.Errorf("left out: %q", r.Left)
+	}
+	// What base alone found to be broken is mended in head.
+	if r := judged(t, &unchecked, good); r.Outcome() != Pass {
+		t.Errorf("a check that failed in base: %s, %+v", r.Outcome(), r.Gates)
 	}
 }
 

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/informerbench/informerbench/measure/metrics"
@@ -91,9 +92,9 @@ func rows(r *record.Run, cells []record.Cell) []Row {
 	reference := r.ReferenceOf(cells)
 	var out []Row
 	for _, series := range SeriesOf(r, cells) {
-		names := MetricsOf(r, cells, series)
-		for _, metric := range names {
-			key := metrics.JudgedAmong(metric, names)
+		forks := ValuesOf(r, cells, series)
+		for _, metric := range namesIn(forks) {
+			key := metrics.JudgedIn(metric, forks)
 			out = append(out, row(r, cells, reference, series, metric, key))
 		}
 	}
@@ -167,9 +168,7 @@ func aaFloor(r *record.Run, reference, again record.Cell, series, metric string)
 	return floorOf(r.Settings.Rule, sampleOf(r, reference, series, metric), sampleOf(r, again, series, metric))
 }
 
-// floorOf is the noise floor of two samples of the same code, -1 without samples. The rule
-// should find no difference between them. If it does, the machine drifts, and the warning
-// says so. Every row makes this test, some several times, so it uses a tenth of alpha.
+// floorOf is the noise floor of two samples of the same code, -1 without samples.
 func floorOf(rule stats.Rule, base, again sample) (floor float64, warnings []string) {
 	aa, err := ratioOf(base, again)
 	if err != nil {
@@ -178,8 +177,12 @@ func floorOf(rule stats.Rule, base, again sample) (floor float64, warnings []str
 	return floorOfRatio(rule, aa)
 }
 
+// floorOfRatio is the noise floor of a ratio of the same code. The rule should find no difference
+// there. If it does, the machine drifts, and the warning says so. Every row makes this test, some
+// several times, so it asks for a tenth of alpha, or for the least p that so few forks can have:
+// six and six that do not overlap.
 func floorOfRatio(rule stats.Rule, aa stats.Ratio) (floor float64, warnings []string) {
-	rule.Alpha /= 10
+	rule.Alpha = min(rule.Alpha, max(rule.Alpha/10, aa.LeastP()))
 	if v := rule.Judge(metrics.LowerIsBetter, aa, 0); v == stats.Better || v == stats.Worse {
 		warnings = append(warnings, "the same code measured twice differs beyond chance: the machine drifts")
 	}
@@ -242,27 +245,32 @@ func SeriesOf(r *record.Run, cells []record.Cell) []string {
 
 // MetricsOf returns the metrics that a series has in any of the cells, in table order.
 func MetricsOf(r *record.Run, cells []record.Cell, series string) []string {
-	var names []string
-	add := func(values map[string]float64) {
-		for m := range values {
-			if !slices.Contains(names, m) {
-				names = append(names, m)
-			}
-		}
+	return namesIn(ValuesOf(r, cells, series))
+}
+
+func namesIn(forks []map[string]float64) []string {
+	all := map[string]float64{}
+	for _, values := range forks {
+		maps.Copy(all, values)
 	}
+	return slices.SortedFunc(maps.Keys(all), metrics.Compare)
+}
+
+// ValuesOf returns the values of a series in each fork of some cells that has it. The series ""
+// is the process.
+func ValuesOf(r *record.Run, cells []record.Cell, series string) (forks []map[string]float64) {
 	for _, c := range cells {
 		for _, f := range r.Measured(c) {
 			if series == "" {
-				add(f.Process)
+				forks = append(forks, f.Process)
 				continue
 			}
 			for _, s := range f.Series {
 				if s.Name() == series {
-					add(s.Values)
+					forks = append(forks, s.Values)
 				}
 			}
 		}
 	}
-	slices.SortFunc(names, metrics.Compare)
-	return names
+	return forks
 }

@@ -119,6 +119,55 @@ func TestDriftIsWarnedOf(t *testing.T) {
 	}
 }
 
+// A percentile of few operations gets no verdict: the next lower one does that every fork of
+// every implementation has enough for, or none.
+func TestPercentilesOfFewOperationsAreNotJudged(t *testing.T) {
+	t.Parallel()
+	const p99, p90 = "delay-p99-ns", "delay-p90-ns"
+	for slowest, want := range map[float64]string{2: "", 60: p90, 600: p99} {
+		r := sampleRun(6, 1, recordtest.Impl{Name: "slow", NsPerOp: 150})
+		for i := range r.Forks {
+			values := r.Forks[i].Series[1].Values
+			values[p90], values[metrics.Number(metrics.Delay)] = values[p99], 1_000
+			if r.Forks[i].Cell.Impl == "slow" && i%2 == 0 {
+				values[metrics.Number(metrics.Delay)] = slowest
+			}
+		}
+		got := ""
+		for _, row := range Within(r)[0].Rows {
+			if row.Key && strings.HasPrefix(row.Metric, "delay-") {
+				got += row.Metric
+			}
+		}
+		if got != want {
+			t.Errorf("%g operations in the slowest: %q is judged, want %q", slowest, got, want)
+		}
+		if n := len(rowOf(t, r, "writer:update", p99).Values); n != 3 {
+			t.Errorf("the p99 is shown of %d implementations, want 3", n)
+		}
+	}
+}
+
+// Six forks against six have no p below 2/924, which is more than a tenth of alpha. Two samples
+// that do not overlap are a drift all the same; two that overlap in one value are none.
+func TestDriftIsWarnedOfAtSixForks(t *testing.T) {
+	t.Parallel()
+	base := []float64{100, 101, 102, 103, 104, 105}
+	for _, c := range []struct {
+		again []float64
+		want  int
+	}{
+		{[]float64{120, 121, 122, 123, 124, 125}, 1},
+		{[]float64{80, 81, 82, 83, 84, 85}, 1},
+		{[]float64{104.5, 121, 122, 123, 124, 125}, 0},
+		{[]float64{100.5, 101.5, 102.5, 103.5, 104.5, 105.5}, 0},
+	} {
+		if _, warnings := floorOf(stats.DefaultRule, sample{values: base}, sample{values: c.again}); len(warnings) != c.want {
+			t.Errorf("%v after %v: warnings %q, want %d", c.again, base, warnings, c.want)
+		}
+	}
+}
+
 // A comparison stands on the forks that its own looks added: those that the reference got for
 // the sake of another implementation change nothing of it, and it pays for no further look.
 func TestForksForOthersChangeNothing(t *testing.T) {

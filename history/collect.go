@@ -129,11 +129,10 @@ func sameWorkload(r *record.Run, cell record.Cell) (out []record.Cell) {
 // points adds the metrics of one series of a cell that are followed. The reference is followed
 // by its values: its ratio to itself is noise.
 func (c *collector) points(f *found, key seriesKey, s *sample, reference bool) {
-	names := slices.SortedFunc(maps.Keys(s.values), metrics.Compare)
-	for _, metric := range names {
+	for _, metric := range slices.SortedFunc(maps.Keys(s.values), metrics.Compare) {
 		key.metric, key.against = metric, ""
 		name := compare.Name{Component: key.component, Workload: key.workload, Procs: key.procs, Series: key.series, Impl: key.impl, Metric: metric}
-		if !c.follows(name, names) {
+		if !c.follows(name, s.forks) {
 			continue
 		}
 		values, logs := s.values[metric], s.logs[metric]
@@ -162,9 +161,9 @@ func (c *collector) points(f *found, key seriesKey, s *sample, reference bool) {
 	}
 }
 
-func (c *collector) follows(name compare.Name, names []string) bool {
+func (c *collector) follows(name compare.Name, forks []map[string]float64) bool {
 	if len(c.o.match) == 0 {
-		return metrics.JudgedAmong(name.Metric, names)
+		return metrics.JudgedIn(name.Metric, forks)
 	}
 	text := name.String()
 	for _, m := range c.o.match {
@@ -178,7 +177,8 @@ func (c *collector) follows(name compare.Name, names []string) bool {
 // sample is what the forks of a cell say of one series, a value for each fork.
 type sample struct {
 	values, logs map[string][]float64
-	against      string // the reference of all logs; "" if they have several
+	forks        []map[string]float64 // the values of each fork
+	against      string               // the reference of all logs; "" if they have several
 }
 
 func samplesOf(forks []record.Fork) map[string]*sample {
@@ -190,12 +190,16 @@ func samplesOf(forks []record.Fork) map[string]*sample {
 		return out[series]
 	}
 	for _, f := range forks {
-		for metric, v := range f.Process {
+		if len(f.Process) > 0 {
 			s := of(compare.ProcessSeries)
-			s.values[metric] = append(s.values[metric], v)
+			s.forks = append(s.forks, f.Process)
+			for metric, v := range f.Process {
+				s.values[metric] = append(s.values[metric], v)
+			}
 		}
 		for _, series := range f.Series {
 			s := of(series.Name())
+			s.forks = append(s.forks, series.Values)
 			for metric, v := range series.Values {
 				s.values[metric] = append(s.values[metric], v)
 			}

@@ -32,6 +32,19 @@ func repository(t *testing.T, n int) (dir string, commits []string) {
 	return dir, commits
 }
 
+func TestCommitOfARevision(t *testing.T) {
+	t.Parallel()
+	commit := strings.Repeat("0a", 20)
+	for rev, want := range map[string]string{
+		commit: commit, commit + "+dirty": commit, commit + "+dirty-abc123": commit,
+		"": "", commit[1:]: "", commit + "+dirtyx": "", "--output=x": "", commit + "\n--output=x": "",
+	} {
+		if got := commitOf(rev); got != want {
+			t.Errorf("commitOf(%q) = %q, want %q", rev, got, want)
+		}
+	}
+}
+
 func TestOrderOfCommits(t *testing.T) {
 	t.Parallel()
 	repo, commits := repository(t, 4)

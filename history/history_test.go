@@ -214,6 +214,13 @@ func TestRead(t *testing.T) {
 	if text := strings.Join(h.Left, "\n"); len(h.Left) != 3 || !strings.Contains(text, "broken: ") || !strings.Contains(text, "a copy of") || !strings.Contains(text, "shard: shard 3/16 of a run") {
 		t.Errorf("left out: %q", h.Left)
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skip(err)
+	}
+	if linked, err := Read(t.Context(), link, Options{}); err != nil || len(linked.Runs) != 8 || linked.Folder != link {
+		t.Errorf("by a link: %v, %+v", err, linked)
+	}
 	if _, err := Read(t.Context(), t.TempDir(), Options{}); !errors.Is(err, ErrNoRuns) {
 		t.Errorf("an empty folder: %v", err)
 	}

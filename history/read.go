@@ -19,8 +19,16 @@ var ErrNoRuns = errors.New("no runs")
 // Read follows the runs in a folder and the folders below it. A run that cannot be read is left
 // out and named in Left; the error is about the folder, the options or git.
 func Read(ctx context.Context, folder string, o Options) (*History, error) {
-	var dirs []string
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	var dirs, unreadable []string
+	root, err := filepath.EvalSymlinks(folder) // WalkDir follows no link
+	if err != nil {
+		root = folder
+	}
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil && path != root && entry != nil && entry.IsDir() {
+			unreadable = append(unreadable, err.Error())
+			return fs.SkipDir
+		}
 		if err != nil {
 			return err
 		}
@@ -41,11 +49,12 @@ func Read(ctx context.Context, folder string, o Options) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.h.Left = append(c.h.Left, unreadable...)
 	for _, dir := range dirs {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		within, err := filepath.Rel(folder, dir)
+		within, err := filepath.Rel(root, dir)
 		if err != nil {
 			within = dir
 		}

@@ -72,7 +72,11 @@ func (w Workload) Sweepable() []string {
 		names = append(names, varyWaiting)
 	}
 	for _, g := range w.Groups {
+		op, err := LookupOperation(w.Component, g.Op)
 		for _, f := range sweepFields {
+			if f == "rate" && err == nil && op.Role == RoleConsume {
+				continue // consumers have none
+			}
 			names = append(names, g.Name+"."+f)
 		}
 	}

@@ -66,6 +66,10 @@ func (w Workload) checkGroupOp(e *FieldErrors, prefix string, g Group) {
 	needs("work", g.Work > 0, "handle items", OpPop, OpGetDone, OpHandle)
 	needs("requeue", g.Requeue, "put items back", OpGetDone)
 	needs("ahead", g.Ahead > 0, "give a ready time", aheadOps(w.Component)...)
+	if op.Role == RoleConsume && g.Rate > 0 {
+		e.add(prefix+"rate", fmt.Sprintf("the consumers of group %q take what is there, at no rate of their own", g.Name),
+			"it with the group that adds or writes, or work for how long an item takes")
+	}
 	if w.Objects.Kind == synthetic.KindNode && (op.Indexed || g.Op == OpUpdateIndex || g.Op == OpListNamespace) {
 		e.add(prefix+"op", fmt.Sprintf("%s needs pods: nodes are in no index", g.Op), "objects of kind pod or small")
 	}
@@ -122,9 +126,6 @@ func (w Workload) checkInformerGroups(e *FieldErrors) {
 			}
 		case OpHandle:
 			handlers++
-			if g.Rate > 0 {
-				e.add(fmt.Sprintf("groups[%d].rate", i), "a handler is called when something happens", "it with the group that writes")
-			}
 		case OpRelist:
 			relisters++
 			if relisters > 1 || g.Goroutines > 1 {

@@ -68,7 +68,8 @@ type Group struct {
 	Goroutines int `yaml:"goroutines"`
 	// Rate is the offered rate of the whole group, in operations per second, timed from
 	// when each was due (open loop). 0 is a closed loop: each goroutine begins the next
-	// operation when the last one is done.
+	// operation when the last one is done. Consumers (pop, get-done, handle) have no rate:
+	// they take what is there.
 	Rate float64 `yaml:"rate,omitempty"`
 	// Batch is the number of objects per operation: the writes of a transaction, or the
 	// most that a PopBatch returns. The default is 1. A replace always takes all objects.

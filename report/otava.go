@@ -96,7 +96,10 @@ func WriteOtava(dir string, given *history.History) (tests []string, err error) 
 			return nil, err
 		}
 	}
-	return tests, record.WriteFile(config, append([]byte(otavaHead), text...))
+	if err := record.WriteFile(config, append([]byte(otavaHead), text...)); err != nil {
+		return nil, err
+	}
+	return tests, nil
 }
 
 // sameRuns groups the series of a workload that have the same runs.

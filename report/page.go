@@ -299,7 +299,7 @@ func groupOn(r *record.Run, g compare.Group, f *flames, ids anchors) pageGroup {
 		out.Rows = append(out.Rows, rowOn(r, g, row, out, notes, ids))
 		out.Rows[len(out.Rows)-1].Profiles = f.of(keys...)
 	}
-	out.Notes, out.notes = notes.list(), notes
+	out.Notes, out.notes = slices.Concat(notes.list(), percentileNotes(g)), notes
 	out.Numbers = everyNumber(g)
 	return out
 }

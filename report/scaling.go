@@ -65,9 +65,9 @@ func Scalings(r *record.Run) []Scaling {
 		slices.Sort(s.Sizes)
 		s.Sizes = slices.Compact(s.Sizes)
 		for _, series := range compare.SeriesOf(r, cells) {
-			names := compare.MetricsOf(r, cells, series)
-			for _, metric := range names {
-				if metrics.JudgedAmong(metric, names) {
+			forks := compare.ValuesOf(r, cells, series)
+			for _, metric := range compare.MetricsOf(r, cells, series) {
+				if metrics.JudgedIn(metric, forks) {
 					s.Curves = append(s.Curves, curve(r, cells, vary, series, metric))
 				}
 			}

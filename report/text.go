@@ -29,7 +29,7 @@ func WriteText(out io.Writer, record *record.Run, to Terminal) error {
 		notes := &footnotes{general: all}
 		t := to.comparison(r, g, notes)
 		forTerminal(t, g.Title)
-		w.printf("%s\n%s\n", t.Render(), to.wrapped(notes.text()))
+		w.printf("%s\n%s\n", t.Render(), to.wrapped(notes.text()+oneALine(percentileNotes(g))))
 	}
 	if to.columns() == everyColumn {
 		writeContentionText(w, groups)
@@ -203,10 +203,13 @@ func letter(i int) string {
 }
 
 // text lists the notes, a line each.
-func (f *footnotes) text() string {
+func (f *footnotes) text() string { return oneALine(f.list()) }
+
+// oneALine writes each text on a line of its own.
+func oneALine(texts []string) string {
 	var b strings.Builder
-	for _, note := range f.list() {
-		b.WriteString(indented(note) + "\n")
+	for _, t := range texts {
+		b.WriteString(indented(t) + "\n")
 	}
 	return b.String()
 }

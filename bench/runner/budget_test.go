@@ -2,11 +2,14 @@ package runner
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
 )
@@ -61,6 +64,88 @@ func TestBudgetDoublesOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The budget of a pair with gates goes to the gates: to one that is open although every verdict
+// is given, and to nothing once they are decided, whatever the verdicts.
+func TestBudgetOfAPairGoesToItsGates(t *testing.T) {
+	t.Parallel()
+	alike := map[string]float64{"reference": 100, "mine": 100}
+	for _, c := range []struct {
+		name   string
+		noise  float64
+		mine   float64 // head's ns/op
+		gate   string  // "" is none, and one without a bound gets one within the interval of the ratio
+		looks  int
+		says   string
+		unsaid string
+	}{
+		{"no gates, every verdict given", 0.1, 200, "", 0, "budget: all comparisons are decided", ""},
+		{"an open gate", 0.1, 200, "store/*/get/mine/ns/op", 1, "to settle 1 gates", ""},
+		{"no gates, open verdicts", 0.5, 100, "", -1, "", "all comparisons are decided"},
+		{"a gate that passes", 0.5, 100, "store/*/get/mine/ns/op <= +300%", 0, "budget: all gates are decided", ""},
+		{"a wrong gate", 0.5, 100, "store/*/list/mine/ns/op <= +5%", 0, "not spent on a wrong gate", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var sides []*side
+			for i, spec := range []recordtest.Spec{{Name: "pair/base"}, {Name: "pair/head", Base: alike}} {
+				spec.Forks, spec.Seed, spec.Noise = 8, uint64(i+1), c.noise
+				spec.Impls = []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "mine", NsPerOp: []float64{100, c.mine}[i]}}
+				run := recordtest.Run(spec)
+				run.Settings.Pair, run.Settings.Budget = true, time.Hour
+				for k := range run.Forks {
+					run.Forks[k].Seconds = 1
+				}
+				j, err := record.CreateJournal(filepath.Join(t.TempDir(), "run"), run)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() {
+					if err := j.Close(); err != nil {
+						t.Error(err)
+					}
+				}()
+				sides = append(sides, &side{Journal: j})
+			}
+			var gates []compare.Gate
+			if c.gate != "" {
+				text := c.gate
+				if !strings.Contains(text, "<=") {
+					text += fmt.Sprintf(" <= +%.4f%%", boundWithin(t, sides))
+				}
+				g, err := compare.ParseGate(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				gates = append(gates, g)
+			}
+			var out bytes.Buffer
+			looks, err := look(sides, &out, gates...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.looks >= 0 && len(looks) != c.looks || !strings.Contains(out.String(), c.says) || c.unsaid != "" && strings.Contains(out.String(), c.unsaid) {
+				t.Errorf("%d looks, want %d; it says %q", len(looks), c.looks, &out)
+			}
+		})
+	}
+}
+
+// boundWithin is a change, in percent, within the interval of mine's get and below its estimate.
+func boundWithin(t *testing.T, sides []*side) float64 {
+	t.Helper()
+	r, err := compare.Runs(sides[0].Run(), sides[1].Run(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Comparisons {
+		if c.Name.Series == "get" && c.Name.Impl == "mine" && c.Name.Metric == metrics.NsPerOp {
+			return 100 * ((c.Ratio.Estimate+c.Ratio.Lo)/2 - 1)
+		}
+	}
+	t.Fatal("mine's get is not compared")
+	return 0
 }
 
 // Only the implementations whose comparisons are open get more forks, and the reference with

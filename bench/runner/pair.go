@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure/record"
 )
 
@@ -36,7 +37,14 @@ const (
 // program that measures the base; "" is this program. Then the code is the same, and only a
 // planted slowdown, which base does not have, tells them apart. The results are base's and
 // head's, in this order.
-func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]Result, err error) {
+//
+// The budget goes to the gates that are inconclusive, or without gates to the verdicts. A gate
+// that can match nothing of the plan is an error before anything is measured: a
+// *compare.GateError.
+func Pair(ctx context.Context, p *Plan, base string, out io.Writer, gates ...compare.Gate) (results [2]Result, err error) {
+	if err := compare.CheckGates(&record.Run{Cells: p.cells(p.entries)}, gates); err != nil {
+		return results, err
+	}
 	lock, err := p.hold()
 	if err != nil {
 		return results, err
@@ -64,6 +72,7 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]
 		exe string
 	}{{baseRun, BaseDir, base}, {headRun, HeadDir, ""}} {
 		s.run.Name = filepath.Join(filepath.Base(p.options.Out), s.dir)
+		s.run.Started = headRun.Started // by which record.Halves knows them
 		s.run.Settings.Pair, s.run.Settings.Turns = true, turns
 		// This program writes and judges both; sameMeasured has checked that the numbers mean the same.
 		s.run.Schema, s.run.Settings.Rule = record.Schema, headRun.Settings.Rule
@@ -73,7 +82,7 @@ func Pair(ctx context.Context, p *Plan, base string, out io.Writer) (results [2]
 		}
 		sides = append(sides, &side{Journal: j, exe: s.exe, machine: headRun.Environment.Host})
 	}
-	both, err := finish(sides, measureAll(ctx, sides, out))
+	both, err := finish(sides, measureAll(ctx, sides, out, gates...))
 	return [2]Result(both), err
 }
 
@@ -95,6 +104,9 @@ func (p *Plan) baseRecord(ctx context.Context, base string, head *record.Run, ou
 	return &run, nil
 }
 
+// exitBroken is the exit code of a benchrun whose error wraps ErrFailed.
+const exitBroken = 1
+
 // recordOf asks another program for the record of its run.
 func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*record.Run, error) {
 	// This process has locked the pair's own folder, which also holds the lock file.
@@ -107,7 +119,9 @@ func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*recor
 	cmd := exec.CommandContext(ctx, exe, RecordCommand)
 	var stdout bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &stdout, out
-	if err := cmd.Run(); err != nil {
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() == exitBroken {
+		return nil, fmt.Errorf("%w: %s found something broken before it measured, which its output above names: %w", ErrFailed, exe, err)
+	} else if err != nil {
 		return nil, fmt.Errorf("asking %s what it would run: %w; is it a benchrun that knows pairs?", exe, err)
 	}
 	var run record.Run
@@ -135,7 +149,8 @@ func WriteRecord(ctx context.Context, in io.Reader, out, progress io.Writer) err
 }
 
 // sameMeasured returns an error unless both would measure the same cells by the same workloads,
-// in the same way. It is found before anything is measured.
+// in the same way. It is found before anything is measured. The error wraps ErrFailed where an
+// implementation keeps its contract in one of them only.
 func sameMeasured(base, head *record.Run) error {
 	if !record.SameNumbers(base.Schema, head.Schema) {
 		return fmt.Errorf("base writes schema %d, head %d: measure them apart, and hold them against each other with benchrun compare --force", base.Schema, head.Schema)
@@ -144,13 +159,28 @@ func sameMeasured(base, head *record.Run) error {
 		return fmt.Errorf("base and head cannot be compared: %w: build both with the same Go and flags, and give both the same GOGC and GOMEMLIMIT", err)
 	}
 	problems := record.SameCells(record.ShardDir{Dir: "base", Run: base}, record.ShardDir{Dir: "head", Run: head})
+	problems = append(problems, failedInOne(base, head, "head")...)
+	problems = append(problems, failedInOne(head, base, "base")...)
 	if len(problems) == 0 && !slices.EqualFunc(base.Cells, head.Cells, func(a, b record.Cell) bool { return a.ID() == b.ID() }) {
-		problems = append(problems, errors.New("an implementation failed its suite in one of them only"))
+		problems = append(problems, errors.New("base and head order their cells differently"))
 	}
 	if len(problems) > 0 {
 		return fmt.Errorf("%w\nchoose with --impl and --component what both have and what passes its suite in both, or give both one workload with -f", errors.Join(problems...))
 	}
 	return nil
+}
+
+// failedInOne names the implementations that pass their suite in one run and fail it in the other.
+func failedInOne(passes, fails *record.Run, failing string) (problems []error) {
+	for _, im := range fails.Impls {
+		passed := slices.ContainsFunc(passes.Impls, func(o record.Implementation) bool {
+			return o.Component == im.Component && o.Name == im.Name && o.Verified != record.VerifyFailed
+		})
+		if im.Verified == record.VerifyFailed && passed {
+			problems = append(problems, fmt.Errorf("%w: %s/%s does not keep the contract in %s, and does in the other", ErrFailed, im.Component, im.Name, failing))
+		}
+	}
+	return problems
 }
 
 // answerWithin bounds how long a program may take to answer that it is a benchrun.

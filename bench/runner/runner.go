@@ -21,6 +21,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench"
 	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
@@ -108,7 +109,7 @@ func Resume(ctx context.Context, dir string, o Options, out io.Writer) (result R
 	}
 	lock, err := record.LockDir(dir, o.Command)
 	if record.DiskFull(err) {
-		err = fmt.Errorf("%w: the disk is full: %w; what was measured is kept: make room and go on with: benchrun run --resume %s", ErrFailed, err, dir)
+		err = fmt.Errorf("%w: the disk is full: %w; what was measured is kept: make room and go on with: %s", ErrFailed, err, record.ResumeCommand(dir))
 	}
 	if err != nil {
 		return Result{}, err
@@ -121,25 +122,7 @@ func Resume(ctx context.Context, dir string, o Options, out io.Writer) (result R
 func resume(ctx context.Context, dir string, o Options, check func(*record.Run) error, out io.Writer) (Result, error) {
 	here := sysinfo.ReadEnvironment(o.WorkTree)
 	j, err := record.OpenJournal(dir, func(r *record.Run) error {
-		if err := r.Environment.SameMachine(&here); err != nil {
-			return err
-		}
-		if r.Environment.Revision != here.Revision {
-			return fmt.Errorf("the code has changed: begun at commit %q, this is %q", r.Environment.Revision, here.Revision)
-		}
-		if r.Schema != record.Schema {
-			return fmt.Errorf("its files are of schema %d, this benchrun writes %d: resume it with the benchrun that began it", r.Schema, record.Schema)
-		}
-		if r.Settings.Pair {
-			return errors.New("it is one half of a pair, whose forks take turns with the other half's: measure the pair again")
-		}
-		if len(r.Shards) > 0 {
-			return errors.New("it was joined from shards: resume the shard that lacks something, and merge again")
-		}
-		if err := sameTrace(r.Settings); err != nil {
-			return err
-		}
-		return check(r)
+		return errors.Join(mayGoOn(r, &here), check(r))
 	})
 	if err != nil {
 		return Result{}, err
@@ -151,6 +134,24 @@ func resume(ctx context.Context, dir string, o Options, check func(*record.Run) 
 	}
 	before.Environment.Resume(&here)
 	return drive(ctx, j, machine, out)
+}
+
+// mayGoOn returns an error unless this machine and this code may measure the rest of a run.
+func mayGoOn(r *record.Run, here *sysinfo.Environment) error {
+	if err := r.Environment.SameMachine(here); err != nil {
+		return err
+	}
+	switch {
+	case r.Environment.Revision != here.Revision:
+		return fmt.Errorf("the code has changed: begun at commit %q, this is %q", r.Environment.Revision, here.Revision)
+	case r.Schema != record.Schema:
+		return fmt.Errorf("its files are of schema %d, this benchrun writes %d: resume it with the benchrun that began it", r.Schema, record.Schema)
+	case r.Settings.Pair:
+		return errors.New("it is one half of a pair, whose forks take turns with the other half's: measure the pair again")
+	case len(r.Shards) > 0:
+		return errors.New("it was joined from shards: resume the shard that lacks something, and merge again")
+	}
+	return sameTrace(r.Settings)
 }
 
 // drive measures the missing forks of a run on the named machine and writes the reports.
@@ -172,7 +173,7 @@ func (s *side) goOn(words string) string {
 	if s.Run().Settings.Pair {
 		return "a pair cannot be resumed: measure it again; what was measured is kept in " + filepath.Dir(s.Dir())
 	}
-	return words + ": benchrun run --resume " + s.Dir()
+	return words + ": " + record.ResumeCommand(s.Dir())
 }
 
 // finish completes the records of the sides and writes their reports. measured is how the
@@ -230,12 +231,15 @@ func write(j *record.Journal) error {
 
 // measureAll measures the missing forks of the sides, and then more forks of inconclusive
 // workloads while the budget lasts.
-func measureAll(ctx context.Context, sides []*side, out io.Writer) error {
+func measureAll(ctx context.Context, sides []*side, out io.Writer, gates ...compare.Gate) error {
 	for {
 		if err := forks(ctx, sides, out); err != nil {
+			if errors.Is(err, ErrFailed) && sides[0].Run().Settings.Budget > 0 {
+				fmt.Fprintf(out, "the budget is not spent: a cell was given up; %s\n", sides[0].goOn("to measure it again, and then spend the budget"))
+			}
 			return err
 		}
-		looks, err := look(sides, out)
+		looks, err := look(sides, out, gates...)
 		if err != nil || len(looks) == 0 {
 			return err
 		}

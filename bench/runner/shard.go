@@ -14,6 +14,7 @@ import (
 
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/measure/sysinfo"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -109,6 +110,10 @@ func (p *Plan) goOn(ctx context.Context, out io.Writer) (Result, error) {
 	if err := same(run); err != nil {
 		return Result{}, err
 	}
+	here := sysinfo.ReadEnvironment(p.options.WorkTree)
+	if err := mayGoOn(run, &here); err != nil {
+		return Result{}, fmt.Errorf("%s is complete, and not what this command would measure: %w; choose another folder with -o", dir, err)
+	}
 	fmt.Fprintf(out, "%s is complete: nothing is left to measure\n", dir)
 	return Result{dir, run}, failures(run)
 }
@@ -163,7 +168,18 @@ func Merge(ctx context.Context, o MergeOptions, out io.Writer) (result Result, e
 	if err := writeJoined(o.Out, run, shards); err != nil {
 		return Result{}, fmt.Errorf("%w: %w; the same command writes the run again", ErrFailed, err)
 	}
-	return Result{o.Out, run}, failures(run)
+	return Result{o.Out, run}, errors.Join(failures(run), lacking(shards))
+}
+
+// lacking names the forks that shards gave up: the joined run is without them.
+func lacking(shards []record.ShardDir) error {
+	var problems []error
+	for _, s := range shards {
+		if n := s.Run.Lacking(); n > 0 {
+			problems = append(problems, fmt.Errorf("%w: %s: shard %s has given up %d of %d forks: measure them with %s, and merge again", ErrFailed, s.Dir, s.Run.Settings.Shard, n, len(s.Run.Schedule()), record.ResumeCommand(s.Dir)))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // sameJoined returns an error if a folder holds a joined run of something else: it would be

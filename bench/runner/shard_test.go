@@ -163,7 +163,7 @@ func TestMergeWaitsForWhatWasGivenUp(t *testing.T) {
 			defer again.Stop()
 			var said bytes.Buffer
 			result, err := Merge(t.Context(), MergeOptions{Out: to, From: []string{folder}, Wait: 20 * time.Minute}, &said)
-			if err != nil || len(result.Run.Forks) != c.forks {
+			if whole := c.forks == 36; len(result.Run.Forks) != c.forks || whole && err != nil || !whole && !errors.Is(err, ErrFailed) {
 				t.Fatalf("%v, want %d forks", err, c.forks)
 			}
 			if took := time.Since(begin); took > c.took || took < c.took-2*pollEvery {

@@ -175,10 +175,10 @@ func readable(w load.Workload, trace *load.Trace) error {
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// nameOf derives a workload's name from a file's.
+// nameOf derives a workload's name from a file's, which may have none of the letters of one.
 func nameOf(path string) string {
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(base), "-"), "-")
+	return cmp.Or(strings.Trim(notInNames.ReplaceAllString(strings.ToLower(base), "-"), "-"), "unnamed")
 }
 
 // checks gathers the checks of the forks, and compares the final states of the

@@ -4,6 +4,7 @@
 package metrics
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,6 +67,10 @@ type Metric struct {
 	SameWithin float64
 	// Help says in a few words what is measured.
 	Help string
+
+	// A percentile's distribution, and which it is, in percent.
+	distribution string
+	percentile   float64
 }
 
 // The names that the code itself uses.
@@ -117,8 +122,22 @@ const (
 // Percentiles are the quantiles of a distribution that are metrics, in percent.
 var Percentiles = []float64{50, 90, 99, 99.9, 99.99}
 
-// JudgedPercentile is the one that gets a verdict, in percent.
+// JudgedPercentile is the one that gets a verdict, in percent. Where there are too few values
+// for it (see FewestFor), the next lower one does.
 const JudgedPercentile = 99
+
+// leastBeyond is how many of n values must lie beyond a judged percentile on average: n(1-p).
+//
+// The largest of n values lies beyond the true percentile with probability 1-p^n. Up to 3.7 on
+// average, that is below 97.5 percent, and the percentile's distribution-free interval has no
+// upper end (Hahn and Meeker, "Statistical Intervals", Wiley 1991, chapter 5). 5 is the usual
+// bound of expected counts (Cochran, "Some Methods for Strengthening the Common Chi-Squared
+// Tests", Biometrics 10, 1954): the chance that no value at all lies beyond is 1 in 150.
+const leastBeyond = 5
+
+// FewestFor is the number of values from which a percentile is judged: 500 for the p99, 50 for
+// the p90, 10 for the median.
+func FewestFor(p float64) int { return int(math.Round(leastBeyond * 100 / (100 - p))) }
 
 // tailsAlike is SameWithin of percentiles. The p99 of the same code differs by a tenth from
 // process to process (docs/log/decisions.md), and implementations whose tails matter differ
@@ -129,12 +148,12 @@ const tailsAlike = 0.25
 var distributions = []Metric{
 	{Name: Delay, Judged: true, Concern: ConcernDelay, Help: "delay from the due time of an operation until it was done, less the generator's lateness"},
 	{Name: Stale, Judged: true, Concern: ConcernStaleness, Help: "staleness: from when an event was due, or an item ready, until its consumer had it"},
-	{Name: Service, Judged: true, Concern: ConcernDelay, Unless: []string{Usual(Delay), Percentile(Delay, JudgedPercentile)}, Help: "time of an operation from its beginning to its end"},
+	{Name: Service, Judged: true, Concern: ConcernDelay, Unless: judgedAbove(Delay, 0), Help: "time of an operation from its beginning to its end"},
 	{Name: Late, Help: "lateness of the load generator, which is not the component's"},
 }
 
-// sliced are the distributions that have a usual percentile: of what is due at a time, so that
-// every slice of a run has its share. A closed loop does less where it is slow.
+// sliced are the distributions that have a usual percentile in an open loop: of what is due at a
+// time, so that every slice of a run has its share. A closed loop does less where it is slow.
 var sliced = []string{Delay, Stale}
 
 // all is the table, in the order of reports.
@@ -192,15 +211,17 @@ var rows = func() map[string]int {
 func percentilesOf(of []Metric) (out []Metric) {
 	for _, d := range of {
 		for _, p := range Percentiles {
-			m := Metric{Name: Percentile(d.Name, p), Unit: Nanoseconds, SameWithin: tailsAlike, Help: d.Help + ", p" + percent(p)}
-			if p == JudgedPercentile {
-				m.Judged, m.Unless, m.Concern = d.Judged, d.Unless, d.Concern
+			m := Metric{
+				Name: Percentile(d.Name, p), Unit: Nanoseconds, SameWithin: tailsAlike, Help: d.Help + ", p" + percent(p),
+				distribution: d.Name, percentile: p,
+			}
+			if d.Judged && p <= JudgedPercentile {
+				m.Judged, m.Concern, m.Unless = true, d.Concern, slices.Concat(judgedAbove(d.Name, p), d.Unless)
 			}
 			if p == JudgedPercentile && slices.Contains(sliced, d.Name) {
 				usual := m
-				usual.Name = Usual(d.Name)
+				usual.Name, usual.Unless = Usual(d.Name), d.Unless
 				usual.Help += " in the median slice of a short run: what happens in few slices does not count, neither a disturbance nor the implementation's own rare work"
-				m.Unless = []string{usual.Name}
 				out = append(out, usual)
 			}
 			out = append(out, m)
@@ -210,6 +231,20 @@ func percentilesOf(of []Metric) (out []Metric) {
 			Metric{Name: Number(d.Name), Better: Neither, Help: "values behind the percentiles of " + d.Name})
 	}
 	return out
+}
+
+// judgedAbove are the percentiles of a distribution that are judged in place of one: the usual
+// one, and those above it, the highest first.
+func judgedAbove(distribution string, percentile float64) (names []string) {
+	if slices.Contains(sliced, distribution) {
+		names = append(names, Usual(distribution))
+	}
+	for _, p := range slices.Backward(Percentiles) {
+		if percentile < p && p <= JudgedPercentile {
+			names = append(names, Percentile(distribution, p))
+		}
+	}
+	return names
 }
 
 func percent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
@@ -236,7 +271,8 @@ func All() []Metric { return slices.Clone(all) }
 
 // Of returns the row of a name. A name that the table lacks, such as one from a benchmark
 // file, gets what its ending says: "writer-achieved-%" is a percentage of which more is
-// better, as achieved-% is. Help is then empty.
+// better, as achieved-% is. Help is then empty. If the name does not say which way it is
+// better, it is Neither (see Known).
 func Of(name string) Metric {
 	if i, ok := rows[name]; ok {
 		return all[i]
@@ -254,35 +290,72 @@ func Distribution(name string) string {
 	return ""
 }
 
-func unknown(name string) Metric {
-	m, like := Metric{Name: name}, Metric{}
+// Known reports whether a name says which way it is better, or that it is a condition of the run
+// and no result. Of gives Neither for the latter, and for a name that says nothing.
+func Known(name string) bool {
+	_, inTable := rows[name]
+	return inTable || like(name).Name != "" || unknown(name).Better != Neither
+}
+
+// like is the row whose name, behind a dash, ends the given one, such as achieved-% of
+// "writer-achieved-%"; the zero Metric if there is none.
+func like(name string) (longest Metric) {
 	for _, row := range all {
-		if strings.HasSuffix(name, "-"+row.Name) && len(row.Name) > len(like.Name) {
-			like = row
+		if strings.HasSuffix(name, "-"+row.Name) && len(row.Name) > len(longest.Name) {
+			longest = row
 		}
 	}
-	if like.Name != "" {
-		m.Unit, m.Better, m.SameWithin = like.Unit, like.Better, like.SameWithin
+	return longest
+}
+
+func unknown(name string) Metric {
+	m := Metric{Name: name}
+	if row := like(name); row.Name != "" {
+		m.Unit, m.Better, m.SameWithin = row.Unit, row.Better, row.SameWithin
 		return m
 	}
-	switch {
-	case strings.HasSuffix(name, "/s"): // MB/s
+	switch lower := strings.ToLower(name); {
+	case endsIn(lower, "/s", "/sec", "qps", "rps"): // MB/s
 		m.Unit, m.Better = PerSecond, HigherIsBetter
-	case strings.HasSuffix(name, "-ns"), strings.HasSuffix(name, "-ns/op"), name == NsPerOp:
+	case endsIn(name, "-ns", "-ns/op"), strings.HasPrefix(name, "ns/"):
 		m.Unit = Nanoseconds
-	case strings.HasSuffix(name, "-B"):
+	case endsIn(name, "-B"), strings.HasPrefix(name, "B/"):
 		m.Unit = Bytes
-	case strings.HasSuffix(name, "-%"):
-		m.Unit = Percent
+	case strings.HasPrefix(name, "allocs/"):
+	case endsIn(name, "-%"):
+		m.Unit, m.Better = Percent, Neither
+	default:
+		m.Better = Neither
 	}
 	return m
 }
 
-// JudgedAmong reports whether a metric of a series that has all the given ones gets a
-// verdict and stands in short tables.
-func JudgedAmong(name string, all []string) bool {
+func endsIn(name string, endings ...string) bool {
+	return slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(name, ending) })
+}
+
+// JudgedIn reports whether a metric of a series gets a verdict and stands in short tables. forks
+// are the values of the series in all forks that are compared. Of the percentiles, that is the
+// highest up to JudgedPercentile for which each fork has enough values; none where even the
+// median has too few. A fork that does not say how many values it has has enough.
+func JudgedIn(name string, forks []map[string]float64) bool {
 	m := Of(name)
-	return m.Judged && !slices.ContainsFunc(m.Unless, func(better string) bool { return slices.Contains(all, better) })
+	return m.Judged && m.standsIn(forks) && !slices.ContainsFunc(m.Unless, func(better string) bool { return Of(better).standsIn(forks) })
+}
+
+// standsIn reports whether any fork has the metric; of a percentile, whether all have it that
+// have the distribution, with enough values.
+func (m Metric) standsIn(forks []map[string]float64) bool {
+	stands := false
+	for _, values := range forks {
+		_, has := values[m.Name]
+		n, known := values[Number(m.distribution)]
+		if m.distribution != "" && known && (!has || n < float64(FewestFor(m.percentile))) {
+			return false
+		}
+		stands = stands || has
+	}
+	return stands
 }
 
 // Compare orders names as the table does; names that it lacks come last, by the alphabet.

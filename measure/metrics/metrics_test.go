@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -46,7 +47,9 @@ func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]Metric{
 		"MB/s": {Name: "MB/s", Unit: PerSecond, Better: HigherIsBetter}, "x-ns": {Name: "x-ns", Unit: Nanoseconds},
-		"x-B": {Name: "x-B", Unit: Bytes}, "x-%": {Name: "x-%", Unit: Percent}, "events": {Name: "events"},
+		"x-B": {Name: "x-B", Unit: Bytes}, "x-%": {Name: "x-%", Unit: Percent, Better: Neither}, "hit-ratio": {Name: "hit-ratio", Better: Neither},
+		"ops/sec": {Name: "ops/sec", Unit: PerSecond, Better: HigherIsBetter}, "rps": {Name: "rps", Unit: PerSecond, Better: HigherIsBetter}, "peak-QPS": {Name: "peak-QPS", Unit: PerSecond, Better: HigherIsBetter},
+		"ns/get": {Name: "ns/get", Unit: Nanoseconds}, "B/object": {Name: "B/object", Unit: Bytes}, "allocs/get": {Name: "allocs/get"},
 		"writer-achieved-%": {Name: "writer-achieved-%", Unit: Percent, Better: HigherIsBetter}, "listers-ops/s": {Name: "listers-ops/s", Unit: PerSecond, Better: HigherIsBetter},
 		"writer-delay-usual-p99-ns": {Name: "writer-delay-usual-p99-ns", Unit: Nanoseconds, SameWithin: tailsAlike}, "x10-ns/op": {Name: "x10-ns/op", Unit: Nanoseconds},
 	} {
@@ -57,27 +60,61 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
-func TestJudgedAmong(t *testing.T) {
+func TestKnown(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		metric string
-		others []string
-		want   bool
+	for name, want := range map[string]bool{NsPerOp: true, Offered: true, "writer-offered/s": true, "MB/s": true, "x-ns": true, "hit-ratio": false, "x-%": false} {
+		if got := Known(name); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// A percentile is judged where each fork has enough values for it; otherwise the next lower one
+// is, or none.
+func TestJudgedPercentileHasValues(t *testing.T) {
+	t.Parallel()
+	// of has all percentiles of a distribution, and its usual p99 if asked to.
+	of := func(distribution string, n float64, usual bool) map[string]float64 {
+		values := map[string]float64{Number(distribution): n}
+		for _, p := range Percentiles {
+			values[Percentile(distribution, p)] = 1
+		}
+		if usual {
+			values[Usual(distribution)] = 1
+		}
+		return values
+	}
+	unknown := of(Delay, 0, false)
+	delete(unknown, Number(Delay))
+	both := of(Delay, 40, false)
+	maps.Copy(both, of(Service, 1_000, false))
+	for name, c := range map[string]struct {
+		forks []map[string]float64
+		want  []string
 	}{
-		{NsPerOp, nil, true},
-		{AllocsPerOp, nil, false},
-		{Achieved, nil, true},
-		{Achieved, []string{AchievedPct}, false},
-		{"service-p99-ns", nil, true},
-		{"service-p99-ns", []string{"delay-p99-ns"}, false},
-		{"service-p99-ns", []string{"delay-usual-p99-ns"}, false},
-		{"delay-p99-ns", []string{"delay-usual-p99-ns"}, false},
-		{"late-p99-ns", nil, false},
-		{"delay-p99.9-ns", nil, false},
-		{"unknown", nil, false},
+		"two and three values":             {[]map[string]float64{of(Service, 2, false), of(Service, 3, false)}, nil},
+		"none in one fork":                 {[]map[string]float64{of(Service, 1_000, false), {Number(Service): 0}}, nil},
+		"enough for the median":            {[]map[string]float64{of(Service, 10, false), of(Service, 49, false)}, []string{"service-p50-ns"}},
+		"enough for the p90 in the slower": {[]map[string]float64{of(Service, 50, false), of(Service, 10_000, false)}, []string{"service-p90-ns"}},
+		"enough for the p99":               {[]map[string]float64{of(Service, 500, false)}, []string{"service-p99-ns"}},
+		"enough for the p99.99":            {[]map[string]float64{of(Service, 1e6, false)}, []string{"service-p99-ns"}},
+		"one less":                         {[]map[string]float64{of(Service, 499, false)}, []string{"service-p90-ns"}},
+		"a usual p99":                      {[]map[string]float64{of(Delay, 500, true), of(Delay, 500, true)}, []string{"delay-usual-p99-ns"}},
+		"a usual p99 of few values":        {[]map[string]float64{of(Delay, 499, true)}, []string{"delay-p90-ns"}},
+		"a usual p99 in one fork":          {[]map[string]float64{of(Delay, 500, true), of(Delay, 500, false)}, []string{"delay-p99-ns"}},
+		"a number that is not known":       {[]map[string]float64{unknown}, []string{"delay-p99-ns"}},
+		"service beside a delay":           {[]map[string]float64{both}, []string{"delay-p50-ns"}},
+		"of the generator":                 {[]map[string]float64{of(Late, 1_000, false)}, nil},
+		"no percentile":                    {[]map[string]float64{{NsPerOp: 1, Achieved: 1, AchievedPct: 1}, {NsPerOp: 1}}, []string{NsPerOp, AchievedPct}},
 	} {
-		if got := JudgedAmong(c.metric, c.others); got != c.want {
-			t.Errorf("%s beside %v: %v, want %v", c.metric, c.others, got, c.want)
+		var got []string
+		for _, m := range All() {
+			if JudgedIn(m.Name, c.forks) {
+				got = append(got, m.Name)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -120,7 +120,7 @@ func incomplete(shards []ShardDir) (problems []error) {
 	for _, s := range shards {
 		there[s.Run.Settings.Shard.Index] = true
 		if !s.Run.Complete {
-			problems = append(problems, fmt.Errorf("%s: shard %s is not finished, it has %d of %d forks; go on with: benchrun run --resume %s", s.Dir, s.Run.Settings.Shard, len(s.Run.Forks), len(s.Run.Schedule()), s.Dir))
+			problems = append(problems, fmt.Errorf("%s: shard %s is not finished, it has %d of %d forks; go on with: %s", s.Dir, s.Run.Settings.Shard, len(s.Run.Forks), len(s.Run.Schedule()), ResumeCommand(s.Dir)))
 		}
 	}
 	total := shards[0].Run.Settings.Shard.Of
@@ -193,8 +193,10 @@ func SamePlan(first, other ShardDir) (problems []error) {
 	differ("seed", a.Settings.Seed, b.Settings.Seed)
 	differ("profile", a.Settings.Profile, b.Settings.Profile)
 	differ("skipVerify", a.Settings.SkipVerify, b.Settings.SkipVerify)
-	differ("trace", a.Settings.Trace, b.Settings.Trace)
-	differ("the trace's content (SHA-256)", a.Settings.TraceSum, b.Settings.TraceSum)
+	if sum := a.Settings.TraceSum; sum == "" || sum != b.Settings.TraceSum { // the same trace may lie elsewhere on another machine
+		differ("trace", a.Settings.Trace, b.Settings.Trace)
+		differ("the trace's content (SHA-256)", a.Settings.TraceSum, b.Settings.TraceSum)
+	}
 	differ("budget", a.Settings.Budget, b.Settings.Budget)
 	differ("rule", a.Settings.Rule, b.Settings.Rule)
 	differ("plant", plantText(a.Settings.Plant), plantText(b.Settings.Plant))

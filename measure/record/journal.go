@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -56,7 +57,7 @@ func empty(dir string) error {
 	case err != nil:
 		return fmt.Errorf("%s cannot take the results: %w; choose another folder", dir, err)
 	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == RunFile }):
-		return fmt.Errorf("%s has a run: choose another folder, or if it was interrupted, go on with it: benchrun run --resume %s", dir, dir)
+		return fmt.Errorf("%s has a run: choose another folder, or if it was interrupted, go on with it: %s", dir, ResumeCommand(dir))
 	case len(entries) > 0:
 		return fmt.Errorf("%s exists and is not empty: choose another folder", dir)
 	}
@@ -91,12 +92,26 @@ func OpenJournal(dir string, check func(*Run) error) (*Journal, error) {
 	}
 	j := &Journal{dir: dir, run: run}
 	if run.Complete && !j.unfinished() {
-		return nil, fmt.Errorf("%s %w: there is nothing to resume; benchrun report %s makes its reports again", dir, ErrComplete, dir)
+		return nil, fmt.Errorf("%s %w: there is nothing to resume; benchrun report %s makes its reports again", dir, ErrComplete, ShellWord(dir))
 	}
 	if err := check(run); err != nil {
 		return nil, fmt.Errorf("%s cannot be resumed here: %w", dir, err)
 	}
 	return j, errors.Join(removeTemporary(dir), removeTemporary(filepath.Join(dir, forksDir)))
+}
+
+// ResumeCommand is the command that goes on with the run in dir.
+func ResumeCommand(dir string) string { return "benchrun run --resume " + ShellWord(dir) }
+
+// ShellWord writes a word so that a shell takes it as one.
+func ShellWord(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/=:+,", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // unfinished reports whether a complete run still has work: forks of a cell that was given

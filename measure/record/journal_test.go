@@ -165,3 +165,12 @@ func TestForksOfOddFolders(t *testing.T) {
 		t.Errorf("%v, want an error that names the run's file", err)
 	}
 }
+
+func TestShellWord(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{"pods.trace": "pods.trace", "": "''", "a b": "'a b'", "$(x)": "'$(x)'", "it's": `'it'\''s'`} {
+		if got := ShellWord(word); got != want {
+			t.Errorf("%q became %s, want %s", word, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -18,7 +19,8 @@ import (
 // the measured time, to two significant digits, in half a megabyte more. They give the
 // usual percentiles: the median over the slices of what the percentile is in each. A stop
 // of the machine of 10 ms is a twentieth of a run of 0.2 s, and then decides its p99; it is
-// in one slice or two, and leaves the usual p99 as it is.
+// in one slice or two, and leaves the usual p99 as it is. Only operations that are due at a
+// time fill all slices: use slices for open loops.
 type Histogram struct {
 	h      *hdrhistogram.Histogram
 	slices []*hdrhistogram.Histogram // in the order of time; none if not needed
@@ -27,8 +29,13 @@ type Histogram struct {
 
 const (
 	longest = int64(time.Hour)
-	// numSlices is how many slices a short run has.
-	numSlices = 20
+	// numSlices is how many slices a short run has. They are joined to fewestSlices at the
+	// least, of which a disturbance may hit two.
+	numSlices    = 20
+	fewestSlices = 5
+	// leastInSlice is how many durations a slice needs for the p99 to be its own: with fewer,
+	// the slice's longest would stand for it.
+	leastInSlice = 100
 	// LongRun is the measured time from which percentiles need no slices; the replay of a
 	// trace counts as long.
 	LongRun = time.Second
@@ -87,19 +94,38 @@ func (h *Histogram) Percentile(p float64) time.Duration {
 	return time.Duration(h.h.ValueAtPercentile(p))
 }
 
-// UsualPercentile returns the median, over the slices that have durations, of what p percent
-// of the slice's durations do not exceed. It is 0 without slices.
-func (h *Histogram) UsualPercentile(p float64) time.Duration {
-	var each []float64
-	for _, s := range h.slices {
-		if s.TotalCount() > 0 {
+// UsualPercentile returns the median over the slices of what p percent of a slice's durations do
+// not exceed. Neighbouring slices are joined until most have leastInSlice durations. One that
+// has fewer counts as the slowest: a slow component merges events, and a stopped machine puts
+// them off. ok is false if there are no slices, or even fewestSlices have too few durations.
+func (h *Histogram) UsualPercentile(p float64) (usual time.Duration, ok bool) {
+	for slices := h.slices; len(slices) >= fewestSlices; slices = joined(slices) {
+		var each []float64
+		enough := 0
+		for _, s := range slices {
+			if s.TotalCount() < leastInSlice {
+				each = append(each, math.Inf(1))
+				continue
+			}
+			enough++
 			each = append(each, float64(s.ValueAtPercentile(p)))
 		}
+		if 2*enough > len(slices) {
+			return time.Duration(MedianOf(each)), true
+		}
 	}
-	if each == nil {
-		return 0
+	return 0, false
+}
+
+// joined adds up each two neighbours.
+func joined(slices []*hdrhistogram.Histogram) (out []*hdrhistogram.Histogram) {
+	for i := 0; i+1 < len(slices); i += 2 {
+		both := hdrhistogram.New(1, longestInSlice, 2)
+		both.Merge(slices[i])
+		both.Merge(slices[i+1])
+		out = append(out, both)
 	}
-	return time.Duration(MedianOf(each))
+	return out
 }
 
 // Summarise writes the percentiles, the maximum and the count of h into a
@@ -112,8 +138,8 @@ func (h *Histogram) Summarise(distribution string, values map[string]float64) {
 	for _, p := range metrics.Percentiles {
 		values[metrics.Percentile(distribution, p)] = float64(h.Percentile(p))
 	}
-	if h.slices != nil {
-		values[metrics.Usual(distribution)] = float64(h.UsualPercentile(metrics.JudgedPercentile))
+	if usual, ok := h.UsualPercentile(metrics.JudgedPercentile); ok {
+		values[metrics.Usual(distribution)] = float64(usual)
 	}
 	values[metrics.Max(distribution)] = float64(h.Max())
 }

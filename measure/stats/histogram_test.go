@@ -113,11 +113,11 @@ func TestSlicesTakeWhatIsOutOfRange(t *testing.T) {
 	for _, since := range []time.Duration{-time.Hour, 0, measured, time.Hour} {
 		h.RecordAt(since, 10*time.Second)
 	}
-	first, last := h.slices[0].TotalCount(), h.slices[numSlices-1].TotalCount()
-	if first != 2 || last != 2 || h.Count() != 4 {
-		t.Errorf("%d in the first slice, %d in the last, %d in all; want 2, 2 and 4", first, last, h.Count())
+	first, last := h.slices[0], h.slices[numSlices-1]
+	if first.TotalCount() != 2 || last.TotalCount() != 2 || h.Count() != 4 {
+		t.Errorf("%d in the first slice, %d in the last, %d in all; want 2, 2 and 4", first.TotalCount(), last.TotalCount(), h.Count())
 	}
-	if got := h.UsualPercentile(99); got < LongRun || h.Max() < 9*time.Second {
+	if got := time.Duration(first.Max()); got < LongRun || h.Max() < 9*time.Second {
 		t.Errorf("10 s count as %v in a slice and as %v in the whole", got, h.Max())
 	}
 }
@@ -127,7 +127,67 @@ func TestLongRunsHaveNoUsualPercentile(t *testing.T) {
 	h, values := NewHistogramOf(LongRun), map[string]float64{}
 	h.RecordAt(0, time.Millisecond)
 	h.Summarise(metrics.Delay, values)
-	if _, ok := values[metrics.Usual(metrics.Delay)]; ok || h.UsualPercentile(99) != 0 {
+	if _, ok := values[metrics.Usual(metrics.Delay)]; ok {
 		t.Errorf("%v, want no usual p99: minutes have enough values behind the p99", values)
+	}
+}
+
+// The usual p99 is a p99 of slices with enough durations, or there is none: the median over
+// slices of few would be a lower percentile.
+func TestUsualPercentileNeedsDurations(t *testing.T) {
+	t.Parallel()
+	const measured = numSlices * 10 * time.Millisecond
+	const fast, slow = time.Microsecond, time.Millisecond
+	// of makes a histogram of so many durations in each slice, of which the first ones are slow.
+	of := func(slice func(i int) (n, slow int)) *Histogram {
+		h := NewHistogramOf(measured)
+		for i := range numSlices {
+			n, late := slice(i)
+			for k := range n {
+				d := fast
+				if k < late {
+					d = slow
+				}
+				h.RecordAt(time.Duration(i)*measured/numSlices, d)
+			}
+		}
+		return h
+	}
+	for _, c := range []struct {
+		name  string
+		slice func(i int) (n, slow int)
+		want  time.Duration // 0 for none
+	}{
+		{"1 in a slice", func(int) (int, int) { return 1, 0 }, 0},
+		{"24 in a slice, 96 in four", func(int) (int, int) { return 24, 0 }, 0},
+		// 2 slow ones of 120 in each four slices: they are in 5 of the 20, and still the p99.
+		{"30 in a slice", func(i int) (int, int) {
+			if i%4 == 0 {
+				return 30, 2
+			}
+			return 30, 0
+		}, slow},
+		{"30 in a slice, few slow", func(i int) (int, int) {
+			if i%8 == 0 {
+				return 30, 1
+			}
+			return 30, 0
+		}, fast},
+		{"100 in a slice", func(int) (int, int) { return 100, 1 }, fast},
+		// Most of what was due in 8 slices was merged into the events of those before.
+		{"few in 8 slices, slow in 4", func(i int) (int, int) {
+			switch {
+			case i >= 12:
+				return 1, 0
+			case i >= 8:
+				return 200, 200
+			}
+			return 200, 0
+		}, slow},
+	} {
+		got, ok := of(c.slice).UsualPercentile(99)
+		if ok != (c.want > 0) || float64(got) < 0.98*float64(c.want) || float64(got) > 1.02*float64(c.want) {
+			t.Errorf("%s: %v (%t), want %v", c.name, got, ok, c.want)
+		}
 	}
 }

@@ -78,6 +78,21 @@ func (r Ratio) fewest() int {
 // intervalP is the upper end of an interval at Confidence, as a probability.
 const intervalP = 1 - (1-Confidence)/2
 
+// LeastP is the smallest P that so many values can have, 0 if there is no bound: a test that
+// asks for less never finds anything. N against more than N values can have a smaller one.
+func (r Ratio) LeastP() float64 {
+	switch {
+	case r.Paired:
+		return 0
+	case r.Blocks > 0:
+		return r.SmallestP * (1 + rounding)
+	}
+	return smallestP(r.N) * (1 + rounding)
+}
+
+// rounding is how far, relatively, two ways of computing one p may lie apart.
+const rounding = 1e-9
+
 // precision is the standard error of the logarithm of a ratio of n values.
 type precision struct {
 	se      float64

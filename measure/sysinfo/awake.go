@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"time"
 )
@@ -37,9 +36,9 @@ func keepAwake(ctx context.Context, args []string) (*companion, error) {
 	if len(args) == 0 || canKeepAwake() != nil {
 		return nil, nil
 	}
-	exe, err := os.Executable()
+	exe, err := thisProgram()
 	if err != nil {
-		return nil, fmt.Errorf("finding this program to start it again: %w", err)
+		return nil, err
 	}
 	c := &companion{cmd: exec.CommandContext(ctx, exe, args...)}
 	c.cmd.Stderr = &c.said

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,8 +59,9 @@ type Environment struct {
 	GODEBUG    string            `json:"godebug,omitempty"`
 	Race       bool              `json:"race,omitempty"`
 	Modules    map[string]string `json:"modules,omitempty"` // versions of the measured modules
-	// Revision is the git commit of the work tree, or else the one that the program was built
-	// from. Where the tree differs from it "+dirty" follows, and a hash if there is a tree.
+	// Revision is the git commit that the program was built from, as go build has stamped it.
+	// Without a stamp (go run) it is that of the work tree. Where the code differs from the
+	// commit, "+dirty-" and a hash follow.
 	Revision string `json:"revision,omitempty"`
 
 	// LoadBefore and LoadAfter are the one-minute load averages at start and end.
@@ -239,8 +241,8 @@ func (e *Environment) SameMachine(other *Environment) error {
 }
 
 func revision(dir string) string {
-	if dir == "" {
-		return builtFrom()
+	if rev := builtFrom(); rev != "" || dir == "" {
+		return rev
 	}
 	git := func(args ...string) (string, error) {
 		for {
@@ -255,15 +257,17 @@ func revision(dir string) string {
 	if err != nil {
 		return ""
 	}
-	// The hash distinguishes two edited trees of the same commit.
-	if diff, err := git("diff", "HEAD"); err != nil || diff != "" {
-		rev += fmt.Sprintf("+dirty-%.6x", sha256.Sum256([]byte(diff)))
+	// The hash distinguishes two edited trees of the same commit. Pages and results are no code.
+	diff, err := git("diff", "HEAD", "--", ".", ":(exclude)*.md", ":(exclude)docs", ":(exclude)results")
+	added, otherErr := git("ls-files", "--others", "--exclude-standard", "--", "*.go")
+	if err != nil || otherErr != nil || diff+added != "" {
+		rev += fmt.Sprintf("+dirty-%.6x", sha256.Sum256([]byte(diff+added)))
 	}
 	return rev
 }
 
-// builtFrom is the commit that this program was built from, as the go command has stamped it:
-// the only one that is known away from the work tree, such as in a container.
+// builtFrom is the commit that this program was built from, as go build has stamped it, "" if it
+// has not. The work tree may have moved on since.
 func builtFrom() string {
 	bi, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -275,9 +279,27 @@ func builtFrom() string {
 	}
 	rev := settings["vcs.revision"]
 	if rev != "" && settings["vcs.modified"] == "true" {
-		rev += "+dirty"
+		rev += "+dirty" + hashOfProgram()
 	}
 	return rev
+}
+
+// hashOfProgram is "-" and a hash of this program's file, "" if it cannot be read.
+func hashOfProgram() string {
+	path, err := thisProgram()
+	if err != nil {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, f); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("-%.6x", hash.Sum(nil))
 }
 
 func caches() string {

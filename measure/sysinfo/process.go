@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -74,8 +75,8 @@ func (c Child) Run(ctx context.Context, request, result any) (Conditions, error)
 func (c Child) command(ctx context.Context) (cmd *exec.Cmd, stderr *bytes.Buffer, err error) {
 	exe := c.Exe
 	if exe == "" {
-		if exe, err = os.Executable(); err != nil {
-			return nil, nil, fmt.Errorf("finding this program to start it again: %w", err)
+		if exe, err = thisProgram(); err != nil {
+			return nil, nil, err
 		}
 	}
 	cmd = exec.CommandContext(ctx, exe, c.Args...)
@@ -85,6 +86,22 @@ func (c Child) command(ctx context.Context) (cmd *exec.Cmd, stderr *bytes.Buffer
 	cmd.WaitDelay = 2 * time.Second
 	isolate(cmd)
 	return cmd, stderr, nil
+}
+
+// thisProgram is the path by which this program is started again. On Linux it leads to the
+// running program even if another was built in its place meanwhile.
+func thisProgram() (string, error) {
+	const running = "/proc/self/exe"
+	if runtime.GOOS == "linux" {
+		if _, err := os.Stat(running); err == nil {
+			return running, nil
+		}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding this program to start it again: %w", err)
+	}
+	return exe, nil
 }
 
 // Pipes lead to a child that answers.

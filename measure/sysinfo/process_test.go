@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -104,5 +105,26 @@ func TestConverseIsCalledOff(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want that it was called off", err)
+	}
+}
+
+// On Linux the program is started again as it runs, whatever was built in its place.
+func TestThisProgram(t *testing.T) {
+	t.Parallel()
+	exe, err := thisProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	this, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, errA := os.Stat(exe)
+	b, errB := os.Stat(this)
+	if errA != nil || errB != nil || !os.SameFile(a, b) {
+		t.Errorf("%s is not this program, %s: %v, %v", exe, this, errA, errB)
+	}
+	if runtime.GOOS == "linux" && exe == this {
+		t.Errorf("%s may be another program by the next start", exe)
 	}
 }

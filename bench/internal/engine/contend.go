@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,7 +46,7 @@ func Contend(ctx context.Context, s Subject, w load.Workload, p *profile.Profile
 	start := time.Now()
 	from := measuredFrom(s, start, w.Warmup)
 	end := from.Add(w.Duration)
-	running, working := begin(ctx, crews, start, from, end)
+	running, working := begin(ctx, crews, paced(w), start, from, end)
 	time.Sleep(time.Until(from))
 	before := sysinfo.ReadCounters()
 	untraced := p.TraceUntil(end)
@@ -111,13 +112,27 @@ func crewsOf(s Subject, w load.Workload, p *profile.Profiler) ([][]*Worker, erro
 	return crews, nil
 }
 
-// begin starts a goroutine for each worker. running ends when all have ended, working when
-// those have that do not wait for the work of others.
-func begin(ctx context.Context, crews [][]*Worker, start, from, end time.Time) (running, working *sync.WaitGroup) {
+// paced reports whether all that a workload writes is due at a time. A closed loop writes less
+// while the component is slow, so those slices of a run would have few events, and the usual
+// percentiles of staleness would leave them out.
+func paced(w load.Workload) bool {
+	return !slices.ContainsFunc(w.Groups, func(g load.Group) bool {
+		op, err := load.LookupOperation(w.Component, g.Op)
+		return err == nil && op.Role == load.RoleWrite && g.Goroutines > 0 && g.Rate == 0
+	})
+}
+
+// begin starts a goroutine for each worker. sliced says that staleness may have slices. running
+// ends when all have ended, working when those have that do not wait for the work of others.
+func begin(ctx context.Context, crews [][]*Worker, sliced bool, start, from, end time.Time) (running, working *sync.WaitGroup) {
+	measured := end.Sub(from)
+	if !sliced {
+		measured = stats.LongRun // of that length it has none
+	}
 	running, working = &sync.WaitGroup{}, &sync.WaitGroup{}
 	for _, crew := range crews {
 		for _, wk := range crew {
-			wk.actor.Seen.Begin(from, end.Sub(from))
+			wk.actor.Seen.Begin(from, measured)
 		}
 	}
 	for _, crew := range crews {

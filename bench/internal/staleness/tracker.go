@@ -178,8 +178,8 @@ func newSightings(at func(time.Time) int64) *Sightings {
 	return s
 }
 
-// Begin sets the beginning and the length of the measured time. Call it before the group's
-// goroutines start. The goroutines share the Sightings, so it is called once for each of
+// Begin sets the beginning and the length of the measured time; [stats.LongRun] where slices of
+// it mean nothing, as of closed loops. Call it before the group's goroutines start. The goroutines share the Sightings, so it is called once for each of
 // them; the calls after the first do nothing.
 func (s *Sightings) Begin(from time.Time, measured time.Duration) {
 	if s == nil || s.from != 0 {

@@ -18,13 +18,18 @@ import (
 // returns the series by group.
 func inBubble(t *testing.T, c contract.Component, impl string, spoil func(engine.Subject), groups ...load.Group) map[string]record.Series {
 	t.Helper()
+	return inBubbleFor(t, time.Second, c, impl, spoil, groups...)
+}
+
+func inBubbleFor(t *testing.T, duration time.Duration, c contract.Component, impl string, spoil func(engine.Subject), groups ...load.Group) map[string]record.Series {
+	t.Helper()
 	e, err := catalog.Lookup(c, impl)
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]record.Series{}
 	synctest.Test(t, func(t *testing.T) {
-		w := load.Workload{Name: "w", Component: c, Objects: synthetic.ObjectSpec{Count: 1024}, Groups: groups, Duration: time.Second, Warmup: 100 * time.Millisecond}.WithDefaults()
+		w := load.Workload{Name: "w", Component: c, Objects: synthetic.ObjectSpec{Count: 1024}, Groups: groups, Duration: duration, Warmup: 100 * time.Millisecond}.WithDefaults()
 		s, err := New(e, synthetic.Generate(w.Objects, 1), w)
 		if err != nil {
 			t.Fatal(err)
@@ -142,6 +147,24 @@ func TestLatenessAndEarliness(t *testing.T) {
 				t.Errorf("the latest is %s late, want at most a nap of %s", got, longestNap)
 			}
 		})
+	}
+}
+
+// Staleness has a usual p99 in a short run, but not of what a closed loop adds: that adds less
+// while the queue is slow.
+func TestUsualStalenessIsOfOpenLoops(t *testing.T) {
+	for name, adder := range map[string]load.Group{
+		"open": {Rate: 20_000}, "closed": {Think: 50 * time.Microsecond},
+	} {
+		adder.Name, adder.Op, adder.Goroutines = "adder", load.OpAdd, 1
+		s := inBubbleFor(t, 200*time.Millisecond, contract.ComponentQueue, "workqueue", nil,
+			adder, load.Group{Name: "worker", Op: load.OpGetDone, Goroutines: 1})["worker"]
+		if n := s.Values[metrics.Number(metrics.Stale)]; n < 3_900 || n > 4_100 {
+			t.Errorf("%s: %g items, want about 4,000", name, n)
+		}
+		if _, usual := s.Values[metrics.Usual(metrics.Stale)]; usual != (name == "open") {
+			t.Errorf("%s: a usual p99: %t", name, usual)
+		}
 	}
 }
 
