@@ -30,8 +30,8 @@ func (d oneDepth) Dec(int) { d.gauge.Dec() }
 
 // metrics keeps a queue's six metrics; the seventh, retries, is the delaying
 // queue's. A nil *metrics does nothing. The queue calls added, raised, got and done
-// under its lock; a queue without priorities passes 0 as the priority. Memory: one time
-// for each item that is ready or processed.
+// under its lock, which they unlock if they panic. A queue without priorities passes 0 as the
+// priority. Memory: one time for each item that is ready or processed.
 type metrics[T comparable] struct {
 	clock clock.WithTicker
 
@@ -45,9 +45,10 @@ type metrics[T comparable] struct {
 	addedAt map[T]time.Time
 	gotAt   map[T]time.Time
 
-	stopOnce sync.Once
-	stopCh   chan struct{}
-	loop     sync.WaitGroup
+	queueLock sync.Locker // which guards what added, got and done write
+	stopOnce  sync.Once
+	stopCh    chan struct{}
+	loop      sync.WaitGroup
 }
 
 func newMetrics[T comparable](cfg Config[T], priorities bool) *metrics[T] {
@@ -80,9 +81,12 @@ func (m *metrics[T]) added(item T, priority int) {
 	if m == nil {
 		return
 	}
+	returned := false
+	defer unlockUnless(&returned, m.queueLock)
 	m.adds.Inc()
 	m.depth.Inc(priority)
 	m.addedAt[item] = m.clock.Now()
+	returned = true
 }
 
 // raised moves an item, which was added and not yet got, to another priority.
@@ -90,8 +94,11 @@ func (m *metrics[T]) raised(from, to int) {
 	if m == nil {
 		return
 	}
+	returned := false
+	defer unlockUnless(&returned, m.queueLock)
 	m.depth.Dec(from)
 	m.depth.Inc(to)
+	returned = true
 }
 
 // got counts an item that a worker gets.
@@ -99,6 +106,8 @@ func (m *metrics[T]) got(item T, priority int) {
 	if m == nil {
 		return
 	}
+	returned := false
+	defer unlockUnless(&returned, m.queueLock)
 	now := m.clock.Now()
 	m.depth.Dec(priority)
 	if at, known := m.addedAt[item]; known { // an item that does not equal itself is not found
@@ -106,6 +115,7 @@ func (m *metrics[T]) got(item T, priority int) {
 		delete(m.addedAt, item)
 	}
 	m.gotAt[item] = now
+	returned = true
 }
 
 // done counts an item that its worker is done with.
@@ -113,16 +123,19 @@ func (m *metrics[T]) done(item T) {
 	if m == nil {
 		return
 	}
+	returned := false
+	defer unlockUnless(&returned, m.queueLock)
 	m.workDuration.Observe(m.clock.Since(m.gotAt[item]).Seconds())
 	delete(m.gotAt, item)
+	returned = true
 }
 
 // start sets the gauges of running work every unfinishedPeriod, until stop.
-// queueLock guards what added, got and done write.
 func (m *metrics[T]) start(queueLock sync.Locker) {
 	if m == nil {
 		return
 	}
+	m.queueLock = queueLock
 	ticker := m.clock.NewTicker(unfinishedPeriod)
 	m.loop.Go(func() {
 		defer ticker.Stop()
@@ -131,15 +144,15 @@ func (m *metrics[T]) start(queueLock sync.Locker) {
 			case <-m.stopCh:
 				return
 			case <-ticker.C():
-				m.setRunning(queueLock)
+				m.setRunning()
 			}
 		}
 	})
 }
 
-func (m *metrics[T]) setRunning(queueLock sync.Locker) {
-	queueLock.Lock()
-	defer queueLock.Unlock()
+func (m *metrics[T]) setRunning() {
+	m.queueLock.Lock()
+	defer m.queueLock.Unlock()
 	now := m.clock.Now()
 	var total, oldest float64 // seconds: the sum may be more than a Duration holds
 	for _, since := range m.gotAt {

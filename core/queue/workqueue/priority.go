@@ -128,20 +128,17 @@ func (q *PriorityQueue[T]) add(item T, priority int, after time.Duration) {
 	if after > 0 {
 		readyAt = q.clock.Now().Add(after)
 	}
-	earliest, wake := q.addHashed(item, q.mu.items.hashOf(item), priority, readyAt)
+	hash := q.mu.items.hashOf(item)
+	q.mu.Lock()
+	earliest := q.addLocked(item, hash, priority, readyAt)
+	wake := q.mu.needsWakeLocked()
+	q.mu.Unlock()
 	if wake {
 		q.mu.nonEmpty.Signal()
 	}
 	if earliest {
 		q.alarm.wake()
 	}
-}
-
-func (q *PriorityQueue[T]) addHashed(item T, hash uint64, priority int, readyAt time.Time) (earliest, wake bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	earliest = q.addLocked(item, hash, priority, readyAt)
-	return earliest, q.mu.needsWakeLocked()
 }
 
 // addLocked adds item at readyAt, at once if that is zero. It reports whether the alarm
@@ -199,16 +196,7 @@ func (q *PriorityQueue[T]) readyLocked(n *ranked[T]) {
 // ripen makes items ready that are due, up to ripenAtOnce, and returns the time of its next
 // call.
 func (q *PriorityQueue[T]) ripen(now time.Time) (next time.Time) {
-	next, wake := q.ripenDue(now)
-	if wake {
-		q.mu.nonEmpty.Signal()
-	}
-	return next
-}
-
-func (q *PriorityQueue[T]) ripenDue(now time.Time) (next time.Time, wake bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	if q.mu.times != nil {
 		for range ripenAtOnce {
 			item, ok := q.mu.times.PopReady(now)
@@ -220,7 +208,12 @@ func (q *PriorityQueue[T]) ripenDue(now time.Time) (next time.Time, wake bool) {
 		next, _ = q.mu.times.Next()
 	}
 	q.mu.armed = next
-	return next, q.mu.needsWakeLocked()
+	wake := q.mu.needsWakeLocked()
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+	return next
 }
 
 // ripenLocked handles an item that times gave out. If it was added at once meanwhile, it
@@ -293,39 +286,33 @@ func (q *PriorityQueue[T]) Get() (item T, shutdown bool) {
 // call Done with it. Once the queue is shut down and nothing is ready, it returns
 // the zero item with shutdown = true.
 func (q *PriorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
-	item, priority, shutdown, wake := q.take()
-	if wake {
-		q.mu.nonEmpty.Signal()
-	}
-	return item, priority, shutdown
-}
-
-func (q *PriorityQueue[T]) take() (item T, priority int, shutdown, wake bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	if !q.mu.awaitLocked() {
-		return item, 0, true, false
+		q.mu.Unlock()
+		return item, 0, true
 	}
 	n := q.mu.levels.pop()
 	n.state = processing
 	item, priority = n.item, n.more.priority
-	wake = q.mu.tookLocked()
+	wake := q.mu.tookLocked()
 	q.metrics.got(item, priority)
-	return item, priority, false, wake
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+	return item, priority, false
 }
 
 // Done says that the caller has processed item. If item was added meanwhile it goes
 // to the end of its priority. Done of an item that no worker has is ignored.
 func (q *PriorityQueue[T]) Done(item T) {
-	if q.done(item, q.mu.items.hashOf(item)) {
+	hash := q.mu.items.hashOf(item)
+	q.mu.Lock()
+	wake := q.doneLocked(item, hash)
+	q.mu.Unlock()
+	if wake {
 		q.mu.nonEmpty.Signal()
 	}
-}
-
-func (q *PriorityQueue[T]) done(item T, hash uint64) (wake bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.doneLocked(item, hash)
 }
 
 func (q *PriorityQueue[T]) doneLocked(item T, hash uint64) (wake bool) {

@@ -23,9 +23,8 @@ type Config[T comparable] struct {
 	// Clock is the time of delays and metrics; nil means the system's.
 	Clock clock.WithTicker
 	// Order holds the items that are ready and decides which is next; nil means
-	// first in, first out. The queue calls it under its lock, and an item is ready as long
-	// as its Len is not 0. A queue with priorities has an order of its own and ignores this
-	// one.
+	// first in, first out. The queue calls it under its lock, and hands items out as long as
+	// its Len is not 0. A queue with priorities has an order of its own and ignores this one.
 	Order workqueue.Queue[T]
 	// Heaps is the number of heaps over which a delaying queue spreads its waiting items, so
 	// that producers seldom meet; 0 means two for each processor and at most 8. A queue with
@@ -56,8 +55,8 @@ type plain[T comparable] = node[T, struct{}]
 // An item's whole state is one node. Ready nodes are linked, so Get needs no look-up unless
 // Config.Order is set. Add and Done look up once, with a hash computed before they lock.
 //
-// The order and the metrics are the caller's code and run under the lock. If a call of theirs
-// panics, the lock is released.
+// The order and the metrics are the caller's code and run under the lock. A panic of theirs
+// ends the call, and the queue goes on (see guarded).
 type Queue[T comparable] struct {
 	metrics *metrics[T] // nil counts nothing
 
@@ -77,7 +76,9 @@ func New[T comparable](cfg Config[T]) *Queue[T] {
 	q := &Queue[T]{metrics: newMetrics(cfg, false)}
 	q.mu.workers.init(&q.mu.lock)
 	q.mu.items = newTable[T, struct{}]()
-	q.mu.order = cfg.Order
+	if cfg.Order != nil {
+		q.mu.order = guarded[T]{cfg.Order, &q.mu.lock}
+	}
 	q.metrics.start(&q.mu.lock)
 	return q
 }
@@ -95,16 +96,14 @@ func (cfg Config[T]) withDefaults() Config[T] {
 // Add makes item ready, unless it is ready already. While a worker has item, it becomes
 // ready at Done. After ShutDown it is ignored.
 func (q *Queue[T]) Add(item T) {
-	if q.add(item, q.mu.items.hashOf(item)) {
+	hash := q.mu.items.hashOf(item)
+	q.mu.Lock()
+	q.addLocked(item, hash)
+	wake := q.mu.needsWakeLocked()
+	q.mu.Unlock()
+	if wake {
 		q.mu.nonEmpty.Signal()
 	}
-}
-
-func (q *Queue[T]) add(item T, hash uint64) (wake bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.addLocked(item, hash)
-	return q.mu.needsWakeLocked()
 }
 
 // addAll adds up to a batch of items and locks once.
@@ -116,21 +115,18 @@ func (q *Queue[T]) addAll(items []T) {
 	for i, item := range items {
 		hashes[i] = q.mu.items.hashOf(item)
 	}
-	if q.addHashed(items, hashes[:len(items)]) {
-		q.mu.nonEmpty.Signal()
-	}
-}
-
-func (q *Queue[T]) addHashed(items []T, hashes []uint64) (wake bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	for i, item := range items {
 		if i%fetchLen == 0 {
 			q.mu.items.fetch(hashes[i:min(i+fetchLen, len(items))])
 		}
 		q.addLocked(item, hashes[i])
 	}
-	return q.mu.needsWakeLocked()
+	wake := q.mu.needsWakeLocked()
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
 }
 
 func (q *Queue[T]) addLocked(item T, hash uint64) {
@@ -173,39 +169,36 @@ func (q *Queue[T]) countLocked() {
 // Len returns how many items are ready.
 func (q *Queue[T]) Len() int {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	q.countLocked()
-	return q.mu.ready
+	n := q.mu.ready
+	q.mu.Unlock()
+	return n
 }
 
 // Get waits until an item is ready and hands it to the caller, who must call
 // Done with it. Once the queue is shut down and nothing is ready, it returns the
 // zero item with shutdown = true.
 func (q *Queue[T]) Get() (item T, shutdown bool) {
-	item, shutdown, wake := q.take()
-	if wake {
-		q.mu.nonEmpty.Signal()
-	}
-	return item, shutdown
-}
-
-func (q *Queue[T]) take() (item T, shutdown, wake bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	q.countLocked()
 	if !q.mu.awaitLocked() {
-		return item, true, false
+		q.mu.Unlock()
+		return item, true
 	}
 	n := q.popLocked()
 	n.state = processing
 	item = n.item
-	wake = q.mu.tookLocked()
+	wake := q.mu.tookLocked()
 	q.metrics.got(item, 0)
-	return item, false, wake
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+	return item, false
 }
 
-// popLocked takes out the next item. An order may give one that it was never given, as
-// client-go's queue would hand it out.
+// popLocked takes out the next item. An order may give one that it was never given; client-go's
+// queue hands that out too.
 func (q *Queue[T]) popLocked() *plain[T] {
 	if q.mu.order == nil {
 		return q.mu.fifo.pop()
@@ -222,15 +215,13 @@ func (q *Queue[T]) popLocked() *plain[T] {
 // Done says that the caller has processed item. If item was added meanwhile it
 // goes to the end of the queue. Done of an item that no worker has is ignored.
 func (q *Queue[T]) Done(item T) {
-	if q.done(item, q.mu.items.hashOf(item)) {
+	hash := q.mu.items.hashOf(item)
+	q.mu.Lock()
+	wake := q.doneLocked(item, hash)
+	q.mu.Unlock()
+	if wake {
 		q.mu.nonEmpty.Signal()
 	}
-}
-
-func (q *Queue[T]) done(item T, hash uint64) (wake bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.doneLocked(item, hash)
 }
 
 func (q *Queue[T]) doneLocked(item T, hash uint64) (wake bool) {
