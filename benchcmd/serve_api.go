@@ -283,7 +283,7 @@ func (o *serveOptions) serve(ctx context.Context, out, errOut io.Writer) error {
 		return err
 	}
 	if o.kubeconfig != "" {
-		defer os.Remove(o.kubeconfig) // it leads nowhere then, and the same command writes it again
+		defer func() { _ = os.Remove(o.kubeconfig) }() // it leads nowhere then, and the same command writes it again
 	}
 	fmt.Fprintf(errOut, "serving %s at %s; it writes %s; Ctrl-C stops it\n", served.count(), server.URL(), p.what)
 	if o.duration > 0 {
