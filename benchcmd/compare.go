@@ -56,7 +56,7 @@ there are; what the data cannot tell is called inconclusive.
 		},
 	}
 	v.add(cmd)
-	cmd.Flags().BoolVar(&force, "force", false, "compare runs of different machines, schemas or workloads all the same; the output says so")
+	cmd.Flags().BoolVar(&force, "force", false, "compare runs of different machines, schemas, workloads or references all the same; the output says so")
 	return cmd
 }
 

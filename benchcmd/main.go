@@ -42,7 +42,8 @@ const (
 //   - 0: done.
 //   - 1: an implementation, a measurement or a check failed, compare found a regression, or
 //     the output could not be written.
-//   - 2: the input is wrong; nothing was written.
+//   - 2: the input is wrong. Nothing was written, except where pair finds that a gate matches
+//     nothing when it has measured.
 //   - 3: compare found too little evidence for a verdict.
 //   - 130: interrupted; the measured forks are kept.
 func Main(entries ...catalog.Entry) {
