@@ -8,7 +8,8 @@
 // and the next case runs. [Guard] describes how it tells a hang from a slow machine.
 //
 // Cost: a case runs on one goroutine of its own. A case that hangs leaves its goroutines
-// behind, because Go has no way to end them.
+// behind, because Go has no way to end them. After three such cases the rest fail without being
+// run, so that a suite ends before go test's own timeout does.
 package suite
 
 import (
@@ -52,6 +53,8 @@ type Result struct {
 	Note    string // the lines of T.Notef, whatever the outcome
 	Seed    uint64 // WithSeed(Seed) repeats the case's random choices
 	Elapsed time.Duration
+
+	stuck bool // a call of it does not return
 }
 
 // Failure is the error of one failed case.
@@ -194,13 +197,14 @@ func NewConfig(opts []Option) (Config, error) {
 // failed case.
 func Check[F any](cases []Case[F], newImpl F, cfg Config) error {
 	var failures []error
+	var stuck stuckCases
 	for i, c := range cases {
 		if !cfg.wants(c.Clause) {
 			continue
 		}
 		r, run := plan(c, i, cfg)
 		if run {
-			r = execute(c, newImpl, cfg, r, nil)
+			r = stuck.next(r, func() Result { return execute(c, newImpl, cfg, r, nil) })
 		}
 		report(cfg, r)
 		if r.Outcome == Fail {
@@ -228,6 +232,7 @@ func UntilCaught(check func(seed Option) error) (err error) {
 // queuetest passes InBubble, which makes time virtual.
 func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around Around) {
 	t.Helper()
+	var stuck stuckCases
 	for i, c := range cases {
 		if !cfg.wants(c.Clause) {
 			continue
@@ -235,7 +240,7 @@ func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around Aro
 		t.Run(c.Clause+"/"+c.Name, func(t *testing.T) {
 			r, run := plan(c, i, cfg)
 			if run {
-				r = execute(c, newImpl, cfg, r, around)
+				r = stuck.next(r, func() Result { return execute(c, newImpl, cfg, r, around) })
 			}
 			report(cfg, r)
 			if r.Note != "" {
@@ -249,6 +254,27 @@ func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around Aro
 			}
 		})
 	}
+}
+
+// stuckCases are the cases so far that have a call that does not return. Each takes seconds until
+// it is given up, and its goroutines may hold a processor from then on. A suite of a hundred such
+// cases would end in the timeout of go test, which loses the other failures.
+type stuckCases []string
+
+// mostStuck is how many there may be.
+const mostStuck = 3
+
+// next runs a case, or fails it if there are too many that are stuck.
+func (s *stuckCases) next(r Result, run func() Result) Result {
+	if len(*s) >= mostStuck {
+		r.Outcome, r.Reason = Fail, fmt.Sprintf("not run, because calls of %s do not return; mend them first, or run this clause alone", strings.Join(*s, ", "))
+		return r
+	}
+	r = run()
+	if r.stuck {
+		*s = append(*s, r.Clause.ID+"/"+r.Case)
+	}
+	return r
 }
 
 // Around runs f, the body of a case, in an environment that it sets up.
@@ -311,6 +337,7 @@ func execute[F any](c Case[F], newImpl F, cfg Config, r Result, around Around) R
 	})
 	if stall != nil {
 		t.Errorf("%s", stall)
+		r.stuck = !stall.Returned
 	}
 	r.Elapsed = time.Since(start)
 	r.Note = t.note()

@@ -3,6 +3,7 @@ package suite
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -67,6 +68,32 @@ func TestOutcomes(t *testing.T) {
 				t.Error("Fatal did not end the case")
 			}
 		})
+	}
+}
+
+// When three cases have calls that do not return, the others are not run: each would take
+// seconds, and go test would end the process before the suite has told what it found.
+func TestAfterCasesThatHangNoneIsRun(t *testing.T) {
+	t.Parallel()
+	free := make(chan struct{})
+	t.Cleanup(func() { close(free) })
+	var cases []Case[bool]
+	hang := func(*T, bool) { <-free }
+	for i, run := range []func(*T, bool){hang, hang, func(*T, bool) {}, func(t *T, _ bool) { t.Error("seen") }, hang, func(*T, bool) {}, hang} {
+		cases = append(cases, Case[bool]{Clause: "STORE-7", Name: fmt.Sprint("case", i), Run: run})
+	}
+	var got []string
+	cfg, err := NewConfig([]Option{WithCaseTimeout(20 * time.Millisecond), WithObserver(func(r Result) {
+		text, _, _ := strings.Cut(r.Reason, " ")
+		got = append(got, fmt.Sprintf("%s %s %s", r.Case, r.Outcome, text))
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failure := Check(cases, true, cfg)
+	want := []string{"case0 fail still", "case1 fail still", "case2 pass ", "case3 fail seen", "case4 fail still", "case5 fail not", "case6 fail not"}
+	if !slices.Equal(got, want) || !strings.Contains(failure.Error(), "calls of STORE-7/case0, STORE-7/case1, STORE-7/case4 do not return") {
+		t.Errorf("%q, want %q\n%v", got, want, failure)
 	}
 }
 
