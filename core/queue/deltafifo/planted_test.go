@@ -35,8 +35,8 @@ var faults = []explore.Fault{
 		"			if !e.idleLocked() || explore.Planted(\"a list that does not look again whether a process runs\") {\n",
 	}}},
 	{Name: "a process that ends without looking for a list", File: "engine.go", Edits: [][2]string{{
-		"	if e.unsettled.Load() {\n		e.mu.Lock()\n",
-		"	if e.unsettled.Load() && !explore.Planted(\"a process that ends without looking for a list\") {\n		e.mu.Lock()\n",
+		"	if e.unsettled.Load() {\n		e.settleRest()\n",
+		"	if e.unsettled.Load() && !explore.Planted(\"a process that ends without looking for a list\") {\n		e.settleRest()\n",
 	}}},
 	{Name: "a lone event before one that waits elsewhere", File: "engine.go", Edits: [][2]string{{
 		"|| in.mu.waiting.Front().kind > updated || !in.caughtUp.Load() {\n",
