@@ -3,7 +3,6 @@ package runner
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -41,17 +40,8 @@ func TestBudgetDoublesOnce(t *testing.T) {
 			for i := range run.Forks {
 				run.Forks[i].Seconds = 1 // 18 s for six forks of three cells, one of them the second copy of the reference
 			}
-			j, err := record.CreateJournal(filepath.Join(t.TempDir(), "run"), run)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := j.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
 			var out bytes.Buffer
-			looks, err := look([]*side{{Journal: j}}, &out)
+			looks, err := look([]*side{begun(t, run)}, &out)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,16 +87,7 @@ func TestBudgetOfAPairGoesToItsGates(t *testing.T) {
 				for k := range run.Forks {
 					run.Forks[k].Seconds = 1
 				}
-				j, err := record.CreateJournal(filepath.Join(t.TempDir(), "run"), run)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer func() {
-					if err := j.Close(); err != nil {
-						t.Error(err)
-					}
-				}()
-				sides = append(sides, &side{Journal: j})
+				sides = append(sides, begun(t, run))
 			}
 			var gates []compare.Gate
 			if c.gate != "" {
@@ -159,16 +140,7 @@ func TestBudgetGoesToWhatIsOpen(t *testing.T) {
 	for i := range run.Forks {
 		run.Forks[i].Seconds = 1
 	}
-	j, err := record.CreateJournal(filepath.Join(t.TempDir(), "run"), run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	sides := []*side{{Journal: j}}
+	sides := []*side{begun(t, run)}
 	var out bytes.Buffer
 	looks, err := look(sides, &out)
 	if err != nil {

@@ -9,6 +9,21 @@ import (
 	"github.com/informerbench/informerbench/measure/record"
 )
 
+// begun begins a run in a folder of its own, and ends it with the test.
+func begun(t *testing.T, run *record.Run) *side {
+	t.Helper()
+	j, err := record.CreateJournal(filepath.Join(t.TempDir(), "run"), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &side{Journal: j}
+}
+
 // Both builds of a pair take turns where operations are measured alone. Elsewhere their forks
 // alternate, and each is first as often.
 func TestScheduleOfAPair(t *testing.T) {
@@ -23,16 +38,7 @@ func TestScheduleOfAPair(t *testing.T) {
 		run.Settings.Turns = turns
 		var sides []*side
 		for range 2 {
-			j, err := record.CreateJournal(filepath.Join(t.TempDir(), "run"), run)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := j.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
-			sides = append(sides, &side{Journal: j})
+			sides = append(sides, begun(t, run))
 		}
 		tasks, err := schedule(sides)
 		if err != nil {

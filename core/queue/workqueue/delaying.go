@@ -171,7 +171,7 @@ type run[T comparable] struct {
 func (h *heap[T]) takeDue(now time.Time) {
 	r := &h.due
 	r.left = r.items[:0]
-	onlyWall := now == now.Round(0)
+	onlyWall := now == now.Round(0) //nolint:staticcheck // Equal does not see whether there is a monotonic reading
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for h.mu.waiting != nil && len(r.left) < runLen {
