@@ -59,7 +59,7 @@ var fifoClauses = []Clause{
 	fifoClause("FIFO-23", CapCore, srcDeltaFIFO+", the threading note on NewDeltaFIFO",
 		"KnownObjects is never consulted while process runs, so that process may change it; class in-order-atomic never consults it"),
 	fifoClause("FIFO-24", CapCore, "design; "+srcRealFIFO+" (it clears popped slots)",
-		"At most 16 of the objects that were popped, alone or in a list or a batch, are still reachable from the FIFO"),
+		"However objects came and were popped, alone, in a list or in a batch, at most 16 of those popped are still reachable from the FIFO"),
 	fifoClause("FIFO-25", CapCore, "design",
 		"Whatever the history of calls, the deltas that come out, their grouping, their order, the initial-list flag and HasSynced are those of the simple model of the class"),
 

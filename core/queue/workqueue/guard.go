@@ -8,13 +8,18 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// unlockUnless is deferred around a call of the caller's code under lock. The queue unlocks
-// after the call, and not by defer, which would cost each Add, Get and Done a few nanoseconds. So
-// if the call panics, or ends its goroutine, nobody else would unlock.
-func unlockUnless(returned *bool, lock sync.Locker) {
-	if !*returned {
-		lock.Unlock()
-	}
+// guard calls f, which is code of the caller, under lock. The queue unlocks after the call, and
+// not by defer, which would cost each Add, Get and Done a few nanoseconds. So if f panics, or
+// ends its goroutine, guard unlocks.
+func guard(lock sync.Locker, f func()) {
+	returned := false
+	defer func() {
+		if !returned {
+			lock.Unlock()
+		}
+	}()
+	f()
+	returned = true
 }
 
 // guarded is an order of the caller's whose panics leave the queue unlocked.
@@ -24,35 +29,19 @@ type guarded[T comparable] struct {
 }
 
 // Touch is part of workqueue.Queue.
-func (g guarded[T]) Touch(item T) {
-	returned := false
-	defer unlockUnless(&returned, g.lock)
-	g.order.Touch(item)
-	returned = true
-}
+func (g guarded[T]) Touch(item T) { guard(g.lock, func() { g.order.Touch(item) }) }
 
 // Push is part of workqueue.Queue.
-func (g guarded[T]) Push(item T) {
-	returned := false
-	defer unlockUnless(&returned, g.lock)
-	g.order.Push(item)
-	returned = true
-}
+func (g guarded[T]) Push(item T) { guard(g.lock, func() { g.order.Push(item) }) }
 
 // Len is part of workqueue.Queue.
 func (g guarded[T]) Len() (n int) {
-	returned := false
-	defer unlockUnless(&returned, g.lock)
-	n = g.order.Len()
-	returned = true
+	guard(g.lock, func() { n = g.order.Len() })
 	return n
 }
 
 // Pop is part of workqueue.Queue.
 func (g guarded[T]) Pop() (item T) {
-	returned := false
-	defer unlockUnless(&returned, g.lock)
-	item = g.order.Pop()
-	returned = true
+	guard(g.lock, func() { item = g.order.Pop() })
 	return item
 }

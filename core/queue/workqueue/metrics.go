@@ -81,12 +81,11 @@ func (m *metrics[T]) added(item T, priority int) {
 	if m == nil {
 		return
 	}
-	returned := false
-	defer unlockUnless(&returned, m.queueLock)
-	m.adds.Inc()
-	m.depth.Inc(priority)
-	m.addedAt[item] = m.clock.Now()
-	returned = true
+	guard(m.queueLock, func() {
+		m.adds.Inc()
+		m.depth.Inc(priority)
+		m.addedAt[item] = m.clock.Now()
+	})
 }
 
 // raised moves an item, which was added and not yet got, to another priority.
@@ -94,11 +93,10 @@ func (m *metrics[T]) raised(from, to int) {
 	if m == nil {
 		return
 	}
-	returned := false
-	defer unlockUnless(&returned, m.queueLock)
-	m.depth.Dec(from)
-	m.depth.Inc(to)
-	returned = true
+	guard(m.queueLock, func() {
+		m.depth.Dec(from)
+		m.depth.Inc(to)
+	})
 }
 
 // got counts an item that a worker gets.
@@ -106,16 +104,15 @@ func (m *metrics[T]) got(item T, priority int) {
 	if m == nil {
 		return
 	}
-	returned := false
-	defer unlockUnless(&returned, m.queueLock)
-	now := m.clock.Now()
-	m.depth.Dec(priority)
-	if at, known := m.addedAt[item]; known { // an item that does not equal itself is not found
-		m.latency.Observe(now.Sub(at).Seconds())
-		delete(m.addedAt, item)
-	}
-	m.gotAt[item] = now
-	returned = true
+	guard(m.queueLock, func() {
+		now := m.clock.Now()
+		m.depth.Dec(priority)
+		if at, known := m.addedAt[item]; known { // an item that does not equal itself is not found
+			m.latency.Observe(now.Sub(at).Seconds())
+			delete(m.addedAt, item)
+		}
+		m.gotAt[item] = now
+	})
 }
 
 // done counts an item that its worker is done with.
@@ -123,11 +120,10 @@ func (m *metrics[T]) done(item T) {
 	if m == nil {
 		return
 	}
-	returned := false
-	defer unlockUnless(&returned, m.queueLock)
-	m.workDuration.Observe(m.clock.Since(m.gotAt[item]).Seconds())
-	delete(m.gotAt, item)
-	returned = true
+	guard(m.queueLock, func() {
+		m.workDuration.Observe(m.clock.Since(m.gotAt[item]).Seconds())
+		delete(m.gotAt, item)
+	})
 }
 
 // start sets the gauges of running work every unfinishedPeriod, until stop.
