@@ -206,18 +206,15 @@ func (own Load) asHeavy(l Load) bool {
 // about another one.
 func (r *Run) advise(c contract.Component, q Question) (a *Advice, notes, run []string) {
 	near, why := r.near(c, q.Load)
-	if len(near) == 0 {
-		if why != "" {
-			notes, run = []string{fmt.Sprintf("The run is about another load (%s).", why)}, commands(c, q)
-		}
-		return nil, notes, run
+	if why != "" {
+		return nil, []string{fmt.Sprintf("The run is about another load (%s).", why)}, commands(c, q)
 	}
 	var groups []compare.Group
 	for _, m := range near {
 		groups = append(groups, m.group)
 	}
-	answer, any := r.answer(c, groups)
-	if !any {
+	answer, compared := r.answer(c, groups)
+	if !compared {
 		return nil, nil, nil // nothing was compared
 	}
 	if answer.Rejected != "" && known(c, answer.Rejected) {
@@ -248,9 +245,9 @@ func (r *Run) advise(c contract.Component, q Question) (a *Advice, notes, run []
 	}, notes, nil
 }
 
-// answer sums groups up. A design that is in the catalog for study is the answer only if no other
-// implementation gains anything.
-func (r *Run) answer(c contract.Component, groups []compare.Group) (a compare.Answer, any bool) {
+// answer sums groups of a component up; compared is false if nothing in them was. A design that
+// is in the catalog for study is the answer only if no other implementation gains anything.
+func (r *Run) answer(c contract.Component, groups []compare.Group) (a compare.Answer, compared bool) {
 	answers := compare.Answers(r.record, groups)
 	if len(answers) == 0 {
 		return a, false

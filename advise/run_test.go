@@ -92,8 +92,8 @@ func TestRunOfAnotherLoad(t *testing.T) {
 	}
 }
 
-// A run answers with the workloads that are nearest to a load. A small store that many list, and
-// a large one that nobody reads, say nothing of a large one that many list.
+// A run answers with the workloads that are nearest to a load. Where many goroutines list a large
+// store, a small store that many list does not count, nor does a large one that nobody reads.
 func TestNearestWorkloadsAnswer(t *testing.T) {
 	t.Parallel()
 	r := &Run{}
@@ -137,8 +137,9 @@ func TestNearestWorkloadsAnswer(t *testing.T) {
 	}
 }
 
-// With no readers the kept run speaks of what it measured without readers, where the store of
-// client-go starves nobody, and not of the mean over all numbers of readers.
+// Asked about a load without readers, the kept run answers with what it measured without readers:
+// client-go's store makes all of its writes there. The mean over all numbers of readers, in which
+// it is starved, does not count.
 func TestKeptRunAnswersForItsOwnLoad(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(root, "results", "lock-starvation")

@@ -27,7 +27,7 @@ import (
 
 // The exit codes.
 const (
-	exitBroken       = 1
+	exitBroken       = runner.ExitFailed
 	exitBadInput     = 2
 	exitInconclusive = 3
 	exitInterrupted  = 130

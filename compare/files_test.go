@@ -140,8 +140,8 @@ func TestFilesHonourTheirUnits(t *testing.T) {
 	}
 }
 
-// What a unit's name says decides, and what a file says. A unit of which neither says which way
-// it is better is shown without a verdict, and a warning says how to say it.
+// Whether more or less of a unit is better is told by its name, or by a Unit line of a file. If
+// neither tells, the unit is shown without a verdict, and a warning says which line to add.
 func TestUnitsWithoutADirection(t *testing.T) {
 	t.Parallel()
 	files := func(unit string) (base, head string) {

@@ -180,9 +180,10 @@ func spellings(full string, judged bool) []string {
 
 // Judge gives the verdicts and applies the gates. Comparisons that a gate matches are
 // judged together with the key metrics. Without gates every judged comparison must be "not
-// worse", and numbers that only head lacks are inconclusive. What is broken in head is a
-// regression in any case. The error is a *GateError: a gate matches nothing, or bounds a
-// metric on the side on which it is better.
+// worse", and numbers that only head lacks are inconclusive. An implementation that fails its
+// suite in head, and a check that fails there, is a regression with gates and without. The
+// error is a *GateError: a gate matches nothing, or bounds a metric on the side on which it is
+// better.
 func (r *Result) Judge(gates []Gate) error {
 	type pair struct {
 		gate Gate

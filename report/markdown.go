@@ -126,7 +126,7 @@ func writeChecks(w *writer, r *record.Run) {
 func writeGroup(w *writer, r *record.Run, g compare.Group) {
 	w.printf("### %s\n\n", g.Title)
 	notes := &footnotes{}
-	w.printf("%s\n\n%s\n", comparison(r, g, notes).RenderMarkdown(), markdownLines(notes.text()+oneALine(percentileNotes(g))))
+	w.printf("%s\n\n%s\n", comparison(r, g, notes).RenderMarkdown(), markdownLines(notes.text()+linesOf(percentileNotes(g))))
 	notes = &footnotes{}
 	t := table.NewWriter()
 	header := table.Row{"series", "metric"}

@@ -96,10 +96,7 @@ func WriteOtava(dir string, given *history.History) (tests []string, err error) 
 			return nil, err
 		}
 	}
-	if err := record.WriteFile(config, append([]byte(otavaHead), text...)); err != nil {
-		return nil, err
-	}
-	return tests, nil
+	return tests, record.WriteFile(config, append([]byte(otavaHead), text...))
 }
 
 // sameRuns groups the series of a workload that have the same runs.

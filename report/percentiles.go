@@ -9,9 +9,9 @@ import (
 	"github.com/informerbench/informerbench/measure/metrics"
 )
 
-// percentileNotes say of which series of a group not the p99 is judged, because a process did too
-// few operations (see metrics.JudgedIn). A note begins with words of its own, so that no name
-// passes for markup.
+// percentileNotes names the series of a group in which a lower percentile than the p99 is judged,
+// or none, because a process did too few operations (see metrics.JudgedIn). A note begins with
+// words of its own, so that no name passes for markup.
 func percentileNotes(g compare.Group) (notes []string) {
 	var said []string
 	for _, row := range g.Rows {
@@ -33,7 +33,7 @@ func percentileNotes(g compare.Group) (notes []string) {
 			case i < 0:
 				notes = append(notes, fmt.Sprintf("too few operations for a percentile: %s of %s", d, row.Series))
 			case g.Rows[i].Metric != metrics.Usual(d) && g.Rows[i].Metric != metrics.Percentile(d, metrics.JudgedPercentile):
-				notes = append(notes, fmt.Sprintf("too few operations for a p%d (%d in each process): %s of %s is judged",
+				notes = append(notes, fmt.Sprintf("too few operations for a p%d, which needs %d in each process: %s of %s is judged instead",
 					metrics.JudgedPercentile, metrics.FewestFor(metrics.JudgedPercentile), g.Rows[i].Metric, row.Series))
 			}
 		}

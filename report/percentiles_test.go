@@ -32,7 +32,7 @@ func TestPercentileNotes(t *testing.T) {
 		[]compare.Row{{Series: "get", Metric: metrics.NsPerOp, Key: true}, {Metric: metrics.HeapPerObject, Key: true}},
 	)}
 	want := []string{
-		"too few operations for a p99 (500 in each process): service-p90-ns of listers:list is judged",
+		"too few operations for a p99, which needs 500 in each process: service-p90-ns of listers:list is judged instead",
 		"too few operations for a percentile: service of relister:relist",
 		"too few operations for a percentile: stale of worker:get-done",
 		"too few operations for a percentile: delay of rare:replace",
@@ -61,7 +61,7 @@ func TestReportsSayThatOperationsAreTooFew(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, out := range map[string]string{"terminal": text.String(), "Markdown": md.String(), "page": page.String()} {
-		if !strings.Contains(out, "too few operations for a p99 (500 in each process): delay-p90-ns of writer:update is judged") {
+		if !strings.Contains(out, "too few operations for a p99, which needs 500 in each process: delay-p90-ns of writer:update is judged instead") {
 			t.Errorf("%s does not say which percentile is judged", name)
 		}
 	}

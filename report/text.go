@@ -29,7 +29,7 @@ func WriteText(out io.Writer, record *record.Run, to Terminal) error {
 		notes := &footnotes{general: all}
 		t := to.comparison(r, g, notes)
 		forTerminal(t, g.Title)
-		w.printf("%s\n%s\n", t.Render(), to.wrapped(notes.text()+oneALine(percentileNotes(g))))
+		w.printf("%s\n%s\n", t.Render(), to.wrapped(notes.text()+linesOf(percentileNotes(g))))
 	}
 	if to.columns() == everyColumn {
 		writeContentionText(w, groups)
@@ -203,10 +203,10 @@ func letter(i int) string {
 }
 
 // text lists the notes, a line each.
-func (f *footnotes) text() string { return oneALine(f.list()) }
+func (f *footnotes) text() string { return linesOf(f.list()) }
 
-// oneALine writes each text on a line of its own.
-func oneALine(texts []string) string {
+// linesOf gives each text a line of its own.
+func linesOf(texts []string) string {
 	var b strings.Builder
 	for _, t := range texts {
 		b.WriteString(indented(t) + "\n")

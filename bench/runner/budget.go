@@ -37,7 +37,7 @@ func look(sides []*side, out io.Writer, gates ...compare.Gate) ([]record.Look, e
 	}
 	judged, err := judge(sides, gates)
 	if wrong := (*compare.GateError)(nil); errors.As(err, &wrong) {
-		// What was measured is kept, and whoever applies the gates says the same.
+		// What was measured is kept. The caller applies the gates at the end, and gets this error.
 		fmt.Fprintf(out, "budget: it is not spent on a wrong gate: %s\n", report.VisibleLine(wrong.Error()))
 		return nil, nil
 	}

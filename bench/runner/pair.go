@@ -104,8 +104,8 @@ func (p *Plan) baseRecord(ctx context.Context, base string, head *record.Run, ou
 	return &run, nil
 }
 
-// exitBroken is the exit code of a benchrun whose error wraps ErrFailed.
-const exitBroken = 1
+// ExitFailed is the exit code of a benchrun whose error wraps ErrFailed.
+const ExitFailed = 1
 
 // recordOf asks another program for the record of its run.
 func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*record.Run, error) {
@@ -119,7 +119,7 @@ func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*recor
 	cmd := exec.CommandContext(ctx, exe, RecordCommand)
 	var stdout bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &stdout, out
-	if err := cmd.Run(); cmd.ProcessState.ExitCode() == exitBroken {
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() == ExitFailed {
 		return nil, fmt.Errorf("%w: %s found something broken before it measured, which its output above names: %w", ErrFailed, exe, err)
 	} else if err != nil {
 		return nil, fmt.Errorf("asking %s what it would run: %w; is it a benchrun that knows pairs?", exe, err)

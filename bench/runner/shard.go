@@ -168,18 +168,9 @@ func Merge(ctx context.Context, o MergeOptions, out io.Writer) (result Result, e
 	if err := writeJoined(o.Out, run, shards); err != nil {
 		return Result{}, fmt.Errorf("%w: %w; the same command writes the run again", ErrFailed, err)
 	}
-	return Result{o.Out, run}, errors.Join(failures(run), lacking(shards))
-}
-
-// lacking names the forks that shards gave up: the joined run is without them.
-func lacking(shards []record.ShardDir) error {
-	var problems []error
-	for _, s := range shards {
-		if n := s.Run.Lacking(); n > 0 {
-			problems = append(problems, fmt.Errorf("%w: %s: shard %s has given up %d of %d forks: measure them with %s, and merge again", ErrFailed, s.Dir, s.Run.Settings.Shard, n, len(s.Run.Schedule()), record.ResumeCommand(s.Dir)))
-		}
-	}
-	return errors.Join(problems...)
+	return Result{o.Out, run}, errors.Join(failures(run), givenUpShards(shards, ErrFailed, func(s record.ShardDir) string {
+		return "measure them with " + record.ResumeCommand(s.Dir) + ", and merge again"
+	}))
 }
 
 // sameJoined returns an error if a folder holds a joined run of something else: it would be
@@ -240,7 +231,9 @@ func joinWhenWhole(ctx context.Context, o MergeOptions, out io.Writer) (*record.
 			var run *record.Run
 			run, err = record.Join(shards)
 			if err == nil && time.Now().Before(deadline) {
-				err = givenUpShards(shards)
+				err = givenUpShards(shards, record.ErrIncomplete, func(record.ShardDir) string {
+					return "another try may measure them; without --wait it is joined as it is"
+				})
 			}
 			if err == nil {
 				return run, shards, nil
@@ -261,13 +254,13 @@ func joinWhenWhole(ctx context.Context, o MergeOptions, out io.Writer) (*record.
 	}
 }
 
-// givenUpShards names the shards that lack processes of cells that were given up: a Job tries such
-// a shard again. They can be joined all the same.
-func givenUpShards(shards []record.ShardDir) error {
+// givenUpShards names the shards that lack processes of cells that were given up, and what to do.
+// They can be joined all the same. The error wraps kind.
+func givenUpShards(shards []record.ShardDir, kind error, do func(record.ShardDir) string) error {
 	var problems []error
 	for _, s := range shards {
 		if n := s.Run.Lacking(); n > 0 {
-			problems = append(problems, fmt.Errorf("%w: %s: shard %s has given up %d of %d forks, which another try may measure; without --wait it is joined as it is", record.ErrIncomplete, s.Dir, s.Run.Settings.Shard, n, len(s.Run.Schedule())))
+			problems = append(problems, fmt.Errorf("%w: %s: shard %s has given up %d of %d forks: %s", kind, s.Dir, s.Run.Settings.Shard, n, len(s.Run.Schedule()), do(s)))
 		}
 	}
 	return errors.Join(problems...)

@@ -175,7 +175,8 @@ func readable(w load.Workload, trace *load.Trace) error {
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// nameOf derives a workload's name from a file's, which may have none of the letters of one.
+// nameOf derives a workload's name from a file's. A file whose name has no letter or digit that
+// a workload's may have is called unnamed.
 func nameOf(path string) string {
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	return cmp.Or(strings.Trim(notInNames.ReplaceAllString(strings.ToLower(base), "-"), "-"), "unnamed")

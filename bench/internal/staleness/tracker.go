@@ -179,8 +179,8 @@ func newSightings(at func(time.Time) int64) *Sightings {
 }
 
 // Begin sets the beginning and the length of the measured time; [stats.LongRun] where slices of
-// it mean nothing, as of closed loops. Call it before the group's goroutines start. The goroutines share the Sightings, so it is called once for each of
-// them; the calls after the first do nothing.
+// it mean nothing, as of closed loops. Call it before the group's goroutines start. They share
+// the Sightings, so it is called once for each of them; the calls after the first do nothing.
 func (s *Sightings) Begin(from time.Time, measured time.Duration) {
 	if s == nil || s.from != 0 {
 		return
