@@ -195,64 +195,54 @@ var coreCases = []suite.Case[constructor]{
 	}},
 	{Clause: "DELAY-9", Name: "popped-items-are-garbage", Why: "a controller that once held a million keys would keep them for ever", Run: func(t *suite.T, newHeap constructor) {
 		h := newHeap()
-		refs := addTraceable(h, 64)
-		for range 64 {
-			if _, ok := h.PopReady(at(1000)); !ok {
-				t.Fatalf("PopReady stopped before all 64 items were out")
-			}
-		}
-		collected(t, refs)
-		runtime.KeepAlive(h)
+		lettingGo(t, h, oneByOne(h))
 	}},
 	{Clause: "DELAY-9", Name: "while-others-wait", Why: "a queue that is never quite empty would keep every key it ever held", Run: func(t *suite.T, newHeap constructor) {
 		h := newHeap()
 		for i := range 16 {
 			h.Add(fmt.Sprint("stays", i), at(100000+i))
 		}
-		refs := addTraceable(h, 64)
-		for range 64 {
-			if _, ok := h.PopReady(at(1000)); !ok {
-				t.Fatalf("PopReady stopped before the 64 ready items were out")
-			}
-		}
-		collected(t, refs)
-		runtime.KeepAlive(h)
+		lettingGo(t, h, oneByOne(h))
 	}},
 	{Clause: "DELAY-9", Name: "added-by-AddMany", Why: "a queue that takes items in by the batch would keep the keys of batches", Run: batched(func(t *suite.T, newHeap func() batchHeap) {
 		h := newHeap()
 		h.Add("stays", at(100000))
-		refs := addTraceableMany(h, 64)
-		for range 64 {
-			if _, ok := h.PopReady(at(1000)); !ok {
-				t.Fatalf("PopReady stopped before the 64 ready items were out")
-			}
-		}
-		collected(t, refs)
-		runtime.KeepAlive(h)
+		lettingGo(t, h, h.AddMany)
 	})},
+}
+
+// lettingGo adds 64 items to h, pops them, and asserts that they are garbage then.
+func lettingGo(t *suite.T, h contract.DelayHeap[string], add func([]contract.Waiting[string])) {
+	const n = 64
+	refs := addTraceable(n, add)
+	for range n {
+		if _, ok := h.PopReady(at(1000)); !ok {
+			t.Fatalf("PopReady stopped before the %d ready items were out", n)
+		}
+	}
+	collected(t, refs)
+	runtime.KeepAlive(h)
+}
+
+// oneByOne is AddMany of a heap that has none.
+func oneByOne(h contract.DelayHeap[string]) func([]contract.Waiting[string]) {
+	return func(items []contract.Waiting[string]) {
+		for _, w := range items {
+			h.Add(w.Item, w.ReadyAt)
+		}
+	}
 }
 
 // addTraceable adds n items of a kilobyte each, with memory of their own that
 // can be seen to die.
-func addTraceable(h contract.DelayHeap[string], n int) []weak.Pointer[byte] {
-	refs := make([]weak.Pointer[byte], n)
+func addTraceable(n int, add func([]contract.Waiting[string])) []weak.Pointer[byte] {
+	refs, items := make([]weak.Pointer[byte], n), make([]contract.Waiting[string], n)
 	for i := range refs {
 		item := traceable(i)
 		refs[i] = weak.Make(stringData(item))
-		h.Add(item, at(i))
+		items[i] = contract.Waiting[string]{Item: item, ReadyAt: at(i)}
 	}
-	return refs
-}
-
-// addTraceableMany is addTraceable by AddMany.
-func addTraceableMany(h batchHeap, n int) []weak.Pointer[byte] {
-	refs, batch := make([]weak.Pointer[byte], n), make([]contract.Waiting[string], n)
-	for i := range refs {
-		item := traceable(i)
-		refs[i] = weak.Make(stringData(item))
-		batch[i] = contract.Waiting[string]{Item: item, ReadyAt: at(i)}
-	}
-	h.AddMany(batch)
+	add(items)
 	return refs
 }
 

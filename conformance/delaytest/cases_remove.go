@@ -71,7 +71,7 @@ var removeCases = []suite.Case[constructor]{
 	{Clause: "DELAY-21", Name: "no-reference", Why: "a removed item would be kept until its time", Run: removing(func(t *suite.T, newHeap func() removingHeap) {
 		h := newHeap()
 		h.Add("stays", at(1))
-		refs := addTraceable(h, 40)
+		refs := addTraceable(40, oneByOne(h))
 		for i := range refs {
 			if !h.Remove(traceable(i)) {
 				t.Fatalf("Remove of an item that waits says that it did not wait")
