@@ -3,7 +3,6 @@ package informer
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -45,7 +44,7 @@ func (l Lister[T]) List(selector labels.Selector) ([]T, error) {
 	}
 	room := borrow()
 	defer room.giveBack()
-	return l.matching(room.list(l.indexer), selector)
+	return l.matching(room, room.list(l.indexer), selector)
 }
 
 // Get returns the object with the given key: the name of a cluster-scoped object, or
@@ -74,13 +73,13 @@ func (l NamespaceLister[T]) List(selector labels.Selector) ([]T, error) {
 	room := borrow()
 	defer room.giveBack()
 	if objects, err := room.byIndex(l.indexer, cache.NamespaceIndex, l.namespace); err == nil {
-		return l.matching(objects, selector)
+		return l.matching(room, objects, selector)
 	}
 	objects, err := room.inNamespace(room.list(l.indexer), l.namespace)
 	if err != nil {
 		return nil, err
 	}
-	return l.matching(objects, selector)
+	return l.matching(room, objects, selector)
 }
 
 // Get returns the object of that name. O(1).
@@ -105,9 +104,12 @@ func get[T runtime.Object](indexer cache.Indexer, resource schema.GroupResource,
 	return as[T](obj)
 }
 
-// room is memory for the objects that a lister looks through, from a pool: what it returns is
-// a slice of its own, of another type.
-type room struct{ objects []any }
+// room is memory for the objects that a lister looks through and for the positions of those
+// that match, from a pool: what it returns is a slice of its own, of another type.
+type room struct {
+	objects []any
+	matches []int
+}
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
 
@@ -164,8 +166,9 @@ func (r *room) inNamespace(objects []any, namespace string) ([]any, error) {
 // does not wait for the last.
 const labelsAtOnce = 32
 
-// matching returns the objects that match the selector. It reads no metadata if all do.
-func (l Lister[T]) matching(objects []any, selector labels.Selector) ([]T, error) {
+// matching returns the objects that match the selector, in memory that is asked for once. It
+// reads no metadata if all do.
+func (l Lister[T]) matching(room *room, objects []any, selector labels.Selector) ([]T, error) {
 	if len(objects) == 0 {
 		return nil, nil
 	}
@@ -173,12 +176,13 @@ func (l Lister[T]) matching(objects []any, selector labels.Selector) ([]T, error
 		return converted[T](make([]T, 0, len(objects)), objects)
 	}
 	var (
-		out   []T
-		m     = newMatcher(selector)
-		sets  [labelsAtOnce]map[string]string
-		found [labelsAtOnce]int
+		m       = newMatcher(selector)
+		sets    [labelsAtOnce]map[string]string
+		found   [labelsAtOnce]int
+		matches = room.matches[:0]
 	)
-	for chunk := range slices.Chunk(objects, labelsAtOnce) {
+	for first := 0; first < len(objects); first += labelsAtOnce {
+		chunk := objects[first:min(first+labelsAtOnce, len(objects))]
 		for i, obj := range chunk {
 			if t, ok := obj.(T); ok && l.labels != nil {
 				sets[i] = l.labels(t)
@@ -191,12 +195,20 @@ func (l Lister[T]) matching(objects []any, selector labels.Selector) ([]T, error
 			sets[i] = o.GetLabels()
 		}
 		for _, i := range m.matching(sets[:len(chunk)], found[:0]) {
-			t, err := as[T](chunk[i])
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, t)
+			matches = append(matches, first+i)
 		}
+	}
+	room.matches = matches
+	if len(matches) == 0 {
+		return nil, nil
+	}
+	out := make([]T, len(matches))
+	for i, at := range matches {
+		t, err := as[T](objects[at])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = t
 	}
 	return out, nil
 }

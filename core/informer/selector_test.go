@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 )
@@ -78,5 +80,29 @@ func TestMatcherAnswersAsItsSelector(t *testing.T) {
 	}
 	if yes < 1000 || yes > 50*len(selectors)-1000 {
 		t.Errorf("%d of %d answers are yes: the test sees little", yes, 50*len(selectors))
+	}
+}
+
+// A lister asks for the memory of its answer once, however many objects match.
+func TestAnAnswerIsAllocatedOnce(t *testing.T) {
+	var (
+		objects []any
+		room    = new(room)
+		lister  = NewLister[*corev1.Pod](nil, corev1.Resource("pods"))
+	)
+	for i := range 1_000 {
+		chosen := map[bool]string{true: "one", false: "most"}[i == 500]
+		objects = append(objects, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"chosen": chosen}}})
+	}
+	allocations := func(value string, want int) float64 {
+		selector := labels.SelectorFromSet(labels.Set{"chosen": value})
+		return testing.AllocsPerRun(100, func() {
+			if got, err := lister.matching(room, objects, selector); err != nil || len(got) != want {
+				t.Fatal(len(got), err)
+			}
+		})
+	}
+	if most, one := allocations("most", 999), allocations("one", 1); most != one {
+		t.Errorf("%v allocations for 999 objects, %v for one", most, one)
 	}
 }
