@@ -204,7 +204,7 @@ func TestAdvice(t *testing.T) {
 		{"an informer under listers", of(50_000, 10, ReadList, 2_000), "informer", "informer-many-listers", []string{"use informerbench", "informers.NewSharedInformerFactory"}},
 		{"an informer nobody reads", of(50_000, 0, "", 2_000), "informer", "informer-alone", []string{"use informerbench"}},
 		{"an informer of finders", of(50_000, 10, ReadIndex, 2_000).With(Matches, 5_000), "informer", "informer-finders", []string{"use informerbench"}},
-		{"an informer of finders of few", of(50_000, 10, ReadIndex, 2_000).With(Matches, 5), "informer", "", []string{"measure", "5 matches", "2,000 to 10,000"}},
+		{"an informer of finders of few", of(50_000, 10, ReadIndex, 2_000).With(Matches, 5), "informer", "", []string{"measure", "5 objects found by a look-up", "2,000 to 10,000"}},
 		{"an informer of Gets", of(50_000, 4, ReadGet, 2_000), "informer", "", []string{"measure"}},
 		{"DeltaFIFO's semantics", merged, "fifo", "fifo-merged", []string{"use coalescing", "NewCoalescing"}},
 		{"every event", of(100_000, 0, "", 100), "fifo", "fifo-every", []string{"use inorder-atomic", "NewInOrder"}},

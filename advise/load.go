@@ -45,7 +45,7 @@ type described struct {
 var dimensions = []described{
 	{Objects, "object", "objects", MostObjects, "--objects"},
 	{Readers, "goroutine reads", "goroutines read", MostGoroutines, "--readers"},
-	{Matches, "match of a read", "matches of a read", MostObjects, "--reads by-index=N"},
+	{Matches, "object found by a look-up", "objects found by a look-up", MostObjects, "--reads by-index=N"},
 	{Writes, "write a second", "writes a second", MostWrites, "--writes"},
 	{Delayed, "item waits for its time", "items wait for their time", MostObjects, "--delayed"},
 	{Workers, "worker", "workers", MostGoroutines, "--workers"},

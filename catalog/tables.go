@@ -47,7 +47,7 @@ func stores() []Entry {
 		},
 		{
 			Component: contract.ComponentStore, Name: "lockfree", Module: own,
-			Description: "a version of an object per write, dense arrays of pointers to the newest, and a table that readers search without a lock: readers and the writer never wait for each other; a list follows a pointer per object",
+			Description: "each write makes a version of the object; readers find versions through a hash table and arrays that need no lock, so readers and the writer never wait for each other; a list follows a pointer per object",
 			Guarantees:  "the whole contract; readers never wait; a stalled reader keeps one version of each object",
 			NewStore:    func(ix contract.Indexers) contract.Store { return lockfree.New(ix) },
 		},
@@ -144,7 +144,7 @@ func fifos() []Entry {
 				return deltafifo.NewInOrder(cfg, opts)
 			}),
 		ownFIFO("inorder-atomic", contract.InOrderAtomic,
-			"the same with atomic events, as client-go's default: a Replace is one event and its work moves to the consumer",
+			"every event in order; a Replace is one event, as in client-go's default FIFO: the producer returns at once, the consumer does the work of the list, and no lock is held while the handler runs",
 			", batches; producers never wait for the handler",
 			func(cfg contract.FIFOConfig, opts deltafifo.Options) contract.FIFO {
 				opts.Atomic = true

@@ -74,7 +74,7 @@ func (p *page) head(o Options) {
 	p.printf("# What a thousand nodes would give\n\nMade by `go generate ./internal/scale`: a simulation, from the noise that was measured on the build machine and with the plan, the division and the tests of [sharded runs](shards.md). Nothing on this page was measured on a cluster.\n\n")
 	p.printf("The whole matrix is every preset over the whole catalog: %d workloads, %d comparisons with a reference, %s of measuring for one process of each.\n\n", len(p.matrix.workloads), comparisons, hours(p.matrix.cost))
 	p.printf("- **One percent of single operations** takes up to %d processes of each implementation: %s of machine time, or %d shards in ten minutes.\n", most, hours(cost), shardsFor(cost))
-	p.printf("- **Ten minutes on %d shards** give %d processes of each. They settle %s in 95 of 100 comparisons of operations in turns, and %s of p99s under load.\n", o.Shards[len(o.Shards)-1], forks, p.settles(turns, forks), p.settles(tail, forks))
+	p.printf("- **Ten minutes on %d shards** give %d processes of each. In 95 of 100 comparisons, a difference of %s is settled for operations in turns, and one of %s for p99s under load.\n", o.Shards[len(o.Shards)-1], forks, p.settles(turns, forks), p.settles(tail, forks))
 	tails, _ := p.matrix.costOf(tail, 0.01)
 	p.printf("- **One percent of a p99 under load is out of reach**: its processes differ by tens of percent, and the whole matrix would take %s shards. A p99 is judged with a margin of 25 percent for that reason ([how it is judged](comparing.md)).\n\n", thousands(shardsFor(tails)))
 }
@@ -125,7 +125,7 @@ func thousands(n int) string {
 }
 
 func (p *page) onePercent() {
-	p.printf("## How much each kind of number takes\n\nSettled means: a difference of that size is found with a probability of 95 percent, in 95 of 100 comparisons of each workload. Found means: q <= 0.01 in a family of which a tenth differs, and the whole interval above 1. The noise is the standard deviation from process to process.\n\n")
+	p.printf("## How much each kind of number takes\n\nSettled means: a difference of that size is found with a probability of 95 percent, in 95 of 100 comparisons of each workload. Found means: q <= 0.01 in a family of which a tenth differs, and the whole interval above 1. The verdicts *better* and *worse* ask for more: the interval beyond 3 percent and beyond [the noise floor](comparing.md). So a difference of 1 percent can be found, and never has such a verdict. The noise is the standard deviation from process to process.\n\n")
 	p.printf("| kind | comparisons | noise: median, and 95 of 100 | 1%%: shards for ten minutes | 3%% | 10%% |\n|---|---|---|---|---|---|\n")
 	for _, k := range kinds {
 		spreads := p.matrix.spreadsOf(k)
@@ -178,7 +178,7 @@ func (p *page) simulation(shards int) error {
 		p.printf("| %s | %d | %s | %s | %d | %d |\n", k, o.planted, inPercent(differences[k]), percent(o.found, o.planted), o.same, o.wrong)
 	}
 	all := total(got)
-	p.printf("\n%s of all that was planted are found, and %d of %s comparisons of the same code are called different; the family allows one false finding in a hundred.\n\n", percent(all.found, all.planted), all.wrong, thousands(all.same))
+	p.printf("\n%s of all that was planted are found, and %d of %s comparisons of the same code are called different; the family allows that one of a hundred findings is false.\n\n", percent(all.found, all.planted), all.wrong, thousands(all.same))
 	return nil
 }
 
