@@ -144,7 +144,7 @@ func fifos() []Entry {
 				return deltafifo.NewInOrder(cfg, opts)
 			}),
 		ownFIFO("inorder-atomic", contract.InOrderAtomic,
-			"every event in order; a Replace is one event, as in client-go's default FIFO: the producer returns at once, the consumer does the work of the list, and no lock is held while the handler runs",
+			"every event in order; a Replace is one event, as in client-go's default FIFO; its producer returns at once, the consumer does the work, and no lock is held while the handler runs",
 			", batches; producers never wait for the handler",
 			func(cfg contract.FIFOConfig, opts deltafifo.Options) contract.FIFO {
 				opts.Atomic = true

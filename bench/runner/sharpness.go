@@ -161,7 +161,7 @@ func judgeCell(all map[tested]*found, logs map[tested][]float64) (slower, faster
 
 // reportSharpness writes a table of the operations by each metric.
 func (c *selfCheck) reportSharpness(percent float64, forks int, all map[tested]*found) {
-	fmt.Fprintf(c.out, "## Single operations, slowed down by %g percent\n\nThe store of client-go takes turns with itself, and one side is slowed down: %d cells of %s each with all of its preparations, %.0f processes a cell. Found: by %s, of which all are one family, q <= %g, and the whole interval above 1. The verdict *worse* asks for more: the whole interval beyond 3 percent and beyond the noise floor.\n\n",
+	fmt.Fprintf(c.out, "## Single operations, slowed down by %g percent\n\nThe store of client-go takes turns with itself, and one of the two is slowed down. %d cells were measured, each for %s, preparations included, by %.0f processes. An operation is found slower by %s if its q is at most %g and its whole interval is above 1. All q of a cell belong to one family.\n\n",
 		percent, c.o.Cells, cellTime(percent), float64(forks)/float64(c.o.Cells), strings.Join(sharpMetrics, " or "), stats.DefaultRule.Alpha)
 	fmt.Fprintf(c.out, "| operation | by | found slower | found faster | ratio, median over the cells | interval, half its width |\n|---|---|---|---|---|---|\n")
 	order := func(a, b tested) int {

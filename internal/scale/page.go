@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // budget is the time in which a run must end; verification is what a shard uses of it before it
@@ -125,7 +127,7 @@ func thousands(n int) string {
 }
 
 func (p *page) onePercent() {
-	p.printf("## How much each kind of number takes\n\nSettled means: a difference of that size is found with a probability of 95 percent, in 95 of 100 comparisons of each workload. Found means: q <= 0.01 in a family of which a tenth differs, and the whole interval above 1. The verdicts *better* and *worse* ask for more: the interval beyond 3 percent and beyond [the noise floor](comparing.md). So a difference of 1 percent can be found, and never has such a verdict. The noise is the standard deviation from process to process.\n\n")
+	p.printf("## How much each kind of number takes\n\nThe noise is the standard deviation from process to process.\n\n- A difference is *found* if its q is at most %g, in a family of which a tenth differs, and its whole interval is above 1.\n- It is *settled* if it is found with a probability of 95 percent, in 95 of 100 comparisons of each workload.\n- A *verdict* of better or worse asks for more: an interval beyond %s and beyond [the noise floor](comparing.md). So a difference of 1%% can be found, and has no such verdict.\n\n", stats.DefaultRule.Alpha, inPercent(stats.DefaultRule.Threshold))
 	p.printf("| kind | comparisons | noise: median, and 95 of 100 | 1%%: shards for ten minutes | 3%% | 10%% |\n|---|---|---|---|---|---|\n")
 	for _, k := range kinds {
 		spreads := p.matrix.spreadsOf(k)
