@@ -17,6 +17,7 @@ import (
 	metainternal "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -283,6 +284,9 @@ func (c scripted) run(t *testing.T) {
 	c.options.Name = "scripted"
 	if c.options.UseWatchList == nil {
 		c.options.UseWatchList = ptr.To(false)
+	}
+	if c.options.Backoff == nil { // the default's waits are random, and with them what happens within a time
+		c.options.Backoff = &wait.Backoff{Duration: time.Second, Factor: 2, Steps: 9, Cap: 30 * time.Second}
 	}
 	c.options.WatchErrorHandler = func(ctx context.Context, r *Reflector, err error) {
 		handled = append(handled, err)

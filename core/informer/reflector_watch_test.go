@@ -113,8 +113,9 @@ func TestWatch(t *testing.T) {
 		}, {
 			name:    "internal errors beyond it: listed again",
 			options: ReflectorOptions{MaxInternalErrorRetryDuration: 4 * time.Second},
-			lists:   twice, watches: slices.Repeat([]watchAnswer{sends(errorEvent(errInternal))}, 9), lasts: 15 * time.Second,
-			reported: []string{"Warning: watch ended with error"},
+			lists:   twice, watches: slices.Repeat([]watchAnswer{sends(errorEvent(errInternal))}, 9), lasts: 20 * time.Second,
+			// Watches at 0, 1, 3 and 7 s, each fails; a list at 15 s.
+			requests: with("watch 5", "watch 5", "watch 5", "list 5", "watch 9"), reported: []string{"Warning: watch ended with error"},
 		}, {
 			name:  "too many requests, at once or later: watched again, not listed",
 			lists: listed, watches: []watchAnswer{watchFails(errBusy), sends(event("ADDED b 6"), errorEvent(errBusy))},
