@@ -29,7 +29,7 @@ const (
 const (
 	MostObjects    = 50_000_000
 	MostGoroutines = 100_000
-	MostWrites     = 1e9
+	MostWrites     = 100_000_000
 	MostMemory     = 1 << 50 // bytes
 )
 

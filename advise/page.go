@@ -26,7 +26,7 @@ go run ./cmd/benchrun advise --trace pods.trace --readers 10 --reads list
 
 **How to read it.** The first row of a table whose conditions hold decides. A rule holds within its ranges, their ends included. Each range was measured, but not every combination of them: no run has 160,000 objects and 80 listers at once, for example. Outside of the ranges the command says
 "measure this", and prints the commands. Two numbers in brackets are an interval. A number without brackets has an interval that rounds to the number itself. ` + "`0.5x`" + ` is half of the number that it is compared with, and ` + "`1/38`" + ` a 38th.
-All of it was measured on one kind of machine: AMD EPYC, virtual, 2 cores. A test checks each number against the run that it names. Below, ` + "`benchrun`" + ` is what ` + "`make build`" + ` makes, and ` + "`go run ./cmd/benchrun`" + ` does the same: run the commands in a clone of this repository.
+All of it was measured on virtual machines with 2 cores; each run's report names the processor. A test checks each number against the run that it names. Below, ` + "`benchrun`" + ` is what ` + "`make build`" + ` makes, and ` + "`go run ./cmd/benchrun`" + ` does the same: run the commands in a clone of this repository.
 
 **Where a load is outside of the ranges**, describe it and measure it:
 

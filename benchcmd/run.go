@@ -122,7 +122,7 @@ func addRunFlags(cmd *cobra.Command, o *runner.Options) {
 	f.StringVarP(&o.Out, "output", "o", "", "`FOLDER` for the results; must not exist or be empty (default results/<UTC time>-<preset>)")
 	o.Seed = 1
 	f.Var(seedFlag{&o.Seed}, "seed", "seed of the objects, of the order of the operations and of the schedule")
-	f.Var(atLeastOne{&o.Procs}, "procs", fmt.Sprintf("GOMAXPROCS of each process, 1 to %d here (default: all cores)", runtime.NumCPU()))
+	f.Var(atLeastOne{&o.Procs}, "procs", fmt.Sprintf("GOMAXPROCS of each process, 1 to %d here (default: that of benchrun, which is all cores or a container's limit)", runtime.NumCPU()))
 	f.StringArrayVar(&o.Sweep, "sweep", nil, "repeat each workload for several values: `WHAT=N,N,...`, WHAT being objects, waiting, procs, or GROUP.goroutines, GROUP.rate, GROUP.batch of a workload's group; what lacks it is left out")
 	f.BoolVar(&o.SkipVerify, "skip-verify", false, "measure without running the conformance suites; every report says so")
 	complete(cmd, "preset", presetNames)

@@ -73,7 +73,7 @@ func Answers(r *record.Run, groups []Group) []Answer {
 		if len(impls) == 0 {
 			continue
 		}
-		reference := referenceOf(r, component)
+		reference := referenceIn(r, groups, component)
 		a := Answer{Component: component, Reference: reference.Name, Use: reference.Name, Judged: len(all), Inconclusive: withVerdict(all, stats.Inconclusive)}
 		slices.SortStableFunc(impls, func(x, y string) int { return cmp.Compare(gain(of[y]), gain(of[x])) })
 		for _, impl := range impls {
@@ -114,6 +114,20 @@ func componentsOf(groups []Group) (out []string) {
 	return out
 }
 
+// referenceIn is the implementation with which the groups of a component compare the others:
+// the catalog's reference, or what stands in for it where that was not measured.
+func referenceIn(r *record.Run, groups []Group, component string) record.Implementation {
+	i := slices.IndexFunc(groups, func(g Group) bool { return string(g.Cells[0].Component) == component })
+	name := r.ReferenceOf(groups[i].Cells).Impl
+	for _, im := range r.Impls {
+		if im.Component == component && im.Name == name {
+			return im
+		}
+	}
+	return record.Implementation{Component: component, Name: name}
+}
+
+// referenceOf is the catalog's reference of a component.
 func referenceOf(r *record.Run, component string) record.Implementation {
 	for _, im := range r.Impls {
 		if im.Component == component && im.Reference {

@@ -49,6 +49,23 @@ func TestAnswerIsTheProvedBest(t *testing.T) {
 	}
 }
 
+// Without the catalog's reference, the implementation that stands in for it in the comparisons
+// does so in the answer, with what it waives.
+func TestAnswerWithoutTheReference(t *testing.T) {
+	t.Parallel()
+	r := withoutReference(recordtest.Run(recordtest.Spec{Forks: 12, Seed: 1, Impls: []recordtest.Impl{{Name: "mine", NsPerOp: 100}, {Name: "other", NsPerOp: 80}}}))
+	for i := range r.Impls {
+		r.Impls[i].Waivers = []record.Waiver{{Clause: "STORE-21", Reason: "it is faster"}}
+	}
+	if a := answerOf(t, r); a.Reference != "mine" || a.Use != "other" || a.Rejected != "" {
+		t.Errorf("%+v, want other in place of mine", a)
+	}
+	r.Impls[0].Waivers = nil
+	if a := answerOf(t, r); a.Reference != "mine" || a.Use != "mine" || a.Rejected != "other" {
+		t.Errorf("%+v, want mine, and why not other", a)
+	}
+}
+
 // Who waives a clause that the reference keeps is no drop-in, however fast.
 func TestAnswerKeepsTheContract(t *testing.T) {
 	t.Parallel()

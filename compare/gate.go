@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -182,8 +183,8 @@ func spellings(full string, judged bool) []string {
 // judged together with the key metrics. Without gates every judged comparison must be "not
 // worse", and numbers that only head lacks are inconclusive. An implementation that fails its
 // suite in head, and a check that fails there, is a regression with gates and without. The
-// error is a *GateError: a gate matches nothing, or bounds a metric on the side on which it is
-// better.
+// error is a *GateError: a gate matches nothing, or nothing but metrics that it bounds on the
+// side on which they are better.
 func (r *Result) Judge(gates []Gate) error {
 	type pair struct {
 		gate Gate
@@ -192,29 +193,18 @@ func (r *Result) Judge(gates []Gate) error {
 	var pairs []pair
 	var absent []GateResult
 	for _, g := range gates {
-		before := len(pairs) + len(absent)
+		before := len(absent)
 		for _, c := range r.missing {
 			if g.matches(c) {
 				absent = append(absent, unknown(c, g.Text))
 			}
 		}
-		for _, c := range r.Comparisons {
-			if !g.matches(c) {
-				continue
-			}
-			if c.direction == metrics.Neither && g.relative {
-				if metrics.Known(c.Name.Metric) { // a condition of the run
-					continue
-				}
-				c.direction = g.better()
-			}
-			if err := g.wrongSide(c.Name.String(), c.direction); err != nil {
-				return err
-			}
-			pairs = append(pairs, pair{g, c})
+		bound, err := g.bounds(r.Comparisons)
+		if len(bound)+len(absent) == before {
+			return cmp.Or(err, error(&GateError{g.Text, "it matches nothing; there are " + someNames(r.Comparisons)}))
 		}
-		if len(pairs)+len(absent) == before {
-			return &GateError{g.Text, "it matches nothing; there are " + someNames(r.Comparisons)}
+		for _, c := range bound {
+			pairs = append(pairs, pair{g, c})
 		}
 	}
 	for _, p := range pairs {
@@ -242,6 +232,36 @@ func (r *Result) Judge(gates []Gate) error {
 		}
 	}
 	return nil
+}
+
+// bounds returns what the gate applies to. A gate on changes leaves out what else its pattern
+// matches: conditions of the run, metrics that it bounds on the side on which they are better,
+// and the control, unless that is all that remains. The error says what was on the wrong side.
+func (g Gate) bounds(all []*Comparison) (out []*Comparison, wrong error) {
+	for _, c := range all {
+		if !g.matches(c) {
+			continue
+		}
+		if c.direction == metrics.Neither && g.relative {
+			if metrics.Known(c.Name.Metric) { // a condition of the run
+				continue
+			}
+			c.direction = g.better()
+		}
+		if err := g.wrongSide(c.Name.String(), c.direction); err != nil {
+			wrong = cmp.Or(wrong, err)
+			continue
+		}
+		out = append(out, c)
+	}
+	if !g.relative {
+		return out, wrong
+	}
+	isControl := func(c *Comparison) bool { return c.controls }
+	if others := slices.DeleteFunc(slices.Clone(out), isControl); len(others) > 0 {
+		out = others
+	}
+	return out, wrong
 }
 
 // unknown is the result for a number that head does not have.

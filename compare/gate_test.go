@@ -144,6 +144,21 @@ func TestBadGates(t *testing.T) {
 	}
 }
 
+// A pattern that matches metrics of both directions bounds those on its side, as the check
+// before a run says.
+func TestAGateOnBothDirections(t *testing.T) {
+	t.Parallel()
+	r := judged(t, sampleRun(12, 1), sampleRun(12, 2), "* <= +50%")
+	for _, g := range r.Gates {
+		if g.of.direction == metrics.HigherIsBetter {
+			t.Errorf("bounds %s", g.Name)
+		}
+	}
+	if len(r.Gates) == 0 || r.Outcome() == Regression {
+		t.Errorf("%s: %+v", r.Outcome(), r.Gates)
+	}
+}
+
 // What a gate can match is known before anything is measured, except for the series.
 func TestGatesAreCheckedBeforeARun(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -79,10 +80,6 @@ func Runs(base, head *record.Run, force bool) (*Result, error) {
 	if !out.Pair && tookTurns(head) {
 		out.Warnings = append(out.Warnings, "head took turns with the base of its pair, which this base is not, or an older benchrun did not record it: the values of the two runs are compared, not the ratios of the turns; compare the folders base and head of one pair")
 	}
-	unchanged := sameReference(base, head)
-	if unchanged != nil {
-		out.Warnings = append(out.Warnings, unchanged.Error())
-	}
 	for _, c := range base.Cells {
 		if c.Role != "" {
 			continue
@@ -92,11 +89,9 @@ func Runs(base, head *record.Run, force bool) (*Result, error) {
 			out.Left = append(out.Left, c.ID()+" (only in "+base.Name+")")
 			continue
 		}
-		var constant *record.Cell
-		if unchanged == nil {
-			if constant = control(base, head, c); constant == nil {
-				out.warnOnce(fmt.Sprintf("no control: the reference of %s, which benchrun list marks, is not in both runs, so nothing shows what the machine changed between them; add it to --impl", c.Component))
-			}
+		constant, err := control(base, head, c)
+		if err != nil {
+			out.warnOnce(err.Error())
 		}
 		both, missing := runsCell(base, head, c, constant)
 		out.Comparisons, out.missing = append(out.Comparisons, both...), append(out.missing, missing...)
@@ -208,33 +203,34 @@ func otherPartners(base, head *record.Run) (out []string) {
 
 // control is the cell, in the workload of c, whose change between two runs is the machine's:
 // that of the catalog's reference. Its code is client-go's or the standard library's, and
-// catalog.Extend refuses another. It is nil unless both runs have it: the implementation that
-// stands in for it within a run (record.Run.ReferenceOf) may be the one that changed.
-func control(base, head *record.Run, c record.Cell) *record.Cell {
-	reference := referenceOf(base, string(c.Component)).Name
-	if reference != referenceOf(head, string(c.Component)).Name {
-		return nil
+// catalog.Extend refuses another. The error says why there is none. That both runs have it is
+// asked, because the implementation that stands in for it within a run (record.Run.ReferenceOf)
+// may be the one that changed.
+func control(base, head *record.Run, c record.Cell) (*record.Cell, error) {
+	reference := referenceOf(base, string(c.Component))
+	if head.Planted(c.Component, reference.Name) {
+		return nil, fmt.Errorf("no control: the reference %s is slowed down on purpose", reference.Name)
 	}
-	for _, o := range groupOf(base, c) {
-		if o.Role == "" && o.Impl == reference && has(head, o) {
-			return &o
+	for _, module := range slices.Sorted(maps.Keys(base.Environment.Modules)) {
+		if v, o := base.Environment.Modules[module], head.Environment.Modules[module]; o != v && runsCodeOf(reference.Module, module) {
+			return nil, fmt.Errorf("no control: %s is %s in base and %s in head, so the reference of %s cannot tell how the machine changed between the runs", module, v, o, c.Component)
 		}
 	}
-	return nil
+	if reference.Name == referenceOf(head, string(c.Component)).Name {
+		for _, o := range groupOf(base, c) {
+			if o.Role == "" && o.Impl == reference.Name && has(head, o) {
+				return &o, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("no control: the reference of %s, which benchrun list marks, is not in both runs, so nothing shows what the machine changed between them; add it to --impl", c.Component)
 }
 
-// sameReference says why the reference implementations cannot serve as a control for
-// changes between two runs, or returns nil.
-func sameReference(base, head *record.Run) error {
-	if p := head.Settings.Plant; p != nil && p.Share > 0 && head.IsReference(p.Impl) {
-		return fmt.Errorf("no control: the reference %s is slowed down on purpose", p.Impl)
-	}
-	for module, v := range base.Environment.Modules {
-		if o := head.Environment.Modules[module]; o != v {
-			return fmt.Errorf("no control: %s is %s in base and %s in head, so the reference cannot tell how the machine changed between the runs", module, v, o)
-		}
-	}
-	return nil
+// runsCodeOf reports whether an implementation of one module runs code of another: its own, or
+// one of those that Kubernetes releases together.
+func runsCodeOf(impl, module string) bool {
+	const kubernetes = "k8s.io/"
+	return impl == module || strings.HasPrefix(impl, kubernetes) && strings.HasPrefix(module, kubernetes)
 }
 
 // runsCell compares every metric of one cell, and returns those that head lacks. The drift of
@@ -262,7 +258,7 @@ func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out
 			widen := func(f float64, w []string) { floor, drifts = max(floor, f), append(drifts, w...) }
 			n := newComparison(nameOf(base, c, series, metric), b, h, -1, look)
 			n.Cell = c
-			n.judged = metrics.JudgedIn(metric, forks) && !controls
+			n.controls, n.judged = controls, metrics.JudgedIn(metric, forks) && !controls
 			if ratio, err := turnsRatio(head, c, series, metric); err == nil && halves {
 				n.Ratio = &ratio
 				for _, same := range others {

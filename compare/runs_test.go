@@ -75,15 +75,45 @@ func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
 	if got := drifted.Outcome(); got != Undetermined {
 		t.Errorf("the same code on a slower machine: %s: %+v", got, drifted.Gates)
 	}
-	// Another client-go is another reference: it is no control, and a warning says so.
-	base.Environment.Modules = map[string]string{"k8s.io/client-go": "v0.37.1"}
-	head.Environment.Modules = map[string]string{"k8s.io/client-go": "v0.37.2"}
+	// A gate on changes leaves the control out, and bounds it where it names nothing else.
+	for gate, want := range map[string]Outcome{"store/*/ns/op <= +5%": Undetermined, "store/*/reference/ns/op <= +5%": Regression, "store/*/ns/op <= 1ms": Pass} {
+		if r := judged(t, base, head, gate); r.Outcome() != want {
+			t.Errorf("%s on a slower machine: %s, want %s: %+v", gate, r.Outcome(), want, r.Gates)
+		}
+	}
+	// Another version of the reference's module ("m") is another reference: it is no control,
+	// and a warning says so. Modules that it does not use do not matter.
+	const unused = "sigs.k8s.io/controller-runtime"
+	base.Environment.Modules = map[string]string{"m": "v0.37.2", unused: "v0.25.1"}
+	head.Environment.Modules = map[string]string{"m": "v0.37.2", unused: "v0.25.2"}
+	if r := judged(t, base, head); len(r.Warnings) != 0 || find(t, r, "get", "mine", metrics.NsPerOp).Floor < 0.15 {
+		t.Errorf("another %s: warnings %q", unused, r.Warnings)
+	}
+	base.Environment.Modules["m"] = "v0.37.1"
 	r := judged(t, base, head)
 	if c := find(t, r, "get", "mine", metrics.NsPerOp); c.Verdict != stats.Worse {
 		t.Errorf("without a control: %s, floor %g", c.Verdict, c.Floor)
 	}
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "no control") {
 		t.Errorf("warnings %q", r.Warnings)
+	}
+}
+
+func TestModulesThatMatterToAReference(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		impl, module string
+		want         bool
+	}{
+		{"k8s.io/client-go", "k8s.io/client-go", true},
+		{"k8s.io/client-go", "k8s.io/apimachinery", true},
+		{"k8s.io/client-go", "sigs.k8s.io/controller-runtime", false},
+		{"sigs.k8s.io/controller-runtime", "sigs.k8s.io/controller-runtime", true},
+		{"Go standard library", "k8s.io/client-go", false},
+	} {
+		if runsCodeOf(c.impl, c.module) != c.want {
+			t.Errorf("an implementation of %s and the module %s: want %v", c.impl, c.module, c.want)
+		}
 	}
 }
 

@@ -24,6 +24,10 @@ const (
 	maxGoroutines = 100_000
 	maxProcs      = 1024
 	maxDuration   = 24 * time.Hour
+
+	// The operations of an open loop are some nanoseconds to some minutes apart.
+	minRate = 0.001
+	maxRate = 100_000_000
 )
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)

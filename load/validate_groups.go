@@ -2,7 +2,6 @@ package load
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -22,8 +21,8 @@ func (w Workload) checkGroups(e *FieldErrors, knownComponent bool) {
 		names[g.Name] = true
 		within(e, prefix+"goroutines", g.Goroutines, 0, maxGoroutines)
 		total += max(0, g.Goroutines)
-		if !(g.Rate >= 0) || math.IsInf(g.Rate, 0) {
-			e.add(prefix+"rate", fmt.Sprintf("%v is out of range", g.Rate), "operations per second above 0, or 0 for a closed loop")
+		if g.Rate != 0 && !(g.Rate >= minRate && g.Rate <= maxRate) {
+			e.add(prefix+"rate", fmt.Sprintf("%v is out of range", g.Rate), fmt.Sprintf("%v to %d operations a second, or 0 for a closed loop", minRate, maxRate))
 		}
 		within(e, prefix+"batch", g.Batch, 1, maxObjects)
 		within(e, prefix+"keys", g.Keys, 0, max(0, w.Objects.Count))

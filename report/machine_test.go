@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -148,6 +149,26 @@ func TestRunJSON(t *testing.T) {
 	}
 	if read.Schema != RunSchema || read.Run != r.Name || len(read.Numbers) != 21 || judged == 0 {
 		t.Errorf("%d numbers, %d judged: %s", len(read.Numbers), judged, out.String()[:200])
+	}
+}
+
+// Where the reference has no value, such as an operation that it does not support, the others
+// are written without a comparison that JSON could not hold.
+func TestRunJSONWithoutAReference(t *testing.T) {
+	t.Parallel()
+	r := sampleRun(6)
+	reference := r.ReferenceOf(r.Cells)
+	for i := range r.Forks {
+		if f := &r.Forks[i]; f.Cell.Impl == reference.Impl {
+			f.Series = nil
+		}
+	}
+	var out bytes.Buffer
+	if err := WriteRunJSON(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid(out.Bytes()) || !strings.Contains(out.String(), `"no values"`) {
+		t.Error(out.String())
 	}
 }
 

@@ -33,7 +33,7 @@ func WriteMarkdown(out io.Writer, record *record.Run) error {
 	w := &writer{w: out}
 	r, code := forMarkdown(record), clean(record)
 	w.printf("# benchrun %s: %s\n\n", r.Preset, r.Name)
-	w.printf("%s\n\n", codeSpan(strings.Join(code.Command, " ")))
+	w.printf("%s\n\n", codeSpan(strings.Join(code.MadeBy(), " ")))
 	writeState(w, r)
 	writeChecks(w, r)
 	w.printf("## Results\n\n%s\n\n", markdownLines(legend(r)))

@@ -166,7 +166,7 @@ func WritePage(out io.Writer, run *record.Run, profiles *Profiles, pictures map[
 	}
 	p := page{
 		Policy: policy(), Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // embedded files
-		Title: r.Preset + " " + r.Name, Command: commandLine(r.Command),
+		Title: r.Preset + " " + r.Name, Command: commandLine(r.MadeBy()),
 		Trust: trustOf(r, groups), Warnings: compare.RunWarnings(r), LeftOut: leftOut(r),
 		Verdicts: []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.Inconclusive},
 		Legend:   strings.Split(legend(r), "\n"), Parts: parts, Confidence: fmt.Sprintf("%.0f%%", 100*stats.Confidence),

@@ -37,7 +37,7 @@ type Options struct {
 	Duration   time.Duration
 	Profile    bool
 	Seed       uint64
-	Procs      int // 0 means all cores, or the values of a sweep over procs
+	Procs      int // 0 means GOMAXPROCS of this process, or the values of a sweep over procs
 	Processors int // of the machines that will measure; 0 means this one's
 	// Sweep replaces the sweep of each workload, as WHAT=N,N,...; at most one.
 	Sweep      []string
@@ -111,9 +111,6 @@ func NewPlan(o Options) (*Plan, error) {
 	}))
 	if err != nil {
 		return nil, err
-	}
-	if p.options.Procs == 0 {
-		p.options.Procs = runtime.GOMAXPROCS(0)
 	}
 	for _, w := range chosen {
 		if o.Duration > 0 {
@@ -303,7 +300,7 @@ func (p *Plan) cells(entries []catalog.Entry) []record.Cell {
 func inTurns(w load.Workload, trace string) bool { return trace == "" && bench.AllInTurns(w) }
 
 func (p *Plan) cell(e catalog.Entry, v load.Variant) record.Cell {
-	return record.Cell{Component: e.Component, Impl: e.Name, Workload: v.Workload.Name, Procs: cmp.Or(v.Procs, p.options.Procs), Params: params(v)}
+	return record.Cell{Component: e.Component, Impl: e.Name, Workload: v.Workload.Name, Procs: cmp.Or(v.Procs, p.options.Procs, runtime.GOMAXPROCS(0)), Params: params(v)}
 }
 
 // segment names a variant's own parameter, for messages.
@@ -335,6 +332,7 @@ func (p *Plan) record(ctx context.Context, out io.Writer) (*record.Run, error) {
 	run.Cells = p.cells(slices.DeleteFunc(slices.Clone(p.entries), func(e catalog.Entry) bool {
 		return slices.ContainsFunc(failed, func(f catalog.Entry) bool { return f.ID() == e.ID() })
 	}))
+	run.Environment.Procs = mostProcs(run.Cells)
 	run.Warnings = overcommitted(run.Cells, run.Environment.Cores)
 	for _, note := range p.notes {
 		fmt.Fprintln(out, note)

@@ -163,7 +163,7 @@ func Merge(ctx context.Context, o MergeOptions, out io.Writer) (result Result, e
 	if err := sameJoined(o.Out, run); err != nil {
 		return Result{}, err
 	}
-	run.Name, run.Command = filepath.Base(o.Out), o.Command
+	run.Name, run.Joined = filepath.Base(o.Out), o.Command
 	run.Checks = checks(run)
 	if err := writeJoined(o.Out, run, shards); err != nil {
 		return Result{}, fmt.Errorf("%w: %w; the same command writes the run again", ErrFailed, err)

@@ -129,6 +129,9 @@ func TestMergeWaits(t *testing.T) {
 		if err != nil || len(result.Run.Shards) != 3 || len(result.Run.Forks) != 36 {
 			t.Fatalf("%+v, %v", result.Run, err)
 		}
+		if made := result.Run.MadeBy(); !slices.Equal(made, []string{"benchrun", "merge"}) || slices.Equal(result.Run.Command, made) {
+			t.Errorf("made by %q, measured by %q", made, result.Run.Command)
+		}
 		if took := time.Since(begin); took < 3*time.Minute || took > 3*time.Minute+pollEvery {
 			t.Errorf("it took %s, and the last shard came after 3m", took)
 		}

@@ -84,12 +84,17 @@ func (p *Plan) checkProcs(workloads []load.Workload) error {
 	return nil
 }
 
-// overcommitted warns of cells with more running goroutines than cores.
-func overcommitted(cells []record.Cell, cores int) []string {
-	most := 0
+// mostProcs is the largest GOMAXPROCS of the forks of some cells.
+func mostProcs(cells []record.Cell) (most int) {
 	for _, c := range cells {
 		most = max(most, c.Procs)
 	}
+	return most
+}
+
+// overcommitted warns of cells with more running goroutines than cores.
+func overcommitted(cells []record.Cell, cores int) []string {
+	most := mostProcs(cells)
 	if most <= cores {
 		return nil
 	}

@@ -68,6 +68,12 @@ func TestSweepOfProcs(t *testing.T) {
 	if len(seen) != len(cells) || len(names) != len(cells) || procs[1] != procs[3] || procs[1] == 0 {
 		t.Errorf("%d cells, %d IDs, %d names, by procs %v", len(cells), len(seen), len(names), procs)
 	}
+	// The base of a pair makes a plan of its own of these options.
+	again := p.options
+	again.Out = filepath.Join(t.TempDir(), "base")
+	if base, err := NewPlan(again); err != nil || len(base.cells(base.entries)) != len(cells) {
+		t.Errorf("a plan of the plan's options: %v", err)
+	}
 	text, err := p.text(p.variants[1])
 	if err != nil || !strings.HasSuffix(text.Key, "/p3") {
 		t.Errorf("the text of a variant is not found by its cells: %q, %v", text.Key, err)

@@ -196,7 +196,7 @@ func checks(run *record.Run) []record.CheckResult {
 				}
 				if i := slices.IndexFunc(out, func(o record.CheckResult) bool { return o.Name == k.Name }); i < 0 {
 					out = append(out, k)
-				} else if !k.Passed {
+				} else if out[i].Passed { // of several that failed, the first is named
 					out[i] = k
 				}
 			}

@@ -66,7 +66,8 @@ type Run struct {
 	Schema   int       `json:"schema"`
 	Name     string    `json:"name"` // of the folder
 	Preset   string    `json:"preset"`
-	Command  []string  `json:"command"`
+	Command  []string  `json:"command"`          // that measured it; of a run that was joined, its first shard
+	Joined   []string  `json:"joined,omitempty"` // the command that joined it from shards
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished"`
 	// Complete is false where the run was interrupted: Forks then holds the forks so far.
@@ -225,6 +226,14 @@ func (r *Run) LookAt(c Cell) int {
 	return n
 }
 
+// MadeBy is the command that wrote the run's record: the one that joined it, or that measured it.
+func (r *Run) MadeBy() []string {
+	if len(r.Joined) > 0 {
+		return r.Joined
+	}
+	return r.Command
+}
+
 // ReferenceOf returns the one of some cells that the others are compared with: the catalog's
 // reference implementation, else the first cell.
 func (r *Run) ReferenceOf(cells []Cell) Cell {
@@ -238,11 +247,10 @@ func (r *Run) ReferenceOf(cells []Cell) Cell {
 	return cells[0]
 }
 
-// IsReference reports whether a store of that name is the reference of the run.
-func (r *Run) IsReference(store string) bool {
-	return slices.ContainsFunc(r.Impls, func(im Implementation) bool {
-		return im.Component == string(contract.ComponentStore) && im.Name == store && im.Reference
-	})
+// Planted reports whether an implementation was slowed down on purpose.
+func (r *Run) Planted(component contract.Component, impl string) bool {
+	p := r.Settings.Plant
+	return p != nil && p.Share > 0 && component == contract.ComponentStore && p.Impl == impl
 }
 
 // Against returns the implementation with which a cell's takes turns: that of the reference

@@ -7,6 +7,7 @@
 package stats
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 
@@ -55,6 +56,18 @@ func EstimateOf(values []float64) Estimate {
 	}
 	e.Outliers = len(OutliersOf(values))
 	return e
+}
+
+// MarshalJSON leaves out the numbers of an estimate without values: JSON has no NaN.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	if e.N == 0 {
+		return json.Marshal(struct {
+			N        int      `json:"n"`
+			Warnings []string `json:"warnings,omitempty"`
+		}{Warnings: e.Warnings})
+	}
+	type plain Estimate // without this method
+	return json.Marshal(plain(e))
 }
 
 // OutliersOf returns the positions of the values beyond Tukey's inner fences;

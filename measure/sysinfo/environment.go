@@ -49,7 +49,7 @@ type Environment struct {
 	// Awake says whether the processors are kept awake (see KeepAwake): "beside groups", or
 	// "no: ..." with the reason.
 	Awake string `json:"awake,omitempty"`
-	// Procs is the GOMAXPROCS of the forks.
+	// Procs is the largest GOMAXPROCS of the forks; that of this process until they are known.
 	Procs int `json:"procs,omitempty"`
 
 	GoVersion  string            `json:"go"`
