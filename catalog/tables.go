@@ -48,7 +48,7 @@ func stores() []Entry {
 		{
 			Component: contract.ComponentStore, Name: "lockfree", Module: own,
 			Description: "each write makes a version of the object; readers find versions through a hash table and arrays that need no lock, so readers and the writer never wait for each other; a list follows a pointer per object",
-			Guarantees:  "the whole contract; readers never wait; a stalled reader keeps one version of each object",
+			Guarantees:  "the whole contract; readers never wait; a stalled reader keeps one version of each object, and two stand-ins of each array cell that changed",
 			NewStore:    func(ix contract.Indexers) contract.Store { return lockfree.New(ix) },
 		},
 		shardedStore("sharded", 0, "locks split by key, dense chunks copied on write: lists hold the locks for a microsecond, whatever they return; a ByIndex pays for every shard"),

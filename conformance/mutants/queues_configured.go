@@ -120,6 +120,9 @@ func configuredQueues() []Mutant {
 			}
 		}),
 		lockedOf("a panic keeps the lock", "Add unlocks at its end, which a panic does not reach"),
+		countedOf("a panic in Get keeps a lock", "the latency is told under a lock that a panic does not unlock", "QUEUE-49", func(p workqueue.MetricsProvider) workqueue.MetricsProvider {
+			return lockedLatency{p}
+		}),
 		configuredOf("one depth for all priorities", "a provider that tells priorities apart is not asked for that", "QUEUE-45", func(cfg *contract.QueueConfig) {
 			if p, ok := cfg.MetricsProvider.(contract.PriorityMetricsProvider); ok {
 				p.NewPriorityDepthMetric(cfg.Name).Inc(0)
@@ -150,6 +153,24 @@ func (q *lockedQueue) Add(item string) {
 	q.mu.Lock()
 	q.RateLimitingQueue.Add(item)
 	q.mu.Unlock()
+}
+
+type lockedLatency struct{ workqueue.MetricsProvider }
+
+func (p lockedLatency) NewLatencyMetric(name string) workqueue.HistogramMetric {
+	return &lockedHistogram{HistogramMetric: p.MetricsProvider.NewLatencyMetric(name)}
+}
+
+type lockedHistogram struct {
+	workqueue.HistogramMetric
+	mu sync.Mutex
+}
+
+// Observe is part of workqueue.HistogramMetric.
+func (h *lockedHistogram) Observe(v float64) {
+	h.mu.Lock()
+	h.HistogramMetric.Observe(v)
+	h.mu.Unlock()
 }
 
 type retriesAreAdds struct{ workqueue.MetricsProvider }

@@ -140,6 +140,8 @@ func wrongBatches() []Mutant {
 			func(s base) contract.Store { return versionOfDeleted{s} }),
 		store("no metadata clears the version", "the version of an object without metadata is taken to be empty", "STORE-42",
 			func(s base) contract.Store { return forgetful{s} }),
+		store("the version is read from an object that left", "the object of the newest version is kept in place of the version", "STORE-42",
+			func(s base) contract.Store { return &readsLater{base: s} }),
 		store("transaction keeps the version", "a batch does not touch the version", "STORE-43",
 			func(s base) contract.Store { return oldBatch{s} }),
 	}

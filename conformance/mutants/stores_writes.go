@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/core/explore"
@@ -364,6 +365,66 @@ func (s forgetful) Update(key string, obj any) {
 	if _, err := meta.Accessor(obj); err != nil {
 		s.Bookmark("")
 	}
+}
+
+// readsLater keeps the object that was last given to Add or Update, until a write brings
+// another version.
+type readsLater struct {
+	base
+	mu     explore.Mutex
+	newest metav1.Object
+}
+
+func (s *readsLater) write(newest metav1.Object, write func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	write()
+	s.newest = newest
+}
+
+func (s *readsLater) Add(key string, obj any) { s.Update(key, obj) }
+
+func (s *readsLater) Update(key string, obj any) {
+	newest, err := meta.Accessor(obj)
+	if err != nil {
+		s.base.Update(key, obj)
+		return
+	}
+	s.write(newest, func() { s.base.Update(key, obj) })
+}
+
+func (s *readsLater) DeleteWithObject(key string, obj any) {
+	if _, err := meta.Accessor(obj); err != nil {
+		s.base.DeleteWithObject(key, obj)
+		return
+	}
+	s.write(nil, func() { s.base.DeleteWithObject(key, obj) })
+}
+
+func (s *readsLater) Transaction(txns ...contract.StoreTransaction) {
+	if len(txns) == 0 {
+		return
+	}
+	if _, err := meta.Accessor(txns[len(txns)-1].Object); err != nil {
+		s.base.Transaction(txns...)
+		return
+	}
+	s.write(nil, func() { s.base.Transaction(txns...) })
+}
+
+func (s *readsLater) Replace(items map[string]any, version string) {
+	s.write(nil, func() { s.base.Replace(items, version) })
+}
+
+func (s *readsLater) Bookmark(version string) { s.write(nil, func() { s.base.Bookmark(version) }) }
+
+func (s *readsLater) LastStoreSyncResourceVersion() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.newest != nil {
+		return s.newest.GetResourceVersion()
+	}
+	return s.base.LastStoreSyncResourceVersion()
 }
 
 type oldBatch struct{ base }

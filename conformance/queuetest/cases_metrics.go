@@ -138,12 +138,24 @@ var metricsCases = []suite.Case[env]{
 	{Clause: "QUEUE-49", Name: "of-a-metric", Why: whyPanic, Run: func(t *suite.T, e env) {
 		m := &failingMeter{meter: newMeter()}
 		w := open(t, e.metered(t, m))
-		m.fails.Store(true)
+		m.adds.Store(true)
 		w.mustPanic("Add, whose metric panics", func() { w.q.Add("a") })
-		m.fails.Store(false)
 		w.finish("Add after a panic", start(func() { w.add("a", "b") }))
 		w.mustGet("a", "b")
 		w.finish("Done after a panic", start(func() { w.done("a", "b") }))
+	}},
+	{Clause: "QUEUE-49", Name: "of-a-metric-while-workers-wait", Why: whyPanic, Run: func(t *suite.T, e env) {
+		m := &failingMeter{meter: newMeter()}
+		w := open(t, e.metered(t, m))
+		gets := []*getting{w.startGet(), w.startGet()}
+		w.settle()
+		m.latency.Store(true)
+		w.add("a", "b") // the first Get panics, and its item is lost
+		w.done(w.oneOf(gets, "of two Gets, of which one panics"))
+		w.add("c")
+		w.mustGet("c")
+		w.done("c")
+		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
 	}},
 	{Clause: "QUEUE-39", Name: "counted-items", Why: whyKept, Run: func(t *suite.T, e env) {
 		letsGo(t, e.metered(t, newMeter()), func(w *world, item string) { w.q.Add(item) }, func(*world) {})
@@ -195,15 +207,21 @@ var metricsCases = []suite.Case[env]{
 	}},
 }
 
-// failingMeter is a meter whose count of adds panics while fails is true.
+// failingMeter is a meter whose count of adds, or whose latency, panics the next time that it
+// is told something, if that was asked for.
 type failingMeter struct {
 	*meter
-	fails atomic.Bool
+	adds, latency atomic.Bool
 }
 
 // NewAddsMetric is part of workqueue.MetricsProvider.
 func (m *failingMeter) NewAddsMetric(name string) workqueue.CounterMetric {
-	return failingCounter{m.meter.NewAddsMetric(name), &m.fails}
+	return failingCounter{m.meter.NewAddsMetric(name), &m.adds}
+}
+
+// NewLatencyMetric is part of workqueue.MetricsProvider.
+func (m *failingMeter) NewLatencyMetric(name string) workqueue.HistogramMetric {
+	return failingHistogram{m.meter.NewLatencyMetric(name), &m.latency}
 }
 
 type failingCounter struct {
@@ -213,10 +231,42 @@ type failingCounter struct {
 
 // Inc is part of workqueue.CounterMetric.
 func (c failingCounter) Inc() {
-	if c.fails.Load() {
+	panicOnce(c.fails)
+	c.CounterMetric.Inc()
+}
+
+type failingHistogram struct {
+	workqueue.HistogramMetric
+	fails *atomic.Bool
+}
+
+// Observe is part of workqueue.HistogramMetric.
+func (h failingHistogram) Observe(v float64) {
+	panicOnce(h.fails)
+	h.HistogramMetric.Observe(v)
+}
+
+func panicOnce(fails *atomic.Bool) {
+	if fails.Swap(false) {
 		panic("the metric fails")
 	}
-	c.CounterMetric.Inc()
+}
+
+// oneOf waits for Gets of which one panics, and returns the item of the other.
+func (w *world) oneOf(gets []*getting, what string) (item string) {
+	panicked := 0
+	for _, g := range gets {
+		w.mustAwait(g.done, "each %s, returns", what)
+		if g.panicked != "" {
+			panicked++
+		} else {
+			item = g.item
+		}
+	}
+	if panicked != 1 {
+		w.t.Fatalf("%d panicked %s", panicked, what)
+	}
+	return item
 }
 
 // mustBeRunning waits until the two gauges fit workers that got their items at the given

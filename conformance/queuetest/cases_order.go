@@ -65,6 +65,27 @@ var orderCases = []suite.Case[env]{
 		w.mustGet("a", "c")
 		w.finish("Done after a panic", start(func() { w.done("a", "c") }))
 	}},
+	{Clause: "QUEUE-49", Name: "of-the-order-while-workers-wait", Why: whyPanic, Run: func(t *suite.T, e env) {
+		o := &touched{}
+		w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
+		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
+			return // it has an order of its own
+		}
+		gets := []*getting{w.startGet(), w.startGet()}
+		w.settle()
+		o.failAt("pop a")
+		w.add("a", "b") // the first Get panics, and its item stays
+		first := w.oneOf(gets, "of two Gets, of which one panics")
+		second := w.get()
+		if first == second {
+			t.Fatalf("%q came twice", first)
+		}
+		w.add(first)
+		o.failAt("push " + first)
+		w.mustPanic("Done, whose Push panics", func() { w.q.Done(first) })
+		w.done(second)
+		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
+	}},
 	{Clause: "QUEUE-28", Name: "as-the-limiter-says", Why: whyEarly, Run: func(t *suite.T, e env) {
 		l := &scripted{}
 		w, q := openRateLimiting(t, e.configured(t, contract.QueueConfig{Limiter: l}))

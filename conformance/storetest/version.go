@@ -87,6 +87,24 @@ var versionCases = []suite.Case[NewStore]{
 				is("10", "a Transaction of an object without metadata")
 			}
 		}),
+	versionCase("STORE-42", "what-left-the-store", "whoever uses a removed object again would move the cache's version",
+		func(_ *suite.T, s contract.Store, is func(want, when string)) {
+			leaves := func(how string, remove func()) {
+				obj := versioned("a", "10")
+				s.Add("a", obj)
+				remove()
+				obj.ResourceVersion = "99"
+				is("10", "a change of an object that left by "+how)
+			}
+			leaves("Delete", func() { s.Delete("a") })
+			leaves("Update", func() { s.Update("a", "no metadata") })
+			if d, ok := s.(contract.ObjectDeleter); ok {
+				leaves("DeleteWithObject of nil", func() { d.DeleteWithObject("a", nil) })
+			}
+			if b, ok := s.(contract.Transactor); ok {
+				leaves("Transaction", func() { b.Transaction(txn(contract.TransactionTypeUpdate, "a", "no metadata")) })
+			}
+		}),
 	versionCase("STORE-43", "transaction", "a batch is as new as its last event",
 		func(t *suite.T, s contract.Store, is func(want, when string)) {
 			b := transactor(t, s)

@@ -48,6 +48,6 @@ var delayClauses = []Clause{
 	{"DELAY-17", ComponentDelay, CapGranular, "Of two items whose times lie a granularity or more apart, both ready, the earlier comes out first", srcWheel},
 	{"DELAY-18", ComponentDelay, CapGranular, "Next gives a time from the earliest that waits to less than one granularity after it", srcWheel},
 	{"DELAY-19", ComponentDelay, CapAddMany, "AddMany leaves the structure as Add of each of the items does, and the slice to its caller as it was", "design"},
-	{"DELAY-21", ComponentDelay, CapRemove, "Remove takes an item out, keeps no reference to it, and reports whether it waited; the others come out as without it", srcPriorityQueue},
 	{"DELAY-20", ComponentDelay, CapArrivalOrder, "Items with the same time that were added once each come out in the order in which they were added", srcPriorityQueue},
+	{"DELAY-21", ComponentDelay, CapRemove, "Remove takes an item out, keeps no reference to it, and reports whether it waited; the others come out as without it", srcPriorityQueue},
 }

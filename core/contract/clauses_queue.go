@@ -49,5 +49,5 @@ var queueClauses = []Clause{
 	{"QUEUE-46", ComponentQueue, CapCore, "What passes through leaves nothing: the memory that a queue takes does not grow with how many items it has handed out", "design"},
 	{"QUEUE-47", ComponentQueue, CapConfigured, "A queue with priorities that is given a Turn: when Turn-1 Gets in a row have passed over the item that has been ready longest, the next Get returns it; no other Get goes by age, and with a Turn below zero none does", "design: fairness, exactly as it is asked for"},
 	{"QUEUE-48", ComponentQueue, CapCore, "A queue that has nothing to do does nothing: while it waits for an Add or for a time, it reads the clock at most ten times a second", srcDelayingQueue},
-	{"QUEUE-49", ComponentQueue, CapConfigured, "An order or a metric that panics ends the call that needed it, and not the queue: no lock stays held, and other items come as before", srcWorkqueue},
+	{"QUEUE-49", ComponentQueue, CapConfigured, "An order or a metric that panics ends the call that needed it, and not the queue: no lock stays held, workers that wait get what is ready, other items come as before, and ShutDownWithDrain waits for no item that no worker has", srcWorkqueue},
 }

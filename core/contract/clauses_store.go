@@ -60,7 +60,7 @@ var storeClauses = []Clause{
 
 	storePowerClause(40, CapResourceVersion, "LastStoreSyncResourceVersion returns the version last given to Bookmark or Replace, or that of the object last given to Add or Update, whichever was later", fromStore+" with the AtomicFIFO gate on, its default"),
 	storePowerClause(41, CapResourceVersion, "DeleteWithObject deletes the key and takes the object's resource version; Delete, and DeleteWithObject of nil, leave the version as it was", fromStore),
-	storePowerClause(42, CapResourceVersion, "A write of an object without metadata leaves the resource version as it was", fromStore),
+	storePowerClause(42, CapResourceVersion, "A write without a resource version leaves the store's as it was, whatever becomes of the object that left by it", fromStore),
 	storePowerClause(43, CapResourceVersion, "A Transaction takes the resource version of its last object", fromStore),
 
 	storeClause(44, "AddIndexers beside open reads breaks nothing: each read returns the content of one instant, and later writes succeed and keep every index true", fromInstants),
@@ -69,9 +69,9 @@ var storeClauses = []Clause{
 	storeClause(49, "What a write costs grows linearly, up to logarithms, with the index values of the objects that it touches, before and after", fromStore),
 	storeClause(50, "A deletion runs no IndexFunc on the object that it is given, which may be a tombstone, or of a type that the IndexFunc does not know", fromStore),
 
-	storeClause(52, "The error of AddIndexers for a name that the store has contains \"indexer conflict\"; that of Index, IndexKeys or ByIndex in an index NAME that it does not have contains \"Index with name NAME does not exist\"", fromStore+", whose words programs look for"),
-
 	storePowerClause(51, CapAppend, "AppendList and AppendByIndex append what List and ByIndex return to the given slice, which is the caller's afterwards; of an index that does not exist AppendByIndex returns the slice as it was, and an error", fromDesign),
+
+	storeClause(52, "The error of AddIndexers for a name that the store has contains \"indexer conflict\"; that of Index, IndexKeys or ByIndex in an index NAME that it does not have contains \"Index with name NAME does not exist\"", fromStore+", whose words programs look for"),
 }
 
 func storeClause(n int, rule, source string) Clause {

@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,8 +59,17 @@ func TestClausesAreWhole(t *testing.T) {
 		}
 	}
 	for component := range prefixes {
-		if len(contract.ClausesOf(component)) < 5 {
-			t.Errorf("%s has %d clauses", component, len(contract.ClausesOf(component)))
+		clauses := contract.ClausesOf(component)
+		if len(clauses) < 5 {
+			t.Errorf("%s has %d clauses", component, len(clauses))
+		}
+		last := 0
+		for _, c := range clauses {
+			if n, _ := strconv.Atoi(strings.TrimPrefix(c.ID, prefixes[component])); n > last {
+				last = n
+			} else {
+				t.Errorf("%s comes after number %d: LookupClause names the first and the last", c.ID, last)
+			}
 		}
 	}
 }

@@ -1,8 +1,8 @@
 package contract
 
 // ErrRequeue is the error by which the process function of a [KeyedQueue] puts its Deltas
-// back. The queue appends them at the end, as AddIfNotPresent does, unless newer Deltas
-// wait under their key. Pop then returns Err.
+// back. The queue appends them at the end, as AddIfNotPresent does. Where newer Deltas wait
+// under their key, it drops them or puts them before those. Pop then returns Err.
 //
 // client-go had this type until it dropped the readable queue. The module keeps it here
 // because v0.37 has none. Clause FIFO-46.

@@ -289,13 +289,10 @@ func (c *content) syncAll() {
 
 // replaceAll makes a list the whole content of the store in one write. Then it publishes
 // the deletions that the list implies and the list's objects in order. Of several objects
-// with one key the last counts. The error is a contract.KeyError, and then nothing was
-// changed.
-func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool) error {
-	list, items, err := c.relist(info.Objects)
-	if err != nil {
-		return err
-	}
+// with one key the last counts. Objects without a key are left out: the error joins their
+// contract.KeyErrors.
+func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool) (leftOut error) {
+	list, items, leftOut := c.relist(info.Objects)
 	version := c.store.LastStoreSyncResourceVersion()
 	if c.failures.attempt(func() { c.store.Replace(items, info.ResourceVersion) }) == nil {
 		c.wrote()
@@ -306,7 +303,7 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 			c.note(list.change(i, isInInitialList))
 		}
 		c.flush()
-		return nil
+		return leftOut
 	}
 
 	// An IndexFunc failed, as in commit. Client-go's store has the list by now, and the
@@ -323,12 +320,12 @@ func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool
 	c.store.Bookmark(info.ResourceVersion)
 	c.wrote()
 	c.flush()
-	return nil
+	return leftOut
 }
 
 // relist is a list of all objects beside what the store had when it came.
 type relist struct {
-	objs []any // the last of each key
+	objs []any // the last of each key; those without a key are left out
 	gone []contract.DeletedFinalStateUnknown
 	// Of objs, with nil for what is new. A first list does not need them and has neither.
 	keys []string
@@ -336,28 +333,38 @@ type relist struct {
 }
 
 // relist also returns the objects by key; the relist does not keep that map alive. It reads
-// the store's former state, so it must come before the write.
-func (c *content) relist(objs []any) (*relist, map[string]any, error) {
+// the store's former state, so it must come before the write. The error joins those of the
+// objects without a key.
+func (c *content) relist(objs []any) (_ *relist, _ map[string]any, leftOut error) {
 	known := c.store.ListKeys()
 	l, items := &relist{objs: objs}, make(map[string]any, len(objs))
 	if len(known) > 0 {
 		l.keys = make([]string, 0, len(objs))
 	}
-	for _, obj := range objs {
+	var failed []error
+	for i, obj := range objs {
 		key, err := c.key(obj)
 		if err != nil {
-			return nil, nil, err
+			if failed == nil {
+				l.objs = slices.Clone(objs[:i])
+			}
+			failed = append(failed, err)
+			continue
+		}
+		if failed != nil {
+			l.objs = append(l.objs, obj)
 		}
 		items[key] = obj
 		if len(known) > 0 {
 			l.keys = append(l.keys, key)
 		}
 	}
-	if len(items) < len(objs) {
-		l.keys, l.objs = lastOfEach(c.keysOf(objs), objs)
+	leftOut = errors.Join(failed...)
+	if len(items) < len(l.objs) {
+		l.keys, l.objs = lastOfEach(c.keysOf(l.objs), l.objs)
 	}
 	if len(known) == 0 {
-		return l, items, nil
+		return l, items, leftOut
 	}
 	for _, key := range known {
 		if _, listed := items[key]; !listed {
@@ -369,7 +376,7 @@ func (c *content) relist(objs []any) (*relist, map[string]any, error) {
 	for i, key := range l.keys {
 		l.olds[i], _ = c.store.Get(key)
 	}
-	return l, items, nil
+	return l, items, leftOut
 }
 
 // change is the notification of object i.

@@ -164,7 +164,6 @@ func TestContentRefuses(t *testing.T) {
 		"not a ReplacedAllInfo": {{Type: contract.ReplacedAll, Object: 1}},
 		"not a BookmarkInfo":    {{Type: contract.Bookmark, Object: 1}},
 		`unknown type "Moved"`:  {{Type: "Moved", Object: named("a", "1")}},
-		"couldn't create key":   {{Type: contract.ReplacedAll, Object: contract.ReplacedAllInfo{Objects: []any{named("a", "1"), 1}}}},
 	} {
 		if err := c.process(contract.Deltas(deltas), false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
@@ -182,5 +181,24 @@ func TestContentRefuses(t *testing.T) {
 	}
 	if got := lines(); got != "add a1" {
 		t.Errorf("told %q", got)
+	}
+}
+
+// Objects of a list that have no key cost themselves only, in a first list and in a later one.
+func TestAListWithObjectsThatHaveNoKey(t *testing.T) {
+	t.Parallel()
+	c, lines := newContent(t)
+	for _, l := range []struct{ version, want string }{{"1", "add a1, add b1, add c1"}, {"2", "update a2<1, update b2<1, update c2<1"}} {
+		list := contract.ReplacedAllInfo{Objects: []any{named("a", l.version), 1, named("b", l.version), 2, named("c", l.version)}, ResourceVersion: l.version}
+		err := c.process(contract.Deltas{{Type: contract.ReplacedAll, Object: list}}, false)
+		if key := (contract.KeyError{}); !errors.As(err, &key) || strings.Count(err.Error(), "couldn't create key") != 2 {
+			t.Errorf("error %v, want that of the two objects", err)
+		}
+		if got := lines(); got != l.want {
+			t.Errorf("told %q, want %q", got, l.want)
+		}
+		if keys := c.store.ListKeys(); len(keys) != 3 {
+			t.Errorf("the store has %q", keys)
+		}
 	}
 }

@@ -43,9 +43,10 @@ type Config struct {
 	// that led to NewController, outside of informers' own packages.
 	Name string
 	// Transform changes each object before it is queued. One goroutine at a time calls it,
-	// without tombstones. If it fails for an object, Run gets that object again: from a list
-	// by listing again, from a streaming list once more at its end, and then leaves it out.
-	// Nil: no change.
+	// without tombstones. If it fails for an object of a list, that is listed again; in a
+	// streaming list it gets the object once more at the end, which is then left out. The
+	// failure of a watched event is logged, and the FIFO does not get the event, as from
+	// client-go. Nil: no change.
 	Transform contract.TransformFunc
 
 	// FullResyncPeriod is how often ShouldResync is asked; 0: never.
@@ -261,7 +262,14 @@ func (in *intake) noteSynced() {
 func (in *intake) Name() string          { return fmt.Sprintf("Controller over %T", in.fifo) }
 func (in *intake) Done() <-chan struct{} { return in.done }
 
-func (in *intake) Transformer() contract.TransformFunc { return in.transform }
+// Transformer is the FIFO's own where the intake has none: a streaming list then leaves out
+// what that fails for, which the FIFO's Replace would refuse the whole list for.
+func (in *intake) Transformer() contract.TransformFunc {
+	if fifo, ok := in.fifo.(cache.TransformingStore); ok && in.transform == nil {
+		return fifo.Transformer()
+	}
+	return in.transform
+}
 
 func (in *intake) Add(obj any) error    { return in.put(obj, in.fifo.Add) }
 func (in *intake) Update(obj any) error { return in.put(obj, in.fifo.Update) }

@@ -238,6 +238,36 @@ func TestOneObjectIsNeverTransformed(t *testing.T) {
 	})
 }
 
+// TestTheFIFOsOwnTransformer: an object for which it fails is left out of a streaming list, as
+// with client-go's Reflector, and does not keep the controller from syncing.
+func TestTheFIFOsOwnTransformer(t *testing.T) {
+	survivePanics(t)
+	synctest.Test(t, func(t *testing.T) {
+		fifo := deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{Transformer: func(obj any) (any, error) {
+			if obj.(*corev1.Pod).Name == "pod-000001" {
+				return nil, errors.New("on purpose")
+			}
+			return obj, nil
+		}})
+		var processed []any
+		c := informer.NewController(informer.Config{FIFO: fifo, ListerWatcher: newSource(t, 3), Process: func(obj any, _ bool) error {
+			for _, d := range obj.(contract.Deltas) {
+				processed = append(processed, d.Object)
+			}
+			return nil
+		}})
+		stop := runController(t, c)
+		synctest.Wait()
+		if !c.HasSynced() {
+			t.Error("the controller has not synced")
+		}
+		stop()
+		if len(processed) != 2 {
+			t.Errorf("processed %v", processed)
+		}
+	})
+}
+
 // TestFirstListPanics: an IndexFunc panics on an object of the first list. The objects that were
 // popped with it are lost, but the informer says that it has synced.
 func TestFirstListPanics(t *testing.T) {

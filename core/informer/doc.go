@@ -14,7 +14,8 @@
 //   - LastSyncResourceVersion never names a version that the store has not been told of. It
 //     does not go back while watches succeed.
 //   - After a failure the Reflector tries again, after a jittered, exponential back-off:
-//     with a watch if the server may still serve the known version, else with a list.
+//     with a watch if the connection was refused or the server is busy (429), else with a
+//     list.
 //   - It stops promptly: no wait for a server, a clock or a back-off outlasts the context.
 //     Run returns even when the ListerWatcher ignores its context; the goroutine of that
 //     call then ends with the call.

@@ -32,7 +32,9 @@ type Options struct {
 	// Indexers are the store's first indexers.
 	Indexers contract.Indexers
 	// KeyFunc computes the keys of objects, for store and FIFO; nil means
-	// cache.DeletionHandlingMetaNamespaceKeyFunc.
+	// cache.DeletionHandlingMetaNamespaceKeyFunc. A streaming list takes objects of one
+	// namespace and name for the same one: if KeyFunc tells such objects apart, set
+	// UseWatchList to false.
 	KeyFunc contract.KeyFunc
 	// Transform changes each object before it is queued; SetTransform replaces it. See
 	// cache.TransformFunc.

@@ -317,6 +317,8 @@ func (c scripted) run(t *testing.T) {
 		calls = store.calls
 	case *powerfulTape:
 		calls = store.calls
+	case *renamingTape:
+		calls = store.calls
 	}
 	if c.calls != nil && !slices.Equal(calls, c.calls) {
 		t.Errorf("calls of the store\ngot  %q\nwant %q", calls, c.calls)

@@ -34,10 +34,16 @@ func (r *Reflector) watchList(ctx context.Context) (watch.Interface, error) {
 		items, w, err := r.stream(ctx, version)
 		switch {
 		case err == nil:
+			synced := false
+			defer func() {
+				if !synced { // or the store panicked
+					w.Stop()
+				}
+			}()
 			if err := r.syncStream(ctx, items); err != nil {
-				w.Stop() // client-go leaves it open
 				return nil, err
 			}
+			synced = true
 			return w, nil
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -123,8 +129,9 @@ func (r *Reflector) syncStream(ctx context.Context, items *initialItems) error {
 //
 // Servers send objects in the order of their keys. As long as that holds, no object can
 // come twice, so nothing is looked up and there are only the chunks. The first event that
-// is out of order, or no addition, builds the index by name, which is kept from then on.
-// client-go keeps a whole store beside the list.
+// is out of order, or no addition, builds the index by name, which is kept from then on; so
+// does a transform that changes the name or takes it away, for the server goes on to use the
+// former. client-go keeps a whole store beside the list.
 type initialItems struct {
 	chunks    [][]any // of itemsChunk, but for the last
 	version   string
@@ -166,21 +173,23 @@ type transformedStore interface {
 
 // Add appends an object, or replaces the one of its name.
 func (l *initialItems) Add(obj any) error {
-	item := obj
+	name, err := nameOf(obj)
+	if err != nil {
+		return err
+	}
+	item, renamed := obj, false
 	if l.transform != nil {
 		// Trimmed at once, objects take less memory until the list is complete.
 		if t, err := l.transform(obj); err == nil {
 			item = t
+			kept, err := nameOf(item)
+			renamed = err != nil || kept != name
 		} else {
 			item = untransformed{obj}
 		}
 	}
-	name, err := nameOf(item)
-	if err != nil {
-		return err
-	}
 	if l.index == nil {
-		if len(l.chunks) == 0 || inKeyOrder(l.last, name) {
+		if !renamed && (len(l.chunks) == 0 || inKeyOrder(l.last, name)) {
 			l.last = name
 			l.append(item)
 			return nil

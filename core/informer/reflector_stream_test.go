@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/consistencydetector"
 	"k8s.io/utils/ptr"
 )
@@ -114,6 +115,54 @@ func TestWatchList(t *testing.T) {
 		cases[i].options = streaming
 	}
 	runScripts(t, cases)
+}
+
+// renamingTape transforms objects into others of another name, or into what has none.
+type renamingTape struct {
+	tape
+	to func(*corev1.Pod) any
+}
+
+func (s *renamingTape) Transformer() cache.TransformFunc {
+	return func(obj any) (any, error) { return s.to(obj.(*corev1.Pod)), nil }
+}
+
+// TestStreamOfRenamedObjects: the server goes on to use the names that a transform changes.
+func TestStreamOfRenamedObjects(t *testing.T) {
+	t.Parallel()
+	stream := []watchAnswer{sends(streamOf("9", events("ADDED a 1", "ADDED b 2", "ADDED c 3", "MODIFIED b 4", "DELETED c 5"))...)}
+	runScripts(t, []scripted{{
+		name: "other names", options: ReflectorOptions{UseWatchList: ptr.To(true)}, watches: stream,
+		store: &renamingTape{to: func(p *corev1.Pod) any { return testPod("x-"+p.Name, p.ResourceVersion) }},
+		calls: []string{"replace 9: x-a x-b"},
+	}, {
+		name: "no names", options: ReflectorOptions{UseWatchList: ptr.To(true)}, watches: stream,
+		store: &renamingTape{to: func(p *corev1.Pod) any { return p.Name }},
+		calls: []string{"replace 9: <string> <string>"},
+	}})
+}
+
+// panickingTape is a store whose Replace panics.
+type panickingTape struct{ tape }
+
+func (*panickingTape) Replace([]any, string) error { panic("on purpose") }
+
+// TestStreamIsClosedAfterAPanic: where panics are survived, each attempt would leave a watch.
+func TestStreamIsClosedAfterAPanic(t *testing.T) {
+	t.Parallel()
+	s := &script{watches: []watchAnswer{sends(streamOf("5", events("ADDED a 3"))...)}}
+	r := NewReflector(s, &corev1.Pod{}, &panickingTape{}, ReflectorOptions{UseWatchList: ptr.To(true)})
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the Reflector hides the panic")
+			}
+		}()
+		_ = r.ListAndWatchWithContext(t.Context())
+	}()
+	if len(s.opened) != 1 || s.opened[0].stops.Load() != 1 {
+		t.Errorf("%d watches were opened, and not stopped", len(s.opened))
+	}
 }
 
 // TestSilentStreamIsWarnedOf: every ten seconds without an event.

@@ -50,7 +50,11 @@ func WithThreadSafeStoreMetrics(identifier InformerNameAndResource, metricsProvi
 	return func(c *threadSafeConfig) {
 		// An empty store of client-go's publishes the version that it is told, in client-go's way.
 		publisher := clientgo.NewThreadSafeStore(Indexers{}, Indices{}, clientgo.WithThreadSafeStoreMetrics(identifier, providerOr(metricsProvider)))
-		c.publish = publisher.Bookmark
+		c.publish = func(version string) {
+			if identifier.Reserved() {
+				publisher.Bookmark(version)
+			}
+		}
 	}
 }
 

@@ -136,8 +136,7 @@ func TestADeletedObjectMayBeUsedAgain(t *testing.T) {
 	}
 }
 
-// A read allocates its result only; a write a version and a resource version, as the
-// package promises.
+// A read allocates its result only, and a write a version, as the package promises.
 func TestAllocations(t *testing.T) {
 	s := lockfree.New(contract.Indexers{"namespace": cache.MetaNamespaceIndexFunc})
 	for i := range 100 {

@@ -184,6 +184,15 @@ func (c *core) setResourceVersion(n *version) {
 	c.resourceVersion.newest.Store(n)
 }
 
+// keepResourceVersion keeps the resource version in a write that does not set it. The object
+// that has it may leave the store with this write, and its owner may then change it.
+func (c *core) keepResourceVersion() {
+	n := c.resourceVersion.newest.Load()
+	if _, is := n.obj.(bookmark); !is {
+		c.setResourceVersion(c.versionOf(bookmark(n.resourceVersion())))
+	}
+}
+
 // versionOf returns a version of the write under way that is no key's, for setResourceVersion.
 func (c *core) versionOf(obj any) *version { return &version{obj: obj, seq: c.write.seq} }
 

@@ -22,6 +22,8 @@ func (s *Store) Update(key string, obj any) {
 	n := v.put(w, v.keys.word(key), key, obj, v.indexes, &w.indexValues)
 	if known {
 		v.setResourceVersion(n)
+	} else {
+		v.keepResourceVersion()
 	}
 	v.commit()
 }
@@ -50,6 +52,8 @@ func (s *Store) DeleteWithObject(key string, obj any) {
 	v.remove(w, v.keys.word(key), key)
 	if known {
 		v.setResourceVersion(v.versionOf(bookmark(rv)))
+	} else {
+		v.keepResourceVersion()
 	}
 	v.commit()
 	v.shrinkKeys()
@@ -87,6 +91,8 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	}
 	if known {
 		v.setResourceVersion(v.versionOf(bookmark(rv)))
+	} else {
+		v.keepResourceVersion()
 	}
 	v.commit()
 	v.shrinkKeys()

@@ -15,7 +15,7 @@ import (
 //
 // All methods may be called by any number of goroutines. Several may Pop, but
 // events are then processed in no certain order. process may call every method but
-// Pop and PopBatch. The transformer runs one call at a time. KnownObjects is
+// Pop, PopBatch and, without [Options].Atomic, Waiting. The transformer runs one call at a time. KnownObjects is
 // consulted only while no process runs, and must not call the FIFO.
 type InOrder struct {
 	engine

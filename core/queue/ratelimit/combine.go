@@ -89,9 +89,9 @@ func NewWithMaxWait[T comparable](limiter contract.RateLimiter[T], max time.Dura
 	return &WithMaxWait[T]{RateLimiter: limiter, max: notNegative(max)}
 }
 
-// When returns the other limiter's delay, at most max.
+// When returns the other limiter's delay, at most max and not below zero.
 func (r *WithMaxWait[T]) When(item T) time.Duration {
-	return min(r.RateLimiter.When(item), r.max)
+	return min(notNegative(r.RateLimiter.When(item)), r.max)
 }
 
 // DefaultController returns client-go's default limiter for controllers. Each item backs

@@ -30,8 +30,8 @@ func (d oneDepth) Dec(int) { d.gauge.Dec() }
 
 // metrics keeps a queue's six metrics; the seventh, retries, is the delaying
 // queue's. A nil *metrics does nothing. The queue calls added, raised, got and done
-// under its lock, which they unlock if they panic. A queue without priorities passes 0 as the
-// priority. Memory: one time for each item that is ready or processed.
+// under its lock, and a panic of theirs leaves it usable (see guard). A queue without priorities
+// passes 0 as the priority. Memory: one time for each item that is ready or processed.
 type metrics[T comparable] struct {
 	clock clock.WithTicker
 
@@ -45,10 +45,10 @@ type metrics[T comparable] struct {
 	addedAt map[T]time.Time
 	gotAt   map[T]time.Time
 
-	queueLock sync.Locker // which guards what added, got and done write
-	stopOnce  sync.Once
-	stopCh    chan struct{}
-	loop      sync.WaitGroup
+	queue    guard // its lock guards what added, got and done write
+	stopOnce sync.Once
+	stopCh   chan struct{}
+	loop     sync.WaitGroup
 }
 
 func newMetrics[T comparable](cfg Config[T], priorities bool) *metrics[T] {
@@ -81,11 +81,11 @@ func (m *metrics[T]) added(item T, priority int) {
 	if m == nil {
 		return
 	}
-	guard(m.queueLock, func() {
+	m.queue.call(func() {
 		m.adds.Inc()
 		m.depth.Inc(priority)
 		m.addedAt[item] = m.clock.Now()
-	})
+	}, nil)
 }
 
 // raised moves an item, which was added and not yet got, to another priority.
@@ -93,18 +93,19 @@ func (m *metrics[T]) raised(from, to int) {
 	if m == nil {
 		return
 	}
-	guard(m.queueLock, func() {
+	m.queue.call(func() {
 		m.depth.Dec(from)
 		m.depth.Inc(to)
-	})
+	}, nil)
 }
 
-// got counts an item that a worker gets.
-func (m *metrics[T]) got(item T, priority int) {
+// got counts an item that a worker gets. If a metric panics, the worker does not get it, and
+// lost is called with it.
+func (m *metrics[T]) got(item T, priority int, lost func(T)) {
 	if m == nil {
 		return
 	}
-	guard(m.queueLock, func() {
+	m.queue.call(func() {
 		now := m.clock.Now()
 		m.depth.Dec(priority)
 		if at, known := m.addedAt[item]; known { // an item that does not equal itself is not found
@@ -112,7 +113,7 @@ func (m *metrics[T]) got(item T, priority int) {
 			delete(m.addedAt, item)
 		}
 		m.gotAt[item] = now
-	})
+	}, func() { lost(item) })
 }
 
 // done counts an item that its worker is done with.
@@ -120,18 +121,18 @@ func (m *metrics[T]) done(item T) {
 	if m == nil {
 		return
 	}
-	guard(m.queueLock, func() {
+	m.queue.call(func() {
 		m.workDuration.Observe(m.clock.Since(m.gotAt[item]).Seconds())
 		delete(m.gotAt, item)
-	})
+	}, nil)
 }
 
 // start sets the gauges of running work every unfinishedPeriod, until stop.
-func (m *metrics[T]) start(queueLock sync.Locker) {
+func (m *metrics[T]) start(queue guard) {
 	if m == nil {
 		return
 	}
-	m.queueLock = queueLock
+	m.queue = queue
 	ticker := m.clock.NewTicker(unfinishedPeriod)
 	m.loop.Go(func() {
 		defer ticker.Stop()
@@ -147,8 +148,8 @@ func (m *metrics[T]) start(queueLock sync.Locker) {
 }
 
 func (m *metrics[T]) setRunning() {
-	m.queueLock.Lock()
-	defer m.queueLock.Unlock()
+	m.queue.lock.Lock()
+	defer m.queue.lock.Unlock()
 	now := m.clock.Now()
 	var total, oldest float64 // seconds: the sum may be more than a Duration holds
 	for _, since := range m.gotAt {

@@ -80,7 +80,7 @@ func NewPriority[T comparable](limiter contract.RateLimiter[T], newHeap func() c
 	q.mu.items = newTable[T, rank[T]]()
 	q.mu.levels = newLevels[T](max(0, cfg.Turn))
 	q.mu.times = withIntake(newHeap())
-	q.metrics.start(&q.mu.lock)
+	q.metrics.start(guard{&q.mu.lock, &q.mu.workers})
 	q.alarm.start(q.clock, q.ripen)
 	return q
 }
@@ -149,27 +149,21 @@ func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int, readyAt 
 	}
 	at := q.mu.items.find(item, hash)
 	n := *at
+	switch {
+	case n == nil || n.state == processing: // the priority that it was handed out with counts no more
+	case n.state&dirty != 0:
+		q.raiseLocked(n, priority)
+		return false
+	default:
+		priority = max(priority, n.more.priority)
+	}
+	if readyAt.IsZero() {
+		q.metrics.added(item, priority) // before anything is noted: it may panic
+	}
 	if n == nil {
 		n = q.mu.items.insert(at, item, hash)
-		n.more.priority = priority
-	} else if n.state == processing {
-		n.more.priority = priority // the one that it was handed out with counts no more
 	}
-	switch {
-	case n.state == dirty:
-		if priority > n.more.priority {
-			q.metrics.raised(n.more.priority, priority)
-			q.mu.levels.raise(n, priority)
-		}
-		return false
-	case n.state&dirty != 0:
-		if priority > n.more.priority {
-			q.metrics.raised(n.more.priority, priority)
-			n.more.priority = priority
-		}
-		return false
-	}
-	n.more.priority = max(n.more.priority, priority)
+	n.more.priority = priority
 	if readyAt.IsZero() {
 		q.readyLocked(n)
 		return false
@@ -183,9 +177,22 @@ func (q *PriorityQueue[T]) addLocked(item T, hash uint64, priority int, readyAt 
 	return q.mu.armed.IsZero() || readyAt.Before(q.mu.armed)
 }
 
-// readyLocked makes a node ready, at its Done if a worker has it. It must not be ready yet.
+// raiseLocked gives a node that is ready, or will be at its Done, a higher priority.
+func (q *PriorityQueue[T]) raiseLocked(n *ranked[T], priority int) {
+	if priority <= n.more.priority {
+		return
+	}
+	q.metrics.raised(n.more.priority, priority)
+	if n.state == dirty {
+		q.mu.levels.raise(n, priority)
+	} else {
+		n.more.priority = priority
+	}
+}
+
+// readyLocked makes a node ready, at its Done if a worker has it. It must not be ready yet, and
+// be counted as added.
 func (q *PriorityQueue[T]) readyLocked(n *ranked[T]) {
-	q.metrics.added(n.item, n.more.priority) // before anything is noted: it may panic
 	n.state = n.state&^waiting | dirty
 	if n.state == dirty {
 		q.mu.levels.push(n)
@@ -235,6 +242,7 @@ func (q *PriorityQueue[T]) ripenLocked(item T, now time.Time) {
 		n.more.readyAt = readyAt
 		q.mu.times.Add(item, readyAt)
 	default:
+		q.metrics.added(item, n.more.priority)
 		q.readyLocked(n)
 	}
 }
@@ -295,7 +303,7 @@ func (q *PriorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 	n.state = processing
 	item, priority = n.item, n.more.priority
 	wake := q.mu.tookLocked()
-	q.metrics.got(item, priority)
+	q.metrics.got(item, priority, q.loseLocked)
 	q.mu.Unlock()
 	if wake {
 		q.mu.nonEmpty.Signal()
@@ -322,6 +330,20 @@ func (q *PriorityQueue[T]) doneLocked(item T, hash uint64) (wake bool) {
 		return false
 	}
 	q.metrics.done(item)
+	q.releaseLocked(at)
+	return q.mu.needsWakeLocked()
+}
+
+// loseLocked ends the processing of an item that no worker got, for a metric panicked.
+func (q *PriorityQueue[T]) loseLocked(item T) {
+	if at := q.mu.items.find(item, q.mu.items.hashOf(item)); *at != nil { // nil where it does not equal itself
+		q.releaseLocked(at)
+	}
+}
+
+// releaseLocked takes an item off its worker.
+func (q *PriorityQueue[T]) releaseLocked(at **ranked[T]) {
+	n := *at
 	n.state &^= processing
 	switch n.state {
 	case dirty:
@@ -329,12 +351,11 @@ func (q *PriorityQueue[T]) doneLocked(item T, hash uint64) (wake bool) {
 		q.mu.ready++
 	case 0:
 		if times, removes := q.mu.times.(contract.RemovingDelayHeap[T]); removes && !n.more.readyAt.IsZero() {
-			times.Remove(item) // it was added before its time
+			times.Remove(n.item) // it was added before its time
 		}
 		q.mu.items.remove(at)
 	}
 	q.mu.workers.doneLocked()
-	return q.mu.needsWakeLocked()
 }
 
 // Forget makes the limiter forget item's failures. Done is still due.
@@ -344,8 +365,8 @@ func (q *PriorityQueue[T]) Forget(item T) { q.limiter.Forget(item) }
 func (q *PriorityQueue[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }
 
 // ShutDown makes the queue ignore what is added from now on, and drops what waits
-// for its time. Workers get what is ready and then learn that the queue is shut
-// down. It may be called again.
+// for its time; its memory goes with the queue. Workers get what is ready and then learn that
+// the queue is shut down. It may be called again.
 func (q *PriorityQueue[T]) ShutDown() { q.shutDown(false) }
 
 // ShutDownWithDrain is ShutDown, and returns once no worker has an item. A ShutDown

@@ -56,7 +56,8 @@ type plain[T comparable] = node[T, struct{}]
 // Config.Order is set. Add and Done look up once, with a hash computed before they lock.
 //
 // The order and the metrics are the caller's code and run under the lock. A panic of theirs
-// ends the call, and the queue goes on (see guarded).
+// ends the call, and the queue goes on (see guard): an item whose Get ended so is lost, as in
+// client-go's queue, and comes again when it is added again.
 type Queue[T comparable] struct {
 	metrics *metrics[T] // nil counts nothing
 
@@ -76,10 +77,11 @@ func New[T comparable](cfg Config[T]) *Queue[T] {
 	q := &Queue[T]{metrics: newMetrics(cfg, false)}
 	q.mu.workers.init(&q.mu.lock)
 	q.mu.items = newTable[T, struct{}]()
+	callers := guard{&q.mu.lock, &q.mu.workers}
 	if cfg.Order != nil {
-		q.mu.order = guarded[T]{cfg.Order, &q.mu.lock}
+		q.mu.order = guarded[T]{cfg.Order, callers}
 	}
-	q.metrics.start(&q.mu.lock)
+	q.metrics.start(callers)
 	return q
 }
 
@@ -189,7 +191,7 @@ func (q *Queue[T]) Get() (item T, shutdown bool) {
 	n.state = processing
 	item = n.item
 	wake := q.mu.tookLocked()
-	q.metrics.got(item, 0)
+	q.metrics.got(item, 0, q.loseLocked)
 	q.mu.Unlock()
 	if wake {
 		q.mu.nonEmpty.Signal()
@@ -209,7 +211,17 @@ func (q *Queue[T]) popLocked() *plain[T] {
 	if *at == nil {
 		return q.mu.items.insert(at, item, hash)
 	}
+	if (*at).state&processing != 0 {
+		q.mu.processing-- // given twice, it counts once: the first Done ends both
+	}
 	return *at
+}
+
+// loseLocked ends the processing of an item that no worker got, for a metric panicked.
+func (q *Queue[T]) loseLocked(item T) {
+	if at := q.mu.items.find(item, q.mu.items.hashOf(item)); *at != nil { // nil where it does not equal itself
+		q.releaseLocked(at)
+	}
 }
 
 // Done says that the caller has processed item. If item was added meanwhile it
@@ -231,14 +243,20 @@ func (q *Queue[T]) doneLocked(item T, hash uint64) (wake bool) {
 		return false
 	}
 	q.metrics.done(item)
-	if n.state&dirty != 0 {
-		n.state = dirty
-		q.pushLocked(n)
-	} else {
-		q.mu.items.remove(at)
-	}
-	q.mu.workers.doneLocked()
+	q.releaseLocked(at)
 	return q.mu.needsWakeLocked()
+}
+
+// releaseLocked takes an item off its worker.
+func (q *Queue[T]) releaseLocked(at **plain[T]) {
+	q.mu.workers.doneLocked() // first, for a Push may panic
+	n := *at
+	if n.state&dirty == 0 {
+		q.mu.items.remove(at)
+		return
+	}
+	n.state = dirty
+	q.pushLocked(n)
 }
 
 // ShutDown makes the queue ignore what is added from now on. Workers get what is

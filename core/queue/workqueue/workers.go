@@ -44,6 +44,12 @@ func (w *workers) needsWakeLocked() bool {
 	return true
 }
 
+// wakeAllLocked wakes every goroutine that waits for an item. Those that find none wait again.
+func (w *workers) wakeAllLocked() {
+	w.waking = w.waiting
+	w.nonEmpty.Broadcast()
+}
+
 // awaitLocked waits until an item is ready. It returns false if the queue is shut down and
 // no item is ready. Before it sleeps it lets other goroutines run once. Under load they
 // bring an item, and that is cheaper than to be put to sleep and woken.
@@ -84,8 +90,7 @@ func (w *workers) shutDownLocked(drain bool) {
 	explore.Point("shutDown.over")
 	w.over.Store(true)
 	w.draining = drain
-	w.waking = w.waiting
-	w.nonEmpty.Broadcast()
+	w.wakeAllLocked()
 	w.idle.Broadcast()
 	for w.draining && w.processing > 0 {
 		w.idle.Wait()
