@@ -205,6 +205,9 @@ func (o *serveOptions) plan() (plan, error) {
 		}
 		p := plan{trace: trace, what: fmt.Sprintf("%d events of %s", len(trace.Events), o.trace), nodes: apiserver.TraceNodes(trace)}
 		if o.nodes > 0 {
+			if slices.ContainsFunc(trace.Resources, func(r load.TraceResource) bool { return r.GVR() == apiserver.Nodes }) {
+				return plan{}, fmt.Errorf("--nodes %d: the trace %s has nodes of its own, which are served: leave --nodes out", o.nodes, o.trace)
+			}
 			p.nodes = synthetic.Generate(synthetic.ObjectSpec{Kind: synthetic.KindNode, Count: o.nodes}, o.seed).All()
 		}
 		o.server.ClusterScoped = map[schema.GroupVersionResource]bool{}

@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"encoding/binary"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -258,6 +260,34 @@ func TestHonestPodTracesAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	readWithRoomToSpare(t, file.Bytes())
+}
+
+// Regular names and times compress by far more than what reading them takes. The writer's
+// output for them can be read.
+func TestRegularPodTracesAreRead(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string]func(i, event int) time.Duration{
+		"all at once":        func(_, event int) time.Duration { return time.Duration(event) * time.Second },
+		"one every second":   func(i, _ int) time.Duration { return time.Duration(i) * time.Second },
+		"batches of hundred": func(i, _ int) time.Duration { return time.Duration(i/100) * time.Minute },
+	} {
+		lives := &PodTrace{Source: "x", Seed: 1, Compress: 1}
+		for i := range 20_000 {
+			lives.Pods = append(lives.Pods, TracePod{Namespace: "default", Name: fmt.Sprintf("worker-%d", i), CPUMilli: 1000, MemoryMiB: 1024, QOS: "LS"})
+			for k, e := range []PodEvent{{Type: TraceCreated}, {Type: TraceScheduled, Node: "node-1"}, {Type: TracePhase, Phase: "Running"}, {Type: TraceDeleted}} {
+				e.At, e.Pod = at(i, k), i
+				lives.Events = append(lives.Events, e)
+			}
+		}
+		slices.SortStableFunc(lives.Events, func(a, b PodEvent) int { return cmp.Compare(a.At, b.At) })
+		var file bytes.Buffer
+		if err := WritePodTrace(&file, lives); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if tr := readWithRoomToSpare(t, file.Bytes()); len(tr.Events)+len(tr.Initial) != len(lives.Events) {
+			t.Errorf("%s: %d events and %d objects of %d events", name, len(tr.Events), len(tr.Initial), len(lives.Events))
+		}
+	}
 }
 
 // Packed files are read, or the error names their format.

@@ -51,7 +51,7 @@ func (im *importer) rejectOverlaps(file string, of recording) {
 	last := make(map[string]*csvPod, len(im.pods))
 	im.pods = slices.DeleteFunc(im.pods, func(p csvPod) bool {
 		before, known := last[p.Key()]
-		if known && (of.outlives(*before) || p.created < before.deleted || before.deleted <= of.start) {
+		if known && (of.outlives(*before) || p.created < before.deleted || before.deleted <= of.start && p.created <= of.start) {
 			_ = im.reject(&RowError{ // nil for a row
 				File: file, Line: p.line, Column: fieldName, Value: p.Name, Problem: "the name is taken by a pod that is alive",
 				Allowed: fmt.Sprintf("another name than on line %d, or times outside of that pod's life", before.line),

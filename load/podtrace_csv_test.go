@@ -230,3 +230,18 @@ func TestProductionTrace(t *testing.T) {
 	}
 	t.Logf("%+v", info)
 }
+
+// A name may come again once its pod is deleted, also where that is the first thing that happens
+// in the file.
+func TestImportOfANameThatComesAgain(t *testing.T) {
+	t.Parallel()
+	for _, rows := range []string{
+		"web-0,,100\nweb-0,105,\nb,110,\n",
+		"a,0,0\na,10,20\nb,5,30\n",
+	} {
+		tr, report, err := importText("name,creation_time,deletion_time\n"+rows, ImportOptions{})
+		if err != nil || report.Pods != 3 || len(tr.Pods) != 3 {
+			t.Errorf("%q: %v", rows, err)
+		}
+	}
+}

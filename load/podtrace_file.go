@@ -53,15 +53,61 @@ type (
 )
 
 // WritePodTrace writes a trace in a format that ReadTrace reads. It refuses an invalid
-// trace.
+// trace. It encodes the trace twice: names and times that are regular compress so well that
+// ReadTrace would refuse the file for what it takes to read (see ErrTraceTooLarge), and are
+// then not compressed.
 func WritePodTrace(w io.Writer, t *PodTrace) error {
-	if err := t.Validate(); err != nil {
+	err := t.Validate()
+	level, readable := gzip.DefaultCompression, false
+	if err == nil {
+		readable, err = writePodTrace(io.Discard, t, level)
+	}
+	if !readable {
+		level = gzip.NoCompression
+	}
+	if err == nil {
+		_, err = writePodTrace(w, t, level)
+	}
+	if err != nil {
 		return fmt.Errorf("write the trace: %w", err)
 	}
-	zip := gzip.NewWriter(w)
+	return nil
+}
+
+// readingCost counts what podTraceReader will charge for the lines that are written to it, each
+// by one call.
+type readingCost int64
+
+func (c *readingCost) Write(line []byte) (int, error) {
+	*c += readingCost(int64(len(line))*unzippedB + jsonCost(line) + podEventB)
+	return len(line), nil
+}
+
+// writtenBytes counts what is written.
+type writtenBytes struct {
+	io.Writer
+	n int64
+}
+
+func (w *writtenBytes) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	w.n += int64(n)
+	return n, err
+}
+
+// writePodTrace writes a valid trace. readable says that a reader, at each line, is charged no
+// more than three quarters of what the bytes before it allow.
+func writePodTrace(w io.Writer, t *PodTrace, level int) (readable bool, err error) {
+	file := &writtenBytes{Writer: w}
+	zip, err := gzip.NewWriterLevel(file, level)
+	if err != nil {
+		return false, err
+	}
+	var cost readingCost
+	readable = true
 	sum := sha256.New()
-	enc := json.NewEncoder(io.MultiWriter(zip, sum))
-	err := enc.Encode(podTraceHeader{traceFormat, PodTraceVersion, t.Source, t.Seed, t.Compress, t.Initial})
+	enc := json.NewEncoder(io.MultiWriter(zip, sum, &cost))
+	err = enc.Encode(podTraceHeader{traceFormat, PodTraceVersion, t.Source, t.Seed, t.Compress, t.Initial})
 	for _, e := range t.Events {
 		if err != nil {
 			break
@@ -72,15 +118,13 @@ func WritePodTrace(w io.Writer, t *PodTrace) error {
 			line.Record = &t.Pods[e.Pod]
 		}
 		err = enc.Encode(line)
+		readable = readable && int64(cost) <= memoryLimit(file.n)/4*3
 	}
 	if err == nil {
 		events := len(t.Events)
 		err = json.NewEncoder(zip).Encode(podTraceTrailer{&events, hex.EncodeToString(sum.Sum(nil))})
 	}
-	if err = errors.Join(err, zip.Close()); err != nil {
-		return fmt.Errorf("write the trace: %w", err)
-	}
-	return nil
+	return readable, errors.Join(err, zip.Close())
 }
 
 // podTraceReader reads and checks the output of WritePodTrace; a trace read without an

@@ -78,6 +78,38 @@ func TestCutGzippedRecording(t *testing.T) {
 	}
 }
 
+// A gzipped file is damaged in its middle, or in its checksum at the end: what was read before
+// is saved.
+func TestCorruptGzippedRecording(t *testing.T) {
+	t.Parallel()
+	data := aRecording(t)
+	whole := readWhole(t, data)
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	if _, err := zip.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	saves := 0
+	for at := packed.Len() / 3; at < packed.Len(); at++ {
+		bad := bytes.Clone(packed.Bytes())
+		bad[at] ^= 0x20
+		saved, err := ReadTrace("bad.trace.gz", bytes.NewReader(bad))
+		if err != nil && !errors.As(err, new(*TraceDamage)) { // a bit that only fills up the last byte changes nothing
+			t.Fatalf("byte %d of %d is changed: %v", at, packed.Len(), err)
+		}
+		if saved != nil {
+			isPrefix(t, saved, whole)
+			saves++
+		}
+	}
+	if saves == 0 {
+		t.Error("nothing was saved")
+	}
+}
+
 // Every byte is changed: each change is noticed, and the records before it are saved.
 func TestCorruptRecording(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/flate"
+	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -55,6 +56,10 @@ func readBlocks(in *bufio.Reader, b *budget, text io.Writer) (*Trace, error) {
 // damaged adds how far the reader came; errors that are not the file's fault stay
 // unchanged.
 func (r *blockReader) damaged(err error) error {
+	var flateErr flate.CorruptInputError
+	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &flateErr) { // of a file that is gzipped as a whole
+		err = corrupt("gzip: %w", err)
+	}
 	if !errors.Is(err, ErrTraceTruncated) && !errors.Is(err, ErrTraceCorrupt) {
 		return err
 	}

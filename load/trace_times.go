@@ -39,7 +39,8 @@ func ReadTraceTimes(path string, n int) (*Trace, error) {
 
 // Times returns the trace of a cluster n times as large: n copies of the trace side by side.
 // The first keeps its names; in copy k the namespaces, cluster-scoped objects and nodes have
-// the suffix -k, so that namespaces and nodes hold as many objects as before. Each copy
+// the suffix -k, or -copy-k where the trace has such names itself, so that namespaces and
+// nodes hold as many objects as before. Each copy
 // begins a tenth of the span, divided by n, after the one before it: their bursts do not
 // coincide, and nearly n times as many objects live at once. Resource versions are numbered
 // anew. Notes are those of the first copy. With n of 1 it returns the trace itself.
@@ -54,6 +55,19 @@ func (t *Trace) Times(n int) (*Trace, error) {
 	if n < 1 || each > 0 && n > MostTimesEvents/each {
 		return nil, fmt.Errorf("%d times its %d objects and events: use 1 to %d times", n, each, max(1, MostTimesEvents/max(1, each)))
 	}
+	var err error
+	for _, separator := range []string{"-", "-copy-"} {
+		out := t.times(n, separator)
+		if err = out.Validate(); err == nil {
+			return out, nil
+		}
+	}
+	return nil, fmt.Errorf("%d copies meet in their names, whose suffixes are -2 or -copy-2 and so on: %w", n, err)
+}
+
+// times makes the copies without a check. Copies meet if the trace has names that differ by a
+// copy's suffix.
+func (t *Trace) times(n int, separator string) *Trace {
 	out := &Trace{TraceHeader: t.TraceHeader, Notes: t.Notes, Ended: t.Ended}
 	out.Source = fmt.Sprintf("%s, %d times over", t.Source, n)
 	shift := time.Duration(float64(t.Span()) * timesShift / float64(n))
@@ -63,12 +77,12 @@ func (t *Trace) Times(n int) (*Trace, error) {
 	out.Length = t.Length + shift*time.Duration(n-1)
 	for _, e := range t.Initial {
 		for k := range n {
-			out.Initial = append(out.Initial, e.copied(t.Resources[e.Resource], k))
+			out.Initial = append(out.Initial, e.copied(t.Resources[e.Resource], k, separator))
 		}
 	}
 	for k := range n {
 		for _, e := range t.Events {
-			c := e.copied(t.Resources[e.Resource], k)
+			c := e.copied(t.Resources[e.Resource], k, separator)
 			c.At += shift * time.Duration(k)
 			out.Events = append(out.Events, c)
 		}
@@ -81,17 +95,17 @@ func (t *Trace) Times(n int) (*Trace, error) {
 	for i := range out.Events {
 		synthetic.Accessor(out.Events[i].Object).SetResourceVersion(strconv.Itoa(len(out.Initial) + i + 1))
 	}
-	return out, nil
+	return out
 }
 
 // copied is the event of copy k, counted from 0, of an object of its own.
-func (e TraceEvent) copied(of TraceResource, k int) TraceEvent {
+func (e TraceEvent) copied(of TraceResource, k int, separator string) TraceEvent {
 	obj, meta := shallow(e.Object)
 	e.Object = obj
 	if k == 0 {
 		return e
 	}
-	suffix := "-" + strconv.Itoa(k+1)
+	suffix := separator + strconv.Itoa(k+1)
 	if of.Namespaced {
 		meta.SetNamespace(meta.GetNamespace() + suffix)
 	} else {

@@ -2,15 +2,18 @@ package load
 
 import (
 	"bytes"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -102,6 +105,33 @@ func TestTimesOfARecording(t *testing.T) {
 	}
 	if spec["nodeName"] != "n" || node.GetName() != "n" || one.Events[0].Object.(*unstructured.Unstructured).GetResourceVersion() != "9" {
 		t.Error("the trace itself was changed")
+	}
+}
+
+// A trace may have namespaces and nodes with a copy's suffix already: the copies get another.
+func TestTimesOfNamesThatEndInNumbers(t *testing.T) {
+	t.Parallel()
+	one := &Trace{TraceHeader: TraceHeader{Source: "a test", Compress: 1, Resources: []TraceResource{podsResource, {Version: "v1", Resource: "nodes", Kind: "Node"}}}}
+	for i, key := range []string{"team/p", "team-2/p"} {
+		ns, name, _ := strings.Cut(key, "/")
+		one.Initial = append(one.Initial, TraceEvent{Type: watch.Added, Key: key, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, ResourceVersion: strconv.Itoa(i + 1)}}})
+	}
+	got, err := one.Times(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{}
+	for _, e := range got.Initial {
+		keys[e.Key] = true
+	}
+	if want := map[string]bool{"team/p": true, "team-2/p": true, "team-copy-2/p": true, "team-2-copy-2/p": true}; !maps.Equal(keys, want) {
+		t.Errorf("the copies have %v, want %v", keys, want)
+	}
+	for _, key := range []string{"team-copy-2/p"} {
+		one.Initial = append(one.Initial, TraceEvent{Type: watch.Added, Key: key, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-copy-2", Name: "p", ResourceVersion: "3"}}})
+	}
+	if _, err := one.Times(2); err == nil || !strings.Contains(err.Error(), "-copy-2") {
+		t.Errorf("copies that meet whatever their suffix: %v", err)
 	}
 }
 

@@ -38,8 +38,8 @@ func (p *Plan) traceWorkloads(path string, given []load.Workload) ([]load.Worklo
 	if err != nil {
 		return nil, err
 	}
-	if len(trace.Initial)+len(trace.Events) == 0 {
-		return nil, fmt.Errorf("trace %s: there is nothing in it: record for longer", path)
+	if len(trace.Events) == 0 {
+		return nil, fmt.Errorf("trace %s: nothing happens in it, it has %d objects and no event: record for longer", path, len(trace.Initial))
 	}
 	info := trace.Info()
 	compress := cmp.Or(p.options.Compress, 1)

@@ -331,3 +331,34 @@ func TestControllerRuntimeClient(t *testing.T) {
 		t.Errorf("deleting all: %v, %d nodes left", err, len(f.nodes.Snapshot()))
 	}
 }
+
+// TestAnUpdateOfATerminatingPod: a recorded pod that waits for its kubelet is still there after
+// an update, and a DELETE of a client takes it away.
+func TestAnUpdateOfATerminatingPod(t *testing.T) {
+	t.Parallel()
+	pod := smallPod("a", "one")
+	since, grace := metav1.Now(), int64(30)
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &since, &grace
+	f := start(t, []runtime.Object{pod}, Options{}, synthetic.SourceOptions{})
+	config := f.RESTConfig()
+	h := must[*http.Client](t)(newHTTPClient(t, config))
+	c := must[client.Client](t)(client.New(config, client.Options{Scheme: scheme.Scheme, HTTPClient: h}))
+	ctx := within(t)
+	var got corev1.Pod
+	if err := c.Get(ctx, client.ObjectKeyFromObject(pod), &got); err != nil {
+		t.Fatal(err)
+	}
+	got.Labels = map[string]string{"app": "x"}
+	if err := c.Update(ctx, &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Get(ctx, client.ObjectKeyFromObject(pod), &got); err != nil || got.Labels["app"] != "x" {
+		t.Errorf("after an update: %v, labels %v", err, got.Labels)
+	}
+	if err := c.Delete(ctx, &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Get(ctx, client.ObjectKeyFromObject(pod), &got); !apierrors.IsNotFound(err) {
+		t.Errorf("after a DELETE: %v, want it gone", err)
+	}
+}

@@ -153,7 +153,7 @@ func (s *Server) modify(t target, dry bool, change func(current runtime.Object) 
 		}
 		m = accessorOf(next)
 		var written runtime.Object
-		if m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 {
+		if lastFinalizerGone(was, m) {
 			written, err = r.source.DeleteFrom(t.key(), was.GetResourceVersion())
 		} else {
 			written, err = r.source.UpdateFrom(next, was.GetResourceVersion())
@@ -162,6 +162,13 @@ func (s *Server) modify(t target, dry bool, change func(current runtime.Object) 
 			return written, forResource(err, t)
 		}
 	}
+}
+
+// lastFinalizerGone reports whether an update ends the wait of an object that is being deleted.
+// One with a grace period, such as a pod of a recording, waits for its kubelet's DELETE.
+func lastFinalizerGone(was, m metav1.Object) bool {
+	grace := was.GetDeletionGracePeriodSeconds()
+	return was.GetDeletionTimestamp() != nil && (grace == nil || *grace == 0) && len(m.GetFinalizers()) == 0
 }
 
 // precondition compares the UID and the version that a request names, if any, with those of

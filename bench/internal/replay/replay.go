@@ -179,12 +179,13 @@ func (f feeder) apply(ctx context.Context, target traceTarget, trace *load.Trace
 // series summarises the feeding, which took so long until the last event had passed the
 // whole component.
 func (f feeder) series(trace *load.Trace, speed float64, took time.Duration) record.Series {
-	span := max(1, time.Duration(float64(trace.Span())*speed))
 	s := record.Series{Group: "replay", Op: "apply", Goroutines: 1, Values: map[string]float64{
-		metrics.Offered:     float64(len(trace.Events)) / span.Seconds(),
-		metrics.Achieved:    float64(f.delay.Count()) / took.Seconds(),
-		metrics.AchievedPct: min(100, 100*span.Seconds()/took.Seconds()),
+		metrics.Achieved: float64(f.delay.Count()) / took.Seconds(),
 	}, Histograms: map[string]string{}}
+	if span := time.Duration(float64(trace.Span()) * speed); span > 0 { // else all events come at once, at no rate
+		s.Values[metrics.Offered] = float64(len(trace.Events)) / span.Seconds()
+		s.Values[metrics.AchievedPct] = min(100, 100*span.Seconds()/took.Seconds())
+	}
 	s.AddDistribution(metrics.Delay, f.delay)
 	s.AddDistribution(metrics.Service, f.service)
 	s.AddDistribution(metrics.Late, f.late)
