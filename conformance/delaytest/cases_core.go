@@ -204,6 +204,16 @@ var coreCases = []suite.Case[constructor]{
 		}
 		lettingGo(t, h, oneByOne(h))
 	}},
+	{Clause: "DELAY-9", Name: "added-again-for-an-earlier-time", Why: "a key that was put off and came at once would be kept until its former time", Run: func(t *suite.T, newHeap constructor) {
+		h := newHeap()
+		h.Add("stays", at(100000))
+		lettingGo(t, h, func(items []contract.Waiting[string]) {
+			for i, w := range items {
+				h.Add(w.Item, at(200000+i))
+				h.Add(w.Item, w.ReadyAt)
+			}
+		})
+	}},
 	{Clause: "DELAY-9", Name: "added-by-AddMany", Why: "a queue that takes items in by the batch would keep the keys of batches", Run: batched(func(t *suite.T, newHeap func() batchHeap) {
 		h := newHeap()
 		h.Add("stays", at(100000))

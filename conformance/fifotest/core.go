@@ -140,22 +140,33 @@ var coreCases = fifoCases{
 	byEachPopper("FIFO-7", "panic-in-process", "one panic in a handler, recovered above, freezes the informer", func(t *suite.T, construct newFIFO, by popper) {
 		b := by.setUp(t, construct, nil)
 		b.add(obj("a", 1), obj("b", 2))
-		given := 0
-		recovered := await(t, start(t, func() (p any) {
-			defer func() { p = recover() }()
-			_, _ = by.pop(b.f, func(o any, _ bool) error {
-				given = len(o.(contract.Deltas))
-				panic("handler")
-			})
-			return nil
-		}), by.name+" does not return although process panicked")
-		if recovered != "handler" {
-			t.Fatalf("%s let %v out, process panicked with %q", by.name, recovered, "handler")
-		}
+		given := b.takeAndPanic()
 		if err := await(t, start(t, func() error { return b.f.Add(obj("c", 3)) }), "Add does not return after process panicked: lock left held"); err != nil {
 			t.Fatalf("Add after process panicked: %v", err)
 		}
 		b.drain([]string{"Added(a@1)", "Added(b@2)", "Added(c@3)"}[given:]...)
+	}),
+	byEachPopper("FIFO-7", "a-panic-counts-as-popped", "one panic amid the first list would leave a controller unsynced, and what was put off until then would never come", func(t *suite.T, construct newFIFO, by popper) {
+		for _, later := range []struct {
+			want, whole string // whole is what class in-order-atomic gives
+			call        func(b *fixture)
+		}{
+			{"Deleted(a@2)", "Deleted(a@2)", func(b *fixture) { b.remove(obj("a", 2)) }},
+			{"Replaced(a@3)", "ReplacedAll(rv 7 [a@3])", func(b *fixture) { b.replace(obj("a", 3)) }},
+			{"Sync(a@1)", "SyncAll(all)", func(b *fixture) { b.must(b.f.Resync()) }},
+		} {
+			b := by.setUp(t, construct, known(obj("a", 1)))
+			b.replace(obj("a", 1))
+			b.takeAndPanic()
+			b.synced(true, "all was popped, though process panicked")
+			later.call(b)
+			want := later.want
+			if b.class == contract.InOrderAtomic {
+				want = later.whole
+			}
+			b.pop(want)
+			b.drain()
+		}
 	}),
 	check("FIFO-63", "len", "a metric of the backlog says that there is none, or stops the informer", func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, known())

@@ -159,6 +159,24 @@ func (b *fixture) popBy(by popper, process contract.PopProcessFunc) popped {
 	return await(b.t, done, by.name+" does not return although something waits")
 }
 
+// takeAndPanic is take with a process that panics, and checks that the panic comes out. It
+// returns how many deltas process was given.
+func (b *fixture) takeAndPanic() (given int) {
+	const panics = "handler"
+	recovered := await(b.t, start(b.t, func() (p any) {
+		defer func() { p = recover() }()
+		_, _ = b.by.pop(b.f, func(o any, _ bool) error {
+			given = len(o.(contract.Deltas))
+			panic(panics)
+		})
+		return nil
+	}), b.by.name+" does not return although process panicked")
+	if recovered != panics {
+		b.t.Fatalf("%s let %v out, process panicked with %q", b.by.name, recovered, panics)
+	}
+	return given
+}
+
 // pop pops an item that must be waiting and checks its deltas.
 func (b *fixture) pop(want string) popped {
 	p := b.popWith(nil)

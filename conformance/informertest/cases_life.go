@@ -167,11 +167,8 @@ var lifeCases = []suite.Case[env]{
 	}),
 	play("INFORMER-23", "by-channel", "most programs stop informers by a channel", setup{objects: 3}, func(b *fixture) {
 		b.handler("handler", nil)
-		stop, returned := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(returned)
-			b.informer.Run(stop)
-		}()
+		stop := make(chan struct{})
+		returned := b.begin("INFORMER-23", "Run", func() { b.informer.Run(stop) })
 		b.settle()
 		if !b.informer.HasSynced() {
 			b.errorf("Run lists nothing")
@@ -222,13 +219,11 @@ var lifeCases = []suite.Case[env]{
 		b.start()
 		b.settle()
 		requests := len(b.gate.requests())
-		second := make(chan struct{})
-		go func() {
-			defer close(second)
+		second := b.begin("INFORMER-25", "a second Run", func() {
 			ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 			defer cancel()
 			b.informer.RunWithContext(ctx)
-		}()
+		})
 		b.settle()
 		select {
 		case <-second:
@@ -255,12 +250,8 @@ var lifeCases = []suite.Case[env]{
 		b.settle()
 		b.stop()
 		calls, requests := len(h.calls()), len(b.gate.requests())
-		second := make(chan struct{})
 		ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
-		go func() {
-			defer close(second)
-			b.informer.RunWithContext(ctx)
-		}()
+		second := b.begin("INFORMER-25", "a second Run", func() { b.informer.RunWithContext(ctx) })
 		b.settle()
 		select {
 		case <-second:

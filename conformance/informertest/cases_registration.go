@@ -144,7 +144,7 @@ var registrationCases = []suite.Case[env]{
 		b.start()
 		b.settle()
 		ended := make(chan error, 1)
-		go func() { ended <- cache.ShutDownEventHandler(b.informer, gone.registration()) }()
+		b.begin("INFORMER-14", "cache.ShutDownEventHandler", func() { ended <- cache.ShutDownEventHandler(b.informer, gone.registration()) })
 		b.settle()
 		select {
 		case err := <-ended:

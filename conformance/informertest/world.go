@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -125,7 +126,9 @@ func open(newInformer contract.NewInformer, s setup) *world {
 	if s.bare {
 		indexers = contract.Indexers{}
 	}
-	w.informer = newInformer(w.gate, &corev1.Pod{}, s.resync, indexers)
+	if w.informer = newInformer(w.gate, &corev1.Pod{}, s.resync, indexers); w.informer == nil {
+		panic("the constructor returned nil")
+	}
 	if s.transform {
 		if err := w.informer.SetTransform(transform); err != nil {
 			w.problem("INFORMER-16", "SetTransform before the start: %v", err)
@@ -158,18 +161,34 @@ func (w *world) problems() []problem {
 // start runs the informer, and checks the store as soon as the informer says that it has
 // synced.
 func (w *world) start() {
-	w.returned = make(chan struct{})
-	go func() {
-		defer close(w.returned)
-		w.informer.RunWithContext(w.ctx)
-	}()
+	w.returned = w.begin("INFORMER-1", "Run", func() { w.informer.RunWithContext(w.ctx) })
+	checker := w.informer.HasSyncedChecker()
+	if checker == nil {
+		panic("HasSyncedChecker returned nil")
+	}
 	w.helpers.Go(func() {
 		select {
-		case <-w.informer.HasSyncedChecker().Done():
+		case <-checker.Done():
 			w.synced.Do(w.checkSynced)
 		case <-w.over:
 		}
 	})
+}
+
+// begin makes a call of the informer on a goroutine of its own, and closes the channel when it
+// has returned. A panic of the call breaks the clause, and does not end the process.
+func (w *world) begin(clause, name string, call func()) (returned chan struct{}) {
+	returned = make(chan struct{})
+	go func() {
+		defer close(returned)
+		defer func() {
+			if p := recover(); p != nil {
+				w.problem(clause, "%s panics: %v\n%s", name, p, debug.Stack())
+			}
+		}()
+		call()
+	}()
+	return returned
 }
 
 // checkSynced runs when the informer has said that it has synced. Every steady object must

@@ -142,6 +142,10 @@ func wrongBatches() []Mutant {
 			func(s base) contract.Store { return forgetful{s} }),
 		store("the version is read from an object that left", "the object of the newest version is kept in place of the version", "STORE-42",
 			func(s base) contract.Store { return &readsLater{base: s} }),
+		store("the version before the values", "Update takes the object's version, and then computes the values, which may fail", "STORE-28",
+			func(s base) contract.Store { return versionFirst{s} }),
+		store("appends object by object", "AppendList looks up one key after the other", "STORE-51",
+			func(s base) contract.Store { return appendsByKey{s} }),
 		store("transaction keeps the version", "a batch does not touch the version", "STORE-43",
 			func(s base) contract.Store { return oldBatch{s} }),
 	}

@@ -192,3 +192,20 @@ func (s *leakyRead) Update(key string, obj any) {
 type noResync struct{ base }
 
 func (noResync) Resync() error { return errors.New("not supported") }
+
+// appendsByKey is a contract.Appender whose AppendList is no single instant.
+type appendsByKey struct{ base }
+
+func (s appendsByKey) AppendList(dst []any) []any {
+	for _, key := range s.ListKeys() {
+		if obj, ok := s.Get(key); ok {
+			dst = append(dst, obj)
+		}
+	}
+	return dst
+}
+
+func (s appendsByKey) AppendByIndex(dst []any, index, value string) ([]any, error) {
+	objects, err := s.ByIndex(index, value)
+	return append(dst, objects...), err
+}

@@ -427,6 +427,15 @@ func (s *readsLater) LastStoreSyncResourceVersion() string {
 	return s.base.LastStoreSyncResourceVersion()
 }
 
+type versionFirst struct{ base }
+
+func (s versionFirst) Update(key string, obj any) {
+	if m, err := meta.Accessor(obj); err == nil {
+		s.Bookmark(m.GetResourceVersion())
+	}
+	s.base.Update(key, obj)
+}
+
 type oldBatch struct{ base }
 
 func (s oldBatch) Transaction(txns ...contract.StoreTransaction) {

@@ -127,6 +127,9 @@ var concurrentCases = []suite.Case[env]{
 	{Clause: "QUEUE-39", Name: "delayed-items", Why: whyKept, Run: func(t *suite.T, e env) {
 		letsGo(t, e, func(w *world, item string) { w.q.AddAfter(item, w.tick()) }, func(w *world) { w.advance(w.tick()) })
 	}},
+	{Clause: "QUEUE-39", Name: "put-off-and-then-sooner", Why: whyKept, Run: func(t *suite.T, e env) {
+		letsGo(t, e, func(w *world, item string) { w.q.AddAfter(item, w.ticks(never)); w.q.AddAfter(item, w.tick()) }, func(w *world) { w.advance(w.tick()) })
+	}},
 	{Clause: "QUEUE-39", Name: "added-before-their-time", Why: whyKept, Run: func(t *suite.T, e env) {
 		openPriority(t, e) // skips others: there an item that waits comes at its time, whenever it was added
 		letsGo(t, e, func(w *world, item string) { w.q.AddAfter(item, w.ticks(never)); w.q.Add(item) }, func(*world) {})

@@ -29,14 +29,19 @@ var costCases = []suite.Case[env]{
 		w.finish("ShutDownWithDrain when every item is done", start(w.q.ShutDownWithDrain))
 	}},
 	{Clause: "QUEUE-46", Name: "coming-and-going", Why: "a controller that runs for months would fill the memory", Run: func(t *suite.T, e env) {
-		const rounds, most = 600, 120_000 // bytes: five for each of 24,000 items
+		const few, rounds, most = 7, 600, 120_000 // bytes: five for each of 24,000 items
 		kept := int64(math.MaxInt64)
 		for range 3 {
-			if kept = min(kept, keptByQueue(t, e, rounds)); kept <= most {
+			more := keptByQueue(t, e, rounds)
+			if more > most {
+				// Not below 0, as it seems where the process grows meanwhile.
+				more -= max(0, keptByQueue(t, e, few))
+			}
+			if kept = min(kept, more); kept <= most {
 				return
 			}
 		}
-		t.Errorf("%d items came and went, never more than 40 at a time, and the queue keeps %d bytes", 40*rounds, kept)
+		t.Errorf("%d items came and went, never more than 40 at a time, and the queue keeps %d bytes more than after %d", 40*rounds, kept, 40*few)
 	}},
 	{Clause: "QUEUE-48", Name: "clock-reads", Why: "each idle controller would keep a processor busy", Run: func(t *suite.T, e env) {
 		var c *watched
@@ -55,6 +60,9 @@ var costCases = []suite.Case[env]{
 		c.mustRest(w, "an item came at its time and another waits")
 		w.done("soon")
 		c.mustRest(w, "an item is done")
+		if c.reads.Load() == 0 {
+			t.Skipf("the queue reads another clock than the one that it is given")
+		}
 	}},
 }
 
@@ -163,6 +171,12 @@ type watched struct {
 func (c *watched) Now() time.Time {
 	c.reads.Add(1)
 	return c.WithTicker.Now()
+}
+
+// Since is part of clock.PassiveClock.
+func (c *watched) Since(t time.Time) time.Duration {
+	c.reads.Add(1)
+	return c.WithTicker.Since(t)
 }
 
 // mustRest asserts that the queue reads the clock at most ten times a second while it has

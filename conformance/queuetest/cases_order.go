@@ -16,7 +16,7 @@ var orderCases = []suite.Case[env]{
 		o := &touched{}
 		w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
 		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
-			return // it has an order of its own
+			t.Skipf("a queue with priorities has an order of its own")
 		}
 		w.add("a", "b", "c", "d")
 		w.add("c", "b") // touches them
@@ -47,7 +47,7 @@ var orderCases = []suite.Case[env]{
 		o := &touched{}
 		w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
 		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
-			return // it has an order of its own
+			t.Skipf("a queue with priorities has an order of its own")
 		}
 		w.add("a")
 		for _, c := range []struct {
@@ -69,7 +69,7 @@ var orderCases = []suite.Case[env]{
 		o := &touched{}
 		w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
 		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
-			return // it has an order of its own
+			t.Skipf("a queue with priorities has an order of its own")
 		}
 		gets := []*getting{w.startGet(), w.startGet()}
 		w.settle()

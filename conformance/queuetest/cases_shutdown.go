@@ -23,12 +23,7 @@ var shutdownCases = []suite.Case[env]{
 	{Clause: "QUEUE-10", Name: "nothing-enters", Why: "work that enters a queue that stops is work half done", Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		w.q.ShutDown()
-		w.add("a")
-		w.addAfter("b", 0)
-		w.addAfter("c", 1)
-		if rl, ok := w.q.(contract.RateLimitingQueue[string]); ok {
-			rl.AddRateLimited("d")
-		}
+		w.addEachWay("late")
 		w.advance(w.ticks(5))
 		w.settle()
 		w.awaitLen(0)
@@ -166,7 +161,7 @@ var shutdownCases = []suite.Case[env]{
 		w.add("a") // a must be processed again
 		drain := start(w.q.ShutDownWithDrain)
 		w.mustAwait(w.q.ShuttingDown, "ShutDownWithDrain begins")
-		w.add("late")
+		w.addEachWay("late")
 		w.mustGet("b") // from here on at least one item is being processed
 		w.done("a")
 		w.mustGet("a")
@@ -177,6 +172,8 @@ var shutdownCases = []suite.Case[env]{
 		}
 		w.done("a")
 		w.finish("ShutDownWithDrain after the last Done", drain)
+		w.advance(w.ticks(5))
+		w.settle()
 		w.mustEnd()
 	}},
 	{Clause: "QUEUE-17", Name: "forced", Why: whyStuck, Run: func(t *suite.T, e env) {

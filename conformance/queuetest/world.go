@@ -250,6 +250,20 @@ func (w *world) add(items ...string) {
 	}
 }
 
+// addEachWay adds items by each method that the queue has, at once and after a tick.
+func (w *world) addEachWay(item string) {
+	w.add(item)
+	w.addAfter(item+" after 0", 0)
+	w.addAfter(item+" after 1", 1)
+	if q, ok := w.q.(contract.RateLimitingQueue[string]); ok {
+		q.AddRateLimited(item + " rate-limited")
+	}
+	if q, ok := w.q.(contract.PriorityQueue[string]); ok {
+		q.AddWithOpts(contract.AddOptions{}, item+" with options")
+		q.AddWithOpts(contract.AddOptions{After: w.tick()}, item+" with options after 1")
+	}
+}
+
 func (w *world) done(items ...string) {
 	for _, item := range items {
 		w.q.Done(item)

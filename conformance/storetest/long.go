@@ -68,34 +68,42 @@ type longRead struct {
 	step   int
 	keys   bool // whether it asks for keys
 	ask    func(contract.Store) ([]int, error)
+	append bool // whether it needs a contract.Appender
 }
 
 var longReadings = []longRead{
-	{"long-list", "STORE-7", 1, false, func(s contract.Store) ([]int, error) { return numbersOf(s.List()), nil }},
-	{"long-list-keys", "STORE-8", 1, true, func(s contract.Store) ([]int, error) { return numbersIn(s.ListKeys()) }},
+	{"long-list", "STORE-7", 1, false, func(s contract.Store) ([]int, error) { return numbersOf(s.List()), nil }, false},
+	{"long-list-keys", "STORE-8", 1, true, func(s contract.Store) ([]int, error) { return numbersIn(s.ListKeys()) }, false},
 	{"long-by-index", "STORE-9", 2, false, func(s contract.Store) ([]int, error) {
 		objects, err := s.ByIndex("half", "0")
 		return numbersOf(objects), err
-	}},
+	}, false},
 	{"long-index", "STORE-10", 2, false, func(s contract.Store) ([]int, error) {
 		objects, err := s.Index("half", &numbered{1})
 		return numbersOf(objects), err
-	}},
+	}, false},
 	{"long-index-keys", "STORE-11", 2, true, func(s contract.Store) ([]int, error) {
 		keys, err := s.IndexKeys("half", "0")
 		if err != nil {
 			return nil, err
 		}
 		return numbersIn(keys)
-	}},
+	}, false},
 	{"long-list-index-func-values", "STORE-12", 1, false, func(s contract.Store) ([]int, error) {
 		values := s.ListIndexFuncValues(own)
 		for i, value := range values {
 			values[i] = "k" + value
 		}
 		return numbersIn(values)
-	}},
-	{"long-list-explained", "STORE-35", 1, false, func(s contract.Store) ([]int, error) { return numbersOf(s.List()), nil }},
+	}, false},
+	{"long-list-explained", "STORE-35", 1, false, func(s contract.Store) ([]int, error) { return numbersOf(s.List()), nil }, false},
+	{"long-append-list", "STORE-51", 1, false, func(s contract.Store) ([]int, error) {
+		return numbersOf(s.(contract.Appender).AppendList(nil)), nil
+	}, true},
+	{"long-append-by-index", "STORE-51", 2, false, func(s contract.Store) ([]int, error) {
+		objects, err := s.(contract.Appender).AppendByIndex(nil, "half", "0")
+		return numbersOf(objects), err
+	}, true},
 }
 
 func numbersOf(objects []any) []int {
@@ -137,6 +145,9 @@ func longCases() []suite.Case[NewStore] {
 
 func (sc longScene) play(t *suite.T, newStore NewStore, r longRead) {
 	s := newStore(longIndexers())
+	if _, ok := s.(contract.Appender); r.append && !ok {
+		t.Skipf("no AppendList")
+	}
 	for n := range longObjects {
 		s.Add(longKey(n), &numbered{n})
 	}

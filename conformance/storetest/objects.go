@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/core/contract"
 )
@@ -23,6 +25,7 @@ const (
 type item struct {
 	name   string // key#seq and the values: no two different items share it
 	key    string
+	seq    int // its resource version
 	one    string
 	many   []string
 	maybe  string // "" is no value
@@ -33,8 +36,13 @@ type item struct {
 func newItem(key string, seq int, oneValue string, manyValues ...string) *item {
 	return &item{
 		name: key + "#" + strconv.Itoa(seq) + "(" + oneValue + " " + strings.Join(manyValues, ",") + ")",
-		key:  key, one: oneValue, many: manyValues,
+		key:  key, seq: seq, one: oneValue, many: manyValues,
 	}
+}
+
+// GetObjectMeta gives items metadata, so that their writes move the store's resource version.
+func (i *item) GetObjectMeta() metav1.Object {
+	return &metav1.ObjectMeta{Name: i.key, ResourceVersion: strconv.Itoa(i.seq)}
 }
 
 func (i *item) withMaybe(value string) *item {

@@ -18,7 +18,7 @@ const (
 // of the informer waits.
 var informerClauses = []Clause{
 	informerClause("INFORMER-1", srcInformerDoc,
-		"At any quiet moment the store holds every object of the source at its newest version, and nothing else"),
+		"At any quiet moment the store holds every object of the source at its newest version, and nothing else; lists, look-ups, indexes and handlers share each object"),
 	informerClause("INFORMER-2", srcSharedInformer,
 		"At any quiet moment each index gives exactly the objects of the store that have the value"),
 	informerClause("INFORMER-3", srcHandlerContract,
@@ -62,7 +62,7 @@ var informerClauses = []Clause{
 	informerClause("INFORMER-22", srcInformerDoc,
 		"A handler may read the store, and finds there what it is told or something newer"),
 	informerClause("INFORMER-23", srcSharedInformer+", RunWithContext",
-		"When Run has returned, none of the informer's goroutines is left, whatever state it was stopped in"),
+		"When Run has returned, none of the informer's goroutines is left, whatever state it was stopped in; nor is there one before Run was called"),
 	informerClause("INFORMER-24", srcSharedInformer+", RunWithContext",
 		"When Run has returned, no handler is called any more"),
 	informerClause("INFORMER-25", srcSharedInformer+", RunWithContext",
@@ -70,7 +70,7 @@ var informerClauses = []Clause{
 	informerClause("INFORMER-26", srcInformerDoc,
 		"Calls of one handler never overlap"),
 	informerClause("INFORMER-27", srcReflector,
-		"A source that fails is asked again, with pauses that grow but stay below a minute, until it answers"),
+		"A source that fails is asked again until it answers, with pauses that grow, in a long outage to five seconds or more on average, and stay below a minute"),
 	informerClause("INFORMER-28", srcReflector,
 		"A watch event with an object of another type than the informer's is passed over, and the watch goes on"),
 	informerClause("INFORMER-29", "design",

@@ -60,7 +60,7 @@ var storeClauses = []Clause{
 
 	storePowerClause(40, CapResourceVersion, "LastStoreSyncResourceVersion returns the version last given to Bookmark or Replace, or that of the object last given to Add or Update, whichever was later", fromStore+" with the AtomicFIFO gate on, its default"),
 	storePowerClause(41, CapResourceVersion, "DeleteWithObject deletes the key and takes the object's resource version; Delete, and DeleteWithObject of nil, leave the version as it was", fromStore),
-	storePowerClause(42, CapResourceVersion, "A write without a resource version leaves the store's as it was, whatever becomes of the object that left by it", fromStore),
+	storePowerClause(42, CapResourceVersion, "A write of an object without metadata leaves the resource version as it was, whatever becomes of the objects that have left the store", fromStore),
 	storePowerClause(43, CapResourceVersion, "A Transaction takes the resource version of its last object", fromStore),
 
 	storeClause(44, "AddIndexers beside open reads breaks nothing: each read returns the content of one instant, and later writes succeed and keep every index true", fromInstants),

@@ -3,8 +3,9 @@ package contract
 // FIFO is the queue that a Reflector fills and a Controller drains. *cache.DeltaFIFO and
 // *cache.RealFIFO satisfy it.
 //
-// Any number of goroutines may call the producing methods at once; Pop is meant for one
-// consumer. Clauses FIFO-*.
+// Any number of goroutines may call the methods at once. Pop is meant for one consumer: several
+// share what comes (FIFO-21), and then handle events of one key in no certain order. Clauses
+// FIFO-*.
 type FIFO interface {
 	Add(obj any) error
 	Update(obj any) error
