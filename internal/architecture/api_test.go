@@ -24,6 +24,7 @@ var callers = []struct {
 		"core/informer":                 "Controllers, in place of client-go's tools/cache; controller-runtime's cache by its option NewInformer.",
 		"core/informer/informers":       "Controllers, in place of k8s.io/client-go/informers.",
 		"core/informer/dynamicinformer": "Controllers, in place of k8s.io/client-go/dynamic/dynamicinformer.",
+		"core/informer/metadatainformer": "Controllers, in place of k8s.io/client-go/metadata/metadatainformer.",
 		"core/indexer":                  "Who needs a cache.Indexer over one of the stores.",
 		"ctrlqueue":                     "Controllers of controller-runtime, as controller.Options.NewQueue.",
 		"core/dropin/cache":             "Controllers, in place of k8s.io/client-go/tools/cache.",

@@ -8,7 +8,6 @@ package dynamicinformer
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/core/informer"
+	"github.com/informerbench/informerbench/core/informer/internal/byresource"
 )
 
 // client-go's types, so that code needs one import.
@@ -56,48 +56,23 @@ func NewFilteredDynamicSharedInformerFactory(client dynamic.Interface, defaultRe
 
 // NewFilteredDynamicInformer returns an informer that belongs to no factory.
 func NewFilteredDynamicInformer(client dynamic.Interface, gvr schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions TweakListOptionsFunc) informers.GenericInformer {
-	options := informer.Options{ResyncPeriod: resyncPeriod, Indexers: indexers}
-	return genericInformer{newInformer(client, gvr, namespace, tweakListOptions, options), gvr.GroupResource()}
+	return sourceOf(client).NewInformer(gvr, namespace, tweakListOptions, informer.Options{ResyncPeriod: resyncPeriod, Indexers: indexers})
 }
 
 // New returns a factory with chosen options, such as another store.
 func New(client dynamic.Interface, defaultResync time.Duration, config Config) DynamicSharedInformerFactory {
-	options := config.Informer
-	options.ResyncPeriod = defaultResync
-	options.Indexers = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-	maps.Copy(options.Indexers, config.Informer.Indexers)
-	return &factory{client: client, config: config, options: options}
+	return sourceOf(client).NewFactory(defaultResync, byresource.Config{
+		Namespace: config.Namespace, Tweak: config.TweakListOptions, Informer: config.Informer, InformerName: config.InformerName,
+	})
 }
 
-type factory struct {
-	informer.SharedInformerFactory[schema.GroupVersionResource]
-	client  dynamic.Interface
-	config  Config
-	options informer.Options
-}
-
-// ForResource returns the informer and the lister of a resource. If the server lacks the
-// resource, the running informer tells its watch error handler.
-func (f *factory) ForResource(gvr schema.GroupVersionResource) informers.GenericInformer {
-	return genericInformer{f.InformerFor(gvr, func() cache.SharedIndexInformer {
-		options := f.options
-		if f.config.InformerName != nil {
-			options.Identifier = f.config.InformerName.WithResource(gvr)
-		}
-		return newInformer(f.client, gvr, f.config.Namespace, f.config.TweakListOptions, options)
-	}), gvr.GroupResource()}
-}
-
-// Shutdown waits until every informer has ended, and releases the name.
-func (f *factory) Shutdown() {
-	f.SharedInformerFactory.Shutdown()
-	f.config.InformerName.Release()
-}
-
-func newInformer(client dynamic.Interface, gvr schema.GroupVersionResource, namespace string, tweak TweakListOptionsFunc, options informer.Options) cache.SharedIndexInformer {
-	options.ObjectDescription = gvr.String()
-	lw := informer.NewListWatch(client, resourceClient{client, gvr, namespace}, tweak)
-	return informer.New(lw, &unstructured.Unstructured{}, options)
+func sourceOf(client dynamic.Interface) byresource.Source {
+	return byresource.Source{
+		Example: &unstructured.Unstructured{},
+		ListWatch: func(gvr schema.GroupVersionResource, namespace string, tweak func(*metav1.ListOptions)) cache.ListerWatcher {
+			return informer.NewListWatch(client, resourceClient{client, gvr, namespace}, tweak)
+		},
+	}
 }
 
 // resourceClient lists and watches a resource in a namespace, or in all if it is empty. It
@@ -114,14 +89,4 @@ func (c resourceClient) List(ctx context.Context, options metav1.ListOptions) (*
 
 func (c resourceClient) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	return c.client.Resource(c.resource).Namespace(c.namespace).Watch(ctx, options)
-}
-
-type genericInformer struct {
-	informer cache.SharedIndexInformer
-	resource schema.GroupResource
-}
-
-func (g genericInformer) Informer() cache.SharedIndexInformer { return g.informer }
-func (g genericInformer) Lister() cache.GenericLister {
-	return informer.NewGenericLister(g.informer.GetIndexer(), g.resource)
 }

@@ -16,12 +16,14 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	clientgo "k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
+	metadatafake "k8s.io/client-go/metadata/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/core/informer"
 	"github.com/informerbench/informerbench/core/informer/dynamicinformer"
 	"github.com/informerbench/informerbench/core/informer/informers"
+	"github.com/informerbench/informerbench/core/informer/metadatainformer"
 )
 
 var errOut = errors.New("out of order")
@@ -68,6 +70,13 @@ func TestReflectorsAreNamedAfterTheirCreator(t *testing.T) {
 			failing(&client.Fake)
 			f := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
 			i := f.ForResource(things).Informer()
+			return i, func(ctx context.Context) { f.Start(ctx.Done()) }, f.Shutdown
+		},
+		"a metadata factory": func() (cache.SharedIndexInformer, func(context.Context), func()) {
+			client := metadatafake.NewSimpleMetadataClient(metadatafake.NewTestScheme())
+			failing(&client.Fake)
+			f := metadatainformer.NewSharedInformerFactory(client, 0)
+			i := f.ForResource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"}).Informer()
 			return i, func(ctx context.Context) { f.Start(ctx.Done()) }, f.Shutdown
 		},
 		"no factory": func() (cache.SharedIndexInformer, func(context.Context), func()) {
