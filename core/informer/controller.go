@@ -262,8 +262,8 @@ func (in *intake) noteSynced() {
 func (in *intake) Name() string          { return fmt.Sprintf("Controller over %T", in.fifo) }
 func (in *intake) Done() <-chan struct{} { return in.done }
 
-// Transformer is the FIFO's own where the intake has none: a streaming list then leaves out
-// what that fails for, which the FIFO's Replace would refuse the whole list for.
+// Transformer is the FIFO's own where the intake has none. A streaming list then leaves out the
+// objects for which it fails. Else the FIFO would refuse the whole list because of one of them.
 func (in *intake) Transformer() contract.TransformFunc {
 	if fifo, ok := in.fifo.(cache.TransformingStore); ok && in.transform == nil {
 		return fifo.Transformer()

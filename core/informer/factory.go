@@ -11,8 +11,9 @@ import (
 // SharedInformerFactory keeps one informer for each key, starts them together and waits
 // for them: what client-go's factories have in common. The factories of packages
 // core/informer/informers (a clientset's types), core/informer/dynamicinformer and
-// core/informer/metadatainformer (resources by group, version and resource) are built on it, with client-go's interfaces. Use it by itself for informers
-// with sources of your own. The zero value is an empty factory.
+// core/informer/metadatainformer (resources by group, version and resource) are built on it,
+// with client-go's interfaces. Use it by itself for informers with sources of your own. The
+// zero value is an empty factory.
 //
 // Methods may be called by any number of goroutines at once.
 type SharedInformerFactory[K comparable] struct {

@@ -34,16 +34,9 @@ func (r *Reflector) watchList(ctx context.Context) (watch.Interface, error) {
 		items, w, err := r.stream(ctx, version)
 		switch {
 		case err == nil:
-			synced := false
-			defer func() {
-				if !synced { // or the store panicked
-					w.Stop()
-				}
-			}()
-			if err := r.syncStream(ctx, items); err != nil {
+			if err := r.syncStream(ctx, items, w); err != nil {
 				return nil, err
 			}
-			synced = true
 			return w, nil
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -102,8 +95,15 @@ func (r *Reflector) stream(ctx context.Context, version string) (*initialItems, 
 	return items, s.w, nil
 }
 
-// syncStream gives the objects of a complete streaming list to the store.
-func (r *Reflector) syncStream(ctx context.Context, items *initialItems) error {
+// syncStream gives the objects of a complete streaming list to the store. If the store refuses
+// them, or panics, it stops the list's watch, which client-go leaves open on an error.
+func (r *Reflector) syncStream(ctx context.Context, items *initialItems, w watch.Interface) error {
+	synced := false
+	defer func() {
+		if !synced {
+			w.Stop()
+		}
+	}()
 	r.unavailable = false
 	list := items.list(func(err error) {
 		utilruntime.HandleErrorWithContext(ctx, err, "An object of a streaming list was left out", "reflector", r.name, "type", r.typeDescription)
@@ -120,6 +120,7 @@ func (r *Reflector) syncStream(ctx context.Context, items *initialItems) error {
 		return fmt.Errorf("unable to sync streaming list result: %w", err)
 	}
 	r.setVersion(items.version)
+	synced = true
 	return nil
 }
 
@@ -129,9 +130,9 @@ func (r *Reflector) syncStream(ctx context.Context, items *initialItems) error {
 //
 // Servers send objects in the order of their keys. As long as that holds, no object can
 // come twice, so nothing is looked up and there are only the chunks. The first event that
-// is out of order, or no addition, builds the index by name, which is kept from then on; so
-// does a transform that changes the name or takes it away, for the server goes on to use the
-// former. client-go keeps a whole store beside the list.
+// is out of order, or no addition, builds the index by name, which is kept from then on. So
+// does a transform that changes a name or takes it away, because later events have the server's
+// name. client-go keeps a whole store beside the list.
 type initialItems struct {
 	chunks    [][]any // of itemsChunk, but for the last
 	version   string

@@ -7,13 +7,10 @@
 package dynamicinformer
 
 import (
-	"context"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	clientgo "k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
@@ -67,26 +64,7 @@ func New(client dynamic.Interface, defaultResync time.Duration, config Config) D
 }
 
 func sourceOf(client dynamic.Interface) byresource.Source {
-	return byresource.Source{
-		Example: &unstructured.Unstructured{},
-		ListWatch: func(gvr schema.GroupVersionResource, namespace string, tweak func(*metav1.ListOptions)) cache.ListerWatcher {
-			return informer.NewListWatch(client, resourceClient{client, gvr, namespace}, tweak)
-		},
-	}
-}
-
-// resourceClient lists and watches a resource in a namespace, or in all if it is empty. It
-// asks the client only then: a test may have none, and fill the store by hand.
-type resourceClient struct {
-	client    dynamic.Interface
-	resource  schema.GroupVersionResource
-	namespace string
-}
-
-func (c resourceClient) List(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
-	return c.client.Resource(c.resource).Namespace(c.namespace).List(ctx, options)
-}
-
-func (c resourceClient) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	return c.client.Resource(c.resource).Namespace(c.namespace).Watch(ctx, options)
+	return byresource.NewSource(client, &unstructured.Unstructured{}, func(gvr schema.GroupVersionResource, namespace string) informer.ResourceClient[*unstructured.UnstructuredList] {
+		return client.Resource(gvr).Namespace(namespace)
+	})
 }

@@ -7,12 +7,10 @@
 package metadatainformer
 
 import (
-	"context"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/metadata"
 	clientgo "k8s.io/client-go/metadata/metadatainformer"
@@ -61,8 +59,8 @@ func NewFilteredSharedInformerFactory(client metadata.Interface, defaultResync t
 	return New(client, defaultResync, Config{Namespace: namespace, TweakListOptions: tweakListOptions})
 }
 
-// NewSharedInformerFactoryWithOptions returns a factory for all namespaces with client-go's
-// options, of which there is WithTransform.
+// NewSharedInformerFactoryWithOptions returns a factory for all namespaces. client-go has one
+// option, WithTransform. Use New for anything else.
 func NewSharedInformerFactoryWithOptions(client metadata.Interface, defaultResync time.Duration, options ...SharedInformerOption) SharedInformerFactory {
 	var config Config
 	for _, option := range options {
@@ -84,26 +82,7 @@ func New(client metadata.Interface, defaultResync time.Duration, config Config) 
 }
 
 func sourceOf(client metadata.Interface) byresource.Source {
-	return byresource.Source{
-		Example: &metav1.PartialObjectMetadata{},
-		ListWatch: func(gvr schema.GroupVersionResource, namespace string, tweak func(*metav1.ListOptions)) cache.ListerWatcher {
-			return informer.NewListWatch(client, resourceClient{client, gvr, namespace}, tweak)
-		},
-	}
-}
-
-// resourceClient lists and watches a resource in a namespace, or in all if it is empty. It
-// asks the client only then: a test may have none, and fill the store by hand.
-type resourceClient struct {
-	client    metadata.Interface
-	resource  schema.GroupVersionResource
-	namespace string
-}
-
-func (c resourceClient) List(ctx context.Context, options metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
-	return c.client.Resource(c.resource).Namespace(c.namespace).List(ctx, options)
-}
-
-func (c resourceClient) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	return c.client.Resource(c.resource).Namespace(c.namespace).Watch(ctx, options)
+	return byresource.NewSource(client, &metav1.PartialObjectMetadata{}, func(gvr schema.GroupVersionResource, namespace string) informer.ResourceClient[*metav1.PartialObjectMetadataList] {
+		return client.Resource(gvr).Namespace(namespace)
+	})
 }

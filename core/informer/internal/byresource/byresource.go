@@ -5,25 +5,45 @@
 package byresource
 
 import (
+	"context"
 	"maps"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/core/informer"
 )
 
-// Source makes the informers of one client.
+// Source makes the informers of one client. Make one with NewSource.
 type Source struct {
-	// Example is an object of the type that all have.
-	Example runtime.Object
-	// ListWatch makes the ListerWatcher of a resource in a namespace, or in all if that is
-	// empty. tweak may be nil.
-	ListWatch func(gvr schema.GroupVersionResource, namespace string, tweak func(*metav1.ListOptions)) cache.ListerWatcher
+	example   runtime.Object
+	listWatch func(gvr schema.GroupVersionResource, namespace string, tweak func(*metav1.ListOptions)) cache.ListerWatcher
+}
+
+// NewSource returns the source of a client's informers, whose objects are of the type of
+// example. resource returns the client of a resource in a namespace, or in all if that is empty.
+// It is called for each list and watch, and not before: a test may have no client, and fill the
+// store by hand.
+func NewSource[L runtime.Object](client any, example runtime.Object, resource func(gvr schema.GroupVersionResource, namespace string) informer.ResourceClient[L]) Source {
+	return Source{example, func(gvr schema.GroupVersionResource, namespace string, tweak func(*metav1.ListOptions)) cache.ListerWatcher {
+		return informer.NewListWatch(client, lateClient[L](func() informer.ResourceClient[L] { return resource(gvr, namespace) }), tweak)
+	}}
+}
+
+// lateClient asks for the client when it is needed.
+type lateClient[L runtime.Object] func() informer.ResourceClient[L]
+
+func (c lateClient[L]) List(ctx context.Context, options metav1.ListOptions) (L, error) {
+	return c().List(ctx, options)
+}
+
+func (c lateClient[L]) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	return c().Watch(ctx, options)
 }
 
 // NewInformer returns an informer that belongs to no factory.
@@ -33,7 +53,7 @@ func (s Source) NewInformer(gvr schema.GroupVersionResource, namespace string, t
 
 func (s Source) newInformer(gvr schema.GroupVersionResource, namespace string, tweak func(*metav1.ListOptions), options informer.Options) cache.SharedIndexInformer {
 	options.ObjectDescription = gvr.String()
-	return informer.New(s.ListWatch(gvr, namespace, tweak), s.Example, options)
+	return informer.New(s.listWatch(gvr, namespace, tweak), s.example, options)
 }
 
 // Config says what a factory's informers watch and what they are made of.
