@@ -203,9 +203,9 @@ func otherPartners(base, head *record.Run) (out []string) {
 
 // control is the cell, in the workload of c, whose change between two runs is the machine's:
 // that of the catalog's reference. Its code is client-go's or the standard library's, and
-// catalog.Extend refuses another. The error says why there is none. That both runs have it is
-// asked, because the implementation that stands in for it within a run (record.Run.ReferenceOf)
-// may be the one that changed.
+// catalog.Extend refuses another. Both runs must have it: the implementation that stands in for
+// it within a run (record.Run.ReferenceOf) may be the one that changed. The error says why there
+// is none.
 func control(base, head *record.Run, c record.Cell) (*record.Cell, error) {
 	reference := referenceOf(base, string(c.Component))
 	if head.Planted(c.Component, reference.Name) {

@@ -57,25 +57,20 @@ type (
 // ReadTrace would refuse the file for what it takes to read (see ErrTraceTooLarge), and are
 // then not compressed.
 func WritePodTrace(w io.Writer, t *PodTrace) error {
-	err := t.Validate()
-	level, readable := gzip.DefaultCompression, false
-	if err == nil {
-		readable, err = writePodTrace(io.Discard, t, level)
+	if err := t.Validate(); err != nil {
+		return fmt.Errorf("write the trace: %w", err)
 	}
-	if !readable {
+	level := gzip.DefaultCompression
+	if readable, err := writePodTrace(io.Discard, t, level); err == nil && !readable { // an error comes again
 		level = gzip.NoCompression
 	}
-	if err == nil {
-		_, err = writePodTrace(w, t, level)
-	}
-	if err != nil {
+	if _, err := writePodTrace(w, t, level); err != nil {
 		return fmt.Errorf("write the trace: %w", err)
 	}
 	return nil
 }
 
-// readingCost counts what podTraceReader will charge for the lines that are written to it, each
-// by one call.
+// readingCost counts what podTraceReader will charge for a file. Each Write is one line of it.
 type readingCost int64
 
 func (c *readingCost) Write(line []byte) (int, error) {

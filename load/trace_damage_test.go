@@ -104,6 +104,9 @@ func TestCorruptGzippedRecording(t *testing.T) {
 			isPrefix(t, saved, whole)
 			saves++
 		}
+		if err == nil && len(saved.Events) != len(whole.Events) {
+			t.Fatalf("byte %d of %d is changed: %d events of %d, and no error", at, packed.Len(), len(saved.Events), len(whole.Events))
+		}
 	}
 	if saves == 0 {
 		t.Error("nothing was saved")

@@ -40,10 +40,10 @@ func ReadTraceTimes(path string, n int) (*Trace, error) {
 // Times returns the trace of a cluster n times as large: n copies of the trace side by side.
 // The first keeps its names; in copy k the namespaces, cluster-scoped objects and nodes have
 // the suffix -k, or -copy-k where the trace has such names itself, so that namespaces and
-// nodes hold as many objects as before. Each copy
-// begins a tenth of the span, divided by n, after the one before it: their bursts do not
-// coincide, and nearly n times as many objects live at once. Resource versions are numbered
-// anew. Notes are those of the first copy. With n of 1 it returns the trace itself.
+// nodes hold as many objects as before. Each copy begins a tenth of the span, divided by n,
+// after the one before it: their bursts do not coincide, and nearly n times as many objects
+// live at once. Resource versions are numbered anew. Notes are those of the first copy. With
+// n of 1 it returns the trace itself.
 //
 // Memory and time are n times those of the trace, about 1 KB for each event on a pod. More
 // than MostTimesEvents objects and events are an error, as is n below 1.
@@ -62,7 +62,7 @@ func (t *Trace) Times(n int) (*Trace, error) {
 			return out, nil
 		}
 	}
-	return nil, fmt.Errorf("%d copies meet in their names, whose suffixes are -2 or -copy-2 and so on: %w", n, err)
+	return nil, fmt.Errorf("%d copies would share names, because names of the trace end like those of copies, in -2 and in -copy-2: %w", n, err)
 }
 
 // times makes the copies without a check. Copies meet if the trace has names that differ by a

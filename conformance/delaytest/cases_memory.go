@@ -135,7 +135,7 @@ const attempts, copies = 3, 4
 
 // mustKeepLess asserts that what build makes of many holds less than limit bytes more than what
 // it makes of few. So a structure may have what it always has, such as the slots of a wheel.
-// did says in one verb phrase what build does.
+// did says what build does to that many, such as "%d items came out".
 func mustKeepLess(t *suite.T, limit, few, many int, did string, build func(n int) contract.DelayHeap[string]) {
 	kept := int64(math.MaxInt64)
 	for range attempts {

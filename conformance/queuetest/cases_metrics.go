@@ -147,11 +147,11 @@ var metricsCases = []suite.Case[env]{
 	{Clause: "QUEUE-49", Name: "of-a-metric-while-workers-wait", Why: whyPanic, Run: func(t *suite.T, e env) {
 		m := &failingMeter{meter: newMeter()}
 		w := open(t, e.metered(t, m))
-		gets := []*getting{w.startGet(), w.startGet()}
+		one, two := w.startGet(), w.startGet()
 		w.settle()
 		m.latency.Store(true)
 		w.add("a", "b") // the first Get panics, and its item is lost
-		w.done(w.oneOf(gets, "of two Gets, of which one panics"))
+		w.done(w.theOther(one, two))
 		w.add("c")
 		w.mustGet("c")
 		w.done("c")
@@ -252,11 +252,11 @@ func panicOnce(fails *atomic.Bool) {
 	}
 }
 
-// oneOf waits for Gets of which one panics, and returns the item of the other.
-func (w *world) oneOf(gets []*getting, what string) (item string) {
+// theOther waits for two Gets, of which one must panic. It returns the item of the other.
+func (w *world) theOther(gets ...*getting) (item string) {
 	panicked := 0
 	for _, g := range gets {
-		w.mustAwait(g.done, "each %s, returns", what)
+		w.mustAwait(g.done, "each of two Gets returns or panics")
 		if g.panicked != "" {
 			panicked++
 		} else {
@@ -264,7 +264,7 @@ func (w *world) oneOf(gets []*getting, what string) (item string) {
 		}
 	}
 	if panicked != 1 {
-		w.t.Fatalf("%d panicked %s", panicked, what)
+		w.t.Fatalf("%d of two Gets panicked, want one", panicked)
 	}
 	return item
 }

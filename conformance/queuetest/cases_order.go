@@ -71,11 +71,11 @@ var orderCases = []suite.Case[env]{
 		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
 			t.Skipf("a queue with priorities has an order of its own")
 		}
-		gets := []*getting{w.startGet(), w.startGet()}
+		one, two := w.startGet(), w.startGet()
 		w.settle()
 		o.failAt("pop a")
 		w.add("a", "b") // the first Get panics, and its item stays
-		first := w.oneOf(gets, "of two Gets, of which one panics")
+		first := w.theOther(one, two)
 		second := w.get()
 		if first == second {
 			t.Fatalf("%q came twice", first)

@@ -84,6 +84,9 @@ func (w *world) addAfter(item string, ticks int) (notBefore time.Time) {
 	return now.Add(w.ticks(ticks))
 }
 
+// tooSlow is why a case is skipped when takenIn returns false.
+const tooSlow = "the machine was too slow: a time came before the queue had taken all items in"
+
 // takenIn waits until the queue has taken in every AddAfter so far: a queue may pass them
 // to a goroutine of its own, in their order. No item may be ready, and no item's time may
 // be before first or within a tick. takenIn returns false if the clock reaches first

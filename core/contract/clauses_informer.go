@@ -18,7 +18,7 @@ const (
 // of the informer waits.
 var informerClauses = []Clause{
 	informerClause("INFORMER-1", srcInformerDoc,
-		"At any quiet moment the store holds every object of the source at its newest version, and nothing else; lists, look-ups, indexes and handlers share each object"),
+		"At any quiet moment the store holds every object of the source at its newest version, and nothing else; lists, look-ups, indexes and handlers give one object, not copies"),
 	informerClause("INFORMER-2", srcSharedInformer,
 		"At any quiet moment each index gives exactly the objects of the store that have the value"),
 	informerClause("INFORMER-3", srcHandlerContract,
@@ -62,7 +62,7 @@ var informerClauses = []Clause{
 	informerClause("INFORMER-22", srcInformerDoc,
 		"A handler may read the store, and finds there what it is told or something newer"),
 	informerClause("INFORMER-23", srcSharedInformer+", RunWithContext",
-		"When Run has returned, none of the informer's goroutines is left, whatever state it was stopped in; nor is there one before Run was called"),
+		"When Run has returned, none of the informer's goroutines is left, whatever state it was stopped in; before Run is called there is none"),
 	informerClause("INFORMER-24", srcSharedInformer+", RunWithContext",
 		"When Run has returned, no handler is called any more"),
 	informerClause("INFORMER-25", srcSharedInformer+", RunWithContext",
@@ -70,7 +70,7 @@ var informerClauses = []Clause{
 	informerClause("INFORMER-26", srcInformerDoc,
 		"Calls of one handler never overlap"),
 	informerClause("INFORMER-27", srcReflector,
-		"A source that fails is asked again until it answers, with pauses that grow, in a long outage to five seconds or more on average, and stay below a minute"),
+		"A source that fails is asked again until it answers, with pauses that grow and stay below a minute; late in a long outage they are five seconds or more on average"),
 	informerClause("INFORMER-28", srcReflector,
 		"A watch event with an object of another type than the informer's is passed over, and the watch goes on"),
 	informerClause("INFORMER-29", "design",

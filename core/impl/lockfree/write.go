@@ -184,6 +184,16 @@ func (c *core) setResourceVersion(n *version) {
 	c.resourceVersion.newest.Store(n)
 }
 
+// noteResourceVersion takes the resource version of a write that keeps no object of its own. If
+// it has none, which known says, the former one stays.
+func (c *core) noteResourceVersion(rv string, known bool) {
+	if known {
+		c.setResourceVersion(c.versionOf(bookmark(rv)))
+	} else {
+		c.keepResourceVersion()
+	}
+}
+
 // keepResourceVersion keeps the resource version in a write that does not set it. The object
 // that has it may leave the store with this write, and its owner may then change it.
 func (c *core) keepResourceVersion() {

@@ -50,11 +50,7 @@ func (s *Store) DeleteWithObject(key string, obj any) {
 	v := s.view.Load()
 	w := v.begin()
 	v.remove(w, v.keys.word(key), key)
-	if known {
-		v.setResourceVersion(v.versionOf(bookmark(rv)))
-	} else {
-		v.keepResourceVersion()
-	}
+	v.noteResourceVersion(rv, known)
 	v.commit()
 	v.shrinkKeys()
 }
@@ -89,11 +85,7 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 			v.remove(w, word, t.Key)
 		}
 	}
-	if known {
-		v.setResourceVersion(v.versionOf(bookmark(rv)))
-	} else {
-		v.keepResourceVersion()
-	}
+	v.noteResourceVersion(rv, known)
 	v.commit()
 	v.shrinkKeys()
 }

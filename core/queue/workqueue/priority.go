@@ -334,7 +334,7 @@ func (q *PriorityQueue[T]) doneLocked(item T, hash uint64) (wake bool) {
 	return q.mu.needsWakeLocked()
 }
 
-// loseLocked ends the processing of an item that no worker got, for a metric panicked.
+// loseLocked ends the processing of an item that no worker got, because a metric panicked.
 func (q *PriorityQueue[T]) loseLocked(item T) {
 	if at := q.mu.items.find(item, q.mu.items.hashOf(item)); *at != nil { // nil where it does not equal itself
 		q.releaseLocked(at)
@@ -365,7 +365,7 @@ func (q *PriorityQueue[T]) Forget(item T) { q.limiter.Forget(item) }
 func (q *PriorityQueue[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }
 
 // ShutDown makes the queue ignore what is added from now on, and drops what waits
-// for its time; its memory goes with the queue. Workers get what is ready and then learn that
+// for its time. Its memory is freed with the queue's. Workers get what is ready and then learn that
 // the queue is shut down. It may be called again.
 func (q *PriorityQueue[T]) ShutDown() { q.shutDown(false) }
 

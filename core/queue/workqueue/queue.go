@@ -217,7 +217,7 @@ func (q *Queue[T]) popLocked() *plain[T] {
 	return *at
 }
 
-// loseLocked ends the processing of an item that no worker got, for a metric panicked.
+// loseLocked ends the processing of an item that no worker got, because a metric panicked.
 func (q *Queue[T]) loseLocked(item T) {
 	if at := q.mu.items.find(item, q.mu.items.hashOf(item)); *at != nil { // nil where it does not equal itself
 		q.releaseLocked(at)
