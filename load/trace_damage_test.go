@@ -56,11 +56,8 @@ func TestCutRecording(t *testing.T) {
 	}
 }
 
-// A gzipped file is cut: what was read before the cut is saved.
-func TestCutGzippedRecording(t *testing.T) {
-	t.Parallel()
-	data := aRecording(t)
-	whole := readWhole(t, data)
+func gzipped(t *testing.T, data []byte) []byte {
+	t.Helper()
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
 	if _, err := zip.Write(data); err != nil {
@@ -69,10 +66,19 @@ func TestCutGzippedRecording(t *testing.T) {
 	if err := zip.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range []int{packed.Len() / 2, packed.Len() - 30} {
-		saved, err := ReadTrace("cut.trace.gz", bytes.NewReader(packed.Bytes()[:n]))
+	return packed.Bytes()
+}
+
+// A gzipped file is cut: what was read before the cut is saved.
+func TestCutGzippedRecording(t *testing.T) {
+	t.Parallel()
+	data := aRecording(t)
+	whole := readWhole(t, data)
+	packed := gzipped(t, data)
+	for _, n := range []int{len(packed) / 2, len(packed) - 30} {
+		saved, err := ReadTrace("cut.trace.gz", bytes.NewReader(packed[:n]))
 		if !errors.Is(err, ErrTraceTruncated) || !errors.As(err, new(*TraceDamage)) || saved == nil {
-			t.Fatalf("cut after %d of %d bytes: %v", n, packed.Len(), err)
+			t.Fatalf("cut after %d of %d bytes: %v", n, len(packed), err)
 		}
 		isPrefix(t, saved, whole)
 	}
@@ -84,28 +90,21 @@ func TestCorruptGzippedRecording(t *testing.T) {
 	t.Parallel()
 	data := aRecording(t)
 	whole := readWhole(t, data)
-	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
-	if _, err := zip.Write(data); err != nil {
-		t.Fatal(err)
-	}
-	if err := zip.Close(); err != nil {
-		t.Fatal(err)
-	}
+	packed := gzipped(t, data)
 	saves := 0
-	for at := packed.Len() / 3; at < packed.Len(); at++ {
-		bad := bytes.Clone(packed.Bytes())
+	for at := len(packed) / 3; at < len(packed); at++ {
+		bad := bytes.Clone(packed)
 		bad[at] ^= 0x20
 		saved, err := ReadTrace("bad.trace.gz", bytes.NewReader(bad))
 		if err != nil && !errors.As(err, new(*TraceDamage)) { // a bit that only fills up the last byte changes nothing
-			t.Fatalf("byte %d of %d is changed: %v", at, packed.Len(), err)
+			t.Fatalf("byte %d of %d is changed: %v", at, len(packed), err)
 		}
 		if saved != nil {
 			isPrefix(t, saved, whole)
 			saves++
 		}
 		if err == nil && len(saved.Events) != len(whole.Events) {
-			t.Fatalf("byte %d of %d is changed: %d events of %d, and no error", at, packed.Len(), len(saved.Events), len(whole.Events))
+			t.Fatalf("byte %d of %d is changed: %d events of %d, and no error", at, len(packed), len(saved.Events), len(whole.Events))
 		}
 	}
 	if saves == 0 {

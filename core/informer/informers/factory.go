@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/core/informer"
+	"github.com/informerbench/informerbench/core/informer/internal/byresource"
 )
 
 // client-go's types, so that code needs one import.
@@ -186,21 +187,11 @@ func (f *factory) ForResource(gvr schema.GroupVersionResource) (GenericInformer,
 	if !ok {
 		return nil, fmt.Errorf("no informer for %v: it is no resource that client-go's clientset lists and watches; for others use a dynamic client and package dynamicinformer", gvr)
 	}
-	return genericInformer{f.informerOf(r), gvr.GroupResource()}, nil
+	return byresource.Generic(f.informerOf(r), gvr), nil
 }
 
 func (f *factory) informerOf(r *resource) cache.SharedIndexInformer {
 	return f.shared.InformerFor(r.object, func() cache.SharedIndexInformer {
 		return f.newInformer(f.client, r, f.resyncOf(r.object))
 	})
-}
-
-type genericInformer struct {
-	informer cache.SharedIndexInformer
-	resource schema.GroupResource
-}
-
-func (g genericInformer) Informer() cache.SharedIndexInformer { return g.informer }
-func (g genericInformer) Lister() cache.GenericLister {
-	return informer.NewGenericLister(g.informer.GetIndexer(), g.resource)
 }

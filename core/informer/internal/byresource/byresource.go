@@ -1,5 +1,6 @@
-// Package byresource is what the factories of dynamicinformer and metadatainformer have in
-// common: informers that are named by group, version and resource, of objects of one Go type.
+// Package byresource is what client-go's factories have in common that name informers by group,
+// version and resource: those of dynamicinformer and metadatainformer, whose objects are of one Go
+// type, and ForResource of informers.
 //
 // Everything here may be used by any number of goroutines at once.
 package byresource
@@ -48,7 +49,7 @@ func (c lateClient[L]) Watch(ctx context.Context, options metav1.ListOptions) (w
 
 // NewInformer returns an informer that belongs to no factory.
 func (s Source) NewInformer(gvr schema.GroupVersionResource, namespace string, tweak func(*metav1.ListOptions), options informer.Options) informers.GenericInformer {
-	return genericInformer{s.newInformer(gvr, namespace, tweak, options), gvr.GroupResource()}
+	return Generic(s.newInformer(gvr, namespace, tweak, options), gvr)
 }
 
 func (s Source) newInformer(gvr schema.GroupVersionResource, namespace string, tweak func(*metav1.ListOptions), options informer.Options) cache.SharedIndexInformer {
@@ -82,19 +83,24 @@ type Factory struct {
 // ForResource returns the informer and the lister of a resource. If the server lacks the
 // resource, the running informer tells its watch error handler.
 func (f *Factory) ForResource(gvr schema.GroupVersionResource) informers.GenericInformer {
-	return genericInformer{f.InformerFor(gvr, func() cache.SharedIndexInformer {
+	return Generic(f.InformerFor(gvr, func() cache.SharedIndexInformer {
 		options := f.config.Informer
 		if f.config.InformerName != nil {
 			options.Identifier = f.config.InformerName.WithResource(gvr)
 		}
 		return f.source.newInformer(gvr, f.config.Namespace, f.config.Tweak, options)
-	}), gvr.GroupResource()}
+	}), gvr)
 }
 
 // Shutdown waits until every informer has ended, and releases the name.
 func (f *Factory) Shutdown() {
 	f.SharedInformerFactory.Shutdown()
 	f.config.InformerName.Release()
+}
+
+// Generic returns an informer with a lister of its resource.
+func Generic(i cache.SharedIndexInformer, gvr schema.GroupVersionResource) informers.GenericInformer {
+	return genericInformer{i, gvr.GroupResource()}
 }
 
 type genericInformer struct {
