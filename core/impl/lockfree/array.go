@@ -116,7 +116,7 @@ func readBlock(part []any, block []cell, seq uint64) {
 		if n == nil || n.seq > seq { // a stand-in, or not yet
 			n = r.at(seq).version(seq) // there is one in each cell below the length
 		}
-		part[i] = n.obj
+		part[i] = n.object()
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // each object. Readers make the copies, and writers drop them: a copy keeps no replaced
 // object alive, unless the reader that publishes it is stopped before it looks again.
 type copies struct {
-	blocks atomic.Pointer[[]*blockCopy]
+	blocks  atomic.Pointer[[]*blockCopy]
+	waiting int // blocks that were touched in place since the last commit; writer only
 }
 
 // blockCopy is the copy of one block, if there is one, and says when the block changed.
@@ -69,21 +70,34 @@ func (c *copies) read(part []any, i int, block []cell, seq uint64) {
 }
 
 // touch drops the copy of the block in which pos lies. The writer calls it before it
-// commits a change of the object there.
-func (c *copies) touch(w *write, pos uint32) {
+// commits a change of the object there, or makes it in place. It reports whether this is the
+// first touch of the block with the write's number.
+func (c *copies) touch(w *write, pos uint32) (first bool) {
 	if c == nil {
-		return
+		return false
 	}
 	b := (*c.blocks.Load())[pos>>blockShift]
 	if b.touched.Load() != w.seq {
 		explore.Point("touch.touched")
 		b.touched.Store(w.seq)
+		first = true
 	}
 	explore.Point("touch.copy")
 	if b.copy.Load() != nil {
 		explore.Point("touch.drop")
 		b.copy.Store(nil)
 	}
+	return first
+}
+
+// touchInPlace is touch for a write in place. It reports whether so many blocks wait for a
+// commit, so that they can be copied, that the write should end with one: 8, or
+// an eighth of all if that is less.
+func (c *copies) touchInPlace(w *write, pos uint32) (enough bool) {
+	if c.touch(w, pos) {
+		c.waiting++
+	}
+	return c.waiting >= max(1, min(8, len(*c.blocks.Load())/8))
 }
 
 // reserve makes room for the copies of n blocks.

@@ -56,6 +56,9 @@
 // the IndexFuncs on new objects only, and AddIndexers on all; both run them one at a time,
 // under the writers' mutex (STORE-48). Index runs one on the reader's own object, at any time.
 //
+// While nobody reads, an Update that leaves the index values as they are makes no version: it puts
+// its object in the place of the former one (inplace.go).
+//
 // A List would follow two pointers for each object. So readers keep copies of the objects,
 // in blocks of 256 cells, where a list found a block unchanged since the list before. A
 // write drops the copies of the blocks that it changes (copies.go).
@@ -77,7 +80,8 @@
 //     the writes of a Transaction fetch.go has brought into the cache what they read.
 //  5. A new key: array.go pushes a new record, index.go adds it to its buckets, and table.go
 //     inserts the entry. Go on with step 8.
-//  6. A known key: index.go compares the values with those of the record's buckets. values.go
+//  6. A known key: index.go compares the values with those of the record's buckets. If all stay
+//     and no snapshot is open, inplace.go does the rest. Otherwise values.go
 //     hides the object in the entry, record.go links the new version to the former one and
 //     makes it the newest, and copies.go drops the copy of the block. If the key was
 //     deleted, array.go pushes its record again.
@@ -85,7 +89,7 @@
 //     that it lost and adds it to those of new values; of more than 16 values it adds first,
 //     and fetch.go brings their entries into the cache. The cells get stand-ins (array.go,
 //     standin.go).
-//  8. write.go: setResourceVersion, if the object has metadata.
+//  8. resourceversion.go: the version has the store's resource version, if its object has one.
 //  9. write.go: commit stores the number in committed. The write is visible from here on.
 //  10. values.go: show puts the objects into the entries for Get.
 //  11. write.go: what the write replaced goes to the retire list. If readers.go finds no
@@ -97,16 +101,19 @@
 //
 // # Linearization points
 //
-//	Add, Update, Delete, Transaction, Bookmark   core.commit: the store to committed
+//	Add, Update, Delete, Transaction, Bookmark   core.commit: the store to committed; in place, the
+//	                                             store to the version (inplace.go)
 //	Replace, AddIndexers                         the store to Store.view
 //	List, ListKeys, Index, IndexKeys, ByIndex,   readers.acquire: the load of committed or, where
 //	ListIndexFuncValues                          the writer chose for the reader, the writer's
-//	                                             exchange of the slot
+//	                                             exchange of the slot; beside a write in place as
+//	                                             inplace.go says
 //	Get                                          the load of an entry's object (values.go), or of a
-//	                                             free entry's word; else as
-//	LastStoreSyncResourceVersion                 the load of the newest version, or the commit of its
-//	                                             write if that is later; the second load of committed
-//	                                             if the former version is returned (core.look)
+//	                                             free entry's word; else the load of the newest version,
+//	                                             or the commit of its write if that is later; the
+//	                                             second load of committed if the former version is
+//	                                             returned (core.look)
+//	LastStoreSyncResourceVersion                 see resourceVersion.last
 //	GetIndexers                                  the load of Store.view
 //
 // A reader that loaded the view before a Replace and committed after it reads the old
@@ -154,8 +161,8 @@
 //   - Beside an older snapshot List and ByIndex are O(cells in use). Cells that an array has lost
 //     stay in use while that snapshot sees an object there, and until the look at the slots
 //     after it.
-//   - Update: one version of 32 bytes, and O(i) to compare the index values with the former
-//     ones. A value that changes costs up to three short-lived stand-ins, and none where the old
+//   - Update: O(i) to compare the index values with the former ones. It allocates nothing if they
+//     stay and no snapshot is open, otherwise a version of 32 bytes. A value that changes costs up to three short-lived stand-ins, and none where the old
 //     bucket ends and the new one begins. Delete: two for each array. A write is O(1) on average.
 //     An object of many values costs O(values).
 //   - A key that comes or goes pays on average for copies of up to 16 slots of the table's

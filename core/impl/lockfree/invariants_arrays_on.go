@@ -112,10 +112,15 @@ func (k *checker) copies() {
 	if blocks == nil {
 		return
 	}
+	waiting := 0
 	for i, b := range *blocks {
 		touched, found := b.touched.Load(), b.copy.Load()
 		if touched > k.committed {
-			k.broken(ruleCopy, "block %d was touched by write %d", i, touched)
+			waiting++ // for the next commit, after a write in place
+			if touched > k.committed+1 || found != nil && found.seq == touched {
+				k.broken(ruleCopy, "block %d was touched by write %d, and copied", i, touched)
+			}
+			continue
 		}
 		if found == nil || found.seq != touched {
 			continue
@@ -130,6 +135,9 @@ func (k *checker) copies() {
 				k.broken(ruleCopy, "block %d: object %d", i, j)
 			}
 		}
+	}
+	if waiting != a.copies.waiting {
+		k.broken(ruleCopy, "%d blocks wait for a commit, counted %d", a.copies.waiting, waiting)
 	}
 }
 

@@ -171,7 +171,11 @@ func (k *checker) lists() {
 		k.broken(ruleReclaimThreshold, "%d, and %d are allowed", k.sinceReclaim, k.reclaimThreshold)
 	}
 	newest := k.resourceVersion.newest.Load()
-	if newest != k.resourceVersion.committed.Load() || newest.seq > k.committed {
+	if newest.seq == noWrite {
+		if !newest.placed().done() {
+			k.broken(ruleResourceVersion, "the object of %q is not in its place", newest.resourceVersion())
+		}
+	} else if newest != k.resourceVersion.committed.Load() || newest.seq > k.committed {
 		k.broken(ruleResourceVersion, "%q of write %d", newest.resourceVersion(), newest.seq)
 	}
 

@@ -49,6 +49,8 @@ type slot struct {
 // or more at some moment after R1 and before W2. Since then only W4 of an earlier commit can
 // have lowered it below k. The W5 after that W4 looked at block k, and did so after R1: it
 // found the slot taken and raised deepest again. So W2 loads k or more.
+//
+// A write in place (inplace.go) looks at the slots before it changes anything.
 type readers struct {
 	block // the first one, whose number is 0
 	// deepest is the number of the last block that the writer looks at. A reader that finds
@@ -203,7 +205,8 @@ func (s *slot) release(read int) {
 	}
 }
 
-// idle reports whether no snapshot is open. Writer only, after a commit. Cost: the slots of
+// idle reports whether no snapshot is open. Writer only, after a commit or before a write in
+// place. Cost: the slots of
 // the first block. The first call after more readers have left also looks at the blocks
 // that they used.
 func (r *readers) idle() bool {

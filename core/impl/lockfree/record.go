@@ -45,9 +45,10 @@ func newRecord(key string, first *version) *record {
 	return r
 }
 
-// version is one version of one object. Once the write with its number is committed, only
-// prev changes: it is led past versions that no open snapshot sees. Before that, readers
-// look at seq and prev only.
+// version is one version of one object. Before the write with its number is committed, readers
+// look at seq and prev only. After that prev is led past versions that no open snapshot sees.
+// And a write in place (inplace.go) gives the newest version another object of the same type:
+// so readers get it by object.
 type version struct {
 	obj any
 	seq uint64
@@ -60,13 +61,23 @@ type version struct {
 func (n *version) past() *version        { return (*version)(atomic.LoadPointer(&n.prev)) }
 func (n *version) setPast(past *version) { atomic.StorePointer(&n.prev, unsafe.Pointer(past)) }
 
+// object returns the object of a committed version.
+func (n *version) object() any {
+	w := (*words)(unsafe.Pointer(&n.obj))
+	return objectOf(w.kind, atomic.LoadPointer(&w.data))
+}
+
+// place puts another object of the same type, given by its data, in the place of the object.
+func (n *version) place(data unsafe.Pointer) {
+	atomic.StorePointer(&(*words)(unsafe.Pointer(&n.obj)).data, data)
+}
+
 // absence is the object of a tombstone, the version that says that the key is deleted.
 type absence struct{}
 
-func (n *version) absent() bool {
-	_, is := n.obj.(absence)
-	return is
-}
+var absenceKind = wordsOf(absence{}).kind
+
+func (n *version) absent() bool { return (*words)(unsafe.Pointer(&n.obj)).kind == absenceKind }
 
 // version returns the version that snapshot seq sees; nil, or a tombstone, if it sees none.
 func (r *record) version(seq uint64) *version {

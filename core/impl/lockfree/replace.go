@@ -20,7 +20,7 @@ func (s *Store) Replace(items map[string]any, resourceVersion string) {
 	v := s.view.Load().over(newCore())
 	v.begin()
 	v.fill(items)
-	v.setResourceVersion(v.versionOf(bookmark(resourceVersion)))
+	v.resourceVersion.set(v.versionOf(bookmark(resourceVersion)))
 	v.commit()
 	explore.Point("view")
 	s.view.Store(v)

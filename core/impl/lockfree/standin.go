@@ -166,7 +166,7 @@ const mostSpareCells = 4
 // recycle frees what was retired for use, so that it keeps nothing alive. Call it when all
 // slots were seen free, before the next retirement.
 func (s *spares) recycle() {
-	if len(s.standIns.retired)+len(s.buckets.retired) == 0 {
+	if s.clean() {
 		return
 	}
 	for _, old := range s.standIns.retired {
@@ -180,6 +180,9 @@ func (s *spares) recycle() {
 	s.standIns.recycle()
 	s.buckets.recycle()
 }
+
+// clean reports whether nothing waits for recycle.
+func (s *spares) clean() bool { return len(s.standIns.retired)+len(s.buckets.retired) == 0 }
 
 // forget leaves what was retired to the garbage collector. With a slot taken, a reader may
 // still hold it, and it must not keep objects alive until all slots are free.

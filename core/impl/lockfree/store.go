@@ -85,7 +85,7 @@ func (s *Store) Get(key string) (item any, exists bool) {
 			if e.is(word, key) {
 				explore.Point("get.data")
 				if data := atomic.LoadPointer(&e.data); data != nil {
-					return c.shown.object(data), true
+					return objectOf(c.shown.kind, data), true
 				}
 				explore.Point("get.newest")
 				return c.look(e.record().newest.Load())
@@ -122,7 +122,7 @@ func (c *core) look(n *version) (item any, exists bool) {
 	if n.absent() {
 		return nil, false
 	}
-	return n.obj, true
+	return n.object(), true
 }
 
 // List returns all objects, in no order, in a slice that is the caller's. O(n), no
@@ -225,7 +225,7 @@ func (s *Store) Index(indexName string, obj any) ([]any, error) {
 		for _, r := range b.objects.records(seq) {
 			if !seen[r] {
 				seen[r] = true
-				list = append(list, r.version(seq).obj)
+				list = append(list, r.version(seq).object())
 			}
 		}
 	}
@@ -280,18 +280,14 @@ func (s *Store) GetIndexers() contract.Indexers {
 }
 
 // LastStoreSyncResourceVersion returns the resource version of the newest write that
-// had one (STORE-40). Unlike client-go's it heeds no feature gate.
+// had one (STORE-40). Unlike client-go's it heeds no feature gate. O(1), no waiting.
 func (s *Store) LastStoreSyncResourceVersion() string {
 	explore.Point("read.view")
 	v := s.view.Load()
-	explore.Point("resourceVersion.newest")
-	newest := v.resourceVersion.newest.Load()
-	explore.Point("resourceVersion.look")
-	if newest.seq > v.committed.Load() {
-		explore.Point("resourceVersion.committed")
-		newest = v.resourceVersion.committed.Load() // the write of newest was under way
-	}
-	return newest.resourceVersion()
+	slot, _ := v.readers.acquire(&v.committed)
+	rv := v.resourceVersion.last(&v.committed)
+	slot.release(1)
+	return rv
 }
 
 // Resync does nothing; it is there for cache.ThreadSafeStore.

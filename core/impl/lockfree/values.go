@@ -17,7 +17,7 @@ import (
 // Nearly all stores hold objects of one type. An object of another type is not shown.
 //
 // Data that are not nil are the object of the newest committed version of the entry's key.
-// Writes are one at a time. A write
+// Writes are one at a time. A write that is not in place (inplace.go has those)
 //
 //	(1) sets the data of the entries that it changes to nil,
 //	(2) is committed,
@@ -43,9 +43,9 @@ type words struct{ kind, data unsafe.Pointer }
 
 func wordsOf(obj any) words { return *(*words)(unsafe.Pointer(&obj)) }
 
-// object returns the object of an entry with these data.
-func (s *shown) object(data unsafe.Pointer) (obj any) {
-	*(*words)(unsafe.Pointer(&obj)) = words{s.kind, data}
+// objectOf returns the object of these words.
+func objectOf(kind, data unsafe.Pointer) (obj any) {
+	*(*words)(unsafe.Pointer(&obj)) = words{kind, data}
 	return obj
 }
 

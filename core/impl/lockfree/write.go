@@ -20,13 +20,7 @@ type core struct {
 	shown   shown // the objects in the entries of keys
 	objects array
 
-	// resourceVersion leads to the version of the newest write that set it, and to that of
-	// the newest committed one. The version's object has it; see version.resourceVersion. So
-	// up to two objects stay alive, though deleted, until other writes set it, and with them
-	// the former versions that an open snapshot kept.
-	resourceVersion struct {
-		newest, committed atomic.Pointer[version]
-	}
+	resourceVersion resourceVersion
 
 	buckets []*bucket // by id, from 1 up
 	freeIDs []uint32
@@ -46,6 +40,8 @@ type core struct {
 // write is one write under way: its number, and what it leaves to clean up.
 type write struct {
 	seq         uint64
+	alone       bool            // whether it is an Update of one object, which may be in place
+	known       bool            // whether that object has a resource version
 	indexValues indexing.Values // of the objects that it stores
 	made        int             // versions and stand-ins with a past
 	retireList
@@ -63,18 +59,6 @@ type retireList struct {
 
 func (w *retireList) len() int { return len(w.updated) + len(w.changed) + len(w.emptied) }
 
-// bookmark is the object of a version that is there for its resource version only.
-type bookmark string
-
-// resourceVersion is that of the version's object.
-func (n *version) resourceVersion() string {
-	if b, is := n.obj.(bookmark); is {
-		return string(b)
-	}
-	rv, _ := indexing.VersionOf(n.obj)
-	return rv
-}
-
 const (
 	noWrite  = 0 // the number of none
 	firstSeq = 1 // that of an empty store
@@ -87,8 +71,8 @@ func newCore() *core {
 	c.objects.copies = &copies{}
 	c.committed.Store(firstSeq)
 	c.write.seq = firstSeq
-	c.setResourceVersion(c.versionOf(bookmark("")))
-	c.resourceVersion.committed.Store(c.resourceVersion.newest.Load())
+	c.resourceVersion.set(c.versionOf(bookmark("")))
+	c.resourceVersion.commit()
 	return c
 }
 
@@ -97,12 +81,13 @@ func newCore() *core {
 func (c *core) begin() *write {
 	w := &c.write
 	w.seq = c.committed.Load() + 1
+	w.alone = false
 	w.indexValues.Empty()
 	return w
 }
 
-// put stores obj under key, whose word in keys is given, and returns the version. values are
-// its index values, index by index.
+// put stores obj under key, whose word in keys is given, and returns the version; nil if the
+// write was in place, and is thereby over. values are its index values, index by index.
 func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index, values *indexing.Values) *version {
 	part, e := c.keys.find(word, key)
 	if e == nil {
@@ -117,6 +102,9 @@ func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index,
 	// Buckets and values are cache misses. Here the processor waits for them while it does
 	// update's work up to the first atomic store, which waits for all loads.
 	stays := c.stays(rec, values)
+	if stays && w.alone && c.inPlace(w, e, rec, obj) {
+		return nil
+	}
 	n, revived := c.update(w, e, rec, obj)
 	if revived {
 		part.live++
@@ -178,34 +166,6 @@ func (c *core) remove(w *write, word uint64, key string) {
 	}
 }
 
-// setResourceVersion sets the resource version to that of a version of the write under way.
-func (c *core) setResourceVersion(n *version) {
-	explore.Point("resourceVersion.newest")
-	c.resourceVersion.newest.Store(n)
-}
-
-// noteResourceVersion takes the resource version of a write that keeps no object of its own. If
-// it has none, which known says, the former one stays.
-func (c *core) noteResourceVersion(rv string, known bool) {
-	if known {
-		c.setResourceVersion(c.versionOf(bookmark(rv)))
-	} else {
-		c.keepResourceVersion()
-	}
-}
-
-// keepResourceVersion keeps the resource version in a write that does not set it. The object
-// that has it may leave the store with this write, and its owner may then change it.
-func (c *core) keepResourceVersion() {
-	n := c.resourceVersion.newest.Load()
-	if _, is := n.obj.(bookmark); !is {
-		c.setResourceVersion(c.versionOf(bookmark(n.resourceVersion())))
-	}
-}
-
-// versionOf returns a version of the write under way that is no key's, for setResourceVersion.
-func (c *core) versionOf(obj any) *version { return &version{obj: obj, seq: c.write.seq} }
-
 // commit ends the write under way. Builds with the race detector or -tags invariants then
 // check the invariants.
 func (v *view) commit() {
@@ -219,14 +179,13 @@ func (c *core) commit() {
 	explore.Point("commit")
 	c.committed.Store(w.seq)
 	c.shown.show()
-	if v := c.resourceVersion.newest.Load(); v.seq == w.seq {
-		explore.Point("resourceVersion.committed")
-		c.resourceVersion.committed.Store(v)
-	}
+	c.resourceVersion.commit()
+	c.objects.copies.waiting = 0
 	w.indexValues.Empty()
 
 	idle := c.readers.idle()
 	if idle {
+		c.resourceVersion.forget()
 		w.spares.recycle()
 		// Cells of a bucket that goes may be on the store's list: that one is gone through
 		// below, before the bucket is used again.

@@ -18,11 +18,16 @@ func (s *Store) Update(key string, obj any) {
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	w := v.begin()
+	w.alone, w.known = true, known
 	v.addValues(&w.indexValues, key, obj)
 	n := v.put(w, v.keys.word(key), key, obj, v.indexes, &w.indexValues)
-	if known {
-		v.setResourceVersion(n)
-	} else {
+	switch {
+	case n == nil: // in place
+		v.checkSome()
+		return
+	case known:
+		v.resourceVersion.set(n)
+	default:
 		v.keepResourceVersion()
 	}
 	v.commit()
@@ -60,8 +65,14 @@ func (s *Store) DeleteWithObject(key string, obj any) {
 // in client-go. If an IndexFunc fails it panics with none of the writes applied.
 // O(len(txns)*indexes). It waits for other writers only.
 func (s *Store) Transaction(txns ...contract.StoreTransaction) {
-	if len(txns) == 0 {
+	switch len(txns) {
+	case 0:
 		return
+	case 1:
+		if t := txns[0]; t.Type == contract.TransactionTypeAdd || t.Type == contract.TransactionTypeUpdate {
+			s.Update(t.Key, t.Object) // which may be in place
+			return
+		}
 	}
 	rv, known := indexing.VersionOf(txns[len(txns)-1].Object)
 	s.writer.Lock()
@@ -151,6 +162,6 @@ func (s *Store) Bookmark(rv string) {
 	defer s.writer.Unlock()
 	v := s.view.Load()
 	v.begin()
-	v.setResourceVersion(v.versionOf(bookmark(rv)))
+	v.resourceVersion.set(v.versionOf(bookmark(rv)))
 	v.commit()
 }

@@ -67,6 +67,17 @@ var scripts = []string{
 	// Resource versions.
 	"one: add a:x => update a:y; bookmark | version; version",
 	"one: add a:x => deletewith a:x | bookmark | version; get a",
+	// Writes in place: updates that leave the index values as they are.
+	"one: add a:x; add b:y => update a:x; update a:x | get a; get a",
+	"one: add a:x; add b:y => update a:x; update b:y; update a:x | list | byindex one x; get b",
+	"one: add a:x => update a:x | get a; list | list; get a",
+	"one: add a:x; add b:y; list; list => update a:x; update b:y | list; list | get a; list",
+	"one: add a:x; add b:y => update a:x; update a:y; update a:x | list; version | get a",
+	"one: add a:x => update a:x; delete a; add a:x | get a; list",
+	"one: add a:x; add b:y => replace a:x b:y; update a:x | get a; get a | list",
+	"one: add a:x; add b:y; update a:x => update b:y; update a:x | version; get a | get b; version",
+	"one: add a:x; add b:y => update a:x; update b:y; update a:x | version; version | list",
+	"one: add a:x; add b:y => tx a:x; bookmark; update b:y | version; get b | version",
 	// Readers side by side, which find slots taken; with -tags degraded one of them finds no
 	// free slot in the first block.
 	"one: add a:x => update a:y; update a:x | list | keys | list",

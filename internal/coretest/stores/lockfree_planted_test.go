@@ -65,6 +65,46 @@ var faults = []explore.Fault{
 		"	w := &c.write\n	explore.Point(\"commit\")\n",
 		"	w := &c.write\n	if explore.Planted(\"the object shown before the commit\") {\n		c.shown.show()\n	}\n	explore.Point(\"commit\")\n",
 	}}},
+	{Name: "in place beside a snapshot", File: lockFreeDir + "inplace.go", Edits: [][2]string{{
+		"		!c.readers.idle():\n",
+		"		!c.readers.idle() && !explore.Planted(\"in place beside a snapshot\"):\n",
+	}}},
+	{Name: "in place, the object not hidden", File: lockFreeDir + "inplace.go", Edits: [][2]string{{
+		"	atomic.StorePointer(&e.data, nil)\n",
+		"	if !explore.Planted(\"in place, the object not hidden\") {\n		atomic.StorePointer(&e.data, nil)\n	}\n",
+	}}},
+	{Name: "in place, the object shown first", File: lockFreeDir + "inplace.go", Edits: [][2]string{{
+		"	atomic.StorePointer(&e.data, nil)\n",
+		"	if !explore.Planted(\"in place, the object shown first\") {\n		atomic.StorePointer(&e.data, nil)\n	} else {\n		atomic.StorePointer(&e.data, to.data)\n	}\n",
+	}}},
+	{Name: "in place, a copy that stays", File: lockFreeDir + "copies.go", Edits: [][2]string{{
+		"	if c.touch(w, pos) {\n",
+		"	if !explore.Planted(\"in place, a copy that stays\") && c.touch(w, pos) {\n",
+	}}},
+	{Name: "in place, a block touched with the last number", File: lockFreeDir + "inplace.go", Edits: [][2]string{{
+		"	commit := c.objects",
+		"	if explore.Planted(\"in place, a block touched with the last number\") {\n		w.seq = c.committed.Load()\n	}\n	commit := c.objects",
+	}}},
+	{Name: "in place, a commit before the object", File: lockFreeDir + "inplace.go", Edits: [][2]string{{
+		"	explore.Point(\"inPlace.object\")\n",
+		"	if explore.Planted(\"in place, a commit before the object\") {\n		c.committed.Store(w.seq)\n	}\n	explore.Point(\"inPlace.object\")\n",
+	}}},
+	{Name: "in place, a resource version before its object", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
+		"!p.done() {\n",
+		"!p.done() && !explore.Planted(\"in place, a resource version before its object\") {\n",
+	}}},
+	{Name: "in place, a resource version after its object", File: lockFreeDir + "inplace.go", Edits: [][2]string{{
+		"	if w.known {\n",
+		"	if w.known && explore.Planted(\"in place, a resource version after its object\") {\n		defer c.resourceVersion.place(obj, n)\n	} else if w.known {\n",
+	}}},
+	{Name: "in place, a place that is used again at once", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
+		"	if before == &p.version {\n",
+		"	if before == &p.version && explore.Planted(\"in place, a place that is used again at once\") {\n		before = p.before\n	} else if before == &p.version {\n",
+	}}},
+	{Name: "in place, the resource version before it forgotten", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
+		"		r.committed.Store(before)\n",
+		"		if !explore.Planted(\"in place, the resource version before it forgotten\") {\n			r.committed.Store(before)\n		}\n",
+	}}},
 	{Name: "an entry found before its record", File: lockFreeDir + "table.go", Edits: [][2]string{{
 		"	e.key = key\n",
 		"	e.key = key\n	if explore.Planted(\"an entry found before its record\") {\n		e.word.Store(word)\n	}\n",
