@@ -35,7 +35,6 @@ type cell = atomic.Pointer[record]
 // still reads it has a snapshot from before.
 type array struct {
 	blocks atomic.Pointer[[][]cell]
-	copies *copies       // of the objects, block by block; nil where none are kept
 	since  uint64        // no snapshot before this write reads the array
 	used   atomic.Uint32 // no open snapshot sees an object in this cell or a later one
 	n      uint32        // the length, for the writer
@@ -96,11 +95,7 @@ func (a *array) objects(room []any, seq uint64) []any {
 	list := fit(room, n)
 	for i := 0; i<<blockShift < n; i++ {
 		part := list[i<<blockShift : min((i+1)<<blockShift, n)]
-		if a.copies == nil {
-			readBlock(part, blocks[i], seq)
-		} else {
-			a.copies.read(part, i, blocks[i], seq)
-		}
+		readBlock(part, blocks[i], seq)
 		yield((i+1)<<blockShift - 1)
 	}
 	return list
@@ -156,7 +151,6 @@ func (a *array) push(w *write, rec *record, asIs bool) uint32 {
 		explore.Point("push.used")
 		a.used.Store(a.n)
 	}
-	a.copies.touch(w, pos)
 	if c := a.cell(pos); asIs && c.Load() == nil {
 		explore.Point("push.cell")
 		c.Store(rec)
@@ -171,7 +165,6 @@ func (a *array) push(w *write, rec *record, asIs bool) uint32 {
 // sees an object twice or not at all.
 func (a *array) remove(w *write, pos uint32) (moved *record) {
 	a.n--
-	a.copies.touch(w, a.n)
 	last := a.cell(a.n).Load()
 	if s := last.standIn(); s != nil {
 		last = s.of
@@ -180,7 +173,6 @@ func (a *array) remove(w *write, pos uint32) (moved *record) {
 	if pos == a.n {
 		return nil
 	}
-	a.copies.touch(w, pos)
 	a.standIn(w, pos, last)
 	return last
 }
@@ -208,9 +200,6 @@ func (a *array) reserve(n int) {
 	}
 	if n <= capacity(blocks) {
 		return
-	}
-	if a.copies != nil {
-		a.copies.reserve((n + blockMask) >> blockShift)
 	}
 	if len(blocks) <= 1 && n <= blockSize {
 		more := [][]cell{make([]cell, max(n, min(2*capacity(blocks), blockSize)))}

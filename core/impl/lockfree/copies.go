@@ -16,6 +16,40 @@ type copies struct {
 	waiting int // blocks that were touched in place since the last commit; writer only
 }
 
+// objects is the array of all objects, and the copies of its blocks.
+type objects struct {
+	array
+	copies copies
+}
+
+// objects returns what array.objects does, from copies where there are any.
+func (o *objects) objects(room []any, seq uint64) []any {
+	blocks, n := o.length(seq)
+	list := fit(room, n)
+	for i := 0; i<<blockShift < n; i++ {
+		o.copies.read(list[i<<blockShift:min((i+1)<<blockShift, n)], i, blocks[i], seq)
+		yield((i+1)<<blockShift - 1)
+	}
+	return list
+}
+
+func (o *objects) push(w *write, rec *record, asIs bool) uint32 {
+	o.copies.reserve(int(o.n) + 1)
+	o.copies.touch(w, o.n)
+	return o.array.push(w, rec, asIs)
+}
+
+func (o *objects) remove(w *write, pos uint32) (moved *record) {
+	o.copies.touch(w, pos)
+	o.copies.touch(w, o.n-1)
+	return o.array.remove(w, pos)
+}
+
+func (o *objects) grow(n uint32) {
+	o.copies.reserve(int(n))
+	o.array.grow(n)
+}
+
 // blockCopy is the copy of one block, if there is one, and says when the block changed.
 type blockCopy struct {
 	// touched is the number of the newest write that changed the block. It is stored before
@@ -73,9 +107,6 @@ func (c *copies) read(part []any, i int, block []cell, seq uint64) {
 // commits a change of the object there, or makes it in place. It reports whether this is the
 // first touch of the block with the write's number.
 func (c *copies) touch(w *write, pos uint32) (first bool) {
-	if c == nil {
-		return false
-	}
 	b := (*c.blocks.Load())[pos>>blockShift]
 	if b.touched.Load() != w.seq {
 		explore.Point("touch.touched")
@@ -100,8 +131,10 @@ func (c *copies) touchInPlace(w *write, pos uint32) (enough bool) {
 	return c.waiting >= max(1, min(8, len(*c.blocks.Load())/8))
 }
 
-// reserve makes room for the copies of n blocks.
+// reserve makes room for copies of n objects. The writer calls it before the array has the
+// room.
 func (c *copies) reserve(n int) {
+	n = (n + blockMask) >> blockShift
 	var blocks []*blockCopy
 	if p := c.blocks.Load(); p != nil {
 		blocks = *p

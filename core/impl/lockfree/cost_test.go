@@ -94,7 +94,7 @@ func TestCopiesOfADirectoryArePaidFor(t *testing.T) {
 // bucketOf returns a bucket of a value, which holds nothing.
 func bucketOf(x *index, value string) *bucket {
 	b := newBucket()
-	b.index = x
+	b.ordinal = uint32(x.ordinal)
 	b.setKey(value)
 	return b
 }

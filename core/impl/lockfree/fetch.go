@@ -66,11 +66,11 @@ func (c *core) fetchValues(x *index, values []string) (words [fetchLen]uint64) {
 // fetchBuckets is fetchValues for the values of buckets.
 func (c *core) fetchBuckets(buckets []*bucket) (words [fetchLen]uint64) {
 	for i, b := range buckets {
-		words[i] = b.index.buckets.word(b.key())
+		words[i] = c.indexes[b.ordinal].buckets.word(b.key())
 	}
 	if len(buckets) > 1 {
 		for i, b := range buckets {
-			c.write.fetched += b.index.buckets.fetch(words[i : i+1])
+			c.write.fetched += c.indexes[b.ordinal].buckets.fetch(words[i : i+1])
 		}
 	}
 	return words

@@ -39,16 +39,15 @@ func (x *index) valuesOf(key string, obj any) []string {
 //
 // A bucket leaves table and chain when no open snapshot lies within its time.
 type bucket struct {
-	keyed // by the value
-	index *index
-	until atomic.Uint64          // the write that took the last object out, 0 before
-	prior atomic.Pointer[bucket] // the bucket of the value before, while a snapshot may see it
-	later *bucket                // the one that has this as its prior; writer only
+	keyed          // by the value
+	ordinal uint32 // of its index
+	mark    mark   // used only inside reindexMany
+	retired bool   // whether the bucket is in a retire list
 
-	retired bool // whether the bucket is in a retire list
-	mark    mark // used only inside reindexMany
-
-	objects array // which exists since the bucket's first write
+	until   atomic.Uint64          // the write that took the last object out, 0 before
+	prior   atomic.Pointer[bucket] // the bucket of the value before, while a snapshot may see it
+	later   *bucket                // the one that has this as its prior; writer only
+	objects array                  // which exists since the bucket's first write
 }
 
 // bucketAt finds the bucket of a value that a reader's snapshot sees, nil for none.
@@ -124,7 +123,7 @@ func (x *index) values(seq uint64) []string {
 func (c *core) isIn(x *index, value string, rec *record) bool {
 	return slices.ContainsFunc(rec.postings(), func(p posting) bool {
 		b := c.buckets[p.bucket]
-		return b.index == x && b.key() == value
+		return int(b.ordinal) == x.ordinal && b.key() == value
 	})
 }
 
@@ -158,7 +157,7 @@ func (c *core) bucket(w *write, x *index, word uint64, value string) *bucket {
 	if b == nil {
 		b = newBucket()
 	}
-	b.index, b.objects.since = x, w.seq
+	b.ordinal, b.objects.since = uint32(x.ordinal), w.seq
 	b.setKey(value)
 	b.pos = c.newBucketID()
 	c.buckets[b.pos] = b
@@ -179,7 +178,8 @@ func (c *core) bucket(w *write, x *index, word uint64, value string) *bucket {
 }
 
 // newBucket returns a bucket with room for one object, made in one piece: an index of many
-// values has many such buckets.
+// values has many such buckets. It takes 128 bytes, so all that stays reads of it lies in one
+// cache line.
 func newBucket() *bucket {
 	b := &struct {
 		bucket
@@ -239,7 +239,7 @@ func (b *bucket) reclaim(c *core, open []uint64, word uint64) bool {
 		explore.Point("bucket.unchain")
 		later.prior.Store(prior)
 	} else {
-		b.index.replace(b, word, prior)
+		c.indexes[b.ordinal].replace(b, word, prior)
 	}
 	c.buckets[b.pos] = nil
 	c.freeIDs = append(c.freeIDs, b.pos)
@@ -287,7 +287,7 @@ func (c *core) stays(rec *record, values *indexing.Values) bool {
 	}
 	for _, p := range all {
 		b := c.buckets[p.bucket]
-		if !slices.Contains(values.List(b.index.ordinal), b.key()) {
+		if !slices.Contains(values.List(int(b.ordinal)), b.key()) {
 			return false
 		}
 	}
@@ -311,7 +311,7 @@ func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing
 func (c *core) reindexFew(w *write, rec *record, indexes []*index, values *indexing.Values) {
 	for i := 0; i < len(rec.postings()); {
 		b := c.buckets[rec.postings()[i].bucket]
-		if slices.Contains(values.List(b.index.ordinal), b.key()) {
+		if slices.Contains(values.List(int(b.ordinal)), b.key()) {
 			i++
 		} else {
 			c.removeFromBucket(w, rec, i)

@@ -51,7 +51,7 @@ func (c *core) inPlace(w *write, e *entry, rec *record, obj any) bool {
 		!e.shows(), // then the object is of the table's type, and the version is committed
 		to.kind != c.shown.kind, to.data == nil,
 		c.retireList.len() > 0, !w.spares.clean(), // a write with a number cleans up
-		!w.known && !c.resourceVersion.isBookmark(), // the object that has it would go
+		!w.known && c.resourceVersion.newest.Load().seq == noWrite, // see resourceVersion.keep
 		!c.readers.idle():
 		return false
 	}
@@ -59,7 +59,8 @@ func (c *core) inPlace(w *write, e *entry, rec *record, obj any) bool {
 	explore.Point("inPlace.hide")
 	atomic.StorePointer(&e.data, nil)
 	if w.known {
-		c.resourceVersion.place(obj, n)
+		c.resourceVersion.settle()
+		c.resourceVersion.set(w.rv, noWrite, n, uintptr(to.data))
 	}
 	explore.Point("inPlace.object")
 	n.place(to.data)

@@ -4,6 +4,7 @@ package lockfree
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -34,7 +35,7 @@ const (
 	ruleEmptied          rule = "a bucket is over exactly if it is empty, and then waits; one that waits knows it, and waits once"
 	ruleWrite            rule = "a write that is committed leaves nothing to do in its own lists"
 	ruleReclaimThreshold rule = "things with a past are looked at before they are more than the reclaim threshold allows"
-	ruleResourceVersion  rule = "the committed resource version is the newest one"
+	ruleResourceVersion  rule = "the write of the newest resource version is over, and a stamp to be used again is not in use"
 	rulePos              rule = "the record of a key that is present knows its cell"
 	rulePosting          rule = "a posting leads to a cell of a bucket that holds its record, one posting to each bucket"
 	rulePostings         rule = "the cells of all buckets are as many as the postings, and an absent key has none"
@@ -103,10 +104,13 @@ func (v *view) breaches() []string {
 	k.begin(v)
 	k.lists()
 	k.keys()
-	k.array(&v.objects, "objects", nil)
+	k.array(&v.objects.array, "objects", nil)
 	k.copies()
 	for _, x := range v.indexes {
 		k.table(&x.buckets, x)
+	}
+	if !slices.Equal(v.indexes, v.core.indexes) {
+		k.broken(ruleBucket, "%d indexes, and %d that the writer knows", len(v.indexes), len(v.core.indexes))
 	}
 	entered, buckets := 0, 0
 	for id, b := range v.buckets {
@@ -153,7 +157,7 @@ func (k *checker) begin(v *view) {
 	clear(k.last)
 	k.view, k.committed, k.breaches, k.standIns, k.postings, k.reached = v, v.core.committed.Load(), nil, 0, 0, 0
 
-	k.arrays[&v.objects] = struct{}{}
+	k.arrays[&v.objects.array] = struct{}{}
 	for _, b := range v.buckets {
 		if b != nil {
 			k.arrays[&b.objects] = struct{}{}
@@ -170,13 +174,12 @@ func (k *checker) lists() {
 	if k.sinceReclaim > k.reclaimThreshold {
 		k.broken(ruleReclaimThreshold, "%d, and %d are allowed", k.sinceReclaim, k.reclaimThreshold)
 	}
-	newest := k.resourceVersion.newest.Load()
-	if newest.seq == noWrite {
-		if !newest.placed().done() {
-			k.broken(ruleResourceVersion, "the object of %q is not in its place", newest.resourceVersion())
-		}
-	} else if newest != k.resourceVersion.committed.Load() || newest.seq > k.committed {
-		k.broken(ruleResourceVersion, "%q of write %d", newest.resourceVersion(), newest.seq)
+	r := &k.resourceVersion
+	if newest := r.newest.Load(); !newest.over(&k.core.committed) || newest == r.former || newest == r.free {
+		k.broken(ruleResourceVersion, "%q of write %d", newest.rv, newest.seq)
+	}
+	if r.former != nil && r.former == r.free || r.free != nil && *r.free != (stamp{}) {
+		k.broken(ruleResourceVersion, "a stamp that is free leads on, or is in use")
 	}
 
 	for _, p := range k.retireList.changed {
@@ -234,7 +237,7 @@ func (k *checker) lists() {
 		}
 	}
 	for _, b := range w.spares.buckets.free {
-		if b.index != nil || b.key() != "" || b.until.Load() != 0 || b.prior.Load() != nil || b.later != nil || b.objects.used.Load() != 0 {
+		if b.key() != "" || b.until.Load() != 0 || b.prior.Load() != nil || b.later != nil || b.objects.used.Load() != 0 {
 			k.broken(ruleSpare, "a free bucket leads on, or is over")
 		}
 	}

@@ -129,7 +129,7 @@ func (k *checker) postingsOf(r *record) {
 // value checks the buckets of a value: the newest, to which the table leads, and those before.
 func (k *checker) value(x *index, b *bucket) {
 	for later := (*bucket)(nil); b != nil; later, b = b, b.prior.Load() {
-		if b.index != x || int(b.pos) >= len(k.buckets) || k.buckets[b.pos] != b {
+		if int(b.ordinal) != x.ordinal || int(b.pos) >= len(k.buckets) || k.buckets[b.pos] != b {
 			k.broken(ruleBucket, "the table of %s leads to %q", x.name, b.key())
 			return
 		}
@@ -144,14 +144,13 @@ func (k *checker) value(x *index, b *bucket) {
 }
 
 func (k *checker) bucket(id uint32, b *bucket) {
-	x := b.index
-	if b.pos != id || b.mark != unmarked || x.ordinal >= len(k.indexes) || k.indexes[x.ordinal] != x {
-		k.broken(ruleBucket, "%q of %s with id %d", b.key(), x.name, id)
+	if b.pos != id || b.mark != unmarked {
+		k.broken(ruleBucket, "%q with id %d", b.key(), id)
 	}
 	over := b.until.Load() != 0
 	_, listed := k.emptied[b]
 	if b.retired != listed || over && !listed || over != (b.objects.n == 0) {
-		k.broken(ruleEmptied, "%q of %s", b.key(), x.name)
+		k.broken(ruleEmptied, "%q", b.key())
 	}
 	_, free := k.ids[id]
 	if free {

@@ -66,7 +66,7 @@ var plants = map[rule][]func(v *view){
 	ruleUsed: {
 		func(v *view) { v.objects.used.Store(v.objects.n - 1) },
 		func(v *view) { v.objects.used.Add(1) },
-		func(v *view) { last(&v.objects).Store(nil) },
+		func(v *view) { last(&v.objects.array).Store(nil) },
 	},
 	ruleLength: {
 		func(v *view) { v.objects.n-- },
@@ -85,13 +85,13 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { s := &standIn{}; v.write.spares.standIns.retired = []*standIn{s, s} },
 		func(v *view) { v.write.spares.buckets.retired = []*bucket{full(v)} },
 		func(v *view) { b := &bucket{}; v.write.spares.buckets.retired = []*bucket{b, b} },
-		func(v *view) { v.write.spares.buckets.free = []*bucket{{index: v.indexes[0]}} },
+		func(v *view) { v.write.spares.buckets.free = []*bucket{{later: full(v)}} },
 		func(v *view) { v.write.spares.buckets.retired = []*bucket{{retired: true}} },
 	},
 	rulePlace: {
 		func(v *view) { v.retireList.changed = v.retireList.changed[1:] },
 		func(v *view) { v.retireList.changed = append(v.retireList.changed, v.retireList.changed[0]) },
-		func(v *view) { v.retireList.changed = append(v.retireList.changed, place{&v.objects, direct(v)}) },
+		func(v *view) { v.retireList.changed = append(v.retireList.changed, place{&v.objects.array, direct(v)}) },
 		func(v *view) { p := v.retireList.changed[0]; p.array.cell(p.pos).Store(changed(v).of) },
 	},
 	rulePlaceGone: {
@@ -117,9 +117,13 @@ var plants = map[rule][]func(v *view){
 		func(v *view) { v.core.shown.changed = []*entry{{}} },
 	},
 	ruleReclaimThreshold: {func(v *view) { v.sinceReclaim = v.reclaimThreshold + 1 }},
-	ruleResourceVersion: {func(v *view) {
-		v.resourceVersion.newest.Store(&version{obj: bookmark("7"), seq: v.core.committed.Load()})
-	}},
+	ruleResourceVersion: {
+		func(v *view) { v.resourceVersion.newest.Store(&stamp{seq: v.core.committed.Load() + 1}) },
+		func(v *view) { v.resourceVersion.newest.Store(&stamp{in: present(v, 0).newest.Load()}) },
+		func(v *view) { v.resourceVersion.former = v.resourceVersion.newest.Load() },
+		func(v *view) { v.resourceVersion.free = &stamp{rv: "7"} },
+		func(v *view) { v.resourceVersion.free = &stamp{}; v.resourceVersion.former = v.resourceVersion.free },
+	},
 	rulePos: {func(v *view) { present(v, 0).pos = present(v, 1).pos }},
 	rulePosting: {
 		func(v *view) { present(v, 0).postings()[0].pos++ },
@@ -132,10 +136,11 @@ var plants = map[rule][]func(v *view){
 	},
 	ruleBucket: {
 		func(v *view) { full(v).pos++ },
-		func(v *view) { full(v).index = newIndex("foreign", nil, 0) },
+		func(v *view) { full(v).ordinal++ },
+		func(v *view) { v.core.indexes = nil },
 		func(v *view) { full(v).mark = held },
 		func(v *view) {
-			v.buckets = append(v.buckets, &bucket{keyed: keyed{pos: uint32(len(v.buckets))}, index: v.indexes[0]})
+			v.buckets = append(v.buckets, &bucket{keyed: keyed{pos: uint32(len(v.buckets))}})
 		},
 	},
 	ruleTimes: {
@@ -189,7 +194,7 @@ var plants = map[rule][]func(v *view){
 // retire list and not empty.
 func changed(v *view) *standIn {
 	for _, p := range v.retireList.changed {
-		if s := p.array.cell(p.pos).Load().standIn(); p.array == &v.objects && s.of != nil {
+		if s := p.array.cell(p.pos).Load().standIn(); p.array == &v.objects.array && s.of != nil {
 			return s
 		}
 	}

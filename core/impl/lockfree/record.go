@@ -63,14 +63,17 @@ func (n *version) setPast(past *version) { atomic.StorePointer(&n.prev, unsafe.P
 
 // object returns the object of a committed version.
 func (n *version) object() any {
-	w := (*words)(unsafe.Pointer(&n.obj))
-	return objectOf(w.kind, atomic.LoadPointer(&w.data))
+	return objectOf((*words)(unsafe.Pointer(&n.obj)).kind, atomic.LoadPointer(n.dataWord()))
 }
 
+// dataWord leads to the second word of n's object.
+func (n *version) dataWord() *unsafe.Pointer { return &(*words)(unsafe.Pointer(&n.obj)).data }
+
+// data is the second word of n's object, to compare.
+func (n *version) data() uintptr { return uintptr(atomic.LoadPointer(n.dataWord())) }
+
 // place puts another object of the same type, given by its data, in the place of the object.
-func (n *version) place(data unsafe.Pointer) {
-	atomic.StorePointer(&(*words)(unsafe.Pointer(&n.obj)).data, data)
-}
+func (n *version) place(data unsafe.Pointer) { atomic.StorePointer(n.dataWord(), data) }
 
 // absence is the object of a tombstone, the version that says that the key is deleted.
 type absence struct{}
@@ -111,10 +114,9 @@ func (r *record) oldest() (seq uint64) {
 // newest then knows that no earlier snapshot sees another.
 func (r *record) isNew() bool { return r.newest.Load().past() == nil }
 
-// update makes a version of obj, of write w, the newest one of r, and returns it. former is
-// the newest so far. If it is known to be lone, an object without a version before it, then
+// update makes a version of obj, of write w, the newest one of r. former is the newest so far. If it is known to be lone, an object without a version before it, then
 // it is not read.
-func (r *record) update(w *write, obj any, former *version, lone bool) *version {
+func (r *record) update(w *write, obj any, former *version, lone bool) {
 	n := &version{obj: obj, seq: w.seq}
 	switch {
 	case lone || former.past() == nil && !former.absent():
@@ -126,7 +128,6 @@ func (r *record) update(w *write, obj any, former *version, lone bool) *version 
 	}
 	explore.Point("update.newest")
 	r.newest.Store(n)
-	return n
 }
 
 // cut drops the versions before the newest. No snapshot may be open.

@@ -5,134 +5,91 @@ import (
 	"unsafe"
 
 	"github.com/informerbench/informerbench/core/explore"
-	"github.com/informerbench/informerbench/core/impl/indexing"
 )
 
-// resourceVersion leads to the store's resource version: to a version whose object has it. So
-// up to three objects stay alive, though deleted, until other writes set it, and with
-// them the former versions that an open snapshot kept.
-//
-// A write with a number sets newest to a version of that number before it is committed, and
-// committed after that. A reader that finds the write of newest under way goes to
-// committed. A write in place (inplace.go) sets newest to a placed, and leaves committed
-// to the next write with a number.
+// resourceVersion is the store's: that of the newest write that had one.
 type resourceVersion struct {
-	newest, committed atomic.Pointer[version]
-	placed            [2]placed // of writes in place, in turns
+	newest atomic.Pointer[stamp]
+	// former was newest before the last set, if readers were about since then; a free stamp is
+	// one that was former when none was. Writer only.
+	former, free *stamp
 }
 
-// placed is what newest leads to after a write in place. Its version has the write's object,
-// and noWrite for a number. Its fields are set while no reader can reach it.
-type placed struct {
-	version
-	in     *version // in which the object is placed
-	before *version // what newest led to before; its write is over
+// stamp is the resource version of one write. Its fields but before are set while no reader
+// can reach it. A reader has a slot while it looks at stamps, so that none is used again meanwhile.
+type stamp struct {
+	rv  string
+	seq uint64 // the number of the write, noWrite if it is in place (inplace.go)
+
+	in   *version // where a write in place puts its object
+	data uintptr  // and that object's data, which are not kept alive
+
+	before unsafe.Pointer // the stamp that was newest before, a *stamp; nil if that is of no use any more
 }
 
-// last returns the resource version. The caller has a slot, so no placed that it finds is used
-// again meanwhile. It is linearized, if it returns that of newest, at the load of newest or,
-// if that is later, where the write of newest becomes visible: at its commit, or where
-// it places its object. Otherwise that write was under way when last looked, and last is
-// linearized at that look.
+func (s *stamp) past() *stamp { return (*stamp)(atomic.LoadPointer(&s.before)) }
+
+// over reports whether the write is visible. It may also report false if a later write in place
+// changed the same version; newest is another stamp then.
+func (s *stamp) over(committed *atomic.Uint64) bool {
+	if s.seq == noWrite {
+		return s.in.data() == s.data
+	}
+	return s.seq <= committed.Load()
+}
+
+// last returns the resource version. The caller has a slot.
+//
+// It is linearized at the load of newest, or where the write of that stamp becomes visible if
+// that is later; and if that write was still under way when last looked, at that look. A
+// stamp that is not newest any more when last loads newest again is of a write that is
+// over. Until the next write it was the newest, and that began after the first load.
 func (r *resourceVersion) last(committed *atomic.Uint64) string {
-	explore.Point("resourceVersion.newest")
-	newest := r.newest.Load()
-	explore.Point("resourceVersion.look")
-	switch {
-	case newest.seq == noWrite:
-		if p := newest.placed(); !p.done() {
-			newest = p.before
-		}
-	case newest.seq > committed.Load():
-		explore.Point("resourceVersion.committed")
-		newest = r.committed.Load()
+	explore.Point("last.newest")
+	s := r.newest.Load()
+	explore.Point("last.look")
+	if s.over(committed) {
+		return s.rv
 	}
-	return newest.resourceVersion()
-}
-
-// placed returns the placed whose first field n is.
-func (n *version) placed() *placed { return (*placed)(unsafe.Pointer(n)) }
-
-// done reports whether the object of p is in its place.
-func (p *placed) done() bool {
-	return atomic.LoadPointer(&(*words)(unsafe.Pointer(&p.in.obj)).data) == wordsOf(p.obj).data
-}
-
-// place is called by a write in place before it puts obj into the version in. Nothing but the
-// other placed, which is newest or not reached at all, was set since a reader was last about.
-func (r *resourceVersion) place(obj any, in *version) {
-	before := r.newest.Load()
-	p := &r.placed[0]
-	if before == &p.version {
-		p = &r.placed[1]
+	explore.Point("last.before")
+	before := s.past()
+	explore.Point("last.again")
+	if r.newest.Load() != s {
+		return s.rv
 	}
-	p.obj, p.in, p.before = obj, in, before
-	explore.Point("resourceVersion.place")
-	r.newest.Store(&p.version)
+	return before.rv
 }
 
-// isBookmark reports whether the resource version is no stored object's.
-func (r *resourceVersion) isBookmark() bool {
-	_, is := r.newest.Load().obj.(bookmark)
-	return is
-}
-
-// set makes n, a version of the write under way, the newest.
-func (r *resourceVersion) set(n *version) {
-	if before := r.newest.Load(); before != nil && before.seq == noWrite {
-		explore.Point("resourceVersion.catch up")
-		r.committed.Store(before)
+// set makes the resource version that of the write under way. A write in place gives the
+// version in which it will put its object, and the object's data.
+func (r *resourceVersion) set(rv string, seq uint64, in *version, data uintptr) {
+	s, newest := r.free, r.newest.Load()
+	if s == nil {
+		s = &stamp{}
 	}
-	explore.Point("resourceVersion.set")
-	r.newest.Store(n)
+	*s = stamp{rv, seq, in, data, unsafe.Pointer(newest)}
+	explore.Point("set.newest")
+	r.newest.Store(s)
+	if r.former != nil { // else newest leads to s, which was free
+		explore.Point("set.cut")
+		atomic.StorePointer(&newest.before, nil) // or readers that go on for long would find ever more stamps
+	}
+	r.former, r.free = newest, nil
 }
 
-// commit is called after the commit of a write with a number.
-func (r *resourceVersion) commit() {
-	if n := r.newest.Load(); n != r.committed.Load() && n.seq != noWrite {
-		explore.Point("resourceVersion.commit")
-		r.committed.Store(n)
+// keep makes the resource version one of the write under way, which has none of its own, if it
+// is that of a write in place. That write's stamp leads to a version, and so keeps an
+// object alive, which may leave the store now.
+func (r *resourceVersion) keep(seq uint64) {
+	if newest := r.newest.Load(); newest.seq == noWrite {
+		r.set(newest.rv, seq, nil, 0)
 	}
 }
 
-// forget lets go of the objects of writes in place that no reader can reach any more. No
-// reader may be about.
-func (r *resourceVersion) forget() {
-	if n := r.newest.Load(); n.seq != noWrite && (r.placed[0].in != nil || r.placed[1].in != nil) {
-		r.placed = [2]placed{}
-	}
-}
-
-// bookmark is the object of a version that is there for its resource version only.
-type bookmark string
-
-// resourceVersion is that of the version's object.
-func (n *version) resourceVersion() string {
-	obj := n.object()
-	if b, is := obj.(bookmark); is {
-		return string(b)
-	}
-	rv, _ := indexing.VersionOf(obj)
-	return rv
-}
-
-// versionOf returns a version of the write under way that is no key's.
-func (c *core) versionOf(obj any) *version { return &version{obj: obj, seq: c.write.seq} }
-
-// noteResourceVersion takes the resource version of a write that keeps no object of its own. If
-// it has none, which known says, the former one stays.
-func (c *core) noteResourceVersion(rv string, known bool) {
-	if known {
-		c.resourceVersion.set(c.versionOf(bookmark(rv)))
-	} else {
-		c.keepResourceVersion()
-	}
-}
-
-// keepResourceVersion keeps the resource version in a write that does not set it. The object
-// that has it may leave the store with this write, and its owner may then change it.
-func (c *core) keepResourceVersion() {
-	if !c.resourceVersion.isBookmark() {
-		c.resourceVersion.set(c.versionOf(bookmark(c.resourceVersion.newest.Load().resourceVersion())))
+// settle is called when all slots were seen free after the last set.
+func (r *resourceVersion) settle() {
+	if s := r.former; s != nil {
+		*s = stamp{}
+		r.former, r.free = nil, s
 	}
 }

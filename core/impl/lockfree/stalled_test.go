@@ -72,7 +72,7 @@ func kept(s *Store) (past, standIns, buckets int) {
 			see(r)
 		}
 	}
-	count(&v.objects)
+	count(&v.objects.array)
 	for _, b := range v.buckets {
 		if b != nil {
 			buckets++
@@ -325,7 +325,7 @@ func TestAWriteTouchesFewCells(t *testing.T) {
 		"add":          {func(w *write) { v.put(w, v.keys.word("new"), "new", thing{1, "g5"}, v.indexes, moved) }, 0},
 		"delete":       {func(w *write) { v.remove(w, v.keys.word("7"), "7") }, 4},
 	} {
-		w := v.begin()
+		w := v.begin("", false)
 		c.write(w)
 		if len(w.changed) > c.most {
 			t.Errorf("%s gave %d cells a stand-in; want %d at most", name, len(w.changed), c.most)

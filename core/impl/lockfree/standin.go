@@ -150,7 +150,7 @@ func (s *spares) retireBucket(old *bucket) {
 // reset makes b, which no reader can reach, as newBucket returns it, or with a few cells more.
 func (b *bucket) reset() {
 	b.setKey("")
-	b.index, b.later = nil, nil
+	b.later = nil
 	b.until.Store(0)
 	b.prior.Store(nil)
 	for i := range b.objects.used.Load() {

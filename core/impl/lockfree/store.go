@@ -51,12 +51,13 @@ func New(indexers contract.Indexers) *Store {
 	return s
 }
 
-// with returns v and one more index.
+// with returns v and one more index, which the core then has. Writer only.
 func (v *view) with(x *index) *view {
 	byName := make(map[string]*index, len(v.byName)+1)
 	maps.Copy(byName, v.byName)
 	byName[x.name] = x
-	return &view{core: v.core, indexes: append(slices.Clip(v.indexes), x), byName: byName}
+	v.core.indexes = append(slices.Clip(v.indexes), x)
+	return &view{core: v.core, indexes: v.core.indexes, byName: byName}
 }
 
 func (v *view) find(indexName string) (*index, error) {

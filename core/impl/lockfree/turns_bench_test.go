@@ -20,8 +20,9 @@ import (
 
 // BenchmarkUpdateInTurns reports the times of Updates to client-go's. The objects of
 // shape=strings are 5,000 strings, each with an index value of its own, which stays; in
-// shape=strings-change it changes to one that no object had. In shape=values there is one
-// object with 30,000 index values, which all change.
+// shape=strings-change it changes to one that no object had. They lie in memory in another
+// order than they are written, and a key is not the string that the store holds. In
+// shape=values there is one object with 30,000 index values, which all change.
 func BenchmarkUpdateInTurns(b *testing.B) {
 	for shape, value := range map[string]func(obj string) string{
 		"strings":        func(obj string) string { return obj[:strings.LastIndexByte(obj, '-')] },
@@ -30,15 +31,17 @@ func BenchmarkUpdateInTurns(b *testing.B) {
 		b.Run("shape="+shape, func(b *testing.B) {
 			indexers := contract.Indexers{"value": func(obj any) ([]string, error) { return []string{value(obj.(string))}, nil }}
 			const objects, rounds = 5_000, 4
-			keys := make([]string, objects)
+			keys, items, rng := make([]string, objects), map[string]any{}, rand.New(rand.NewPCG(1, 1))
 			values := make([][]any, rounds) // boxed before, so the caller's allocations are not measured
-			items := map[string]any{}
-			for i := range keys {
-				keys[i] = fmt.Sprint("namespace/object-", i)
-				for round := range values {
-					values[round] = append(values[round], fmt.Sprint("value-", i, "-", round))
+			for round := range values {
+				values[round] = make([]any, objects)
+				for _, i := range rng.Perm(objects) {
+					values[round][i] = fmt.Sprint("value-", i, "-", round)
 				}
-				items[keys[i]] = values[0][i]
+			}
+			for _, i := range rng.Perm(objects) {
+				keys[i] = fmt.Sprint("namespace/object-", i)
+				items[strings.Clone(keys[i])] = values[0][i]
 			}
 			inTurns(b, indexers, items, func(s turnsStore, round int) {
 				for i, key := range keys {

@@ -165,7 +165,7 @@ func TestDeletingEverythingAtOnceIsLinear(t *testing.T) {
 	const n = 20000
 	s := storeOf(n)
 	v := s.view.Load()
-	w := v.begin()
+	w := v.begin("", false)
 	for i := range n {
 		key := fmt.Sprint(i)
 		v.remove(w, v.keys.word(key), key)

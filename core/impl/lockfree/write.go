@@ -18,10 +18,11 @@ type core struct {
 	readers *readers
 	keys    table
 	shown   shown // the objects in the entries of keys
-	objects array
+	objects objects
 
 	resourceVersion resourceVersion
 
+	indexes []*index  // by ordinal
 	buckets []*bucket // by id, from 1 up
 	freeIDs []uint32
 	write   write
@@ -40,8 +41,9 @@ type core struct {
 // write is one write under way: its number, and what it leaves to clean up.
 type write struct {
 	seq         uint64
+	rv          string          // its resource version
+	known       bool            // whether it has one
 	alone       bool            // whether it is an Update of one object, which may be in place
-	known       bool            // whether that object has a resource version
 	indexValues indexing.Values // of the objects that it stores
 	made        int             // versions and stand-ins with a past
 	retireList
@@ -68,45 +70,42 @@ func newCore() *core {
 	c := &core{readers: newReaders(), reclaimThreshold: minReclaimThreshold, buckets: make([]*bucket, 1)}
 	c.keys.init()
 	c.keys.shown = &c.shown
-	c.objects.copies = &copies{}
 	c.committed.Store(firstSeq)
 	c.write.seq = firstSeq
-	c.resourceVersion.set(c.versionOf(bookmark("")))
-	c.resourceVersion.commit()
+	c.resourceVersion.newest.Store(&stamp{seq: firstSeq})
 	return c
 }
 
-// begin starts a write. If an IndexFunc then panics, before anything is touched, the write
-// is over, and the next begin uses its number.
-func (c *core) begin() *write {
+// begin starts a write with this resource version, if known says that it has one. If an
+// IndexFunc then panics, before anything is touched, the write is over, and the next begin
+// uses its number.
+func (c *core) begin(rv string, known bool) *write {
 	w := &c.write
 	w.seq = c.committed.Load() + 1
-	w.alone = false
+	w.rv, w.known, w.alone = rv, known, false
 	w.indexValues.Empty()
 	return w
 }
 
-// put stores obj under key, whose word in keys is given, and returns the version; nil if the
-// write was in place, and is thereby over. values are its index values, index by index.
-func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index, values *indexing.Values) *version {
+// put stores obj under key, whose word in keys is given. values are its index values, index by
+// index. It reports whether the write was in place, and is thereby over.
+func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index, values *indexing.Values) (inPlace bool) {
 	part, e := c.keys.find(word, key)
 	if e == nil {
-		n := &version{obj: obj, seq: w.seq}
-		rec := newRecord(key, n)
+		rec := newRecord(key, &version{obj: obj, seq: w.seq})
 		rec.pos = c.objects.push(w, rec, true)
 		c.reindex(w, rec, indexes, values)
 		c.keys.insert(word, &rec.keyed, part, w.seq)
-		return n
+		return false
 	}
 	rec := e.record()
 	// Buckets and values are cache misses. Here the processor waits for them while it does
 	// update's work up to the first atomic store, which waits for all loads.
 	stays := c.stays(rec, values)
 	if stays && w.alone && c.inPlace(w, e, rec, obj) {
-		return nil
+		return true
 	}
-	n, revived := c.update(w, e, rec, obj)
-	if revived {
+	if c.update(w, e, rec, obj) {
 		part.live++
 		rec.pos = c.objects.push(w, rec, rec.isNew())
 	} else {
@@ -115,12 +114,12 @@ func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index,
 	if !stays {
 		c.reindex(w, rec, indexes, values)
 	}
-	return n
+	return false
 }
 
 // update makes obj the newest version of rec, to which e leads, and reports whether it
 // was absent.
-func (c *core) update(w *write, e *entry, rec *record, obj any) (n *version, revived bool) {
+func (c *core) update(w *write, e *entry, rec *record, obj any) (revived bool) {
 	former := rec.newest.Load()
 	// An entry shows the object of a committed version. A record with a version before that
 	// one is on the retire list. So what follows often need not read the former version,
@@ -133,11 +132,12 @@ func (c *core) update(w *write, e *entry, rec *record, obj any) (n *version, rev
 			// must then hold the object that the whole write leaves.
 			explore.Point("update.obj")
 			former.obj = obj
-			return former, revived
+			return revived
 		}
 	}
 	c.shown.hide(e)
-	return rec.update(w, obj, former, lone), revived
+	rec.update(w, obj, former, lone)
+	return revived
 }
 
 // remove takes key, whose word in keys is given, out, if it is there. The caller calls
@@ -176,16 +176,20 @@ func (v *view) commit() {
 // commit makes the write under way visible, by the first store, and cleans up.
 func (c *core) commit() {
 	w := &c.write
+	if w.known {
+		c.resourceVersion.set(w.rv, w.seq, nil, 0)
+	} else {
+		c.resourceVersion.keep(w.seq)
+	}
 	explore.Point("commit")
 	c.committed.Store(w.seq)
 	c.shown.show()
-	c.resourceVersion.commit()
 	c.objects.copies.waiting = 0
 	w.indexValues.Empty()
 
 	idle := c.readers.idle()
 	if idle {
-		c.resourceVersion.forget()
+		c.resourceVersion.settle()
 		w.spares.recycle()
 		// Cells of a bucket that goes may be on the store's list: that one is gone through
 		// below, before the bucket is used again.

@@ -13,24 +13,18 @@ func (s *Store) Add(key string, obj any) { s.Update(key, obj) }
 // panics, with nothing written, if an IndexFunc fails (STORE-27, STORE-28).
 // O(indexes). It waits for other writers only.
 func (s *Store) Update(key string, obj any) {
-	_, known := indexing.VersionOf(obj)
+	rv, known := indexing.VersionOf(obj)
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
-	w := v.begin()
-	w.alone, w.known = true, known
+	w := v.begin(rv, known)
+	w.alone = true
 	v.addValues(&w.indexValues, key, obj)
-	n := v.put(w, v.keys.word(key), key, obj, v.indexes, &w.indexValues)
-	switch {
-	case n == nil: // in place
+	if v.put(w, v.keys.word(key), key, obj, v.indexes, &w.indexValues) {
 		v.checkSome()
-		return
-	case known:
-		v.resourceVersion.set(n)
-	default:
-		v.keepResourceVersion()
+	} else {
+		v.commit()
 	}
-	v.commit()
 }
 
 // addValues adds the values of obj in each index to values. The caller holds the writer's
@@ -53,9 +47,8 @@ func (s *Store) DeleteWithObject(key string, obj any) {
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
-	w := v.begin()
+	w := v.begin(rv, known)
 	v.remove(w, v.keys.word(key), key)
-	v.noteResourceVersion(rv, known)
 	v.commit()
 	v.shrinkKeys()
 }
@@ -78,7 +71,7 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
-	w := v.begin()
+	w := v.begin(rv, known)
 	for _, t := range txns {
 		v.addValues(&w.indexValues, t.Key, indexing.Stored(t))
 	}
@@ -96,7 +89,6 @@ func (s *Store) Transaction(txns ...contract.StoreTransaction) {
 			v.remove(w, word, t.Key)
 		}
 	}
-	v.noteResourceVersion(rv, known)
 	v.commit()
 	v.shrinkKeys()
 }
@@ -161,7 +153,6 @@ func (s *Store) Bookmark(rv string) {
 	s.writer.Lock()
 	defer s.writer.Unlock()
 	v := s.view.Load()
-	v.begin()
-	v.resourceVersion.set(v.versionOf(bookmark(rv)))
+	v.begin(rv, true)
 	v.commit()
 }

@@ -62,8 +62,8 @@ var faults = []explore.Fault{
 		"		if !explore.Planted(\"the object not hidden\") {\n			atomic.StorePointer(&e.data, nil)\n		}\n",
 	}}},
 	{Name: "the object shown before the commit", File: lockFreeDir + "write.go", Edits: [][2]string{{
-		"	w := &c.write\n	explore.Point(\"commit\")\n",
-		"	w := &c.write\n	if explore.Planted(\"the object shown before the commit\") {\n		c.shown.show()\n	}\n	explore.Point(\"commit\")\n",
+		"	explore.Point(\"commit\")\n",
+		"	if explore.Planted(\"the object shown before the commit\") {\n		c.shown.show()\n	}\n	explore.Point(\"commit\")\n",
 	}}},
 	{Name: "in place beside a snapshot", File: lockFreeDir + "inplace.go", Edits: [][2]string{{
 		"		!c.readers.idle():\n",
@@ -90,20 +90,28 @@ var faults = []explore.Fault{
 		"	if explore.Planted(\"in place, a commit before the object\") {\n		c.committed.Store(w.seq)\n	}\n	explore.Point(\"inPlace.object\")\n",
 	}}},
 	{Name: "in place, a resource version before its object", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
-		"!p.done() {\n",
-		"!p.done() && !explore.Planted(\"in place, a resource version before its object\") {\n",
+		"	if s.seq == noWrite {\n",
+		"	if s.seq == noWrite {\n		if explore.Planted(\"in place, a resource version before its object\") {\n			return true\n		}\n",
 	}}},
 	{Name: "in place, a resource version after its object", File: lockFreeDir + "inplace.go", Edits: [][2]string{{
 		"	if w.known {\n",
-		"	if w.known && explore.Planted(\"in place, a resource version after its object\") {\n		defer c.resourceVersion.place(obj, n)\n	} else if w.known {\n",
+		"	if w.known && explore.Planted(\"in place, a resource version after its object\") {\n		defer c.resourceVersion.set(w.rv, noWrite, n, uintptr(to.data))\n	} else if w.known {\n",
 	}}},
-	{Name: "in place, a place that is used again at once", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
-		"	if before == &p.version {\n",
-		"	if before == &p.version && explore.Planted(\"in place, a place that is used again at once\") {\n		before = p.before\n	} else if before == &p.version {\n",
+	{Name: "a stamp used again at once", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
+		"	if r.former != nil {",
+		"	if explore.Planted(\"a stamp used again at once\") {\n		*newest = stamp{}\n		r.former, r.free = nil, newest\n		return\n	}\n	if r.former != nil {",
 	}}},
-	{Name: "in place, the resource version before it forgotten", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
-		"		r.committed.Store(before)\n",
-		"		if !explore.Planted(\"in place, the resource version before it forgotten\") {\n			r.committed.Store(before)\n		}\n",
+	{Name: "a stamp that is not newest any more", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
+		"	if r.newest.Load() != s {\n",
+		"	if r.newest.Load() != s && !explore.Planted(\"a stamp that is not newest any more\") {\n",
+	}}},
+	{Name: "a stamp cut off before another is newest", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
+		"	explore.Point(\"set.newest\")\n",
+		"	if explore.Planted(\"a stamp cut off before another is newest\") {\n		atomic.StorePointer(&newest.before, nil)\n	}\n	explore.Point(\"set.newest\")\n",
+	}}},
+	{Name: "a resource version before the commit", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
+		"	return s.seq <= committed.Load()\n",
+		"	return s.seq <= committed.Load() || explore.Planted(\"a resource version before the commit\")\n",
 	}}},
 	{Name: "an entry found before its record", File: lockFreeDir + "table.go", Edits: [][2]string{{
 		"	e.key = key\n",
