@@ -44,6 +44,8 @@ func (s *stamp) over(committed *atomic.Uint64) bool {
 // that is later; and if that write was still under way when last looked, at that look. A
 // stamp that is not newest any more when last loads newest again is of a write that is
 // over. Until the next write it was the newest, and that began after the first load.
+//
+//go:noinline
 func (r *resourceVersion) last(committed *atomic.Uint64) string {
 	explore.Point("last.newest")
 	s := r.newest.Load()

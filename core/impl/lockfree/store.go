@@ -106,7 +106,9 @@ func (s *Store) Get(key string) (item any, exists bool) {
 // is not cut before the next one is committed. The Get is then linearized at this second
 // load of the committed number. Otherwise it is linearized where n was loaded or, if that is
 // later, where n was committed: at the first load of the committed number another write may
-// have been committed meanwhile.
+// have been committed meanwhile. Where writes in place change n's object, see inplace.go.
+//
+//go:noinline
 func (c *core) look(n *version) (item any, exists bool) {
 	explore.Point("look.committed")
 	if n.seq > c.committed.Load() {
@@ -281,7 +283,7 @@ func (s *Store) GetIndexers() contract.Indexers {
 }
 
 // LastStoreSyncResourceVersion returns the resource version of the newest write that
-// had one (STORE-40). Unlike client-go's it heeds no feature gate. O(1), no waiting.
+// had one (STORE-40), in O(1), without waiting. Unlike client-go's it heeds no feature gate.
 func (s *Store) LastStoreSyncResourceVersion() string {
 	explore.Point("read.view")
 	v := s.view.Load()
