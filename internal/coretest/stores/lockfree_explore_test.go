@@ -79,7 +79,6 @@ var scripts = []string{
 	"one: add a:x; add b:y => update a:x; update b:y; update a:x | version; version | list",
 	"one: add a:x; add b:y => tx a:x; bookmark; update b:y | version; get b | version",
 	"one: add a:x; update a:x => update a:x | version",
-	"one: add a:x => bookmark; bookmark; bookmark | version",
 	"one: add a:x; add b:y => update a:x; delete a; update b:y | version | version",
 	// Readers side by side, which find slots taken; with -tags degraded one of them finds no
 	// free slot in the first block.

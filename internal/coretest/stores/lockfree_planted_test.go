@@ -97,18 +97,6 @@ var faults = []explore.Fault{
 		"	if w.known {\n",
 		"	if w.known && explore.Planted(\"in place, a resource version after its object\") {\n		defer c.resourceVersion.set(w.rv, noWrite, n, uintptr(to.data))\n	} else if w.known {\n",
 	}}},
-	{Name: "a stamp used again at once", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
-		"	if r.former != nil {",
-		"	if explore.Planted(\"a stamp used again at once\") {\n		*newest = stamp{}\n		r.former, r.free = nil, newest\n		return\n	}\n	if r.former != nil {",
-	}}},
-	{Name: "a stamp that is not newest any more", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
-		"	if r.newest.Load() != s {\n",
-		"	if r.newest.Load() != s && !explore.Planted(\"a stamp that is not newest any more\") {\n",
-	}}},
-	{Name: "a stamp cut off before another is newest", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
-		"	explore.Point(\"set.newest\")\n",
-		"	if explore.Planted(\"a stamp cut off before another is newest\") {\n		atomic.StorePointer(&newest.before, nil)\n	}\n	explore.Point(\"set.newest\")\n",
-	}}},
 	{Name: "a resource version before the commit", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
 		"	return s.seq <= committed.Load()\n",
 		"	return s.seq <= committed.Load() || explore.Planted(\"a resource version before the commit\")\n",
