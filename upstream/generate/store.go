@@ -86,7 +86,7 @@ var (
 
 // portedTests are the tests that go with the package. They need nothing but the package.
 var portedTests = []string{
-	"addindexers_test.go", "readers_test.go", "stalled_compare_test.go", "stalled_history_test.go",
+	"addindexers_test.go", "inplace_test.go", "readers_test.go", "stalled_compare_test.go", "stalled_history_test.go",
 	"stalled_test.go", "standin_test.go", "table_test.go", "values_test.go",
 }
 

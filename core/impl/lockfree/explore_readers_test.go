@@ -109,7 +109,7 @@ func stampsAlone(name string, writes, visits int, inPlace func(n uint64) bool) e
 					data := wordsOf(new(int)).data
 					r.set(fmt.Sprint(begun), noWrite, object, uintptr(data))
 					explore.Point("object")
-					object.place(data)
+					object.setData(data)
 				} else {
 					r.set(fmt.Sprint(begun), begun, nil, 0)
 					explore.Point("commit")

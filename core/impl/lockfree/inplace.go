@@ -47,11 +47,11 @@ import (
 func (c *core) inPlace(w *write, e *entry, rec *record, obj any) bool {
 	n, to := rec.newest.Load(), wordsOf(obj)
 	switch {
-	case n.seq >= w.seq, // not so; but here the version, a cache miss, comes beside those of the values
-		!e.shows(), // then the object is of the table's type, and the version is committed
+	case n.seq >= w.seq, // never, but setData would otherwise wait for the version's cache line
+		!e.shows(), // or the version is committed, and its object of the table's type
 		to.kind != c.shown.kind, to.data == nil,
 		c.retireList.len() > 0, !w.spares.clean(), // a write with a number cleans up
-		!w.known && c.resourceVersion.newest.Load().seq == noWrite, // see resourceVersion.keep
+		!w.known && c.resourceVersion.newest.Load().seq == noWrite, // see resourceVersion.note
 		!c.readers.idle():
 		return false
 	}
@@ -63,7 +63,7 @@ func (c *core) inPlace(w *write, e *entry, rec *record, obj any) bool {
 		c.resourceVersion.set(w.rv, noWrite, n, uintptr(to.data))
 	}
 	explore.Point("inPlace.object")
-	n.place(to.data)
+	n.setData(to.data)
 	explore.Point("inPlace.show")
 	atomic.StorePointer(&e.data, to.data)
 	if commit {

@@ -72,8 +72,8 @@ func (n *version) dataWord() *unsafe.Pointer { return &(*words)(unsafe.Pointer(&
 // data is the second word of n's object, to compare.
 func (n *version) data() uintptr { return uintptr(atomic.LoadPointer(n.dataWord())) }
 
-// place puts another object of the same type, given by its data, in the place of the object.
-func (n *version) place(data unsafe.Pointer) { atomic.StorePointer(n.dataWord(), data) }
+// setData puts another object of the same type, given by its data, in the place of the object.
+func (n *version) setData(data unsafe.Pointer) { atomic.StorePointer(n.dataWord(), data) }
 
 // absence is the object of a tombstone, the version that says that the key is deleted.
 type absence struct{}

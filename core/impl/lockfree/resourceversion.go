@@ -79,13 +79,19 @@ func (r *resourceVersion) set(rv string, seq uint64, in *version, data uintptr) 
 	r.former, r.free = newest, nil
 }
 
-// keep makes the resource version one of the write under way, which has none of its own, if it
-// is that of a write in place. That write's stamp leads to a version, and so keeps an
-// object alive, which may leave the store now.
-func (r *resourceVersion) keep(seq uint64) {
-	if newest := r.newest.Load(); newest.seq == noWrite {
-		r.set(newest.rv, seq, nil, 0)
+// note takes the resource version of a write with a number, before its commit. If the write has
+// none, the former one stays; but if that is of a write in place, it gets another stamp,
+// since the one of that write keeps a version alive, whose object may leave the store now.
+func (r *resourceVersion) note(w *write) {
+	rv := w.rv
+	if !w.known {
+		newest := r.newest.Load()
+		if newest.seq != noWrite {
+			return
+		}
+		rv = newest.rv
 	}
+	r.set(rv, w.seq, nil, 0)
 }
 
 // settle is called when all slots were seen free after the last set.

@@ -176,11 +176,7 @@ func (v *view) commit() {
 // commit makes the write under way visible, by the first store, and cleans up.
 func (c *core) commit() {
 	w := &c.write
-	if w.known {
-		c.resourceVersion.set(w.rv, w.seq, nil, 0)
-	} else {
-		c.resourceVersion.keep(w.seq)
-	}
+	c.resourceVersion.note(w)
 	explore.Point("commit")
 	c.committed.Store(w.seq)
 	c.shown.show()

@@ -20,11 +20,10 @@ func (s *Store) Update(key string, obj any) {
 	w := v.begin(rv, known)
 	w.alone = true
 	v.addValues(&w.indexValues, key, obj)
-	if v.put(w, v.keys.word(key), key, obj, v.indexes, &w.indexValues) {
-		v.checkSome()
-	} else {
-		v.commit()
+	if inPlace := v.put(w, v.keys.word(key), key, obj, v.indexes, &w.indexValues); !inPlace {
+		v.core.commit()
 	}
+	v.checkSome()
 }
 
 // addValues adds the values of obj in each index to values. The caller holds the writer's
