@@ -107,11 +107,11 @@ func readBlock(part []any, block []cell, seq uint64) {
 		explore.Point("array.cell")
 		r := block[i].Load()
 		explore.Point("version.newest")
-		n := r.newest.Load()
-		if n == nil || n.seq > seq { // a stand-in, or not yet
-			n = r.at(seq).version(seq) // there is one in each cell below the length
+		if r.newest.Load() == nil {
+			part[i] = r.settled()
+		} else {
+			part[i] = r.at(seq).object(seq) // there is one in each cell below the length
 		}
-		part[i] = n.object()
 	}
 }
 

@@ -95,7 +95,7 @@ func stampsAlone(name string, writes, visits int, inPlace func(n uint64) bool) e
 			readers        = newReaders()
 			committed      atomic.Uint64
 			r              resourceVersion
-			object         = &version{obj: new(int)}
+			object         = &record{obj: new(int)}
 			begun, visible = uint64(firstSeq), uint64(firstSeq)
 			failed         error
 		)

@@ -45,27 +45,26 @@ import (
 // made so, and reports whether it was. The write is over then. obj has the index values that
 // rec has.
 func (c *core) inPlace(w *write, e *entry, rec *record, obj any) bool {
-	n, to := rec.newest.Load(), wordsOf(obj)
+	to := wordsOf(obj)
 	switch {
-	case n.seq >= w.seq, // never, but setData would otherwise wait for the version's cache line
-		!e.shows(), // or the version is committed, and its object of the table's type
-		to.kind != c.shown.kind, to.data == nil,
-		c.retireList.len() > 0, !w.spares.clean(), // a write with a number cleans up
+	case rec.newest.Load() != nil,
+		rec.words().kind != to.kind,
+		c.retireList.len() > 0,                                     // a write with a number sees to it
 		!w.known && c.resourceVersion.newest.Load().seq == noWrite, // see resourceVersion.note
 		!c.readers.idle():
 		return false
 	}
+	w.spares.recycle()
+	c.resourceVersion.settle()
 	commit := c.objects.copies.touchInPlace(w, rec.pos)
 	explore.Point("inPlace.hide")
 	atomic.StorePointer(&e.data, nil)
 	if w.known {
-		c.resourceVersion.settle()
-		c.resourceVersion.set(w.rv, noWrite, n, uintptr(to.data))
+		c.resourceVersion.set(w.rv, noWrite, rec, uintptr(to.data))
 	}
 	explore.Point("inPlace.object")
-	n.setData(to.data)
-	explore.Point("inPlace.show")
-	atomic.StorePointer(&e.data, to.data)
+	rec.setData(to.data)
+	c.shown.set(e, obj)
 	if commit {
 		explore.Point("inPlace.commit")
 		c.committed.Store(w.seq)

@@ -97,7 +97,10 @@ func (k *checker) record(r *record) {
 		}
 		limit = n.seq
 	}
-	if newest.past() != nil {
+	if newest == nil && isAbsent(r.obj) {
+		k.broken(ruleVersions, "%q has neither a version nor an object", r.key())
+	}
+	if newest != nil && r.hasPast(newest) {
 		_, waits := k.updated[r]
 		if !waits {
 			k.broken(ruleUpdated, "%q has a past and does not wait", r.key())
@@ -131,7 +134,7 @@ func (k *checker) copies() {
 		}
 		for j, obj := range found.objects {
 			r := a.now(uint32(first + j))
-			if r == nil || r.standIn() != nil || !same(r.newest.Load().obj, obj) {
+			if r == nil || r.standIn() != nil || !same(r.current(), obj) {
 				k.broken(ruleCopy, "block %d: object %d", i, j)
 			}
 		}

@@ -27,7 +27,7 @@ const (
 	ruleUsed             rule = "used stands right above the last cell that is not nil, at n or higher"
 	ruleLength           rule = "the first n cells hold records, and those from n on hold nothing, but the last object of a bucket that is over"
 	ruleChain            rule = "stand-ins in a cell go back in time, none is newer than the committed write, and each stands for a true record"
-	ruleSpare            rule = "a stand-in or bucket that is kept for use is in no cell or table, leads nowhere while free, and is kept once"
+	ruleSpare            rule = "a stand-in, version or bucket that is kept for use is in no cell, record or table, leads nowhere while free, and is kept once"
 	rulePlace            rule = "a cell with a stand-in waits, once, and no other cell"
 	rulePlaceGone        rule = "no cell waits in an array that the store has given up"
 	ruleVersions         rule = "the versions of a record go back in time, and none is newer than the committed write"
@@ -200,7 +200,7 @@ func (k *checker) lists() {
 	}
 	for _, r := range k.retireList.updated {
 		_, twice := k.updated[r]
-		if r.newest.Load().past() == nil || twice {
+		if n := r.newest.Load(); n == nil || !r.hasPast(n) || twice {
 			k.broken(ruleUpdated, "%q has no past, or waits twice", r.key())
 		}
 		k.updated[r] = struct{}{}

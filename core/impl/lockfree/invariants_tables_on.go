@@ -64,7 +64,7 @@ func (k *checker) part(t *table, p *part, x *index, name string) int {
 		case x == nil:
 			r := e.record()
 			k.key(e, r)
-			if !r.newest.Load().absent() {
+			if !isAbsent(r.current()) {
 				live++
 			}
 		case item != noBucket:
@@ -89,15 +89,14 @@ func (k *checker) keys() {
 // key checks a key's entry and record, and that the record knows its cell.
 func (k *checker) key(e *entry, r *record) {
 	k.record(r)
-	newest := r.newest.Load()
-	want := wordsOf(newest.obj)
+	want := wordsOf(r.current())
 	if want.kind != k.core.shown.kind {
 		want.data = nil
 	}
 	if atomic.LoadPointer(&e.data) != want.data {
 		k.broken(ruleShown, "%q", r.key())
 	}
-	if newest.absent() {
+	if isAbsent(r.current()) {
 		if len(r.postings()) > 0 {
 			k.broken(rulePostings, "%q is absent and has %d", r.key(), len(r.postings()))
 		}

@@ -104,7 +104,7 @@ var plants = map[rule][]func(v *view){
 	ruleUpdated: {
 		func(v *view) { v.retireList.updated = v.retireList.updated[1:] },
 		func(v *view) { v.retireList.updated = append(v.retireList.updated, v.retireList.updated[0]) },
-		func(v *view) { v.retireList.updated[0].newest.Load().setPast(nil) },
+		func(v *view) { r := v.retireList.updated[0]; r.obj = absence{}; r.newest.Load().setPast(nil) },
 	},
 	ruleEmptied: {
 		func(v *view) { v.retireList.emptied = nil },
@@ -119,7 +119,7 @@ var plants = map[rule][]func(v *view){
 	ruleReclaimThreshold: {func(v *view) { v.sinceReclaim = v.reclaimThreshold + 1 }},
 	ruleResourceVersion: {
 		func(v *view) { v.resourceVersion.newest.Store(&stamp{seq: v.core.committed.Load() + 1}) },
-		func(v *view) { v.resourceVersion.newest.Store(&stamp{in: present(v, 0).newest.Load()}) },
+		func(v *view) { v.resourceVersion.newest.Store(&stamp{in: present(v, 0)}) },
 		func(v *view) { v.resourceVersion.former = v.resourceVersion.newest.Load() },
 		func(v *view) { v.resourceVersion.free = &stamp{rv: "7"} },
 		func(v *view) { v.resourceVersion.free = &stamp{}; v.resourceVersion.former = v.resourceVersion.free },

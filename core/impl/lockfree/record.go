@@ -24,31 +24,37 @@ func (k *keyed) setKey(key string) { k.keyData, k.keyLen = unsafe.StringData(key
 // key returns the key. Its bytes are those of the string that setKey was given.
 func (k *keyed) key() string { return unsafe.String(k.keyData, k.keyLen) }
 
-// record holds the versions of a key's object, and where in the arrays the object lies.
-// The table and the arrays point to it. The table keeps the record of a deleted key until
-// its part is rebuilt. Readers load newest and read the key; all other fields are the
-// writer's. A record takes 48 bytes.
+// record holds a key's object, its versions, and where in the arrays the object lies. The table
+// and the arrays point to it. The table keeps the record of a deleted key until its part is
+// rebuilt. Readers look at key, newest and obj; all other fields are the writer's. A record
+// takes 64 bytes.
+//
+// A record without versions is settled: all snapshots see obj. A write that is not in place
+// makes a version, and obj is then what there was before the oldest version. When no
+// snapshot is open, the record is settled again.
 type record struct {
 	keyed
-	newest atomic.Pointer[version] // nil in a stand-in, and nowhere else
+	newest atomic.Pointer[version] // nil if the record is settled, standsIn in a stand-in
+	// obj is an absence if there was no object before the oldest version, or no open snapshot
+	// sees it. In a settled record a write in place gives it other data of the same type. It
+	// gets another type only while newest is a version that all readers see who may come.
+	obj any
 	// The places in the buckets of the indexes: in few up to the first bucket 0, or all of
 	// them in more if few is too short, or was. Most objects have one value in each of two indexes.
 	few  [2]posting
 	more *postings
 }
 
-// newRecord returns the record of a key with its first version.
-func newRecord(key string, first *version) *record {
-	r := &record{}
+// newRecord returns the record of a key without an object, which the caller sets: obj, or newest.
+func newRecord(key string) *record {
+	r := &record{obj: absence{}}
 	r.setKey(key)
-	r.newest.Store(first)
 	return r
 }
 
-// version is one version of one object. Before the write with its number is committed, readers
-// look at seq and prev only. After that prev is led past versions that no open snapshot sees.
-// And a write in place (inplace.go) gives the newest version another object of the same type:
-// so readers get it by object.
+// version is the object as one write left it, where an open snapshot may see another one. Once
+// the write is committed, only prev changes: it is led past versions that no open snapshot
+// sees. Before that, readers look at seq and prev only.
 type version struct {
 	obj any
 	seq uint64
@@ -61,83 +67,128 @@ type version struct {
 func (n *version) past() *version        { return (*version)(atomic.LoadPointer(&n.prev)) }
 func (n *version) setPast(past *version) { atomic.StorePointer(&n.prev, unsafe.Pointer(past)) }
 
-// object returns the object of a committed version.
-func (n *version) object() any {
-	return objectOf((*words)(unsafe.Pointer(&n.obj)).kind, atomic.LoadPointer(n.dataWord()))
-}
-
-// dataWord leads to the second word of n's object.
-func (n *version) dataWord() *unsafe.Pointer { return &(*words)(unsafe.Pointer(&n.obj)).data }
-
-// data is the second word of n's object, to compare.
-func (n *version) data() uintptr { return uintptr(atomic.LoadPointer(n.dataWord())) }
-
-// setData puts another object of the same type, given by its data, in the place of the object.
-func (n *version) setData(data unsafe.Pointer) { atomic.StorePointer(n.dataWord(), data) }
-
-// absence is the object of a tombstone, the version that says that the key is deleted.
+// absence stands for no object: in a tombstone, the version that says that the key is deleted.
 type absence struct{}
 
 var absenceKind = wordsOf(absence{}).kind
 
-func (n *version) absent() bool { return (*words)(unsafe.Pointer(&n.obj)).kind == absenceKind }
+func isAbsent(obj any) bool { return wordsOf(obj).kind == absenceKind }
 
-// version returns the version that snapshot seq sees; nil, or a tombstone, if it sees none.
-func (r *record) version(seq uint64) *version {
+func (n *version) absent() bool { return isAbsent(n.obj) }
+
+// words leads to the two words of r's obj.
+func (r *record) words() *words { return (*words)(unsafe.Pointer(&r.obj)) }
+
+// data is the second word of r's obj, to compare.
+func (r *record) data() uintptr { return uintptr(atomic.LoadPointer(&r.words().data)) }
+
+// setData puts another object of the same type, given by its data, in the place of r's obj.
+func (r *record) setData(data unsafe.Pointer) { atomic.StorePointer(&r.words().data, data) }
+
+// settled returns obj to a reader.
+func (r *record) settled() any {
+	explore.Point("record.obj")
+	w := r.words()
+	return objectOf(w.kind, atomic.LoadPointer(&w.data))
+}
+
+// object returns the object that snapshot seq sees, an absence if it sees none.
+func (r *record) object(seq uint64) any {
 	explore.Point("version.newest")
 	n := r.newest.Load()
 	for n != nil && n.seq > seq {
 		explore.Point("version.prev")
 		n = n.past()
 	}
-	return n
+	if n == nil {
+		return r.settled()
+	}
+	return n.obj
 }
 
 // seen reports whether snapshot seq sees an object of r, which may be nil.
-func (r *record) seen(seq uint64) bool {
-	if r == nil {
-		return false
+func (r *record) seen(seq uint64) bool { return r != nil && !isAbsent(r.object(seq)) }
+
+// current returns the newest object, an absence if there is none. Writer only.
+func (r *record) current() any {
+	if n := r.newest.Load(); n != nil {
+		return n.obj
 	}
-	n := r.version(seq)
-	return n != nil && !n.absent()
+	return r.obj
 }
 
-// oldest returns the number of the first version there still is, 0 for a stand-in.
-func (r *record) oldest() (seq uint64) {
+// since returns the number of the oldest write of which r knows: 0 if it does not know when
+// its object came, or r is a stand-in. Writer only.
+func (r *record) since() (seq uint64) {
+	if !isAbsent(r.obj) {
+		return 0
+	}
 	for n := r.newest.Load(); n != nil; n = n.past() {
 		seq = n.seq
 	}
 	return seq
 }
 
-// isNew reports whether no version is linked before the newest. The write that made the
-// newest then knows that no earlier snapshot sees another.
-func (r *record) isNew() bool { return r.newest.Load().past() == nil }
+// hasPast reports whether a snapshot may see another object than newest, the newest version,
+// which is not nil. Writer only.
+func (r *record) hasPast(newest *version) bool { return newest.past() != nil || !isAbsent(r.obj) }
 
-// update makes a version of obj, of write w, the newest one of r. former is the newest so far. If it is known to be lone, an object without a version before it, then
-// it is not read.
-func (r *record) update(w *write, obj any, former *version, lone bool) {
-	n := &version{obj: obj, seq: w.seq}
+// isNew reports whether no snapshot sees an object before the newest version. Writer only.
+func (r *record) isNew() bool {
+	n := r.newest.Load()
+	return n != nil && !r.hasPast(n)
+}
+
+// update makes a version of obj, of write w, the newest one of r, and reports whether the
+// former object was an absence.
+func (r *record) update(w *write, obj any) (revived bool) {
+	former := r.newest.Load()
 	switch {
-	case lone || former.past() == nil && !former.absent():
+	case former == nil:
 		w.updated = append(w.updated, r)
-		fallthrough
-	case former.past() != nil: // r is on the retire list already
-		n.prev = unsafe.Pointer(former)
-		w.made++
+	case former.seq == w.seq:
+		// A reader may have found this version already and see it committed later. It
+		// must then hold the object that the whole write leaves.
+		revived = former.absent()
+		explore.Point("update.obj")
+		former.obj = obj
+		return revived
+	default:
+		revived = former.absent()
+		if r.hasPast(former) { // r is on the retire list already
+			break
+		}
+		w.updated = append(w.updated, r)
+		if revived {
+			former = nil // no snapshot sees an object in r
+		}
 	}
+	w.made++
+	n := w.version(obj, former)
 	explore.Point("update.newest")
 	r.newest.Store(n)
+	return revived
 }
 
-// cut drops the versions before the newest. No snapshot may be open.
-func (r *record) cut() {
-	explore.Point("prune.prev")
-	r.newest.Load().setPast(nil)
+// settle makes the newest object the only one. No snapshot may be open, so a reader that comes
+// takes the newest version, and looks at obj when that is no version any more.
+func (r *record) settle(w *write) {
+	n := r.newest.Load()
+	if n.absent() {
+		explore.Point("settle.absent")
+		r.obj = absence{}
+		n.setPast(nil)
+		return
+	}
+	explore.Point("settle.obj")
+	r.obj = n.obj
+	explore.Point("settle.newest")
+	r.newest.Store(nil)
+	w.spares.versions.retire(n)
 }
 
-// prune drops the versions before the newest that none of the open snapshots sees, and
-// reports whether one is left. Cost: O(versions of r).
+// prune drops what lies before the newest version and none of the open snapshots sees, and
+// reports whether something is left. Cost: O(versions of r).
 func (r *record) prune(open []uint64) (left bool) {
 	// A version is seen by the snapshots from its own number up to that of the next version.
 	// If the next one was dropped, no snapshot was open between its number and that of the
@@ -152,6 +203,14 @@ func (r *record) prune(open []uint64) (left bool) {
 	}
 	explore.Point("prune.prev")
 	n.setPast(nil)
+	if isAbsent(r.obj) {
+		return left
+	}
+	if anyWithin(open, 0, n.seq) {
+		return true
+	}
+	explore.Point("prune.obj")
+	r.obj = absence{}
 	return left
 }
 

@@ -216,12 +216,12 @@ const recordsPart = 1024
 // makeRecords makes the records of a range of the objects, and points the cells of the
 // array to them.
 func (f *filling) makeRecords(from, to int) {
-	seq := f.view.write.seq
 	for i := from; i < to; i++ {
 		f.yield(i)
 		f.words[i] = f.view.keys.word(f.keys[i])
 		f.counts[f.words[i]>>(64-f.depth)].Add(1)
-		rec := newRecord(f.keys[i], &version{obj: f.objs[i], seq: seq})
+		rec := newRecord(f.keys[i])
+		rec.obj = f.objs[i]
 		rec.pos = uint32(i)
 		f.recs[i] = rec
 		f.view.objects.cell(rec.pos).Store(rec)

@@ -21,8 +21,8 @@ type stamp struct {
 	rv  string
 	seq uint64 // the number of the write, noWrite if it is in place (inplace.go)
 
-	in   *version // where a write in place puts its object
-	data uintptr  // and that object's data, which are not kept alive
+	in   *record // where a write in place puts its object
+	data uintptr // and that object's data, which are not kept alive
 
 	before unsafe.Pointer // the stamp that was newest before, a *stamp; nil if that is of no use any more
 }
@@ -64,7 +64,7 @@ func (r *resourceVersion) last(committed *atomic.Uint64) string {
 
 // set makes the resource version that of the write under way. A write in place gives the
 // version in which it will put its object, and the object's data.
-func (r *resourceVersion) set(rv string, seq uint64, in *version, data uintptr) {
+func (r *resourceVersion) set(rv string, seq uint64, in *record, data uintptr) {
 	s, newest := r.free, r.newest.Load()
 	if s == nil {
 		s = &stamp{}

@@ -57,7 +57,14 @@ func kept(s *Store) (past, standIns, buckets int) {
 			return
 		}
 		seen[r] = true
-		for n := r.newest.Load().past(); n != nil; n = n.past() {
+		n := r.newest.Load()
+		if n == nil {
+			return
+		}
+		if !isAbsent(r.obj) {
+			past++
+		}
+		for n = n.past(); n != nil; n = n.past() {
 			past++
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // used again.
 
 // standIn says that a record lies in a cell since write seq, and that another record, or
-// none, lay there before. Cells point to its first field, the embedded record, which has no
-// version: that tells a stand-in from a true record.
+// none, lay there before. Cells point to its first field, the embedded record, whose newest
+// is standsIn: that tells a stand-in from a true record.
 type standIn struct {
 	record
 	seq uint64
@@ -27,9 +27,12 @@ type standIn struct {
 func (s *standIn) past() *record        { return (*record)(atomic.LoadPointer(&s.before)) }
 func (s *standIn) setPast(past *record) { atomic.StorePointer(&s.before, unsafe.Pointer(past)) }
 
+// standsIn is the newest of a stand-in.
+var standsIn = &version{}
+
 // standIn returns the stand-in that r is the first field of, nil if r is a true record.
 func (r *record) standIn() *standIn {
-	if r.newest.Load() != nil {
+	if r.newest.Load() != standsIn {
 		return nil
 	}
 	return (*standIn)(unsafe.Pointer(r))
@@ -38,7 +41,7 @@ func (r *record) standIn() *standIn {
 // at returns the record that snapshot seq sees in a cell that points to r; nil if it sees
 // none.
 func (r *record) at(seq uint64) *record {
-	for r != nil && r.newest.Load() == nil {
+	for r != nil && r.newest.Load() == standsIn {
 		s := (*standIn)(unsafe.Pointer(r))
 		explore.Point("standIn.seq")
 		if s.seq <= seq {
@@ -57,6 +60,7 @@ func (w *write) standIn(rec, before *record) *record {
 	s := w.spares.standIns.take()
 	if s == nil {
 		s = &standIn{}
+		s.newest.Store(standsIn)
 	}
 	s.seq, s.of = w.seq, rec
 	s.before = unsafe.Pointer(before)
@@ -99,7 +103,7 @@ func (p place) reclaim(w *write, open []uint64) bool {
 // record at their end.
 func (s *standIn) prune(open []uint64, first uint64) {
 	for r := s.past(); r != nil; {
-		since, before, older := max(first, r.oldest()), (*record)(nil), r.standIn()
+		since, before, older := max(first, r.since()), (*record)(nil), r.standIn()
 		if older != nil {
 			since, before = older.seq, older.past()
 		}
@@ -116,13 +120,14 @@ func (s *standIn) prune(open []uint64, first uint64) {
 	s.setPast(nil)
 }
 
-// spares are stand-ins and buckets to be used again. So where no reader is about, a write that
+// spares are stand-ins, versions and buckets to be used again. So where no reader is about, a write that
 // moves an object allocates only the object's version. Readers find a stand-in through its
 // cell, and a bucket through the table of its index or a later bucket, and go through these
 // only while they hold a slot. So what was taken from there is out of reach once all
 // slots have been seen free after that: later readers do not find it.
 type spares struct {
 	standIns pool[standIn]
+	versions pool[version]
 	buckets  pool[bucket]
 }
 
@@ -166,28 +171,31 @@ const mostSpareCells = 4
 // recycle frees what was retired for use, so that it keeps nothing alive. Call it when all
 // slots were seen free, before the next retirement.
 func (s *spares) recycle() {
-	if s.clean() {
+	if len(s.standIns.retired)+len(s.versions.retired)+len(s.buckets.retired) == 0 {
 		return
 	}
 	for _, old := range s.standIns.retired {
 		explore.Point("recycle.of")
 		old.of = nil
 	}
+	for _, old := range s.versions.retired {
+		explore.Point("recycle.version")
+		*old = version{}
+	}
 	for _, old := range s.buckets.retired {
 		explore.Point("recycle.bucket")
 		old.reset()
 	}
 	s.standIns.recycle()
+	s.versions.recycle()
 	s.buckets.recycle()
 }
-
-// clean reports whether nothing waits for recycle.
-func (s *spares) clean() bool { return len(s.standIns.retired)+len(s.buckets.retired) == 0 }
 
 // forget leaves what was retired to the garbage collector. With a slot taken, a reader may
 // still hold it, and it must not keep objects alive until all slots are free.
 func (s *spares) forget() {
 	s.standIns.forget()
+	s.versions.forget()
 	s.buckets.forget()
 }
 

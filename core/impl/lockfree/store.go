@@ -88,8 +88,7 @@ func (s *Store) Get(key string) (item any, exists bool) {
 				if data := atomic.LoadPointer(&e.data); data != nil {
 					return objectOf(c.shown.kind, data), true
 				}
-				explore.Point("get.newest")
-				return c.look(e.record().newest.Load())
+				return c.look(e.record())
 			}
 		case 0:
 			return nil, false
@@ -100,32 +99,17 @@ func (s *Store) Get(key string) (item any, exists bool) {
 	}
 }
 
-// look returns the object that a Get finds, given n, the newest version of the key. The Get
-// may be interrupted anywhere and has no snapshot. If the write of n is still under way
-// after the version before n was loaded, that one is the newest committed version: a version
-// is not cut before the next one is committed. The Get is then linearized at this second
-// load of the committed number. Otherwise it is linearized where n was loaded or, if that is
-// later, where n was committed: at the first load of the committed number another write may
-// have been committed meanwhile. Where writes in place change n's object, see inplace.go.
-//
-//go:noinline
-func (c *core) look(n *version) (item any, exists bool) {
-	explore.Point("look.committed")
-	if n.seq > c.committed.Load() {
-		explore.Point("look.prev")
-		before := n.past()
-		explore.Point("look.again")
-		if n.seq > c.committed.Load() {
-			if before == nil {
-				return nil, false // the key is new
-			}
-			n = before
-		}
-	}
-	if n.absent() {
+// look returns the object of r, for a Get that found none beside the key: a write of the key is
+// under way, or the object is of another type than the first one of the store. It opens a
+// snapshot.
+func (c *core) look(r *record) (item any, exists bool) {
+	slot, seq := c.readers.acquire(&c.committed)
+	item = r.object(seq)
+	slot.release(0)
+	if isAbsent(item) {
 		return nil, false
 	}
-	return n.object(), true
+	return item, true
 }
 
 // List returns all objects, in no order, in a slice that is the caller's. O(n), no
@@ -228,7 +212,7 @@ func (s *Store) Index(indexName string, obj any) ([]any, error) {
 		for _, r := range b.objects.records(seq) {
 			if !seen[r] {
 				seen[r] = true
-				list = append(list, r.version(seq).object())
+				list = append(list, r.object(seq))
 			}
 		}
 	}

@@ -256,7 +256,7 @@ func (t *table) keeps(e *entry, writing uint64) bool {
 		return true
 	}
 	n := e.record().newest.Load()
-	return !n.absent() || n.seq == writing
+	return n == nil || !n.absent() || n.seq == writing
 }
 
 // move puts what e leads to into a new part.
@@ -270,6 +270,9 @@ func (t *table) move(e *entry, to *part, writing uint64) {
 		return
 	}
 	n := e.record().newest.Load()
+	if n == nil {
+		return // of another type than the table's
+	}
 	if n.absent() {
 		to.live--
 	}

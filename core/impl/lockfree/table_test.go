@@ -17,12 +17,19 @@ func newest(t *table, key string) *version {
 	return nil
 }
 
+// versioned returns the record of a key with one version.
+func versioned(key string, n *version) *record {
+	r := newRecord(key)
+	r.newest.Store(n)
+	return r
+}
+
 // set makes n the newest version of key.
 func set(t *table, key string, n *version) {
 	word := t.word(key)
 	p, e := t.find(word, key)
 	if e == nil {
-		t.insert(word, &newRecord(key, n).keyed, p, n.seq)
+		t.insert(word, &versioned(key, n).keyed, p, n.seq)
 		return
 	}
 	rec := e.record()
@@ -143,7 +150,7 @@ func TestKeysOfAllLengths(t *testing.T) {
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string][2]uintptr{
-		"entry": {unsafe.Sizeof(entry{}), 32}, "record": {unsafe.Sizeof(record{}), 48}, "version": {unsafe.Sizeof(version{}), 32},
+		"entry": {unsafe.Sizeof(entry{}), 32}, "record": {unsafe.Sizeof(record{}), 64}, "version": {unsafe.Sizeof(version{}), 32},
 	} {
 		if wordSize := unsafe.Sizeof(uintptr(0)); wordSize == 8 && size[0] != size[1] {
 			t.Errorf("%s: %d bytes, want %d", name, size[0], size[1])
@@ -167,7 +174,7 @@ func TestArray(t *testing.T) {
 	// The test prunes no versions: they outlive the snapshots.
 	replace := func(pos int, obj any) {
 		if rec := a.cell(uint32(pos)).Load().at(w.seq); rec.newest.Load().seq != w.seq {
-			rec.update(w, obj, rec.newest.Load(), false)
+			rec.update(w, obj)
 			model[pos] = obj
 		}
 	}
@@ -180,7 +187,7 @@ func TestArray(t *testing.T) {
 			}
 			switch k := rnd.IntN(10); {
 			case k < grow:
-				a.push(w, newRecord("", &version{obj: i, seq: w.seq}), true)
+				a.push(w, versioned("", &version{obj: i, seq: w.seq}), true)
 				model = append(model, i)
 			case len(model) == 0:
 			case k < 8:

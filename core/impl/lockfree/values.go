@@ -81,7 +81,7 @@ func (s *shown) note(e *entry) {
 // show is a write's step 3.
 func (s *shown) show() {
 	for _, e := range s.changed {
-		obj := e.record().newest.Load().obj
+		obj := e.record().current()
 		s.learn(obj)
 		s.set(e, obj)
 	}

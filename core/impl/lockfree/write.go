@@ -3,6 +3,7 @@ package lockfree
 import (
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/informerbench/informerbench/core/explore"
 	"github.com/informerbench/informerbench/core/impl/indexing"
@@ -52,9 +53,9 @@ type write struct {
 }
 
 // retireList holds the records, cells and buckets with a past that open snapshots may see,
-// each once.
+// each once. That of a write also has the records that it made.
 type retireList struct {
-	updated []*record // with a version before the newest
+	updated []*record // with another object before the newest version
 	changed []place   // cells with a stand-in
 	emptied []*bucket
 }
@@ -92,7 +93,9 @@ func (c *core) begin(rv string, known bool) *write {
 func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index, values *indexing.Values) (inPlace bool) {
 	part, e := c.keys.find(word, key)
 	if e == nil {
-		rec := newRecord(key, &version{obj: obj, seq: w.seq})
+		rec := newRecord(key)
+		rec.newest.Store(w.version(obj, nil))
+		w.updated = append(w.updated, rec)
 		rec.pos = c.objects.push(w, rec, true)
 		c.reindex(w, rec, indexes, values)
 		c.keys.insert(word, &rec.keyed, part, w.seq)
@@ -105,7 +108,8 @@ func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index,
 	if stays && w.alone && c.inPlace(w, e, rec, obj) {
 		return true
 	}
-	if c.update(w, e, rec, obj) {
+	c.shown.hide(e)
+	if rec.update(w, obj) {
 		part.live++
 		rec.pos = c.objects.push(w, rec, rec.isNew())
 	} else {
@@ -117,27 +121,14 @@ func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index,
 	return false
 }
 
-// update makes obj the newest version of rec, to which e leads, and reports whether it
-// was absent.
-func (c *core) update(w *write, e *entry, rec *record, obj any) (revived bool) {
-	former := rec.newest.Load()
-	// An entry shows the object of a committed version. A record with a version before that
-	// one is on the retire list. So what follows often need not read the former version,
-	// which would be a cache miss.
-	lone := e.shows() && len(c.retireList.updated) == 0
-	if !lone {
-		revived = former.absent()
-		if former.seq == w.seq {
-			// A reader may have found this version already and see it committed later. It
-			// must then hold the object that the whole write leaves.
-			explore.Point("update.obj")
-			former.obj = obj
-			return revived
-		}
+// version makes a version of the write.
+func (w *write) version(obj any, past *version) *version {
+	n := w.spares.versions.take()
+	if n == nil {
+		n = &version{}
 	}
-	c.shown.hide(e)
-	rec.update(w, obj, former, lone)
-	return revived
+	*n = version{obj, w.seq, unsafe.Pointer(past)}
+	return n
 }
 
 // remove takes key, whose word in keys is given, out, if it is there. The caller calls
@@ -148,7 +139,7 @@ func (c *core) remove(w *write, word uint64, key string) {
 		return
 	}
 	rec := e.record()
-	if !e.shows() && rec.newest.Load().absent() {
+	if isAbsent(rec.current()) {
 		return
 	}
 	for n := len(rec.postings()); n > 0; n-- {
@@ -160,7 +151,8 @@ func (c *core) remove(w *write, word uint64, key string) {
 	if moved := c.objects.remove(w, rec.pos); moved != nil {
 		moved.pos = rec.pos
 	}
-	c.update(w, e, rec, absence{})
+	c.shown.hide(e)
+	rec.update(w, absence{})
 	if c.keys.died(part) {
 		c.sparse = append(c.sparse, word)
 	}
@@ -224,7 +216,11 @@ func (w *retireList) take(of *retireList) {
 	if of.len() == 0 {
 		return
 	}
-	w.updated = append(w.updated, of.updated...)
+	for _, r := range of.updated {
+		if r.hasPast(r.newest.Load()) {
+			w.updated = append(w.updated, r)
+		}
+	}
 	w.changed = append(w.changed, of.changed...)
 	w.emptied = append(w.emptied, of.emptied...)
 	of.updated, of.changed, of.emptied = emptied(of.updated), emptied(of.changed), emptied(of.emptied)
@@ -239,7 +235,7 @@ func (c *core) reclaim(list *retireList, open []uint64) {
 		return
 	}
 	for _, r := range list.updated {
-		r.cut()
+		r.settle(&c.write)
 	}
 	for _, p := range list.changed {
 		p.reclaim(&c.write, nil)

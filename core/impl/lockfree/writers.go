@@ -127,7 +127,7 @@ func (v *view) valuesOfAll(x *index) indexing.Values {
 	all := indexing.MakeValues(int(v.objects.n))
 	for _, r := range v.objects.records(v.committed.Load()) {
 		// withFilled enters each value of a list: Append leaves none in it twice, unlike Add.
-		all = all.Append(x.name, x.compute, r.key(), r.newest.Load().obj)
+		all = all.Append(x.name, x.compute, r.key(), r.current())
 	}
 	return all
 }
