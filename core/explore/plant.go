@@ -3,8 +3,10 @@
 package explore
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,18 +45,31 @@ func Plant(t *testing.T, faults []Fault, find func(t *testing.T, fault string)) 
 	overlay := plantAll(t, faults)
 	args := []string{"test", "-count=1", "-v", "-tags=" + tags(), "-overlay=" + overlay, "-run=^" + t.Name() + "$", ".", "-explore.planted"}
 	cmd := exec.CommandContext(t.Context(), "go", args...)
-	out, err := cmd.CombinedOutput()
-	for line := range strings.Lines(string(out)) {
-		if err != nil || strings.HasPrefix(line, "FOUND") {
-			_, _ = os.Stdout.WriteString(line)
-		}
-	}
-	if err != nil {
+	var out bytes.Buffer
+	cmd.Stdout = io.MultiWriter(&out, &foundLines{})
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Run(); err != nil {
+		_, _ = os.Stdout.Write(out.Bytes())
 		t.Errorf("%s: %v", cmd, err)
 	}
-	if n := strings.Count(string(out), "--- PASS: "+t.Name()+"/"); n != len(faults) {
+	if n := strings.Count(out.String(), "--- PASS: "+t.Name()+"/"); n != len(faults) {
 		t.Errorf("%d of %d faults were found", n, len(faults))
 	}
+}
+
+// foundLines prints the lines that say that a fault was found, as they come.
+type foundLines struct{ line []byte }
+
+func (f *foundLines) Write(p []byte) (int, error) {
+	for _, b := range p {
+		if f.line = append(f.line, b); b == '\n' {
+			if bytes.HasPrefix(f.line, []byte("FOUND")) {
+				_, _ = os.Stdout.Write(f.line)
+			}
+			f.line = f.line[:0]
+		}
+	}
+	return len(p), nil
 }
 
 // plantAll writes the copies, and the file for go's flag -overlay.

@@ -229,11 +229,18 @@ func moveCells(to, from []cell) {
 	}
 }
 
+// mostFree is how many cells below used may be free: an array that shrinks and grows again by
+// one object need not change used.
+const mostFree = 2
+
 // trim gives up the cells at the end in which no snapshot sees an object.
 func (a *array) trim() {
 	used := a.used.Load()
 	for used > 0 && a.cell(used-1).Load() == nil {
 		used--
+	}
+	if used+mostFree >= a.used.Load() {
+		return
 	}
 	explore.Point("trim.used")
 	a.used.Store(used)

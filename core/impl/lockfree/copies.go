@@ -13,7 +13,8 @@ import (
 // object alive, unless the reader that publishes it is stopped before it looks again.
 type copies struct {
 	blocks  atomic.Pointer[[]*blockCopy]
-	waiting int // blocks that were touched in place since the last commit; writer only
+	waiting int         // blocks that were touched in place since the last commit; writer only
+	asked   atomic.Bool // whether a list found one of them
 }
 
 // objects is the array of all objects, and the copies of its blocks.
@@ -76,6 +77,11 @@ func (c *copies) read(part []any, i int, block []cell, seq uint64) {
 	explore.Point("copies.touched")
 	touched := b.touched.Load()
 	if touched > seq {
+		explore.Point("copies.asked")
+		if !c.asked.Load() {
+			explore.Point("copies.ask")
+			c.asked.Store(true)
+		}
 		readBlock(part, block, seq)
 		return
 	}
@@ -121,14 +127,27 @@ func (c *copies) touch(w *write, pos uint32) (first bool) {
 	return first
 }
 
-// touchInPlace is touch for a write in place. It reports whether so many blocks wait for a
-// commit, so that they can be copied, that the write should end with one: 8, or
-// an eighth of all if that is less.
-func (c *copies) touchInPlace(w *write, pos uint32) (enough bool) {
+// mostWaiting is how many blocks writes in place leave for the next commit.
+const mostWaiting = 8
+
+// touchInPlace is touch for a write in place. It reports whether the write should end with a
+// commit, so that lists can copy the blocks that wait for one: if a list asked for
+// it, or many wait.
+func (c *copies) touchInPlace(w *write, pos uint32) (commit bool) {
 	if c.touch(w, pos) {
 		c.waiting++
 	}
-	return c.waiting >= max(1, min(8, len(*c.blocks.Load())/8))
+	explore.Point("touchInPlace.asked")
+	return c.waiting >= mostWaiting || c.asked.Load()
+}
+
+// committed is called after a write in place was committed.
+func (c *copies) committed() {
+	c.waiting = 0
+	if c.asked.Load() {
+		explore.Point("committed.asked")
+		c.asked.Store(false)
+	}
 }
 
 // reserve makes room for copies of n objects. The writer calls it before the array has the

@@ -37,7 +37,7 @@ import (
 // A list copies a block only if it was last touched by a write of the list's snapshot or before. I2
 // touches the block with the number that the next commit will have. So a list that
 // begins after I3 reads the block cell by cell until that commit. Therefore writes in place end with
-// a commit of their own when some blocks wait for it (copies.touchInPlace).
+// a commit of their own when a list has asked for it, or some blocks wait (copies.touchInPlace).
 //
 // For the resource version see resourceversion.go.
 
@@ -68,7 +68,7 @@ func (c *core) inPlace(w *write, e *entry, rec *record, obj any) bool {
 	if commit {
 		explore.Point("inPlace.commit")
 		c.committed.Store(w.seq)
-		c.objects.copies.waiting = 0
+		c.objects.copies.committed()
 	}
 	w.indexValues.Empty()
 	return true

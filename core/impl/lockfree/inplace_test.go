@@ -63,24 +63,34 @@ func TestWhenAnUpdateIsInPlace(t *testing.T) {
 	}
 }
 
-// Writes in place leave few blocks without a copy, which lists would go through object by
-// object: an eighth of all, and 8 at most.
+// Writes in place leave few blocks without a copy, which lists go through object by object, and
+// none after a list has met one.
 func TestFewBlocksWaitForACommit(t *testing.T) {
 	t.Parallel()
 	s := storeOf(30_000)
+	s.Update("0", &apple{})
 	v := s.view.Load()
 	blocks := *v.objects.copies.blocks.Load()
-	for i := range 30_000 {
-		s.Update(fmt.Sprint(i*7_919%30_000), &apple{n: i})
-		waiting := 0
+	waiting := func() (n int) {
 		for _, b := range blocks {
 			if b.touched.Load() > v.core.committed.Load() {
-				waiting++
+				n++
 			}
 		}
-		if i%100 == 0 && waiting > min(8, max(1, len(blocks)/8)) {
-			t.Fatalf("%d of %d blocks wait for a commit", waiting, len(blocks))
+		return n
+	}
+	for i := range 30_000 {
+		s.Update(fmt.Sprint(i*7_919%30_000), &apple{n: i})
+		if i%100 == 0 && waiting() > mostWaiting {
+			t.Fatalf("%d of %d blocks wait for a commit", waiting(), len(blocks))
 		}
+	}
+	s.Update("1", &apple{})
+	s.Update("29999", &apple{})
+	s.List()
+	s.Update("2", &apple{})
+	if n := waiting(); n > 0 {
+		t.Errorf("%d blocks wait for a commit, though a list has met one", n)
 	}
 }
 

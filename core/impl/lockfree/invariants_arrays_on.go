@@ -34,8 +34,12 @@ func (k *checker) array(a *array, name string, of *bucket) {
 	if used > cells {
 		return
 	}
-	if used > 0 && a.cell(used-1).Load() == nil {
-		k.broken(ruleUsed, "%s: cell %d is nil", name, used-1)
+	free := used
+	for free > 0 && a.cell(free-1).Load() == nil {
+		free--
+	}
+	if used-free > mostFree {
+		k.broken(ruleUsed, "%s: %d cells below %d are free", name, used-free, used)
 	}
 	for pos := range cells {
 		r := a.cell(pos).Load()

@@ -24,7 +24,7 @@ const checkedPerWrite = 32
 type rule string
 
 const (
-	ruleUsed             rule = "used stands right above the last cell that is not nil, at n or higher"
+	ruleUsed             rule = "used stands above the last cell that is not nil, with few cells in between, and at n or higher"
 	ruleLength           rule = "the first n cells hold records, and those from n on hold nothing, but the last object of a bucket that is over"
 	ruleChain            rule = "stand-ins in a cell go back in time, none is newer than the committed write, and each stands for a true record"
 	ruleSpare            rule = "a stand-in, version or bucket that is kept for use is in no cell, record or table, leads nowhere while free, and is kept once"

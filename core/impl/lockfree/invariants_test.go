@@ -65,8 +65,7 @@ func byPointedGroup(obj any) ([]string, error) { return []string{obj.(*thing).gr
 var plants = map[rule][]func(v *view){
 	ruleUsed: {
 		func(v *view) { v.objects.used.Store(v.objects.n - 1) },
-		func(v *view) { v.objects.used.Add(1) },
-		func(v *view) { last(&v.objects.array).Store(nil) },
+		func(v *view) { v.objects.reserve(int(v.objects.used.Add(mostFree + 1))) },
 	},
 	ruleLength: {
 		func(v *view) { v.objects.n-- },
@@ -200,8 +199,6 @@ func changed(v *view) *standIn {
 	}
 	panic("no cell of an object waits")
 }
-
-func last(a *array) *cell { return a.cell(a.used.Load() - 1) }
 
 // direct returns a cell of the array of all objects that points to a record.
 func direct(v *view) uint32 {

@@ -93,17 +93,19 @@ func (r *record) settled() any {
 }
 
 // object returns the object that snapshot seq sees, an absence if it sees none.
+//
+//go:noinline
 func (r *record) object(seq uint64) any {
 	explore.Point("version.newest")
-	n := r.newest.Load()
-	for n != nil && n.seq > seq {
+	for n := r.newest.Load(); n != nil; n = n.past() {
+		explore.Point("version.seq")
+		if n.seq <= seq {
+			explore.Point("version.obj")
+			return n.obj
+		}
 		explore.Point("version.prev")
-		n = n.past()
 	}
-	if n == nil {
-		return r.settled()
-	}
-	return n.obj
+	return r.settled()
 }
 
 // seen reports whether snapshot seq sees an object of r, which may be nil.
@@ -177,7 +179,9 @@ func (r *record) settle(w *write) {
 	if n.absent() {
 		explore.Point("settle.absent")
 		r.obj = absence{}
-		n.setPast(nil)
+		if n.past() != nil {
+			n.setPast(nil)
+		}
 		return
 	}
 	explore.Point("settle.obj")

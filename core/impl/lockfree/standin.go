@@ -93,7 +93,7 @@ func (p place) reclaim(w *write, open []uint64) bool {
 		a.trim()
 	}
 	if len(open) == 0 {
-		w.spares.retireStandIn(s)
+		w.spares.standIns.retire(s)
 	}
 	return true
 }
@@ -135,15 +135,6 @@ type spares struct {
 // garbage collector takes what a larger write leaves over.
 const mostSpares = 64
 
-// retireStandIn keeps a stand-in that was taken from its cell for later use. It cuts the
-// stand-in's past: no open snapshot is older.
-func (s *spares) retireStandIn(old *standIn) {
-	if s.standIns.retire(old) {
-		explore.Point("retire.before")
-		old.setPast(nil)
-	}
-}
-
 // retireBucket keeps a bucket that was taken from its index's table for later use, if it has
 // few cells.
 func (s *spares) retireBucket(old *bucket) {
@@ -176,7 +167,7 @@ func (s *spares) recycle() {
 	}
 	for _, old := range s.standIns.retired {
 		explore.Point("recycle.of")
-		old.of = nil
+		old.of, old.before = nil, nil
 	}
 	for _, old := range s.versions.retired {
 		explore.Point("recycle.version")
@@ -212,13 +203,11 @@ func (p *pool[T]) take() (taken *T) {
 	return taken
 }
 
-// retire reports whether there was room for it.
-func (p *pool[T]) retire(old *T) bool {
-	if len(p.retired) == mostSpares {
-		return false
+// retire keeps old, if there is room for it.
+func (p *pool[T]) retire(old *T) {
+	if len(p.retired) < mostSpares {
+		p.retired = append(p.retired, old)
 	}
-	p.retired = append(p.retired, old)
-	return true
 }
 
 func (p *pool[T]) recycle() {

@@ -61,8 +61,10 @@ func (s *shown) learn(obj any) {
 // hide is a write's step 1, for an entry that exists already.
 func (s *shown) hide(e *entry) {
 	if s != nil {
-		explore.Point("hide.data")
-		atomic.StorePointer(&e.data, nil)
+		if e.shows() {
+			explore.Point("hide.data")
+			atomic.StorePointer(&e.data, nil)
+		}
 		s.note(e)
 	}
 }

@@ -46,8 +46,24 @@ var faults = []explore.Fault{
 		"			if explore.Planted(\"the reader's number instead of the writer's choice\") {\n				return s, seq\n			}\n			return s, s.state.Load() - slotBase //",
 	}}},
 	{Name: "a stand-in used again at once", File: lockFreeDir + "standin.go", Edits: [][2]string{{
-		"	if s.standIns.retire(old) {\n",
-		"	if explore.Planted(\"a stand-in used again at once\") {\n		old.setPast(nil)\n		s.standIns.free = append(s.standIns.free, old)\n	} else if s.standIns.retire(old) {\n",
+		"		w.spares.standIns.retire(s)\n",
+		"		if explore.Planted(\"a stand-in used again at once\") {\n			s.of, s.before = nil, nil\n			w.spares.standIns.free = append(w.spares.standIns.free, s)\n		} else {\n			w.spares.standIns.retire(s)\n		}\n",
+	}}},
+	{Name: "a version used again at once", File: lockFreeDir + "record.go", Edits: [][2]string{{
+		"	w.spares.versions.retire(n)\n",
+		"	if explore.Planted(\"a version used again at once\") {\n		*n = version{}\n		w.spares.versions.free = append(w.spares.versions.free, n)\n	} else {\n		w.spares.versions.retire(n)\n	}\n",
+	}}},
+	{Name: "an object dropped that a snapshot sees", File: lockFreeDir + "record.go", Edits: [][2]string{{
+		"	if anyWithin(open, 0, n.seq) {\n",
+		"	if anyWithin(open, 0, n.seq) && !explore.Planted(\"an object dropped that a snapshot sees\") {\n",
+	}}},
+	{Name: "a record settled before it has the object", File: lockFreeDir + "record.go", Edits: [][2]string{{
+		"	explore.Point(\"settle.obj\")\n",
+		"	if explore.Planted(\"a record settled before it has the object\") {\n		r.newest.Store(nil)\n	}\n	explore.Point(\"settle.obj\")\n",
+	}}},
+	{Name: "a Get without a snapshot", File: lockFreeDir + "store.go", Edits: [][2]string{{
+		"	item = r.object(seq)\n",
+		"	if explore.Planted(\"a Get without a snapshot\") {\n		slot.state.Store(slotFree)\n	}\n	item = r.object(seq)\n",
 	}}},
 	{Name: "a version dropped that a snapshot sees", File: lockFreeDir + "record.go", Edits: [][2]string{{
 		"		if anyWithin(open, v.seq, n.seq) {\n",
@@ -95,7 +111,7 @@ var faults = []explore.Fault{
 	}}},
 	{Name: "in place, a resource version after its object", File: lockFreeDir + "inplace.go", Edits: [][2]string{{
 		"	if w.known {\n",
-		"	if w.known && explore.Planted(\"in place, a resource version after its object\") {\n		defer c.resourceVersion.set(w.rv, noWrite, n, uintptr(to.data))\n	} else if w.known {\n",
+		"	if w.known && explore.Planted(\"in place, a resource version after its object\") {\n		defer c.resourceVersion.set(w.rv, noWrite, rec, uintptr(to.data))\n	} else if w.known {\n",
 	}}},
 	{Name: "a resource version before the commit", File: lockFreeDir + "resourceversion.go", Edits: [][2]string{{
 		"	return s.seq <= committed.Load()\n",
