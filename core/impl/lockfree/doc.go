@@ -10,30 +10,32 @@
 //	               │        └─ objects     array of cells: the records of all objects, densely
 //	               └─ indexes ─── buckets  hash table: value ──> bucket, an array of cells
 //
-// Each key has one record, which leads to the versions of its object. A version is stamped
-// with the number of the write that made it and linked to the version before, as in any
-// multiversion store (Reed 1978; Bernstein and Goodman 1983). The table and the arrays
-// point to the record. So an update that leaves the object where it is makes one version
-// and points the record to it, whatever the number of indexes.
+// Each key has one record with its object. The table and the arrays point to the record. A write
+// makes a version of the object, stamped with the write's number and linked to the version
+// before, as in any multiversion store (Reed 1978; Bernstein and Goodman 1983). What was
+// there before the oldest version stays in the record. When no snapshot is open, the newest
+// object takes its place, and no version is left: the record is settled. So an update that leaves
+// the object where it is touches the record only, whatever the number of indexes.
 //
 //	table    ... key a ───┐                ... key b ──┐
 //	all      cells [ 0 ]──┤         [ 1 ]──────────────┤
 //	ns = x   cells [ 0 ]──┤                            │   ns = y  cells [ 0 ]──┐
 //	                      ▼                            ▼                        │
-//	records               a                            b  <─────────────────────┘
-//	                      │ newest                     │ newest
-//	versions           write 9                      write 4
+//	records               a: object                    b: object  <─────────────┘
+//	                      │ newest                     (settled)
+//	versions           write 9
 //	                      │ prev
-//	                   write 5        (kept while a snapshot of 5 to 8 is open)
+//	                   write 5        (kept while a snapshot of 5 to 8 is open; snapshots
+//	                                   before 5 see the object in the record)
 //
 // A reader (1) takes a snapshot slot, (2) loads committed, which is its snapshot s, (3) goes
-// through the cells and reads each record's newest version with a number of at most s, (4)
-// frees the slot.
+// through the cells and reads each record's newest version with a number of at most s, or
+// the object in the record if there is none, (4) frees the slot.
 //
 // Writes are one at a time, under a mutex that no reader takes. Write w (1) points records
 // to new versions and cells to records, (2) stores w in committed, which makes all of it
-// visible at once, (3) looks at the slots and reclaims the versions that no open snapshot
-// sees. A reader takes its slot before it loads committed, and a writer looks at the slots
+// visible at once, (3) looks at the slots, and settles the records if none is taken; else it
+// reclaims the versions that no open snapshot sees. A reader takes its slot before it loads committed, and a writer looks at the slots
 // after it has stored committed. So either the writer sees the reader, or the reader sees
 // the write (readers.go).
 //
@@ -42,9 +44,9 @@
 // write, and is linked to what the cell pointed to before. Both cells change in the same
 // write, so no snapshot sees an object twice or misses one. The record itself takes the
 // stand-in's place when the retire list is next gone through and no open snapshot is older.
-// The stand-in is used again once all slots were seen free after that (standin.go). That is a
-// quiescent state (Fraser 2004); if the writer does not find one at once, it leaves the stand-in
-// to the garbage collector.
+// The stand-in is used again once all slots were seen free after that, and so are versions
+// (standin.go). That is a quiescent state (Fraser 2004); if the writer does not find one at
+// once, it leaves stand-in and version to the garbage collector.
 //
 // A bucket has a time: from the write that gives its value the first object to the write that
 // takes the last one away. A value that comes back gets a new bucket, which leads to the one
@@ -59,7 +61,7 @@
 // While nobody reads, an Update that leaves the index values as they are makes no version: it puts
 // its object in the place of the former one (inplace.go).
 //
-// A List would follow two pointers for each object. So readers keep copies of the objects,
+// A List would follow a pointer for each object. So readers keep copies of the objects,
 // in blocks of 256 cells, where a list found a block unchanged since the list before. A
 // write drops the copies of the blocks that it changes (copies.go).
 //
@@ -81,15 +83,14 @@
 //  5. A new key: array.go pushes a new record, index.go adds it to its buckets, and table.go
 //     inserts the entry. Go on with step 8.
 //  6. A known key: index.go compares the values with those of the record's buckets. If all stay
-//     and no snapshot is open, inplace.go does the rest. Otherwise values.go
-//     hides the object in the entry, record.go links the new version to the former one and
-//     makes it the newest, and copies.go drops the copy of the block. If the key was
-//     deleted, array.go pushes its record again.
+//     and no snapshot is open, inplace.go does the rest. Otherwise values.go hides the
+//     object in the entry, record.go makes a version the newest, and copies.go drops the
+//     copy of the block. If the key was deleted, array.go pushes its record again.
 //  7. index.go: if a value changed, reindex removes the record from the buckets of values
 //     that it lost and adds it to those of new values; of more than 16 values it adds first,
 //     and fetch.go brings their entries into the cache. The cells get stand-ins (array.go,
 //     standin.go).
-//  8. resourceversion.go: the version has the store's resource version, if its object has one.
+//  8. resourceversion.go: note takes the object's resource version, if it has one.
 //  9. write.go: commit stores the number in committed. The write is visible from here on.
 //  10. values.go: show puts the objects into the entries for Get.
 //  11. write.go: what the write replaced goes to the retire list. If readers.go finds no
@@ -102,17 +103,14 @@
 // # Linearization points
 //
 //	Add, Update, Delete, Transaction, Bookmark   core.commit: the store to committed; in place, the
-//	                                             store to the version (inplace.go)
+//	                                             store to the record (inplace.go)
 //	Replace, AddIndexers                         the store to Store.view
 //	List, ListKeys, Index, IndexKeys, ByIndex,   readers.acquire: the load of committed or, where
 //	ListIndexFuncValues                          the writer chose for the reader, the writer's
 //	                                             exchange of the slot; beside a write in place as
 //	                                             inplace.go says
 //	Get                                          the load of an entry's object (values.go), or of a
-//	                                             free entry's word; else the load of the newest version,
-//	                                             or the commit of its write if that is later; the
-//	                                             second load of committed if the former version is
-//	                                             returned (core.look)
+//	                                             free entry's word; else as List (core.look)
 //	LastStoreSyncResourceVersion                 see resourceVersion.last
 //	GetIndexers                                  the load of Store.view
 //
@@ -122,7 +120,7 @@
 //
 // # Memory
 //
-// About 165 bytes per object with two indexes of one value each (client-go: about 160),
+// About 150 bytes per object with two indexes of one value each (client-go: about 160),
 // and 16 more once everything was listed twice (docs/stores.md). An open snapshot keeps at
 // most one old version of each object that it sees, and two stand-ins for each cell that
 // changed hands since. That holds however long it is open and however many writes come:
@@ -161,10 +159,10 @@
 //   - Beside an older snapshot List and ByIndex are O(cells in use). Cells that an array has lost
 //     stay in use while that snapshot sees an object there, and until the look at the slots
 //     after it.
-//   - Update: O(i) to compare the index values with the former ones. It allocates nothing if they
-//     stay and no snapshot is open, otherwise a version of 32 bytes. A value that changes costs up to three short-lived stand-ins, and none where the old
-//     bucket ends and the new one begins. Delete: two for each array. A write is O(1) on average.
-//     An object of many values costs O(values).
+//   - Update: O(i) to compare the index values with the former ones. While no snapshot is open it
+//     allocates nothing, otherwise a version of 32 bytes. A value that changes costs up to three
+//     short-lived stand-ins, and none where the old bucket ends and the new one begins. Delete:
+//     two for each array. A write is O(1) on average. An object of many values costs O(values).
 //   - A key that comes or goes pays on average for copies of up to 16 slots of the table's
 //     directory, of 32 bytes each. In a table of over a million keys it pays for a slot in 128. So
 //     does an index value.

@@ -8,31 +8,28 @@ import (
 
 // Writes in place: while nobody reads, an Update makes no version.
 //
-// An Update that leaves the index values as they are puts its object into the newest version,
-// in the place of the former one, if no snapshot is open and nothing waits to be reclaimed. It
-// has no number:
+// An Update that leaves the index values as they are puts its object into the record, in the
+// place of the former one, if the record is settled, the object is of the same type, no snapshot
+// is open, and nothing waits to be reclaimed. It has no number:
 //
 //	I1  look at the slots: none is taken
 //	I2  touch the block of copies; set the entry's data to nil
-//	I3  put the object into the version
+//	I3  put the object into the record
 //	I4  set the entry's data to the object
 //
 // It is linearized at I3. A snapshot may be opened after I1, so its reader may find the former
 // object or the new one.
 //
-// A reader with a slot: if it loads anything before I3 of a write in place, then I1 of every later
-// one finds its slot taken. That is what readers.go shows of W1, which is I3 here, and W3.
+// If a reader with a slot loads anything before I3 of a write in place, then I1 of every later one
+// finds its slot taken. That is what readers.go shows of W1, which is I3 here, and W3.
 // So there is one write in place at most whose I3 lies between two loads of a reader, and it
 // changes one object, which the reader loads once. No write with a number was committed
 // between the reader's load of committed and that I3: I1 would have come later still, and
 // found the slot. So the reader is linearized right before I3 if it finds the former object, and
 // after it if it finds the new one. If it does not read the object, both are right.
 //
-// A Get has no slot. Data that are not nil are the newest object, as values.go says: I2 and I4
-// stand for its steps 1 and 3. If the Get finds nil and goes to the version, it is
-// linearized where it loads the version's object. If another version is the newest by then,
-// it is linearized right before that one was committed: until then this version had
-// the object that the Get found, since only a newest version changes.
+// A Get has a slot if it finds no data. Data that are not nil are the newest object, as values.go
+// says: I2 and I4 stand for its steps 1 and 3.
 //
 // A list copies a block only if it was last touched by a write of the list's snapshot or before. I2
 // touches the block with the number that the next commit will have. So a list that
