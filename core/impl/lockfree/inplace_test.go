@@ -7,7 +7,7 @@ import (
 	"testing"
 	"weak"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/informerbench/informerbench/core/contract"
 )
@@ -100,9 +100,10 @@ func TestWritesInPlaceForgetObjects(t *testing.T) {
 	t.Parallel()
 	const n = 50
 	s := New(nil)
-	var gone []weak.Pointer[metav1.PartialObjectMetadata]
+	var gone []weak.Pointer[unstructured.Unstructured]
 	object := func(version int) any {
-		o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{ResourceVersion: fmt.Sprint(version)}}
+		o := &unstructured.Unstructured{Object: map[string]any{}}
+		o.SetResourceVersion(fmt.Sprint(version))
 		gone = append(gone, weak.Make(o))
 		return o
 	}
