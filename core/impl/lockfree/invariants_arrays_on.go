@@ -104,10 +104,10 @@ func (k *checker) record(r *record) {
 	if newest == nil && isAbsent(r.obj) {
 		k.broken(ruleVersions, "%q has neither a version nor an object", r.key())
 	}
-	if newest != nil && r.hasPast(newest) {
+	if r.waits() {
 		_, waits := k.updated[r]
 		if !waits {
-			k.broken(ruleUpdated, "%q has a past and does not wait", r.key())
+			k.broken(ruleUpdated, "%q is not settled and does not wait", r.key())
 		}
 	}
 }

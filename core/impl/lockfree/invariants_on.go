@@ -31,7 +31,7 @@ const (
 	rulePlace            rule = "a cell with a stand-in waits, once, and no other cell"
 	rulePlaceGone        rule = "no cell waits in an array that the store has given up"
 	ruleVersions         rule = "the versions of a record go back in time, and none is newer than the committed write"
-	ruleUpdated          rule = "a record with a past waits, once, and no other record"
+	ruleUpdated          rule = "a record that is not settled waits, once, and no other record, but one of which no snapshot sees an object"
 	ruleEmptied          rule = "a bucket is over exactly if it is empty, and then waits; one that waits knows it, and waits once"
 	ruleWrite            rule = "a write that is committed leaves nothing to do in its own lists"
 	ruleReclaimThreshold rule = "things with a past are looked at before they are more than the reclaim threshold allows"
@@ -200,8 +200,8 @@ func (k *checker) lists() {
 	}
 	for _, r := range k.retireList.updated {
 		_, twice := k.updated[r]
-		if n := r.newest.Load(); n == nil || !r.hasPast(n) || twice {
-			k.broken(ruleUpdated, "%q has no past, or waits twice", r.key())
+		if !r.waits() || twice {
+			k.broken(ruleUpdated, "%q is settled, or waits twice", r.key())
 		}
 		k.updated[r] = struct{}{}
 	}

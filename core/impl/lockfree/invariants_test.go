@@ -103,7 +103,7 @@ var plants = map[rule][]func(v *view){
 	ruleUpdated: {
 		func(v *view) { v.retireList.updated = v.retireList.updated[1:] },
 		func(v *view) { v.retireList.updated = append(v.retireList.updated, v.retireList.updated[0]) },
-		func(v *view) { r := v.retireList.updated[0]; r.obj = absence{}; r.newest.Load().setPast(nil) },
+		func(v *view) { r := v.retireList.updated[0]; r.newest.Load().setPast(nil); r.settle() },
 	},
 	ruleEmptied: {
 		func(v *view) { v.retireList.emptied = nil },

@@ -135,6 +135,13 @@ func (r *record) since() (seq uint64) {
 // which is not nil. Writer only.
 func (r *record) hasPast(newest *version) bool { return newest.past() != nil || !isAbsent(r.obj) }
 
+// waits reports whether r is to be on the retire list: it is not settled, and a snapshot may see
+// an object in it. Writer only.
+func (r *record) waits() bool {
+	n := r.newest.Load()
+	return n != nil && (!n.absent() || r.hasPast(n))
+}
+
 // isNew reports whether no snapshot sees an object before the newest version. Writer only.
 func (r *record) isNew() bool {
 	n := r.newest.Load()
@@ -157,12 +164,9 @@ func (r *record) update(w *write, obj any) (revived bool) {
 		return revived
 	default:
 		revived = former.absent()
-		if r.hasPast(former) { // r is on the retire list already
-			break
-		}
-		w.updated = append(w.updated, r)
-		if revived {
-			former = nil // no snapshot sees an object in r
+		if !r.waits() {
+			w.updated = append(w.updated, r)
+			former = nil
 		}
 	}
 	w.made++
@@ -172,9 +176,11 @@ func (r *record) update(w *write, obj any) (revived bool) {
 	return revived
 }
 
-// settle makes the newest object the only one. No snapshot may be open, so a reader that comes
-// takes the newest version, and looks at obj when that is no version any more.
-func (r *record) settle(w *write) {
+// settle makes the newest object the only one, and returns its version, which readers may still
+// hold. All open snapshots must see that version. So no reader looks at obj before it finds
+// that newest is nil: a reader that found it nil before, or a version before, has an
+// older snapshot.
+func (r *record) settle() *version {
 	n := r.newest.Load()
 	if n.absent() {
 		explore.Point("settle.absent")
@@ -182,40 +188,44 @@ func (r *record) settle(w *write) {
 		if n.past() != nil {
 			n.setPast(nil)
 		}
-		return
+		return nil
 	}
 	explore.Point("settle.obj")
 	r.obj = n.obj
 	explore.Point("settle.newest")
 	r.newest.Store(nil)
-	w.spares.versions.retire(n)
+	return n
 }
 
-// prune drops what lies before the newest version and none of the open snapshots sees, and
-// reports whether something is left. Cost: O(versions of r).
-func (r *record) prune(open []uint64) (left bool) {
+// prune drops what lies before the newest version and none of the open snapshots sees. It
+// settles r if nothing is left, and reports whether r still waits. Cost: O(versions of r).
+func (r *record) prune(open []uint64) (waits bool) {
 	// A version is seen by the snapshots from its own number up to that of the next version.
 	// If the next one was dropped, no snapshot was open between its number and that of the
 	// version after it, and none will be.
-	n := r.newest.Load()
+	newest := r.newest.Load()
+	n := newest
 	for v := n.past(); v != nil; v = v.past() {
 		if anyWithin(open, v.seq, n.seq) {
 			explore.Point("prune.prev")
 			n.setPast(v)
-			n, left = v, true
+			n = v
 		}
 	}
-	explore.Point("prune.prev")
-	n.setPast(nil)
-	if isAbsent(r.obj) {
-		return left
+	switch {
+	case anyWithin(open, 0, n.seq): // also if no object was there
+	case n == newest:
+		r.settle()
+		return false
+	default:
+		explore.Point("prune.obj")
+		r.obj = absence{}
 	}
-	if anyWithin(open, 0, n.seq) {
-		return true
+	if n.past() != nil {
+		explore.Point("prune.prev")
+		n.setPast(nil)
 	}
-	explore.Point("prune.obj")
-	r.obj = absence{}
-	return left
+	return r.waits()
 }
 
 // posting is one place of an object in a bucket. The zero value is none.

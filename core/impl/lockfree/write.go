@@ -52,11 +52,11 @@ type write struct {
 	fetched uint64 // the sum of what fetch.go read, so that it is read
 }
 
-// retireList holds the records, cells and buckets with a past that open snapshots may see,
-// each once. That of a write also has the records that it made.
+// retireList holds the records that wait (record.waits), and the cells and buckets with a past
+// that open snapshots may see, each once.
 type retireList struct {
-	updated []*record // with another object before the newest version
-	changed []place   // cells with a stand-in
+	updated []*record
+	changed []place // cells with a stand-in
 	emptied []*bucket
 }
 
@@ -217,7 +217,7 @@ func (w *retireList) take(of *retireList) {
 		return
 	}
 	for _, r := range of.updated {
-		if r.hasPast(r.newest.Load()) {
+		if r.waits() { // an object that one write adds and deletes does not
 			w.updated = append(w.updated, r)
 		}
 	}
@@ -235,7 +235,9 @@ func (c *core) reclaim(list *retireList, open []uint64) {
 		return
 	}
 	for _, r := range list.updated {
-		r.settle(&c.write)
+		if n := r.settle(); n != nil {
+			c.write.spares.versions.retire(n)
+		}
 	}
 	for _, p := range list.changed {
 		p.reclaim(&c.write, nil)

@@ -49,25 +49,13 @@ var faults = []explore.Fault{
 		"		w.spares.standIns.retire(s)\n",
 		"		if explore.Planted(\"a stand-in used again at once\") {\n			s.of, s.before = nil, nil\n			w.spares.standIns.free = append(w.spares.standIns.free, s)\n		} else {\n			w.spares.standIns.retire(s)\n		}\n",
 	}}},
-	{Name: "a version used again at once", File: lockFreeDir + "record.go", Edits: [][2]string{{
-		"	w.spares.versions.retire(n)\n",
-		"	if explore.Planted(\"a version used again at once\") {\n		*n = version{}\n		w.spares.versions.free = append(w.spares.versions.free, n)\n	} else {\n		w.spares.versions.retire(n)\n	}\n",
-	}}},
-	{Name: "an object dropped that a snapshot sees", File: lockFreeDir + "record.go", Edits: [][2]string{{
-		"	if anyWithin(open, 0, n.seq) {\n",
-		"	if anyWithin(open, 0, n.seq) && !explore.Planted(\"an object dropped that a snapshot sees\") {\n",
-	}}},
-	{Name: "a record settled before it has the object", File: lockFreeDir + "record.go", Edits: [][2]string{{
-		"	explore.Point(\"settle.obj\")\n",
-		"	if explore.Planted(\"a record settled before it has the object\") {\n		r.newest.Store(nil)\n	}\n	explore.Point(\"settle.obj\")\n",
+	{Name: "a version used again at once", File: lockFreeDir + "write.go", Edits: [][2]string{{
+		"			c.write.spares.versions.retire(n)\n",
+		"			if explore.Planted(\"a version used again at once\") {\n				*n = version{}\n				c.write.spares.versions.free = append(c.write.spares.versions.free, n)\n			} else {\n				c.write.spares.versions.retire(n)\n			}\n",
 	}}},
 	{Name: "a Get without a snapshot", File: lockFreeDir + "store.go", Edits: [][2]string{{
 		"	item = r.object(seq)\n",
 		"	if explore.Planted(\"a Get without a snapshot\") {\n		slot.state.Store(slotFree)\n	}\n	item = r.object(seq)\n",
-	}}},
-	{Name: "a version dropped that a snapshot sees", File: lockFreeDir + "record.go", Edits: [][2]string{{
-		"		if anyWithin(open, v.seq, n.seq) {\n",
-		"		if anyWithin(open, v.seq, n.seq) && !explore.Planted(\"a version dropped that a snapshot sees\") {\n",
 	}}},
 	{Name: "a record moved without a stand-in", File: lockFreeDir + "array.go", Edits: [][2]string{{
 		"	a.standIn(w, pos, last)\n",
