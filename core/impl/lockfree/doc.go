@@ -13,9 +13,10 @@
 // Each key has one record with its object. The table and the arrays point to the record. A write
 // makes a version of the object, stamped with the write's number and linked to the version
 // before, as in any multiversion store (Reed 1978; Bernstein and Goodman 1983). What was
-// there before the oldest version stays in the record. When no snapshot is open, the newest
-// object takes its place, and no version is left: the record is settled. So an update that leaves
-// the object where it is touches the record only, whatever the number of indexes.
+// there before the oldest version stays in the record. When all open snapshots see the newest
+// version, its object takes that place, and no version is left: the record is settled. So an
+// update that leaves the object where it is touches the record only, whatever the number of
+// indexes.
 //
 //	table    ... key a ───┐                ... key b ──┐
 //	all      cells [ 0 ]──┤         [ 1 ]──────────────┤

@@ -30,8 +30,8 @@ func (k *keyed) key() string { return unsafe.String(k.keyData, k.keyLen) }
 // takes 64 bytes.
 //
 // A record without versions is settled: all snapshots see obj. A write that is not in place
-// makes a version, and obj is then what there was before the oldest version. When no
-// snapshot is open, the record is settled again.
+// makes a version, and obj is then what there was before the oldest version. When all open
+// snapshots see the newest version, the record is settled again.
 type record struct {
 	keyed
 	newest atomic.Pointer[version] // nil if the record is settled, standsIn in a stand-in
