@@ -121,7 +121,7 @@
 //
 // # Memory
 //
-// About 150 bytes per object with two indexes of one value each (client-go: about 160),
+// About 145 bytes per object with two indexes of one value each (client-go: about 170),
 // and 16 more once everything was listed twice (docs/stores.md). An open snapshot keeps at
 // most one old version of each object that it sees, and two stand-ins for each cell that
 // changed hands since. That holds however long it is open and however many writes come:
