@@ -122,6 +122,19 @@ func (s *Store) shownObjects() (n int) {
 	return n
 }
 
+// alive returns how many of the objects the garbage collector does not take.
+func alive[T any](objects []weak.Pointer[T]) (n int) {
+	for range 3 {
+		runtime.GC()
+	}
+	for _, o := range objects {
+		if o.Value() != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // An entry does not keep an object that was deleted or replaced by one of another type.
 func TestEntriesForgetObjects(t *testing.T) {
 	t.Parallel()
@@ -143,15 +156,7 @@ func TestEntriesForgetObjects(t *testing.T) {
 		}
 	}
 	s.Add("last", &pear{})
-	for range 3 {
-		runtime.GC()
-	}
-	kept := 0
-	for _, a := range gone {
-		if a.Value() != nil {
-			kept++
-		}
-	}
+	kept := alive(gone)
 	if kept > 1 { // a register or a stack may hold one
 		t.Errorf("%d of %d objects are kept", kept, n)
 	}
