@@ -89,13 +89,18 @@ func fit[E any](room []E, n int) []E {
 	return room[:n]
 }
 
-// objects returns the objects of snapshot seq, in room if they fit there.
-func (a *array) objects(room []any, seq uint64) []any {
+// objects returns the objects of snapshot seq, in room if they fit there. c has the copies of
+// the blocks; nil where none are kept.
+func (a *array) objects(room []any, seq uint64, c *copies) []any {
 	blocks, n := a.length(seq)
 	list := fit(room, n)
 	for i := 0; i<<blockShift < n; i++ {
 		part := list[i<<blockShift : min((i+1)<<blockShift, n)]
-		readBlock(part, blocks[i], seq)
+		if c == nil {
+			readBlock(part, blocks[i], seq)
+		} else {
+			c.read(part, i, blocks[i], seq)
+		}
 		yield((i+1)<<blockShift - 1)
 	}
 	return list

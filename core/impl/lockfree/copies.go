@@ -17,36 +17,29 @@ type copies struct {
 	asked   atomic.Bool // whether a list found one of them
 }
 
-// objects is the array of all objects, and the copies of its blocks.
-type objects struct {
+// allObjects is the array of all objects, and the copies of its blocks.
+type allObjects struct {
 	array
 	copies copies
 }
 
-// objects returns what array.objects does, from copies where there are any.
-func (o *objects) objects(room []any, seq uint64) []any {
-	blocks, n := o.length(seq)
-	list := fit(room, n)
-	for i := 0; i<<blockShift < n; i++ {
-		o.copies.read(list[i<<blockShift:min((i+1)<<blockShift, n)], i, blocks[i], seq)
-		yield((i+1)<<blockShift - 1)
-	}
-	return list
+func (o *allObjects) objects(room []any, seq uint64) []any {
+	return o.array.objects(room, seq, &o.copies)
 }
 
-func (o *objects) push(w *write, rec *record, asIs bool) uint32 {
+func (o *allObjects) push(w *write, rec *record, asIs bool) uint32 {
 	o.copies.reserve(int(o.n) + 1)
 	o.copies.touch(w, o.n)
 	return o.array.push(w, rec, asIs)
 }
 
-func (o *objects) remove(w *write, pos uint32) (moved *record) {
+func (o *allObjects) remove(w *write, pos uint32) (moved *record) {
 	o.copies.touch(w, pos)
 	o.copies.touch(w, o.n-1)
 	return o.array.remove(w, pos)
 }
 
-func (o *objects) grow(n uint32) {
+func (o *allObjects) grow(n uint32) {
 	o.copies.reserve(int(n))
 	o.array.grow(n)
 }
@@ -130,9 +123,9 @@ func (c *copies) touch(w *write, pos uint32) (first bool) {
 // mostWaiting is how many blocks writes in place leave for the next commit.
 const mostWaiting = 8
 
-// touchInPlace is touch for a write in place. It reports whether the write should end with a
-// commit, so that lists can copy the blocks that wait for one: if a list asked for
-// it, or many wait.
+// touchInPlace is touch for a write in place. Lists cannot copy the block until the next commit.
+// So touchInPlace reports whether the write should end with one: if a list has asked for it, or
+// many blocks wait.
 func (c *copies) touchInPlace(w *write, pos uint32) (commit bool) {
 	if c.touch(w, pos) {
 		c.waiting++

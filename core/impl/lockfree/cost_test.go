@@ -214,6 +214,32 @@ func TestNewValuesAllocateNoPostings(t *testing.T) {
 	}
 }
 
+// New records are settled soon, though a snapshot is open at each write. So the retire list stays
+// as short as a few writes are long, and so does the stop of a write that goes through it.
+func TestNewRecordsDoNotWaitLong(t *testing.T) {
+	t.Parallel()
+	const inWrite, writes = 1_000, 50
+	s := New(nil)
+	v := s.view.Load()
+	open, _ := v.readers.acquire(&v.committed)
+	longest := 0
+	for i := range writes {
+		txns := make([]contract.StoreTransaction, inWrite)
+		for j := range txns {
+			txns[j].Key, txns[j].Type, txns[j].Object = fmt.Sprint(i*inWrite+j), contract.TransactionTypeAdd, thing{}
+		}
+		s.Transaction(txns...)
+		longest = max(longest, v.retireList.len())
+		next, _ := v.readers.acquire(&v.committed)
+		open.release(0)
+		open = next
+	}
+	open.release(0)
+	if longest > 3*inWrite {
+		t.Errorf("%d things waited at once; a write leaves %d", longest, inWrite)
+	}
+}
+
 // What a closed snapshot kept goes after a number of writes that is small against it, though
 // another snapshot is open at each write, and also if these writes leave nothing behind.
 func TestWhatAClosedSnapshotKeptGoesSoon(t *testing.T) {

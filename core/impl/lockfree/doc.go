@@ -12,10 +12,10 @@
 //
 // Each key has one record with its object. The table and the arrays point to the record. A write
 // makes a version of the object, stamped with the write's number and linked to the version
-// before, as in any multiversion store (Reed 1978; Bernstein and Goodman 1983). What was
-// there before the oldest version stays in the record. When all open snapshots see the newest
-// version, its object takes that place, and no version is left: the record is settled. So an
-// update that leaves the object where it is touches the record only, whatever the number of
+// before, as in any multiversion store (Reed 1978; Bernstein and Goodman 1983). The record
+// keeps the object from before the oldest version. When all open snapshots see the newest
+// version, that version's object replaces it, and no version is left: the record is settled. So
+// an update that leaves the object where it is touches the record only, whatever the number of
 // indexes.
 //
 //	table    ... key a ───┐                ... key b ──┐
@@ -59,16 +59,16 @@
 // the IndexFuncs on new objects only, and AddIndexers on all; both run them one at a time,
 // under the writers' mutex (STORE-48). Index runs one on the reader's own object, at any time.
 //
-// While nobody reads, an Update that leaves the index values as they are makes no version: it puts
-// its object in the place of the former one (inplace.go).
+// While no snapshot is open, an Update that keeps the index values makes no version. It replaces
+// the object in the record (inplace.go).
 //
 // A List would follow a pointer for each object. So readers keep copies of the objects,
 // in blocks of 256 cells, where a list found a block unchanged since the list before. A
 // write drops the copies of the blocks that it changes (copies.go).
 //
 // A Get is one look into the table, where the newest committed object stands beside its
-// key. Get goes on to the version if a write of the key is under way, or if the object is
-// of another type than the first one that the table held (values.go).
+// key. Get opens a snapshot and goes on to the record if a write of the key is under way, or if
+// the object is of another type than the first one that the table held (values.go).
 //
 // Replace fills another core beside the first and exchanges one pointer. AddIndexers
 // publishes a view of the same core with more indexes.

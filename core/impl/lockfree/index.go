@@ -94,7 +94,7 @@ func (b *bucket) list(room []any, seq uint64) []any {
 	if b == nil {
 		return fit(room, 0)
 	}
-	return b.objects.objects(room, seq)
+	return b.objects.objects(room, seq, nil)
 }
 
 // values returns the values that snapshot seq sees. The directory, loaded within the snapshot,

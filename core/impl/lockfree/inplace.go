@@ -6,11 +6,11 @@ import (
 	"github.com/informerbench/informerbench/core/explore"
 )
 
-// Writes in place: while nobody reads, an Update makes no version.
+// A write in place is an Update without a version.
 //
-// An Update that leaves the index values as they are puts its object into the record, in the
-// place of the former one, if the record is settled, the object is of the same type, no snapshot
-// is open, and nothing waits to be reclaimed. It has no number:
+// An Update that keeps the index values replaces the object in the record if the record is
+// settled, the new object is of the same type, no snapshot is open, and nothing waits to be
+// reclaimed. It has no number:
 //
 //	I1  look at the slots: none is taken
 //	I2  touch the block of copies; set the entry's data to nil
@@ -48,11 +48,9 @@ func (c *core) inPlace(w *write, e *entry, rec *record, obj any) bool {
 		rec.words().kind != to.kind,
 		c.retireList.len() > 0,                                     // a write with a number sees to it
 		!w.known && c.resourceVersion.newest.Load().seq == noWrite, // see resourceVersion.note
-		!c.readers.idle():
+		!c.idle():
 		return false
 	}
-	w.spares.recycle()
-	c.resourceVersion.settle()
 	commit := c.objects.copies.touchInPlace(w, rec.pos)
 	explore.Point("inPlace.hide")
 	atomic.StorePointer(&e.data, nil)

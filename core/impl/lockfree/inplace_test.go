@@ -68,7 +68,6 @@ func TestWhenAnUpdateIsInPlace(t *testing.T) {
 func TestFewBlocksWaitForACommit(t *testing.T) {
 	t.Parallel()
 	s := storeOf(30_000)
-	s.Update("0", &apple{})
 	v := s.view.Load()
 	blocks := *v.objects.copies.blocks.Load()
 	waiting := func() (n int) {

@@ -30,14 +30,14 @@ func (k *keyed) key() string { return unsafe.String(k.keyData, k.keyLen) }
 // takes 64 bytes.
 //
 // A record without versions is settled: all snapshots see obj. A write that is not in place
-// makes a version, and obj is then what there was before the oldest version. When all open
+// makes a version, and obj is then the object before the oldest version. When all open
 // snapshots see the newest version, the record is settled again.
 type record struct {
 	keyed
 	newest atomic.Pointer[version] // nil if the record is settled, standsIn in a stand-in
 	// obj is an absence if there was no object before the oldest version, or no open snapshot
-	// sees it. In a settled record a write in place gives it other data of the same type. It
-	// gets another type only while newest is a version that all readers see who may come.
+	// sees it. In a settled record a write in place gives it other data of the same type. Its
+	// type changes only while every reader takes a version instead.
 	obj any
 	// The places in the buckets of the indexes: in few up to the first bucket 0, or all of
 	// them in more if few is too short, or was. Most objects have one value in each of two indexes.
@@ -119,8 +119,8 @@ func (r *record) current() any {
 	return r.obj
 }
 
-// since returns the number of the oldest write of which r knows: 0 if it does not know when
-// its object came, or r is a stand-in. Writer only.
+// since returns the number of the oldest version, or 0 if obj was there before it or r is a
+// stand-in. Writer only.
 func (r *record) since() (seq uint64) {
 	if !isAbsent(r.obj) {
 		return 0
@@ -169,7 +169,6 @@ func (r *record) update(w *write, obj any) (revived bool) {
 			former = nil
 		}
 	}
-	w.made++
 	n := w.version(obj, former)
 	explore.Point("update.newest")
 	r.newest.Store(n)

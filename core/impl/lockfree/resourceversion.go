@@ -10,8 +10,8 @@ import (
 // resourceVersion is the store's: that of the newest write that had one.
 type resourceVersion struct {
 	newest atomic.Pointer[stamp]
-	// former was newest before the last set, if readers were about since then; a free stamp is
-	// one that was former when none was. Writer only.
+	// former was newest before the last set. When all slots are seen free after that, no reader
+	// can reach it: it is then free, for the next set. Writer only.
 	former, free *stamp
 }
 
@@ -22,15 +22,15 @@ type stamp struct {
 	seq uint64 // the number of the write, noWrite if it is in place (inplace.go)
 
 	in   *record // where a write in place puts its object
-	data uintptr // and that object's data, which are not kept alive
+	data uintptr // and the address of that object's data, which it does not keep alive
 
 	before unsafe.Pointer // the stamp that was newest before, a *stamp; nil if that is of no use any more
 }
 
 func (s *stamp) past() *stamp { return (*stamp)(atomic.LoadPointer(&s.before)) }
 
-// over reports whether the write is visible. It may also report false if a later write in place
-// changed the same version; newest is another stamp then.
+// over reports whether the write is visible. It also reports false if a later write in place
+// changed the same record; newest is another stamp then.
 func (s *stamp) over(committed *atomic.Uint64) bool {
 	if s.seq == noWrite {
 		return s.in.data() == s.data
@@ -62,8 +62,8 @@ func (r *resourceVersion) last(committed *atomic.Uint64) string {
 	return before.rv
 }
 
-// set makes the resource version that of the write under way. A write in place gives the
-// version in which it will put its object, and the object's data.
+// set makes rv, of the write under way, the resource version. A write in place gives the record
+// in which it will put its object, and the object's data.
 func (r *resourceVersion) set(rv string, seq uint64, in *record, data uintptr) {
 	s, newest := r.free, r.newest.Load()
 	if s == nil {
@@ -80,8 +80,8 @@ func (r *resourceVersion) set(rv string, seq uint64, in *record, data uintptr) {
 }
 
 // note takes the resource version of a write with a number, before its commit. If the write has
-// none, the former one stays; but if that is of a write in place, it gets another stamp,
-// since the one of that write keeps a version alive, whose object may leave the store now.
+// none, the former one stays. If that is of a write in place, it gets another stamp: the stamp of
+// that write leads to a record, and this write may take the record out of the store.
 func (r *resourceVersion) note(w *write) {
 	rv := w.rv
 	if !w.known {

@@ -120,11 +120,11 @@ func (s *standIn) prune(open []uint64, first uint64) {
 	s.setPast(nil)
 }
 
-// spares are stand-ins, versions and buckets to be used again. So where no reader is about, a write that
-// moves an object allocates only the object's version. Readers find a stand-in through its
-// cell, and a bucket through the table of its index or a later bucket, and go through these
-// only while they hold a slot. So what was taken from there is out of reach once all
-// slots have been seen free after that: later readers do not find it.
+// spares are stand-ins, versions and buckets to be used again. So while no snapshot is open, a
+// write that moves an object allocates none of them. Readers find a stand-in through its cell,
+// a version through its record, and a bucket through the table of its index or a later bucket,
+// and go through these only while they hold a slot. So what was taken from there is out of reach
+// once all slots have been seen free after that: later readers do not find it.
 type spares struct {
 	standIns pool[standIn]
 	versions pool[version]

@@ -224,7 +224,7 @@ func TestArray(t *testing.T) {
 			}
 		}
 		for _, s := range states {
-			if got := a.objects(nil, s.seq); fmt.Sprint(got) != fmt.Sprint(s.objs) {
+			if got := a.objects(nil, s.seq, nil); fmt.Sprint(got) != fmt.Sprint(s.objs) {
 				t.Fatalf("write %d: snapshot %d is %v; want %v", w.seq, s.seq, got, s.objs)
 			}
 		}

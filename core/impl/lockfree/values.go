@@ -8,7 +8,7 @@ import (
 )
 
 // shown keeps the objects themselves in the entries of a table, beside the records. So a Get
-// does not wait for record and version, which lie elsewhere in memory. All fields are the
+// does not wait for the record, which lies elsewhere in memory. All fields are the
 // writer's, or constant while several goroutines fill a core, but Get reads kind.
 //
 // An interface is two words: one says which type, the other is a pointer to the value, or
@@ -16,14 +16,14 @@ import (
 // is the same for all entries of a table: kind, of the first object that the table held.
 // Nearly all stores hold objects of one type. An object of another type is not shown.
 //
-// Data that are not nil are the object of the newest committed version of the entry's key.
-// Writes are one at a time. A write that is not in place (inplace.go has those)
+// Data that are not nil are the newest committed object of the entry's key. Writes are one at a
+// time. A write with a number (for the others see inplace.go)
 //
 //	(1) sets the data of the entries that it changes to nil,
 //	(2) is committed,
 //	(3) sets these data to the new objects, also where it moved the entries to another part.
 //
-// A Get loads the data. If they are nil, the Get looks at the version. Otherwise the last
+// A Get loads the data. If they are nil, the Get opens a snapshot and reads the record. Otherwise the last
 // write of the key before this load has passed step 3, and the next one has not come to step
 // 1. So the object is the newest committed one, and the Get is linearized at the load.
 //
@@ -52,7 +52,7 @@ func objectOf(kind, data unsafe.Pointer) (obj any) {
 // learn sets kind to the type of obj, unless it is set or obj is a tombstone's.
 func (s *shown) learn(obj any) {
 	if s.kind == nil {
-		if _, absent := obj.(absence); !absent {
+		if !isAbsent(obj) {
 			s.kind = wordsOf(obj).kind
 		}
 	}

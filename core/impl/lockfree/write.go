@@ -19,7 +19,7 @@ type core struct {
 	readers *readers
 	keys    table
 	shown   shown // the objects in the entries of keys
-	objects objects
+	objects allObjects
 
 	resourceVersion resourceVersion
 
@@ -32,7 +32,7 @@ type core struct {
 	// retireList waits for open snapshots to close. It is reclaimed when none is open, or
 	// when sinceReclaim exceeds reclaimThreshold, so that the writes in between pay for it.
 	retireList       retireList
-	sinceReclaim     int      // versions and stand-ins with a past, made since the last reclaim; at least one per write
+	sinceReclaim     int      // versions and stand-ins made since the last reclaim; at least one per write
 	reclaimThreshold int      // see reclaimed
 	open             []uint64 // room for the open snapshots
 
@@ -46,7 +46,7 @@ type write struct {
 	known       bool            // whether it has one
 	alone       bool            // whether it is an Update of one object, which may be in place
 	indexValues indexing.Values // of the objects that it stores
-	made        int             // versions and stand-ins with a past
+	made        int             // versions and stand-ins
 	retireList
 	spares  spares
 	fetched uint64 // the sum of what fetch.go read, so that it is read
@@ -123,6 +123,7 @@ func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index,
 
 // version makes a version of the write.
 func (w *write) version(obj any, past *version) *version {
+	w.made++
 	n := w.spares.versions.take()
 	if n == nil {
 		n = &version{}
@@ -172,13 +173,11 @@ func (c *core) commit() {
 	explore.Point("commit")
 	c.committed.Store(w.seq)
 	c.shown.show()
-	c.objects.copies.waiting = 0
+	c.objects.copies.waiting = 0 // asked stays: beside lists it would be set again at once
 	w.indexValues.Empty()
 
-	idle := c.readers.idle()
+	idle := c.idle()
 	if idle {
-		c.resourceVersion.settle()
-		w.spares.recycle()
 		// Cells of a bucket that goes may be on the store's list: that one is gone through
 		// below, before the bucket is used again.
 		c.reclaim(&w.retireList, nil)
@@ -199,6 +198,17 @@ func (c *core) commit() {
 		c.reclaim(&c.retireList, c.open)
 		c.reclaimed()
 	}
+}
+
+// idle reports whether no snapshot is open. Then no reader can reach what was retired before,
+// and it is free to be used again.
+func (c *core) idle() bool {
+	if !c.readers.idle() {
+		return false
+	}
+	c.resourceVersion.settle()
+	c.write.spares.recycle()
+	return true
 }
 
 // shrinkKeys rebuilds the parts of the table that deletions left sparse. A write with deletions

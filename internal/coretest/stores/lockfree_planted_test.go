@@ -70,8 +70,8 @@ var faults = []explore.Fault{
 		"	if explore.Planted(\"the object shown before the commit\") {\n		c.shown.show()\n	}\n	explore.Point(\"commit\")\n",
 	}}},
 	{Name: "in place beside a snapshot", File: lockFreeDir + "inplace.go", Edits: [][2]string{{
-		"		!c.readers.idle():\n",
-		"		!c.readers.idle() && !explore.Planted(\"in place beside a snapshot\"):\n",
+		"		!c.idle():\n",
+		"		!c.idle() && !explore.Planted(\"in place beside a snapshot\"):\n",
 	}}},
 	{Name: "in place, the object not hidden", File: lockFreeDir + "inplace.go", Edits: [][2]string{{
 		"	atomic.StorePointer(&e.data, nil)\n",
