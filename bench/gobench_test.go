@@ -2,6 +2,11 @@ package bench
 
 import (
 	"flag"
+	"maps"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,28 +43,47 @@ func newQueue(c clock.WithTicker) *workqueue.DelayingQueue[string] {
 	return workqueue.NewDelaying(heap, workqueue.Config[string]{Clock: c})
 }
 
-// One line measures an implementation of each component, by constructors that return types
-// of their own.
-func TestOneLineMeasures(t *testing.T) {
-	onceEach(t)
-	inOrder := func(cfg contract.FIFOConfig) *deltafifo.InOrder {
-		return deltafifo.NewInOrder(cfg, deltafifo.Options{})
+// oneLines measure an implementation of each component, by constructors that return types of
+// their own.
+var oneLines = map[string]func(b *testing.B){
+	"store": func(b *testing.B) { Store(b, mutexmap.New) },
+	"fifo": func(b *testing.B) {
+		FIFO(b, func(cfg contract.FIFOConfig) *deltafifo.InOrder {
+			return deltafifo.NewInOrder(cfg, deltafifo.Options{})
+		}, catalog.Class(contract.InOrder))
+	},
+	"delay":    func(b *testing.B) { DelayHeap(b, delay.NewQuadHeap[string]) },
+	"queue":    func(b *testing.B) { Queue(b, newQueue) },
+	"informer": func(b *testing.B) { Informer(b, informer.NewSharedIndexInformer) },
+}
+
+// oneLineEnv is set in the processes of TestOneLineMeasures.
+const oneLineEnv = "INFORMERBENCH_TEST_ONE_LINE"
+
+// BenchmarkOneLine is what TestOneLineMeasures runs.
+func BenchmarkOneLine(b *testing.B) {
+	if os.Getenv(oneLineEnv) == "" {
+		b.Skip("run by TestOneLineMeasures; the benchmarks of this package measure more")
 	}
-	for name, line := range map[string]func(b *testing.B){
-		"store":    func(b *testing.B) { Store(b, mutexmap.New) },
-		"fifo":     func(b *testing.B) { FIFO(b, inOrder, catalog.Class(contract.InOrder)) },
-		"delay":    func(b *testing.B) { DelayHeap(b, delay.NewQuadHeap[string]) },
-		"queue":    func(b *testing.B) { Queue(b, newQueue) },
-		"informer": func(b *testing.B) { Informer(b, informer.NewSharedIndexInformer) },
-	} {
+	for name, line := range oneLines {
+		b.Run(name, line)
+	}
+}
+
+// One line measures an implementation beside the reference. It runs as go test -bench runs it,
+// in a process of its own: what is printed there is all that says why a benchmark failed.
+func TestOneLineMeasures(t *testing.T) {
+	for name := range oneLines {
 		t.Run(name, func(t *testing.T) {
-			returned := false
-			result := testing.Benchmark(func(b *testing.B) {
-				line(b)
-				returned = true
-			})
-			if result.N != 1 || !returned {
-				t.Errorf("the benchmark failed: %+v", result)
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$", "-test.bench=^BenchmarkOneLine$/^"+name+"$", "-test.benchtime=1x")
+			cmd.Env = append(os.Environ(), oneLineEnv+"=1")
+			out, err := cmd.CombinedOutput()
+			measured := map[string]bool{}
+			for _, impl := range regexp.MustCompile(`/impl=([^/]+)/\S+\s+1\s+\d`).FindAllSubmatch(out, -1) {
+				measured[string(impl[1])] = true
+			}
+			if err != nil || len(measured) != 2 {
+				t.Errorf("the benchmark ended with %v and measured %v, want the reference and %s:\n%s", err, slices.Collect(maps.Keys(measured)), name, out)
 			}
 		})
 	}
