@@ -49,8 +49,9 @@ explore: ## Find what the explorer must find, then explore interleavings for EXP
 	$(GO) test -count=1 -tags explore $(CORE)/explore
 	$(GO) test -count=1 -tags explore -run='^TestExplore' -skip=Interleavings ./conformance/linear ./conformance/mutants $(EXPLORED)
 	$(GO) test -count=1 -tags explore,degraded -run='^TestExplorePlanted' ./internal/coretest/stores
-	$(INTERLEAVINGS) -tags explore ./internal/coretest/stores -explore.time=$(EXPLORETIME) -explore.share=0.3
-	$(INTERLEAVINGS) -tags explore,degraded ./internal/coretest/stores -explore.time=$(EXPLORETIME) -explore.share=0.4
+	$(INTERLEAVINGS) -tags explore ./internal/coretest/stores -explore.time=$(EXPLORETIME) -explore.share=0.25
+	$(INTERLEAVINGS) -tags explore,degraded ./internal/coretest/stores -explore.time=$(EXPLORETIME) -explore.share=0.35
+	$(INTERLEAVINGS) -tags explore $(CORE)/impl/lockfree -explore.time=$(EXPLORETIME) -explore.share=0.1
 	$(INTERLEAVINGS) -tags explore $(CORE)/queue/deltafifo -explore.time=$(EXPLORETIME) -explore.share=0.15
 	$(INTERLEAVINGS) -tags explore $(CORE)/queue/workqueue -explore.time=$(EXPLORETIME) -explore.share=0.15
 

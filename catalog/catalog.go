@@ -53,8 +53,8 @@ type Entry struct {
 	Reference bool
 	// FIFOClass is the class of a FIFO.
 	FIFOClass contract.FIFOClass
-	// Unlocked says that a FIFO holds no lock while the handler runs, so that no producer
-	// waits for the handler.
+	// Unlocked says that a FIFO holds no lock while the process function runs, so that no
+	// producer waits for it.
 	Unlocked bool
 	// Study marks an entry that is there to be studied rather than used: a design that
 	// lost, a baseline that is surpassed, a variant of another entry. A brief preset

@@ -47,8 +47,8 @@ func stores() []Entry {
 		},
 		{
 			Component: contract.ComponentStore, Name: "lockfree", Module: own,
-			Description: "each write makes a version of the object; readers find versions through a hash table and arrays that need no lock, so readers and the writer never wait for each other; a list follows a pointer per object",
-			Guarantees:  "the whole contract; readers never wait; a stalled reader keeps one version of each object, and two stand-ins of each array cell that changed",
+			Description: "a hash table and arrays that readers go through without a lock; an update replaces the object, or makes a version of it while a snapshot is open; readers and the writer never wait for each other",
+			Guarantees:  "the whole contract; a stalled reader keeps one version of each object, and two stand-ins of each array cell that changed",
 			NewStore:    func(ix contract.Indexers) contract.Store { return lockfree.New(ix) },
 		},
 		shardedStore("sharded", 0, "locks split by key, dense chunks copied on write: lists hold the locks for a microsecond, whatever they return; a ByIndex pays for every shard"),
@@ -106,7 +106,7 @@ func fifos() []Entry {
 	return []Entry{
 		{
 			Component: contract.ComponentFIFO, Name: "clientgo-deltafifo", Module: upstream.ClientGoModule, Reference: true, FIFOClass: contract.Coalescing,
-			Description: "client-go's DeltaFIFO: one mutex, Deltas by key; the handler runs under the lock, so producers wait for it",
+			Description: "client-go's DeltaFIFO: one mutex, Deltas by key; the process function runs under the lock, so producers wait for it",
 			Guarantees:  string(contract.Coalescing),
 			NewFIFO:     upstream.NewDeltaFIFO, NewTransformingFIFO: upstream.NewTransformingDeltaFIFO,
 			Waivers: []Waiver{
@@ -118,11 +118,11 @@ func fifos() []Entry {
 		realFIFO("clientgo-realfifo-atomic", upstream.RealFIFOAtomic, contract.InOrderAtomic,
 			"client-go's RealFIFO with atomic events: a Replace is one event and its work moves to the consumer"),
 		realFIFO("clientgo-realfifo-unlocked", upstream.RealFIFOUnlocked, contract.InOrderAtomic,
-			"client-go's default since 1.36: atomic events, the lock released while the handler runs, unless 2,000 events wait",
+			"client-go's default since 1.36: atomic events, the lock released while the process function runs, unless 2,000 events wait",
 			Waiver{"FIFO-60", "client-go's RealFIFO counts the end of any process as one of the initial list popped, also if that list came while it ran (tools/cache/the_real_fifo.go, Pop)"}),
 		{
 			Component: contract.ComponentFIFO, Name: "deltafifo", Module: own, FIFOClass: contract.Coalescing, Study: true,
-			Description: "the DeltaFIFO's algorithm, our own code, with the whole Queue of v0.17: the honest baseline; the handler runs under the lock",
+			Description: "the DeltaFIFO's algorithm, our own code, with the whole Queue of v0.17: the honest baseline; the process function runs under the lock",
 			Guarantees:  string(contract.Coalescing) + ", keyed queue, requeue",
 			NewFIFO: func(cfg contract.FIFOConfig) contract.FIFO {
 				return deltafifo.New(cfg, deltafifo.Options{})
@@ -132,20 +132,20 @@ func fifos() []Entry {
 			},
 		},
 		ownFIFO("coalescing", contract.Coalescing,
-			"the DeltaFIFO's semantics behind an intake: producers append one event and return, the consumer gathers them by key; no lock is held while the handler runs",
-			", keyed queue, requeue, batches; producers never wait for the handler",
+			"the DeltaFIFO's semantics behind an intake: producers append one event and return, the consumer gathers them by key; no lock is held while the process function runs",
+			", keyed queue, requeue, batches; producers never wait for the process function",
 			func(cfg contract.FIFOConfig, opts deltafifo.Options) contract.FIFO {
 				return deltafifo.NewCoalescing(cfg, opts)
 			}),
 		ownFIFO("inorder", contract.InOrder,
-			"every event in order behind the same intake, in segments that are given back; a Replace becomes an event per object, no lock is held while the handler runs",
-			", batches; producers never wait for the handler",
+			"every event in order behind the same intake, in segments that are given back; a Replace becomes an event per object, no lock is held while the process function runs",
+			", batches; producers never wait for the process function",
 			func(cfg contract.FIFOConfig, opts deltafifo.Options) contract.FIFO {
 				return deltafifo.NewInOrder(cfg, opts)
 			}),
 		ownFIFO("inorder-atomic", contract.InOrderAtomic,
-			"every event in order; a Replace is one event, as in client-go's default FIFO; its producer returns at once, the consumer does the work, and no lock is held while the handler runs",
-			", batches; producers never wait for the handler",
+			"every event in order; a Replace is one event, as in client-go's default FIFO; its producer returns at once, the consumer does the work, and no lock is held while the process function runs",
+			", batches; producers never wait for the process function",
 			func(cfg contract.FIFOConfig, opts deltafifo.Options) contract.FIFO {
 				opts.Atomic = true
 				return deltafifo.NewInOrder(cfg, opts)

@@ -73,9 +73,9 @@ Presets follow one another, so the report of each warns that the machine was bus
 }
 
 func writeUse(out *strings.Builder, presets []string, runs []*record.Run) {
-	fmt.Fprint(out, "## What to use\nOne line for each component and preset: what its numbers alone favour. [Which one should I use](../docs/which.md) weighs them for a load. Ratios to client-go's numbers, means over what was measured: 0.5x is half, 1/1000 that or less, 1000x that or more.\n\n")
+	fmt.Fprint(out, "## What each run favours\n[Which one should I use](../docs/which.md) weighs all runs for a load; a line here is what the numbers of one component in one preset favour. Ratios to client-go's numbers, means over what was measured: 0.5x is half, 1/1000 that or less, 1000x that or more. *delay* is the p99 from when an operation was due until it was done, *stale* the p99 until the consumer has an event, *time* that of one operation, *done* the operations done, *memory* what is kept.\n\n")
 	t := table.NewWriter()
-	t.AppendHeader(table.Row{"under", "use", "what changes most", "price", "inconclusive"})
+	t.AppendHeader(table.Row{"component, preset", "favours", "gains most", "costs more", "inconclusive"})
 	for _, c := range load.Components() {
 		for i, r := range runs {
 			for _, b := range report.Briefs(r) {

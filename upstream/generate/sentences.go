@@ -7,9 +7,10 @@ type sentence struct{ from, to string }
 // other changes; a change of the comments in our sources shows here.
 var sentences = map[string][]sentence{
 	"doc.go": {
-		{`// writer never waits for readers. It is this project's answer to kubernetes#130767. It
-// keeps every STORE clause, without a waiver.
-`, `// writer never waits for readers. It is written for kubernetes/kubernetes#130767.
+		{`// whose writer never waits for readers. It is this project's answer to kubernetes#130767. It
+// keeps every STORE clause, without a waiver. Long lists let each other run first (readers.go).
+`, `// whose writer never waits for readers. It is written for kubernetes/kubernetes#130767. Long
+// lists let each other run first (readers.go).
 `},
 		{`// # Invariants
 //

@@ -14,7 +14,7 @@ import (
 type copies struct {
 	blocks  atomic.Pointer[[]*blockCopy]
 	waiting int         // blocks that were touched in place since the last commit; writer only
-	asked   atomic.Bool // whether a list found one of them
+	asked   atomic.Bool // whether a list found one of them, or its snapshot was too old for a block
 }
 
 // allObjects is the array of all objects, and the copies of its blocks.
@@ -46,8 +46,8 @@ func (o *allObjects) grow(n uint32) {
 
 // blockCopy is the copy of one block, if there is one, and says when the block changed.
 type blockCopy struct {
-	// touched is the number of the newest write that changed the block. It is stored before
-	// that write is committed. So if touched is at most a reader's snapshot, the block is,
+	// touched is the number of the newest write that changed the block; of a write in place, the
+	// number of the next commit. It is stored before that write is committed. So if touched is at most a reader's snapshot, the block is,
 	// for that snapshot, as write touched left it.
 	touched atomic.Uint64
 	// seen is touched+1, as the last reader found it that read the block cell by cell. The

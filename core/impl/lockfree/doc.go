@@ -1,6 +1,6 @@
-// Package lockfree is a store whose readers take no lock and never wait, and whose
-// writer never waits for readers. It is this project's answer to kubernetes#130767. It
-// keeps every STORE clause, without a waiver.
+// Package lockfree is a store whose readers take no lock and never wait for the writer, and
+// whose writer never waits for readers. It is this project's answer to kubernetes#130767. It
+// keeps every STORE clause, without a waiver. Long lists let each other run first (readers.go).
 //
 // # Where things are
 //
@@ -36,9 +36,9 @@
 // Writes are one at a time, under a mutex that no reader takes. Write w (1) points records
 // to new versions and cells to records, (2) stores w in committed, which makes all of it
 // visible at once, (3) looks at the slots, and settles the records if none is taken; else it
-// reclaims the versions that no open snapshot sees. A reader takes its slot before it loads committed, and a writer looks at the slots
-// after it has stored committed. So either the writer sees the reader, or the reader sees
-// the write (readers.go).
+// reclaims the versions that no open snapshot sees. A reader takes its slot before it loads
+// committed, and a writer looks at the slots after it has stored committed. So either the
+// writer sees the reader, or the reader sees the write (readers.go).
 //
 // Removal swaps the array's last record into the hole. A cell that gets another record
 // points to a stand-in for a while. The stand-in leads to that record, is stamped with this
@@ -68,7 +68,7 @@
 //
 // A Get is one look into the table, where the newest committed object stands beside its
 // key. Get opens a snapshot and goes on to the record if a write of the key is under way, or if
-// the object is of another type than the first one that the table held (values.go).
+// the object is nil or of another type than the first one that the table held (values.go).
 //
 // Replace fills another core beside the first and exchanges one pointer. AddIndexers
 // publishes a view of the same core with more indexes.
@@ -123,8 +123,9 @@
 //
 // About 145 bytes per object with two indexes of one value each (client-go: about 170),
 // and 16 more once everything was listed twice (docs/stores.md). An open snapshot keeps at
-// most one old version of each object that it sees, and two stand-ins for each cell that
-// changed hands since. That holds however long it is open and however many writes come:
+// most one old version of each object that it sees, two stand-ins for each cell that
+// changed hands since, the records of the objects that were deleted since, and for each index value
+// that it sees and that no object has now a bucket with its entry. That holds however long it is open and however many writes come:
 // versions between two snapshots that neither sees are dropped. Between two looks at the
 // slots, writes add more versions and stand-ins: at most as many as are kept anyway, or 64.
 //
@@ -137,9 +138,12 @@
 // runs inside. A reader may be stopped after it announced itself and before it has a
 // snapshot. The writer then gives it one.
 //
-// A table keeps its directory when its keys go, until a Replace. For each of the directory's
-// slots it then has up to 160 entries of 32 bytes, and up to 128 records of deleted keys. After a
-// million keys there are 2,048 slots, whose entries take 11 MB.
+// The record of a deleted key, a version of 32 bytes and the key stay until its part of the table
+// is rebuilt: when it is full, or when less than an eighth of its keys are left. A table keeps
+// its directory when its keys go, until a Replace. For each of the directory's slots it then
+// has up to 160 entries of 32 bytes, and up to 128 records of deleted keys. After a million keys
+// there are 2,048 slots, whose entries take 11 MB. The list of buckets and that of their free
+// numbers keep their room too, 12 bytes for each of the most values that there were at once.
 //
 // # Invariants
 //
@@ -159,7 +163,8 @@
 //     lists are under way as there are processors (readers.go).
 //   - Beside an older snapshot List and ByIndex are O(cells in use). Cells that an array has lost
 //     stay in use while that snapshot sees an object there, and until the look at the slots
-//     after it.
+//     after it. Of each object they pass over the versions that were made after their own snapshot
+//     and since the last look at the slots.
 //   - Update: O(i) to compare the index values with the former ones. While no snapshot is open it
 //     allocates nothing, otherwise a version of 32 bytes. A value that changes costs up to three
 //     short-lived stand-ins, and none where the old bucket ends and the new one begins. Delete:

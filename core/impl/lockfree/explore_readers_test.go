@@ -65,7 +65,7 @@ func slotPrograms() []explore.Program {
 
 // TestExploreInterleavingsOfSlots: no version is dropped that an open snapshot sees.
 func TestExploreInterleavingsOfSlots(t *testing.T) {
-	explore.Suite{Programs: slotPrograms(), Share: 0.2}.Check(t)
+	explore.Suite{Programs: slotPrograms(), Share: 1.0 / 3}.Check(t)
 }
 
 // slotFaults are mistakes in the protocol of the slots.

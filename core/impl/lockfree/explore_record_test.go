@@ -67,7 +67,7 @@ func recordPrograms() []explore.Program {
 
 // TestExploreInterleavingsOfARecord: a snapshot sees the object of its own write.
 func TestExploreInterleavingsOfARecord(t *testing.T) {
-	explore.Suite{Programs: recordPrograms(), Share: 0.2}.Check(t)
+	explore.Suite{Programs: recordPrograms(), Share: 1.0 / 3}.Check(t)
 }
 
 // recordFaults are mistakes in what a record keeps for open snapshots.

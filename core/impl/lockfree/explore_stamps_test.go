@@ -74,7 +74,7 @@ func stampPrograms() []explore.Program {
 
 // TestExploreInterleavingsOfStamps: a reader finds the resource version of a moment within its call.
 func TestExploreInterleavingsOfStamps(t *testing.T) {
-	explore.Suite{Programs: stampPrograms(), Share: 0.2}.Check(t)
+	explore.Suite{Programs: stampPrograms(), Share: 1.0 / 3}.Check(t)
 }
 
 // stampFaults are mistakes in how stamps are found and used again.

@@ -10,20 +10,22 @@ import (
 //
 // An Update that keeps the index values replaces the object in the record if the record is
 // settled, the new object is of the same type, no snapshot is open, and nothing waits to be
-// reclaimed. It has no number:
+// reclaimed; and if its resource version is known, or the newest stamp does not watch a record.
+// It has no number:
 //
 //	I1  look at the slots: none is taken
 //	I2  touch the block of copies; set the entry's data to nil
 //	I3  put the object into the record
 //	I4  set the entry's data to the object
 //
-// It is linearized at I3. A snapshot may be opened after I1, so its reader may find the former
-// object or the new one.
+// It is linearized at I3; if the record has these data already, at the stamp, should there be
+// one. A snapshot may be opened after I1, so its reader may find the former object or the new one.
 //
 // If a reader with a slot loads anything before I3 of a write in place, then I1 of every later one
-// finds its slot taken. That is what readers.go shows of W1, which is I3 here, and W3.
+// finds its slot taken, as long as the reader keeps it. That is what readers.go shows of W1, which is I3 here, and W3.
 // So there is one write in place at most whose I3 lies between two loads of a reader, and it
-// changes one object, which the reader loads once. No write with a number was committed
+// changes one object, which the reader loads once (and array.length once more, only to see that
+// there is one). No write with a number was committed
 // between the reader's load of committed and that I3: I1 would have come later still, and
 // found the slot. So the reader is linearized right before I3 if it finds the former object, and
 // after it if it finds the new one. If it does not read the object, both are right.
@@ -47,7 +49,7 @@ func (c *core) inPlace(w *write, e *entry, rec *record, obj any) bool {
 	case rec.newest.Load() != nil,
 		rec.words().kind != to.kind,
 		c.retireList.len() > 0,                                     // a write with a number sees to it
-		!w.known && c.resourceVersion.newest.Load().seq == noWrite, // see resourceVersion.note
+		!w.known && c.resourceVersion.newest.Load().seq == noWrite, // that stamp watches a record, perhaps this one
 		!c.idle():
 		return false
 	}

@@ -46,8 +46,8 @@ type slot struct {
 //	                                                to the last that has a slot taken
 //
 // If R3 comes before W1, W3 finds the slot taken. R1 and R2 come before W2, so deepest was k
-// or more at some moment after R1 and before W2. Since then only W4 of an earlier commit can
-// have lowered it below k. The W5 after that W4 looked at block k, and did so after R1: it
+// or more at some moment after R1 and before W2. Since then only W4 of an earlier look
+// can have lowered it below k. The W5 after that W4 looked at block k, and did so after R1: it
 // found the slot taken and raised deepest again. So W2 loads k or more.
 //
 // A write in place (inplace.go) looks at the slots before it changes anything.

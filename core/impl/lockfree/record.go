@@ -176,17 +176,19 @@ func (r *record) update(w *write, obj any) (revived bool) {
 }
 
 // settle makes the newest object the only one, and returns its version, which readers may still
-// hold. All open snapshots must see that version. So no reader looks at obj before it finds
-// that newest is nil: a reader that found it nil before, or a version before, has an
-// older snapshot.
+// hold: it leads to no version any more. All open snapshots must see that version. So no reader
+// looks at obj before it finds that newest is nil: a reader that found it nil before, or a
+// version before, has an older snapshot. A reader that looks at obj through the stamp of a write in
+// place does too: it loaded the stamp before a write with a number put another in its place.
 func (r *record) settle() *version {
 	n := r.newest.Load()
+	if n.past() != nil {
+		explore.Point("settle.prev")
+		n.setPast(nil)
+	}
 	if n.absent() {
 		explore.Point("settle.absent")
 		r.obj = absence{}
-		if n.past() != nil {
-			n.setPast(nil)
-		}
 		return nil
 	}
 	explore.Point("settle.obj")

@@ -11,7 +11,9 @@ import (
 type resourceVersion struct {
 	newest atomic.Pointer[stamp]
 	// former was newest before the last set. When all slots are seen free after that, no reader
-	// can reach it: it is then free, for the next set. Writer only.
+	// looks at it: it is then free, for the next set. The newest stamp may still lead to it. But
+	// that one is over then, and if a write in place changes what its data say, newest is another
+	// stamp already: so last returns before it needs the one before. Writer only.
 	former, free *stamp
 }
 
@@ -30,7 +32,8 @@ type stamp struct {
 func (s *stamp) past() *stamp { return (*stamp)(atomic.LoadPointer(&s.before)) }
 
 // over reports whether the write is visible. It also reports false if a later write in place
-// changed the same record; newest is another stamp then.
+// changed the same record; newest is another stamp then. A write in place of the data that are
+// there already is visible as soon as its stamp is the newest.
 func (s *stamp) over(committed *atomic.Uint64) bool {
 	if s.seq == noWrite {
 		return s.in.data() == s.data
@@ -72,7 +75,7 @@ func (r *resourceVersion) set(rv string, seq uint64, in *record, data uintptr) {
 	*s = stamp{rv, seq, in, data, unsafe.Pointer(newest)}
 	explore.Point("set.newest")
 	r.newest.Store(s)
-	if r.former != nil { // else newest leads to s, which was free
+	if r.former != nil { // else newest leads to s, which was free, or is the first
 		explore.Point("set.cut")
 		atomic.StorePointer(&newest.before, nil) // or readers that go on for long would find ever more stamps
 	}
@@ -81,7 +84,7 @@ func (r *resourceVersion) set(rv string, seq uint64, in *record, data uintptr) {
 
 // note takes the resource version of a write with a number, before its commit. If the write has
 // none, the former one stays. If that is of a write in place, it gets another stamp: the stamp of
-// that write leads to a record, and this write may take the record out of the store.
+// that write is over as long as a record has its data, and this write may change the record.
 func (r *resourceVersion) note(w *write) {
 	rv := w.rv
 	if !w.known {

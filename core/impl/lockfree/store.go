@@ -112,8 +112,8 @@ func (c *core) look(r *record) (item any, exists bool) {
 	return item, true
 }
 
-// List returns all objects, in no order, in a slice that is the caller's. O(n), no
-// waiting.
+// List returns all objects, in no order, in a slice that is the caller's. O(n). It waits for no
+// write; from 4,096 objects on it may let other such lists end first.
 func (s *Store) List() []any {
 	explore.Point("read.view")
 	v := s.view.Load()
@@ -121,7 +121,7 @@ func (s *Store) List() []any {
 	return v.list(roomFor[any](n), n)
 }
 
-// AppendList appends all objects to dst, in no order. O(n), no waiting.
+// AppendList appends all objects to dst, in no order. O(n). It waits as List does.
 func (s *Store) AppendList(dst []any) []any {
 	explore.Point("read.view")
 	v := s.view.Load()
@@ -146,8 +146,8 @@ func (v *view) list(room []any, n int) []any {
 	return list
 }
 
-// ListKeys returns all keys, in no order, in a slice that is the caller's. O(n), no
-// waiting.
+// ListKeys returns all keys, in no order, in a slice that is the caller's. O(n). It waits as
+// List does.
 func (s *Store) ListKeys() []string {
 	explore.Point("read.view")
 	v := s.view.Load()

@@ -14,7 +14,8 @@ import (
 // An interface is two words: one says which type, the other is a pointer to the value, or
 // the value itself if that is a pointer. An entry has the second one only, as data. The first
 // is the same for all entries of a table: kind, of the first object that the table held.
-// Nearly all stores hold objects of one type. An object of another type is not shown.
+// Nearly all stores hold objects of one type. An object of another type is not shown, nor is a
+// nil pointer, whose data are nil.
 //
 // Data that are not nil are the newest committed object of the entry's key. Writes are one at a
 // time. A write with a number (for the others see inplace.go)

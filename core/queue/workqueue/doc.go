@@ -11,12 +11,12 @@
 //     controller-runtime's priorityqueue.PriorityQueue; [As] makes it one. No priority
 //     starves, unless Config.Turn is below zero.
 //
-// All QUEUE clauses of package contract hold. The queues differ from client-go's in three
-// points: Done of an item that is ready does not queue it twice, several ShutDownWithDrain
-// may wait at once, and ShutDownWithDrain leaves no goroutine behind. PriorityQueue differs
-// from controller-runtime's in three others: it hands out ready items after ShutDown,
+// All QUEUE clauses of package contract hold. Among what differs from client-go's queues: Done
+// of an item that is ready does not queue it twice, several ShutDownWithDrain may wait at
+// once, and ShutDownWithDrain leaves no goroutine behind. Among what differs from
+// controller-runtime's: no priority starves, ready items are handed out after ShutDown,
 // ShutDownWithDrain waits for the workers, and an item that is added while it is processed
-// takes its place in the order at Done.
+// takes its place in the order at Done. docs/queues.md has everything that differs.
 //
 // A delay of zero or less adds at once. That includes time.Duration(math.NaN()), which
 // is zero or the least duration. An item must equal itself. One that does not, such as a

@@ -100,7 +100,7 @@ func explored(t *testing.T, texts []string) explore.Suite {
 		}
 		return p
 	}
-	s := explore.Suite{Share: 0.8, Draw: func(r *rand.Rand) explore.Program { return must(linear.DrawScript(r)) }, Parse: parse}
+	s := explore.Suite{Share: 1, Draw: func(r *rand.Rand) explore.Program { return must(linear.DrawScript(r)) }, Parse: parse}
 	for _, text := range texts {
 		s.Programs = append(s.Programs, must(text))
 	}
