@@ -98,7 +98,7 @@ func TestExtendRefuses(t *testing.T) {
 		entries []Entry
 		want    []string
 	}{
-		"our name":            {[]Entry{store("lockfree")}, []string{"store/lockfree", "taken", "each write makes a version of the object", "choose another"}},
+		"our name":            {[]Entry{store("lockfree")}, []string{"store/lockfree", "taken", "a hash table and arrays that readers go through without a lock", "choose another"}},
 		"our name in capital": {[]Entry{store("LockFree")}, []string{"store/LockFree", "taken by store/lockfree"}},
 		"the same name twice": {[]Entry{store("mine"), DelayHeap("mine", delay.NewBinaryHeap[string], described), store("mine")}, []string{"store/mine", "taken by store/mine"}},
 		"no name":             {[]Entry{store("mine", func(e *Entry) { e.Name = " " })}, []string{`" " is no name`, "letters, digits"}},
