@@ -88,13 +88,16 @@ func program(l Line, n int) string {
 		params = append(params, name+" "+l.Given[name])
 	}
 	fmt.Fprintf(&b, "\nfunc line%d(%s) {\n", n, strings.Join(params, ", "))
-	for _, name := range slices.Sorted(maps.Keys(l.Types)) {
-		fmt.Fprintf(&b, "type %s = %s\n", name, l.Types[name])
+	code := l.Code
+	for strings.HasPrefix(code, "type ") {
+		var declared string
+		declared, code, _ = strings.Cut(code, "\n")
+		fmt.Fprintln(&b, declared)
 	}
-	if name, _, defines := strings.Cut(l.Code, " := "); defines && !strings.ContainsAny(name, "(\n") {
-		fmt.Fprintf(&b, "%s\n_ = %s\n}\n", l.Code, name)
+	if name, _, defines := strings.Cut(code, " := "); defines && !strings.ContainsAny(name, "(\n") {
+		fmt.Fprintf(&b, "%s\n_ = %s\n}\n", code, name)
 	} else {
-		fmt.Fprintf(&b, "_ = %s\n}\n", l.Code)
+		fmt.Fprintf(&b, "_ = %s\n}\n", code)
 	}
 	return b.String()
 }

@@ -182,7 +182,12 @@ func (l Line) givenText() string {
 	slices.Sort(imports)
 	var b strings.Builder
 	for _, i := range imports {
-		fmt.Fprintf(&b, "// import %s\n", i)
+		name, path, renamed := strings.Cut(i, " ")
+		if renamed {
+			fmt.Fprintf(&b, "// import %s %q\n", name, path)
+		} else {
+			fmt.Fprintf(&b, "// import %q\n", i)
+		}
 	}
 	return b.String()
 }

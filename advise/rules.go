@@ -110,15 +110,14 @@ func Programs() []Program { return []Program{ClientGo, ControllerRuntime} }
 
 // Line is the code that puts an implementation into a program.
 type Line struct {
-	// Code is an expression or a definition; "" if nothing changes.
+	// Code is an expression or a definition, perhaps after lines that declare types; "" if nothing
+	// changes.
 	Code string `yaml:"code,omitempty"`
 	// Imports are the packages that Code needs, each with a name before it where the code
 	// uses another than the package's own.
 	Imports []string `yaml:"imports,flow,omitempty"`
 	// Given are the variables that the program has already, with their types.
 	Given map[string]string `yaml:"given,omitempty"`
-	// Types are the types that Code abbreviates.
-	Types map[string]string `yaml:"types,omitempty"`
 	Note  string            `yaml:"note,omitempty"`
 }
 

@@ -123,6 +123,11 @@ func configuredQueues() []Mutant {
 		countedOf("a panic in Get keeps a lock", "the latency is told under a lock that a panic does not unlock", "QUEUE-49", func(p workqueue.MetricsProvider) workqueue.MetricsProvider {
 			return lockedLatency{p}
 		}),
+		configuredOf("what an order holds is counted beside it", "the ready items are counted by the calls of Push and Pop that return", "QUEUE-49", func(cfg *contract.QueueConfig) {
+			if cfg.Order != nil {
+				cfg.Order = &countedBeside{Queue: cfg.Order}
+			}
+		}),
 		configuredOf("one depth for all priorities", "a provider that tells priorities apart is not asked for that", "QUEUE-45", func(cfg *contract.QueueConfig) {
 			if p, ok := cfg.MetricsProvider.(contract.PriorityMetricsProvider); ok {
 				p.NewPriorityDepthMetric(cfg.Name).Inc(0)
@@ -218,6 +223,25 @@ func (p *sumIsLongest) NewLongestRunningProcessorSecondsMetric(name string) work
 type untouched struct{ workqueue.Queue[string] }
 
 func (untouched) Touch(string) {}
+
+// countedBeside is an order whose Len is the number of Pushes and Pops that returned.
+type countedBeside struct {
+	workqueue.Queue[string]
+	n int
+}
+
+func (o *countedBeside) Push(item string) {
+	o.Queue.Push(item)
+	o.n++
+}
+
+func (o *countedBeside) Pop() string {
+	item := o.Queue.Pop()
+	o.n--
+	return item
+}
+
+func (o *countedBeside) Len() int { return o.n }
 
 // countless has a depth that stays zero.
 type countless struct{ workqueue.MetricsProvider }

@@ -86,6 +86,25 @@ var orderCases = []suite.Case[env]{
 		w.done(second)
 		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
 	}},
+	{Clause: "QUEUE-49", Name: "of-an-order-that-has-popped", Why: whyPanic, Run: func(t *suite.T, e env) {
+		o := &touched{}
+		w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
+		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
+			t.Skipf("a queue with priorities has an order of its own")
+		}
+		one, two := w.startGet(), w.startGet()
+		w.settle()
+		o.failAt("popped a")
+		w.add("a") // the first Get panics, and the order has nothing more
+		w.settle()
+		w.add("b")
+		if item := w.theOther(one, two); item != "b" {
+			t.Fatalf("Get = %q, and the order held only %q", item, "b")
+		}
+		w.awaitLen(0)
+		w.done("b")
+		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
+	}},
 	{Clause: "QUEUE-28", Name: "as-the-limiter-says", Why: whyEarly, Run: func(t *suite.T, e env) {
 		l := &scripted{}
 		w, q := openRateLimiting(t, e.configured(t, contract.QueueConfig{Limiter: l}))
@@ -205,11 +224,15 @@ type touched struct {
 
 // hear notes a call before it does anything, or panics if that was asked for.
 func (o *touched) hear(what string) {
+	o.mayFail(what)
+	o.heard = append(o.heard, what)
+}
+
+func (o *touched) mayFail(what string) {
 	if what == o.fails {
 		o.fails = ""
 		panic("the order fails at " + what)
 	}
-	o.heard = append(o.heard, what)
 }
 
 // failAt makes the next such call panic.
@@ -265,5 +288,6 @@ func (o *touched) Pop() string {
 	item := o.items[0]
 	o.hear("pop " + item)
 	o.items = o.items[1:]
+	o.mayFail("popped " + item)
 	return item
 }

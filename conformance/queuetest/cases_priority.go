@@ -162,7 +162,7 @@ var priorityCases = []suite.Case[env]{
 		w.addAfter("canary", 30)
 		w.advance(w.ticks(31)) // past a's first time
 		if first := w.get(); first == "a" && !w.exact() && w.reached(due) {
-			return // the machine stalled: both are due, and were taken in late
+			t.Skipf("the machine stopped for so long that both items were due")
 		} else if first != "canary" {
 			t.Fatalf("Get = %q, want \"canary\": its delay is the shorter", first)
 		}

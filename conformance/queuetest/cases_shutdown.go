@@ -258,7 +258,7 @@ var shutdownCases = []suite.Case[env]{
 		w.addAfter("late", 60)
 		w.q.ShutDown()
 		if w.reached(due) {
-			return // a slow machine in real time: the item may have been ready
+			t.Skipf("the machine stopped for so long that the item was due before ShutDown")
 		}
 		w.advance(w.ticks(61))
 		w.settle()
@@ -274,7 +274,7 @@ var shutdownCases = []suite.Case[env]{
 		w.done("a")
 		w.finish("ShutDownWithDrain while an item waits for its time", drain)
 		if w.reached(due) {
-			return
+			t.Skipf("the machine stopped for so long that the item was due before the end of ShutDownWithDrain")
 		}
 		w.advance(w.ticks(51))
 		w.settle()

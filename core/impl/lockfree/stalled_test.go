@@ -8,10 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"unsafe"
-	"weak"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/core/impl/indexing"
@@ -169,51 +165,6 @@ func TestWhatPassesBesideAStalledReaderDoesNotWait(t *testing.T) {
 			s.Add("last", thing{})
 			wantNothingKept(t, s)
 		})
-	}
-}
-
-// The first write that finds no snapshot open drops all that snapshots kept, also what only the
-// versions lead to that it retires.
-func TestVersionsThatRetireKeepNoOthers(t *testing.T) {
-	t.Parallel()
-	s := New(nil)
-	object := func() any { return &unstructured.Unstructured{} }
-	s.Add("k", object())
-	s.Add("other", object())
-	v := s.view.Load()
-	slot, _ := v.readers.acquire(&v.committed)
-	var gone []weak.Pointer[unstructured.Unstructured]
-	func() { // whose frame holds the objects no longer
-		for range 50 {
-			o := &unstructured.Unstructured{}
-			gone = append(gone, weak.Make(o))
-			s.Update("k", o)
-		}
-	}()
-	s.Update("k", object())
-	slot.release(0)
-	s.Update("other", object())        // the first write that finds no snapshot open
-	if kept := alive(gone); kept > 1 { // a register or a stack may hold one
-		t.Errorf("%d of %d former objects are kept", kept, len(gone))
-	}
-	runtime.KeepAlive(s)
-}
-
-// A bucket that is used again keeps no object of its former value, in whichever cell that lay.
-func TestBucketsThatGrewForgetObjects(t *testing.T) {
-	t.Parallel()
-	b := newBucket()
-	w := &write{seq: firstSeq}
-	for range mostSpareCells {
-		b.push(w, newRecord("k"), true)
-	}
-	first := &(*firstBlock)(unsafe.Pointer(b)).cells[0]
-	if first.Load() == nil || first == b.objects.cell(0) {
-		t.Fatal("the bucket did not grow out of its first cell, and there is nothing to test")
-	}
-	b.reset()
-	if first.Load() != nil {
-		t.Error("the first cell keeps a record")
 	}
 }
 

@@ -90,7 +90,7 @@ func NewWithMaxWait[T comparable](limiter contract.RateLimiter[T], max time.Dura
 }
 
 // When returns the other limiter's delay, at most max and not below zero.
-func (r *WithMaxWait[T]) When(item T) time.Duration {
+func (r WithMaxWait[T]) When(item T) time.Duration {
 	return min(notNegative(r.RateLimiter.When(item)), r.max)
 }
 

@@ -19,8 +19,8 @@ const (
 	// batch is the most due items that are added to the queue under one hold of its lock.
 	batch = 256
 
-	// runLen is the most due items that leave a heap under one hold of its lock. So an
-	// AddAfter waits for at most this many while a million come due.
+	// runLen is the most due items that leave a heap under one hold of its lock. So while a
+	// million come due, an AddAfter waits for this many, and for what arm does.
 	runLen = 16
 )
 
@@ -123,7 +123,7 @@ func (q *DelayingQueue[T]) moveDue(buffer []T, now time.Time) (next time.Time) {
 	if len(due) == batch {
 		return now
 	}
-	return q.arm()
+	return q.arm(now)
 }
 
 // takeDue appends due items to due, up to a batch. They come from the runs: those that are
@@ -164,14 +164,9 @@ type run[T comparable] struct {
 }
 
 // takeDue fills the run of h, which is empty, with items that are due.
-//
-// The heaps of core/queue/delay count from when each was made, and give back times with a
-// monotonic reading. If the clock's times have none, two heaps would not agree on theirs to
-// the nanosecond, so they are taken off.
 func (h *heap[T]) takeDue(now time.Time) {
 	r := &h.due
 	r.left = r.items[:0]
-	onlyWall := now == now.Round(0) //nolint:staticcheck // Equal does not see whether there is a monotonic reading
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for h.mu.waiting != nil && len(r.left) < runLen {
@@ -183,16 +178,26 @@ func (h *heap[T]) takeDue(now time.Time) {
 		if !ok {
 			break // by contract this cannot be
 		}
-		if onlyWall {
-			at = at.Round(0)
-		}
-		r.left = append(r.left, contract.Waiting[T]{Item: item, ReadyAt: at})
+		r.left = append(r.left, contract.Waiting[T]{Item: item, ReadyAt: asOf(at, now)})
 	}
 	r.dry = len(r.left) < runLen
 }
 
-// arm notes and returns the earliest time at which something waits, zero if nothing does.
-func (q *DelayingQueue[T]) arm() (next time.Time) {
+// asOf returns the time of an item in a heap, to be compared with those of other heaps.
+//
+// The heaps of core/queue/delay count from when each was made, and give back times with a
+// monotonic reading. If the clock's times, such as now, have none, two heaps would not agree on
+// theirs to the nanosecond, so they are taken off.
+func asOf(at, now time.Time) time.Time {
+	if now == now.Round(0) { //nolint:staticcheck // Equal does not see whether there is a monotonic reading
+		return at.Round(0)
+	}
+	return at
+}
+
+// arm notes and returns the earliest time at which something waits, zero if nothing does. It
+// empties all intakes, with all locks held.
+func (q *DelayingQueue[T]) arm(now time.Time) (next time.Time) {
 	for i := range q.heaps {
 		q.heaps[i].mu.Lock()
 	}
@@ -200,8 +205,10 @@ func (q *DelayingQueue[T]) arm() (next time.Time) {
 		if q.heaps[i].mu.waiting == nil {
 			continue
 		}
-		if at, waits := q.heaps[i].mu.waiting.Next(); waits && (next.IsZero() || at.Before(next)) {
-			next = at
+		if at, waits := q.heaps[i].mu.waiting.Next(); waits {
+			if at = asOf(at, now); next.IsZero() || at.Before(next) {
+				next = at
+			}
 		}
 	}
 	q.armed = next

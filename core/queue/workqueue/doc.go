@@ -31,8 +31,8 @@
 // ready, but may wait for its lock. Over a contract.BatchDelayHeap one AddAfter in 16 adds
 // the items of all 16 to the heap. No call moves all items at once, however many come or go:
 // the table grows and shrinks a bucket at a time. After a flood the memory is given back as the items
-// go, except what the heap keeps, and with metrics two maps of the items' times, which do not
-// shrink.
+// go, except what the heap keeps, and what does not shrink: with metrics two maps of the items'
+// times, and in a PriorityQueue a map of the most priorities that were ready at once.
 //
 //	bytes per item (string, 64 bit)   ready   waiting
 //	Queue, DelayingQueue              48+8    the heap's

@@ -42,19 +42,19 @@ type guarded[T comparable] struct {
 }
 
 // Touch is part of workqueue.Queue.
-func (g guarded[T]) Touch(item T) { g.guard.call(func() { g.order.Touch(item) }, nil) }
+func (g *guarded[T]) Touch(item T) { g.guard.call(func() { g.order.Touch(item) }, nil) }
 
 // Push is part of workqueue.Queue.
-func (g guarded[T]) Push(item T) { g.guard.call(func() { g.order.Push(item) }, nil) }
+func (g *guarded[T]) Push(item T) { g.guard.call(func() { g.order.Push(item) }, nil) }
 
 // Len is part of workqueue.Queue.
-func (g guarded[T]) Len() (n int) {
+func (g *guarded[T]) Len() (n int) {
 	g.guard.call(func() { n = g.order.Len() }, nil)
 	return n
 }
 
 // Pop is part of workqueue.Queue.
-func (g guarded[T]) Pop() (item T) {
+func (g *guarded[T]) Pop() (item T) {
 	g.guard.call(func() { item = g.order.Pop() }, nil)
 	return item
 }

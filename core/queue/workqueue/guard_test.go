@@ -103,3 +103,192 @@ func TestAnAddThatPanicsKeepsNothing(t *testing.T) {
 		})
 	}
 }
+
+// unsure is an order whose next Push or Pop panics after it has done its work, or whose next Len
+// panics, if that was asked for.
+type unsure struct {
+	repeating
+	push, pop, count bool
+}
+
+func (o *unsure) Push(item string) {
+	o.repeating.Push(item)
+	panicOnce(&o.push)
+}
+
+func (o *unsure) Pop() (item string) {
+	item = o.repeating.Pop()
+	panicOnce(&o.pop)
+	return item
+}
+
+func (o *unsure) Len() int {
+	panicOnce(&o.count)
+	return o.repeating.Len()
+}
+
+func panicOnce(asked *bool) {
+	if *asked {
+		*asked = false
+		panic("as the test asked")
+	}
+}
+
+// panics reports whether f does.
+func panics(f func()) (panicked bool) {
+	defer func() { panicked = recover() != nil }()
+	f()
+	return false
+}
+
+// A worker that waits gets an item that the order holds, even if the call that brought it
+// panicked afterwards, and nothing that the order holds no more.
+func TestWorkersSeeWhatAnOrderHoldsAfterAPanic(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(o *unsure){
+		"push": func(o *unsure) { o.push = true },
+		"len":  func(o *unsure) { o.count = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { // which reports a Get that never returns
+				o := &unsure{}
+				q := workqueue.New(workqueue.Config[string]{Order: o})
+				got := make(chan string)
+				go func() {
+					item, _ := q.Get()
+					got <- item
+				}()
+				synctest.Wait()
+				fail(o)
+				if !panics(func() { q.Add("a") }) {
+					t.Error("the queue hides the panic")
+				}
+				if item := <-got; item != "a" {
+					t.Errorf("Get = %q", item)
+				}
+			})
+		})
+	}
+	t.Run("pop", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			o := &unsure{}
+			q := workqueue.New(workqueue.Config[string]{Order: o})
+			got := make(chan string, 3)
+			for range 3 {
+				go func() {
+					if panics(func() {
+						item, _ := q.Get()
+						got <- item
+					}) {
+						got <- "a panic"
+					}
+				}()
+			}
+			synctest.Wait()
+			o.pop = true
+			q.Add("a")
+			synctest.Wait()
+			if len(got) != 1 || <-got != "a panic" {
+				t.Error("a Get returned without an item")
+			}
+			q.Add("b")
+			q.Add("c")
+			if one, two := <-got, <-got; one == two || one+two != "bc" && one+two != "cb" {
+				t.Errorf("Get = %q and %q", one, two)
+			}
+		})
+	})
+}
+
+// odd gives an item that it was never given and that cannot be hashed.
+type odd struct{ n int }
+
+func (o *odd) Touch(any) {}
+func (o *odd) Push(any)  { o.n++ }
+func (o *odd) Len() int  { return o.n }
+
+func (o *odd) Pop() any {
+	o.n--
+	return []int{1}
+}
+
+// The queue stays usable after an order gave what cannot be hashed. With a lock that stays held
+// the second Add would not return.
+func TestAnOrderThatGivesWhatCannotBeHashed(t *testing.T) {
+	t.Parallel()
+	q := workqueue.New(workqueue.Config[any]{Order: &odd{}})
+	q.Add("a")
+	if !panics(func() { q.Get() }) {
+		t.Error("the queue hides the panic")
+	}
+	q.Add("b")
+	if n := q.Len(); n != 1 {
+		t.Errorf("%d items are ready", n)
+	}
+}
+
+// failingWork is a provider whose work duration panics once.
+type failingWork struct {
+	clientgo.MetricsProvider
+	fails *bool
+}
+
+func (p failingWork) NewWorkDurationMetric(string) clientgo.HistogramMetric {
+	return failingOnce{p.fails}
+}
+
+type failingOnce struct{ fails *bool }
+
+func (m failingOnce) Observe(float64) { panicOnce(m.fails) }
+
+// A Done that a metric ends takes the item off its worker.
+func TestADoneThatPanicsReleasesItsItem(t *testing.T) {
+	t.Parallel()
+	newHeap := func() contract.DelayHeap[string] { return delay.NewQuadHeap[string]() }
+	for name, newQueue := range map[string]func(workqueue.Config[string]) contract.Queue[string]{
+		"plain": func(cfg workqueue.Config[string]) contract.Queue[string] { return workqueue.New(cfg) },
+		"priority": func(cfg workqueue.Config[string]) contract.Queue[string] {
+			return workqueue.NewPriority(always[string]{}, newHeap, cfg)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				fails := false
+				q := newQueue(workqueue.Config[string]{Name: "failing", MetricsProvider: failingWork{newProvider(), &fails}})
+				defer q.ShutDown()
+				for _, addedMeanwhile := range []bool{false, true} {
+					q.Add("a")
+					q.Get()
+					if addedMeanwhile {
+						q.Add("a")
+					}
+					fails = true
+					if !panics(func() { q.Done("a") }) {
+						t.Error("the queue hides the panic")
+					}
+					if !addedMeanwhile {
+						q.Add("a")
+					}
+					if n := q.Len(); n != 1 {
+						t.Fatalf("%d items are ready, want 1", n)
+					}
+					q.Get()
+					q.Done("a")
+				}
+				drained := false
+				go func() {
+					q.ShutDownWithDrain()
+					drained = true
+				}()
+				synctest.Wait()
+				if !drained {
+					t.Error("the drain waits, and no worker has an item")
+					q.ShutDown()
+				}
+			})
+		})
+	}
+}

@@ -109,22 +109,23 @@ func (m *metrics[T]) got(item T, priority int, lost func(T)) {
 		now := m.clock.Now()
 		m.depth.Dec(priority)
 		if at, known := m.addedAt[item]; known { // an item that does not equal itself is not found
-			m.latency.Observe(now.Sub(at).Seconds())
 			delete(m.addedAt, item)
+			m.latency.Observe(now.Sub(at).Seconds())
 		}
 		m.gotAt[item] = now
 	}, func() { lost(item) })
 }
 
-// done counts an item that its worker is done with.
-func (m *metrics[T]) done(item T) {
+// done counts an item that its worker is done with. If a metric panics, lost is called with it.
+func (m *metrics[T]) done(item T, lost func(T)) {
 	if m == nil {
 		return
 	}
 	m.queue.call(func() {
-		m.workDuration.Observe(m.clock.Since(m.gotAt[item]).Seconds())
+		since := m.gotAt[item]
 		delete(m.gotAt, item)
-	}, nil)
+		m.workDuration.Observe(m.clock.Since(since).Seconds())
+	}, func() { lost(item) })
 }
 
 // start sets the gauges of running work every unfinishedPeriod, until stop.

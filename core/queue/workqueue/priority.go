@@ -45,8 +45,8 @@ type rank[T comparable] struct {
 // they were added (QUEUE-40), over a heap that is contract.ArrivalOrdered.
 //
 // One lock guards everything. A call holds it for O(log n + log p), with n items waiting for
-// their time and p different priorities ready; one AddAfter in 16 adds 16 items to the heap,
-// and up to 64 due items become ready under one lock. Queued holds it for O(items). AddWithOpts
+// their time and p different priorities ready; one AddAfter in 16 adds 16 items to the heap, and so may the Done of an item that was added
+// before its time; up to 64 due items become ready under one lock. Queued holds it for O(items). AddWithOpts
 // takes the lock once for each item.
 type PriorityQueue[T comparable] struct {
 	metrics *metrics[T]             // nil counts nothing
@@ -329,12 +329,13 @@ func (q *PriorityQueue[T]) doneLocked(item T, hash uint64) (wake bool) {
 	if n == nil || n.state&processing == 0 {
 		return false
 	}
-	q.metrics.done(item)
+	q.metrics.done(item, q.loseLocked)
 	q.releaseLocked(at)
 	return q.mu.needsWakeLocked()
 }
 
-// loseLocked ends the processing of an item that no worker got, because a metric panicked.
+// loseLocked ends the processing of an item that no worker has any more, because a metric panicked
+// in its Get or its Done.
 func (q *PriorityQueue[T]) loseLocked(item T) {
 	if at := q.mu.items.find(item, q.mu.items.hashOf(item)); *at != nil { // nil where it does not equal itself
 		q.releaseLocked(at)

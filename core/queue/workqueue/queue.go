@@ -56,8 +56,10 @@ type plain[T comparable] = node[T, struct{}]
 // Config.Order is set. Add and Done look up once, with a hash computed before they lock.
 //
 // The order and the metrics are the caller's code and run under the lock. A panic of theirs
-// ends the call, and the queue goes on (see guard): an item whose Get ended so is lost, as in
-// client-go's queue, and comes again when it is added again.
+// ends the call, and the queue goes on (see guard). An item whose Get a metric ended so is lost, as
+// in client-go's queue, and comes again when it is added again. An item that an order has lost is
+// ready for ever, as in client-go's queue, and comes no more. For items that AddAfter
+// delayed, the order and the metrics run on a goroutine of the queue, where a panic ends the program.
 type Queue[T comparable] struct {
 	metrics *metrics[T] // nil counts nothing
 
@@ -67,7 +69,7 @@ type Queue[T comparable] struct {
 		items table[T, struct{}]
 		// fifo or order holds exactly the items whose state is dirty.
 		fifo  fifo[T]
-		order workqueue.Queue[T] // nil: fifo
+		order *guarded[T] // nil: fifo
 	}
 }
 
@@ -79,7 +81,8 @@ func New[T comparable](cfg Config[T]) *Queue[T] {
 	q.mu.items = newTable[T, struct{}]()
 	callers := guard{&q.mu.lock, &q.mu.workers}
 	if cfg.Order != nil {
-		q.mu.order = guarded[T]{cfg.Order, callers}
+		q.mu.order = &guarded[T]{cfg.Order, callers}
+		q.mu.ordered = q.mu.order
 	}
 	q.metrics.start(callers)
 	return q
@@ -147,31 +150,24 @@ func (q *Queue[T]) addLocked(item T, hash uint64) {
 		n.state |= dirty
 	case n.state == dirty && q.mu.order != nil:
 		q.mu.order.Touch(item)
-		q.countLocked()
+		q.mu.countLocked()
 	}
 }
 
 func (q *Queue[T]) pushLocked(n *plain[T]) {
 	if q.mu.order != nil {
 		q.mu.order.Push(n.item)
-		q.countLocked()
+		q.mu.countLocked()
 		return
 	}
 	q.mu.fifo.push(n)
 	q.mu.ready++
 }
 
-// countLocked counts the ready items anew if there is an order: a Push may have joined two.
-func (q *Queue[T]) countLocked() {
-	if q.mu.order != nil {
-		q.mu.ready = q.mu.order.Len()
-	}
-}
-
 // Len returns how many items are ready.
 func (q *Queue[T]) Len() int {
 	q.mu.Lock()
-	q.countLocked()
+	q.mu.countLocked()
 	n := q.mu.ready
 	q.mu.Unlock()
 	return n
@@ -182,7 +178,6 @@ func (q *Queue[T]) Len() int {
 // zero item with shutdown = true.
 func (q *Queue[T]) Get() (item T, shutdown bool) {
 	q.mu.Lock()
-	q.countLocked()
 	if !q.mu.awaitLocked() {
 		q.mu.Unlock()
 		return item, true
@@ -206,7 +201,8 @@ func (q *Queue[T]) popLocked() *plain[T] {
 		return q.mu.fifo.pop()
 	}
 	item := q.mu.order.Pop()
-	hash := q.mu.items.hashOf(item)
+	var hash uint64
+	q.mu.order.guard.call(func() { hash = q.mu.items.hashOf(item) }, nil) // the order may give what cannot be hashed
 	at := q.mu.items.find(item, hash)
 	if *at == nil {
 		return q.mu.items.insert(at, item, hash)
@@ -217,7 +213,8 @@ func (q *Queue[T]) popLocked() *plain[T] {
 	return *at
 }
 
-// loseLocked ends the processing of an item that no worker got, because a metric panicked.
+// loseLocked ends the processing of an item that no worker has any more, because a metric panicked
+// in its Get or its Done.
 func (q *Queue[T]) loseLocked(item T) {
 	if at := q.mu.items.find(item, q.mu.items.hashOf(item)); *at != nil { // nil where it does not equal itself
 		q.releaseLocked(at)
@@ -242,7 +239,7 @@ func (q *Queue[T]) doneLocked(item T, hash uint64) (wake bool) {
 	if n == nil || n.state&processing == 0 {
 		return false
 	}
-	q.metrics.done(item)
+	q.metrics.done(item, q.loseLocked)
 	q.releaseLocked(at)
 	return q.mu.needsWakeLocked()
 }

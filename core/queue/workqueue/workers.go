@@ -22,10 +22,22 @@ type workers struct {
 	nonEmpty   explore.Cond // an item is ready, or the queue is shut down
 	idle       explore.Cond // processing is 0, or draining is false
 	ready      int          // items to hand out
+	ordered    counted      // the caller's order, which holds them; nil if there is none
 	waiting    int          // goroutines in nonEmpty.Wait
 	waking     int          // those of them that were woken and do not run yet
 	processing int          // items that workers have
 	draining   bool         // a shutdown may wait for processing to be 0
+}
+
+// counted is an order of the caller's. Its Len is asked for anew where it matters: a Push may join
+// two items, and a call that panics may have changed it before.
+type counted interface{ Len() int }
+
+// countLocked counts the ready items anew if there is an order.
+func (w *workers) countLocked() {
+	if w.ordered != nil {
+		w.ready = w.ordered.Len()
+	}
 }
 
 // init must come before everything else.
@@ -54,10 +66,12 @@ func (w *workers) wakeAllLocked() {
 // no item is ready. Before it sleeps it lets other goroutines run once. Under load they
 // bring an item, and that is cheaper than to be put to sleep and woken.
 func (w *workers) awaitLocked() bool {
+	w.countLocked()
 	if w.ready == 0 && !w.over.Load() {
 		spin.Yield(w.nonEmpty.L)
+		w.countLocked()
 	}
-	for w.ready == 0 {
+	for ; w.ready == 0; w.countLocked() {
 		if w.over.Load() {
 			return false
 		}
