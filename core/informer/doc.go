@@ -45,7 +45,7 @@
 //   - A handler finds the store as new as its notification, or newer.
 //   - A handler is told of each object in the order add, updates, delete. It is told of no
 //     deletion of an object that it was never told of. OnUpdate's old object is the one
-//     that it was told of last.
+//     that it was told of last, or one of the same resource version from a later list.
 //   - A Registration has synced when its handler has returned from the last object of the
 //     initial list; never before.
 //   - If the store's readers never wait, the informer's do not either: not for writers, nor
@@ -54,8 +54,9 @@
 //     (with utilruntime.ReallyCrash, which is the default, it ends the process). An
 //     IndexFunc fails if it returns an error. Any other panic of an IndexFunc or of the
 //     store is a bug and is passed on to utilruntime.HandleCrash, as in client-go.
-//   - When Run returns, everything that it started has ended, except calls of a
-//     ListerWatcher that ignores its context.
+//   - When Run returns, everything that it started has ended, except calls of the ListerWatcher:
+//     the last one may return a moment later, or much later if it ignores its context. A watch
+//     that it then returns is stopped at once.
 //
 // What it costs: an event allocates its key, what the store needs for it and what the
 // IndexFuncs return: three allocations in all with the defaults and one index that returns

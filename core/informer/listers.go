@@ -146,6 +146,11 @@ func (r *room) byIndex(indexer cache.Indexer, name, value string) (objects []any
 // inNamespace returns those of the objects, which list returned, that are in a namespace.
 func (r *room) inNamespace(objects []any, namespace string) ([]any, error) {
 	in := r.objects[:0] // if the objects lie in r, each is read before it is written over
+	defer func() {      // or giveBack would not clear them
+		if len(in) > len(r.objects) {
+			r.objects = in
+		}
+	}()
 	for _, obj := range objects {
 		o, err := accessor(obj)
 		if err != nil {
@@ -154,9 +159,6 @@ func (r *room) inNamespace(objects []any, namespace string) ([]any, error) {
 		if o.GetNamespace() == namespace {
 			in = append(in, obj)
 		}
-	}
-	if len(in) > len(r.objects) {
-		r.objects = in
 	}
 	return in, nil
 }

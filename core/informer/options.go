@@ -21,8 +21,11 @@ type Options struct {
 	NewStore func(contract.Indexers) contract.Store
 	// NewFIFO makes the FIFO between Reflector and store; nil means deltafifo.NewInOrder
 	// with atomic lists and bookmarks. A contract.BatchPopper is drained in batches. Over a
-	// cache.ReflectorBookmarkStore the store's resource version follows bookmarks. The
-	// informer transforms objects itself, before the FIFO.
+	// cache.ReflectorBookmarkStore the store's resource version follows bookmarks. Over a FIFO
+	// that is not atomic, or that puts the events of an object together, the store's resource
+	// version is that of the object that was written last: it may go back, and name a version
+	// of which other objects are still to come. The informer transforms objects itself,
+	// before the FIFO.
 	NewFIFO func(contract.FIFOConfig) contract.FIFO
 	// ResyncPeriod is the resync period of handlers that are added without one of their own.
 	// The informer also checks at this period which handlers are due, unless a handler that

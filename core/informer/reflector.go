@@ -211,7 +211,8 @@ func (r *Reflector) Run(stopCh <-chan struct{}) {
 
 // RunWithContext lists and watches again and again, with a back-off between, until ctx is
 // done. A panic of the ListerWatcher, the store or a callback is logged and passed on to
-// the caller. If utilruntime.ReallyCrash is off, it counts as a failed attempt instead.
+// the caller. If utilruntime.ReallyCrash is off, it counts as a failed attempt instead. But a panic
+// of ShouldResync or of the store's Resync ends the process, as in client-go.
 func (r *Reflector) RunWithContext(ctx context.Context) {
 	logger := klog.FromContext(ctx)
 	logger.V(3).Info("Starting reflector", "type", r.typeDescription, "resyncPeriod", r.options.ResyncPeriod, "reflector", r.name)

@@ -232,7 +232,8 @@ func (s *SharedIndexInformer) GetStore() cache.Store { return s.indexer }
 func (s *SharedIndexInformer) GetIndexer() cache.Indexer { return s.indexer }
 
 // AddIndexers adds indexers, before or after the start. The error is ErrStopped, or the
-// store's if it has an index of that name.
+// store's if it has an index of that name. It takes O(objects of the store), and meanwhile
+// AddEventHandler, IsStopped and LastSyncResourceVersion wait, as in client-go.
 func (s *SharedIndexInformer) AddIndexers(indexers cache.Indexers) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,9 +17,12 @@
 //   - QuadHeap: the height of the heap, and now and then one segment of the table, 1,024 cells
 //   - Wheel: in Next and PopReady the items of one slot, which is 256 ticks wide, 65,536, and
 //     so on; with a millisecond and a million items over ten minutes a slot of 65 s has
-//     100,000. Over its life an item moves at most once per level.
+//     100,000. Over its life an item moves at most once per level; an Add before the hand may
+//     build a wheel of up to 4,096 items anew.
 //   - PairingHeap: in PopReady all items, if they were added in order and none came out since
 //   - BinaryHeap: the growth of its array, which is copied, and giving memory back
+//   - All but BinaryHeap keep times that are 292 years or more from their making in a map. When
+//     three quarters of such times have gone, those that are left are copied.
 //
 // Times are exact over all that time.Time can hold, but for a Wheel's rounding to ticks. The
 // comment of type epoch says how, and how times with and without a monotonic reading are

@@ -66,7 +66,8 @@ func NewWheel[T comparable](granularity time.Duration) *Wheel[T] {
 func (w *Wheel[T]) Granularity() time.Duration { return time.Duration(w.granularity) }
 
 // Add makes item wait until readyAt, rounded up. An item that waits already keeps the
-// earlier of the two times (DELAY-3). Cost O(1), and O(log m) with m waiting aside.
+// earlier of the two times (DELAY-3). Cost O(1), and O(log m) with m waiting aside; now and then
+// a wheel of up to 4,096 items is built anew.
 func (w *Wheel[T]) Add(item T, readyAt time.Time) {
 	tick := w.tickAfter(readyAt)
 	tag, slot, waits := w.items.find(item)
@@ -160,8 +161,8 @@ func (w *Wheel[T]) earliest() uint32 {
 }
 
 // Next returns the earliest time waiting, rounded up, and false while nothing waits.
-// The first call after the earliest items are gone may share out a slot; over its life
-// each item is moved at most once per level below the one where it began, which is at most
+// The first call after the earliest items are gone may share out a slot; unless the wheel is built
+// anew, each item is moved at most once per level below the one where it began, which is at most
 // seven times and, with a millisecond and delays of minutes, twice.
 func (w *Wheel[T]) Next() (readyAt time.Time, ok bool) {
 	if w.items.len() == 0 {

@@ -37,7 +37,8 @@
 //
 // # Cost
 //
-// Every call but Replace, Resync, List and ListKeys takes constant time, amortised.
+// Every call but Replace, Resync, List, ListKeys and InOrder's Waiting takes constant time,
+// amortised, and a Pop whose Deltas are put back what their number takes.
 //
 //   - DeltaFIFO: an event on a key that does not wait costs one allocation of about 80
 //     bytes besides its key string. On a waiting key it costs one now and then (the deltas
