@@ -13,11 +13,7 @@ import (
 
 var orderCases = []suite.Case[env]{
 	{Clause: "QUEUE-44", Name: "the-touched-first", Why: "a controller that orders its work would have it in the order of arrival", Run: func(t *suite.T, e env) {
-		o := &touched{}
-		w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
-		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
-			t.Skipf("a queue with priorities has an order of its own")
-		}
+		w, o := openOrdered(t, e)
 		w.add("a", "b", "c", "d")
 		w.add("c", "b") // touches them
 		o.mustHear(t, "push a", "push b", "push c", "push d", "touch c", "touch b")
@@ -44,11 +40,7 @@ var orderCases = []suite.Case[env]{
 		o.mustHear(t, "pop d", "pop a", "pop b", "push d", "pop d", "push a", "pop a")
 	}},
 	{Clause: "QUEUE-49", Name: "of-the-order", Why: whyPanic, Run: func(t *suite.T, e env) {
-		o := &touched{}
-		w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
-		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
-			t.Skipf("a queue with priorities has an order of its own")
-		}
+		w, o := openOrdered(t, e)
 		w.add("a")
 		for _, c := range []struct {
 			of   string
@@ -66,11 +58,7 @@ var orderCases = []suite.Case[env]{
 		w.finish("Done after a panic", start(func() { w.done("a", "c") }))
 	}},
 	{Clause: "QUEUE-49", Name: "of-the-order-while-workers-wait", Why: whyPanic, Run: func(t *suite.T, e env) {
-		o := &touched{}
-		w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
-		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
-			t.Skipf("a queue with priorities has an order of its own")
-		}
+		w, o := openOrdered(t, e)
 		one, two := w.startGet(), w.startGet()
 		w.settle()
 		o.failAt("pop a")
@@ -87,11 +75,7 @@ var orderCases = []suite.Case[env]{
 		w.finish("ShutDownWithDrain, when no worker has an item", start(w.q.ShutDownWithDrain))
 	}},
 	{Clause: "QUEUE-49", Name: "of-an-order-that-has-popped", Why: whyPanic, Run: func(t *suite.T, e env) {
-		o := &touched{}
-		w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
-		if _, ok := w.q.(contract.PriorityQueue[string]); ok {
-			t.Skipf("a queue with priorities has an order of its own")
-		}
+		w, o := openOrdered(t, e)
 		one, two := w.startGet(), w.startGet()
 		w.settle()
 		o.failAt("popped a")
@@ -145,6 +129,16 @@ var orderCases = []suite.Case[env]{
 			t.Errorf("the limiter was asked after ShutDown, and counts a failure")
 		}
 	}},
+}
+
+// openOrdered opens a queue with an order, and skips the case for one that has its own.
+func openOrdered(t *suite.T, e env) (*world, *touched) {
+	o := &touched{}
+	w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
+	if _, ok := w.q.(contract.PriorityQueue[string]); ok {
+		t.Skipf("a queue with priorities has an order of its own")
+	}
+	return w, o
 }
 
 // comesAt calls add, which must make "x" ready after the given number of ticks. It checks
