@@ -62,13 +62,15 @@ func (v *Visibility) Shows(version string) {
 	}
 }
 
-// Leave counts the writes that were not visible by end.
+// Leave counts the writes that were not visible by end. What the reflector, which goes on, shows of
+// them later does not count: the groups are summarised then. Nothing is written any more.
 func (v *Visibility) Leave(end time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, w := range v.mu.pending {
 		w.by.Left(w.since, v.At(end))
 	}
+	clear(v.mu.pending)
 }
 
 // WatchedStore is the store that a reflector fills; it reports when a version is visible.
