@@ -81,19 +81,20 @@ func TestSlicesBeginWithTheMeasuredTime(t *testing.T) {
 
 // A write that was not visible by the end counts once, also if the reflector shows it later.
 func TestALateWriteCountsOnce(t *testing.T) {
-	t.Parallel()
-	v := &Visibility{}
-	seen := v.Consumer("writer")
-	begin := time.Now()
-	v.Shows("10")
-	v.Wrote(11, v.At(begin.Add(time.Millisecond)), seen)
-	v.Leave(begin.Add(time.Second))
-	v.Shows("11")
-	s := record.Series{Values: map[string]float64{}, Histograms: map[string]string{}}
-	seen.Summarise(&s)
-	for metric, want := range map[string]float64{metrics.Number(metrics.Stale): 1, metrics.Unseen: 1} {
-		if got := s.Values[metric]; got != want {
-			t.Errorf("%s is %g, want %g", metric, got, want)
+	synctest.Test(t, func(t *testing.T) {
+		v := &Visibility{}
+		seen := v.Consumer("writer")
+		time.Sleep(time.Millisecond)
+		v.Wrote(11, v.At(time.Now()), seen)
+		time.Sleep(time.Millisecond)
+		v.Leave(time.Now())
+		v.Shows("11")
+		s := record.Series{Values: map[string]float64{}, Histograms: map[string]string{}}
+		seen.Summarise(&s)
+		for metric, want := range map[string]float64{metrics.Number(metrics.Stale): 1, metrics.Unseen: 1} {
+			if got := s.Values[metric]; got != want {
+				t.Errorf("%s is %g, want %g", metric, got, want)
+			}
 		}
-	}
+	})
 }
