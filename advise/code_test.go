@@ -77,11 +77,7 @@ func program(l Line, n int) string {
 	var b strings.Builder
 	b.WriteString("package lines\n\n")
 	for _, i := range l.Imports {
-		name, path, renamed := strings.Cut(i, " ")
-		if !renamed {
-			name, path = "", i
-		}
-		fmt.Fprintf(&b, "import %s %q\n", name, path)
+		fmt.Fprintf(&b, "import %s\n", importSpec(i))
 	}
 	var params []string
 	for _, name := range slices.Sorted(maps.Keys(l.Given)) {

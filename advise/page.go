@@ -182,14 +182,17 @@ func (l Line) givenText() string {
 	slices.Sort(imports)
 	var b strings.Builder
 	for _, i := range imports {
-		name, path, renamed := strings.Cut(i, " ")
-		if renamed {
-			fmt.Fprintf(&b, "// import %s %q\n", name, path)
-		} else {
-			fmt.Fprintf(&b, "// import %q\n", i)
-		}
+		fmt.Fprintf(&b, "// import %s\n", importSpec(i))
 	}
 	return b.String()
+}
+
+// importSpec returns an element of Line.Imports as a Go file imports it.
+func importSpec(text string) string {
+	if name, path, renamed := strings.Cut(text, " "); renamed {
+		return fmt.Sprintf("%s %q", name, path)
+	}
+	return fmt.Sprintf("%q", text)
 }
 
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -62,8 +62,8 @@ func (v *Visibility) Shows(version string) {
 	}
 }
 
-// Leave counts the writes that were not visible by end. What the reflector, which goes on, shows of
-// them later does not count: the groups are summarised then. Nothing is written any more.
+// Leave counts the writes that were not visible by end. Call it when all writers have ended. The
+// Reflector goes on; a write that it shows later is not counted again.
 func (v *Visibility) Leave(end time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

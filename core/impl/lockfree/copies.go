@@ -47,8 +47,8 @@ func (o *allObjects) grow(n uint32) {
 // blockCopy is the copy of one block, if there is one, and says when the block changed.
 type blockCopy struct {
 	// touched is the number of the newest write that changed the block; of a write in place, the
-	// number of the next commit. It is stored before that write is committed. So if touched is at most a reader's snapshot, the block is,
-	// for that snapshot, as write touched left it.
+	// number of the next commit. It is stored before that write is committed. So if touched is
+	// at most a reader's snapshot, the block is, for that snapshot, as write touched left it.
 	touched atomic.Uint64
 	// seen is touched+1, as the last reader found it that read the block cell by cell. The
 	// next reader that finds the same touched makes a copy: so a block that changes all the

@@ -124,10 +124,11 @@
 // About 145 bytes per object with two indexes of one value each (client-go: about 170),
 // and 16 more once everything was listed twice (docs/stores.md). An open snapshot keeps at
 // most one old version of each object that it sees, two stand-ins for each cell that
-// changed hands since, the records of the objects that were deleted since, and for each index value
-// that it sees and that no object has now a bucket with its entry. That holds however long it is open and however many writes come:
-// versions between two snapshots that neither sees are dropped. Between two looks at the
-// slots, writes add more versions and stand-ins: at most as many as are kept anyway, or 64.
+// changed hands since, the record of each object that was deleted since, and the bucket and the
+// table entry of each index value that no object has any more. That holds however long it is open
+// and however many writes come: versions between two snapshots that neither sees are dropped.
+// Between two looks at the slots, writes add more versions and stand-ins: at most as many as
+// are kept anyway, or 64.
 //
 // The first write that finds no snapshot open drops all that snapshots kept. While each write
 // finds one open, what a closed one kept goes at the next look at the slots. If n things are

@@ -177,19 +177,19 @@ func (c *core) bucket(w *write, x *index, word uint64, value string) *bucket {
 	return b
 }
 
-// firstBlock is a bucket with room for one object, made in one piece: an index of many values
-// has many such buckets. It takes 128 bytes, so all that stays reads of it lies in one cache line.
-// A bucket that grows gets other blocks. Its first cell then keeps what it has until reset.
-type firstBlock struct {
+// bucketWithCell is a bucket and its first block, of one cell, made in one piece: an index of many
+// values has many buckets of one object. It takes 128 bytes, so all that stays reads of it lies in
+// one cache line. A bucket that grows gets other blocks, and this cell keeps its record until reset.
+type bucketWithCell struct {
 	bucket
 	blocks [][]cell
 	block  [1][]cell
 	cells  [1]cell
 }
 
-// newBucket returns the bucket of a firstBlock, as every bucket is.
+// newBucket returns the bucket of a new bucketWithCell. Every bucket is made so.
 func newBucket() *bucket {
-	b := &firstBlock{}
+	b := &bucketWithCell{}
 	b.block[0] = b.cells[:]
 	b.blocks = b.block[:]
 	b.objects.blocks.Store(&b.blocks)
@@ -220,9 +220,9 @@ func (c *core) removeFromBucket(w *write, rec *record, i int) {
 
 // reclaim takes b out of its table if no open snapshot lies within its time. word is that of its
 // value in the table, or 0, which reclaim then computes if it needs it. It reports false
-// if b must stay on the retire list. When it goes, none of its cells is on that list any more,
-// since each waited only for a snapshot within b's time (place.reclaim), or those that are go
-// before b is used again (core.commit).
+// if b must stay on the retire list. When it goes beside open snapshots, none of its cells is on
+// that list any more: each waited only for a snapshot within b's time (place.reclaim). When no
+// snapshot is open, cells of b may still be on it; they go before b is used again (core.commit).
 //
 // From then on only a reader can reach b that found it before. Its snapshot sees nothing in b,
 // and it goes on to the bucket before, whose place in the chain b keeps for it.

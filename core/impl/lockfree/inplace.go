@@ -10,19 +10,21 @@ import (
 //
 // An Update that keeps the index values replaces the object in the record if the record is
 // settled, the new object is of the same type, no snapshot is open, and nothing waits to be
-// reclaimed; and if its resource version is known, or the newest stamp does not watch a record.
-// It has no number:
+// reclaimed. An object without a resource version is also refused while the newest stamp is of
+// a write in place. A write in place has no number:
 //
 //	I1  look at the slots: none is taken
 //	I2  touch the block of copies; set the entry's data to nil
 //	I3  put the object into the record
 //	I4  set the entry's data to the object
 //
-// It is linearized at I3; if the record has these data already, at the stamp, should there be
-// one. A snapshot may be opened after I1, so its reader may find the former object or the new one.
+// It is linearized at I3, or where its stamp becomes the newest, if it puts the same object there
+// once more. A snapshot may be opened after I1, so its reader may find the former object or the
+// new one.
 //
 // If a reader with a slot loads anything before I3 of a write in place, then I1 of every later one
-// finds its slot taken, as long as the reader keeps it. That is what readers.go shows of W1, which is I3 here, and W3.
+// finds its slot taken, as long as the reader keeps it. That is what readers.go shows of W1,
+// which is I3 here, and W3.
 // So there is one write in place at most whose I3 lies between two loads of a reader, and it
 // changes one object, which the reader loads once (and array.length once more, only to see that
 // there is one). No write with a number was committed

@@ -83,7 +83,7 @@ var plants = map[rule][]func(v *view){
 		},
 		func(v *view) { s := &standIn{}; v.write.spares.standIns.retired = []*standIn{s, s} },
 		func(v *view) { v.write.spares.buckets.retired = []*bucket{full(v)} },
-		func(v *view) { b := &bucket{}; v.write.spares.buckets.retired = []*bucket{b, b} },
+		func(v *view) { b := newBucket(); v.write.spares.buckets.retired = []*bucket{b, b} },
 		func(v *view) { v.write.spares.buckets.free = []*bucket{{later: full(v)}} },
 		func(v *view) { v.write.spares.buckets.retired = []*bucket{{retired: true}} },
 	},

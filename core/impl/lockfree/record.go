@@ -175,11 +175,12 @@ func (r *record) update(w *write, obj any) (revived bool) {
 	return revived
 }
 
-// settle makes the newest object the only one, and returns its version, which readers may still
-// hold: it leads to no version any more. All open snapshots must see that version. So no reader
-// looks at obj before it finds that newest is nil: a reader that found it nil before, or a
-// version before, has an older snapshot. A reader that looks at obj through the stamp of a write in
-// place does too: it loaded the stamp before a write with a number put another in its place.
+// settle makes the newest object the only one. It returns that object's version, which leads to no
+// other any more and which readers may still hold. All open snapshots must see that version.
+//
+// So no reader looks at obj while settle changes it. A reader that found newest nil before, or a
+// version before this one, has an older snapshot. So has a reader that looks at obj through the
+// stamp of a write in place: a write with a number, as made this version, replaces such a stamp.
 func (r *record) settle() *version {
 	n := r.newest.Load()
 	if n.past() != nil {

@@ -153,7 +153,7 @@ func (b *bucket) reset() {
 		b.objects.cell(i).Store(nil)
 	}
 	b.objects.used.Store(0)
-	(*firstBlock)(unsafe.Pointer(b)).cells = [1]cell{} // b is its first field
+	(*bucketWithCell)(unsafe.Pointer(b)).cells = [1]cell{} // b is its first field
 }
 
 // mostSpareCells is the number of cells of a bucket that is kept for use. Buckets that come

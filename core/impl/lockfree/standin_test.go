@@ -158,7 +158,7 @@ func TestBucketsThatGrewForgetObjects(t *testing.T) {
 	for range mostSpareCells {
 		b.push(w, newRecord("k"), true)
 	}
-	first := &(*firstBlock)(unsafe.Pointer(b)).cells[0]
+	first := &(*bucketWithCell)(unsafe.Pointer(b)).cells[0]
 	if first.Load() == nil || first == b.objects.cell(0) {
 		t.Fatal("the bucket did not grow out of its first cell, and there is nothing to test")
 	}

@@ -24,9 +24,9 @@ import (
 //	(2) is committed,
 //	(3) sets these data to the new objects, also where it moved the entries to another part.
 //
-// A Get loads the data. If they are nil, the Get opens a snapshot and reads the record. Otherwise the last
-// write of the key before this load has passed step 3, and the next one has not come to step
-// 1. So the object is the newest committed one, and the Get is linearized at the load.
+// A Get loads the data. If they are nil, the Get opens a snapshot and reads the record. Otherwise
+// the last write of the key before this load has passed step 3, and the next one has not come
+// to step 1. So the object is the newest committed one, and the Get is linearized at the load.
 //
 // The part may have been replaced since the Get found it. Its entry then has the data at the
 // moment of the replacement, or what the write that replaced the part has committed since.

@@ -167,6 +167,7 @@ type run[T comparable] struct {
 func (h *heap[T]) takeDue(now time.Time) {
 	r := &h.due
 	r.left = r.items[:0]
+	wall := onlyWall(now)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for h.mu.waiting != nil && len(r.left) < runLen {
@@ -178,26 +179,26 @@ func (h *heap[T]) takeDue(now time.Time) {
 		if !ok {
 			break // by contract this cannot be
 		}
-		r.left = append(r.left, contract.Waiting[T]{Item: item, ReadyAt: asOf(at, now)})
+		if wall {
+			at = at.Round(0)
+		}
+		r.left = append(r.left, contract.Waiting[T]{Item: item, ReadyAt: at})
 	}
 	r.dry = len(r.left) < runLen
 }
 
-// asOf returns the time of an item in a heap, to be compared with those of other heaps.
-//
-// The heaps of core/queue/delay count from when each was made, and give back times with a
-// monotonic reading. If the clock's times, such as now, have none, two heaps would not agree on
-// theirs to the nanosecond, so they are taken off.
-func asOf(at, now time.Time) time.Time {
-	if now == now.Round(0) { //nolint:staticcheck // Equal does not see whether there is a monotonic reading
-		return at.Round(0)
-	}
-	return at
+// onlyWall reports whether a time of the queue's clock has no monotonic reading. The times of
+// different heaps are then compared without theirs (Round(0)): the heaps of core/queue/delay count
+// from when each was made and give back times with a reading, and two heaps do not agree on the
+// readings to the nanosecond.
+func onlyWall(t time.Time) bool {
+	return t == t.Round(0) //nolint:staticcheck // Equal does not see whether there is a monotonic reading
 }
 
 // arm notes and returns the earliest time at which something waits, zero if nothing does. It
 // empties all intakes, with all locks held.
 func (q *DelayingQueue[T]) arm(now time.Time) (next time.Time) {
+	wall := onlyWall(now)
 	for i := range q.heaps {
 		q.heaps[i].mu.Lock()
 	}
@@ -205,10 +206,12 @@ func (q *DelayingQueue[T]) arm(now time.Time) (next time.Time) {
 		if q.heaps[i].mu.waiting == nil {
 			continue
 		}
-		if at, waits := q.heaps[i].mu.waiting.Next(); waits {
-			if at = asOf(at, now); next.IsZero() || at.Before(next) {
-				next = at
-			}
+		at, waits := q.heaps[i].mu.waiting.Next()
+		if wall {
+			at = at.Round(0)
+		}
+		if waits && (next.IsZero() || at.Before(next)) {
+			next = at
 		}
 	}
 	q.armed = next
