@@ -38,6 +38,7 @@ func TestCompareExitCodes(t *testing.T) {
 	t.Parallel()
 	base, same, slower, few := aRun(t, 1, 12, 100), aRun(t, 2, 12, 100), aRun(t, 3, 12, 115), aRun(t, 4, 3, 115)
 	gates := write(t, "gates.txt", "# all stores\nstore/*/mine/ns/op <= +5%\nstore/*/mine/p99 <= +5%\n")
+	widgets := strings.Repeat("BenchmarkX 1 100 widgets\n", 6)
 	for _, c := range []struct {
 		name string
 		args []string
@@ -53,6 +54,8 @@ func TestCompareExitCodes(t *testing.T) {
 		{"a check failed in head", []string{base, aRun(t, 2, 12, 100, func(r *record.Run) { r.Checks = []record.CheckResult{{Name: "final state", Detail: "a/b is missing"}} })}, exitBroken, []string{"regression: final state", "a/b is missing"}},
 		{"an implementation is broken in head", []string{base, aRun(t, 2, 12, 100, withABrokenStore), "--gate", "store/*/mine/ns/op <= +5%"}, exitBroken, []string{"regression: store/mine", "STORE-7"}},
 		{"two files", []string{write(t, "a.txt", strings.Repeat("BenchmarkX 1 100 ns/op\n", 6)), write(t, "b.txt", strings.Repeat("BenchmarkX 1 200 ns/op\n", 6))}, exitBroken, []string{"2x", "no A/A"}},
+		{"two files of a unit that says no direction", []string{write(t, "a.txt", widgets), write(t, "b.txt", widgets)}, exitInconclusive, []string{"nothing was judged", "Unit widgets better=higher"}},
+		{"a gate gives it one", []string{write(t, "a.txt", widgets), write(t, "b.txt", widgets), "--gate", "* <= +5%"}, 0, []string{"pass: 1 of 1 hold"}},
 	} {
 		code, out, errOut := benchrun(t, append([]string{"compare"}, c.args...)...)
 		if code != c.code {

@@ -306,8 +306,11 @@ func (r *Result) steadier(g Gate, of *Comparison) string {
 func (g Gate) boundText() string { return g.Text[strings.LastIndexAny(g.Text, "<>"):] }
 
 // Outcome combines the gates: Regression if any gate found one, else Undetermined if any
-// was inconclusive, else Pass.
+// was inconclusive or if there is none, since nothing was judged then; else Pass.
 func (r *Result) Outcome() Outcome {
+	if len(r.Gates) == 0 {
+		return Undetermined
+	}
 	out := Pass
 	for _, g := range r.Gates {
 		switch g.Outcome {
