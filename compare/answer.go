@@ -25,6 +25,10 @@ type Answer struct {
 	// Inconclusive of Judged comparisons of Use have no verdict. If Use is the reference,
 	// they are those of all the others.
 	Inconclusive, Judged int
+	// Level are other implementations that gain something by what is proved, and that Use gains
+	// nothing on: compared with Use directly, what they are proved to lose outweighs nothing that
+	// they are proved to gain. Those that gain most come first.
+	Level []string
 	// Rejected is an implementation that gains more and is not recommended, because it waives
 	// clauses of the contract that the reference keeps; "" if there is none.
 	Rejected string
@@ -76,19 +80,24 @@ func Answers(r *record.Run, groups []Group) []Answer {
 		reference := referenceIn(r, groups, component)
 		a := Answer{Component: component, Reference: reference.Name, Use: reference.Name, Judged: len(all), Inconclusive: withVerdict(all, stats.Inconclusive)}
 		slices.SortStableFunc(impls, func(x, y string) int { return cmp.Compare(gain(of[y]), gain(of[x])) })
+		var candidates []string // beside the one to use
 		for _, impl := range impls {
 			if gain(of[impl]) <= 0 {
 				break
 			}
 			if waived := waivedBeyond(r, component, impl, reference); len(waived) > 0 {
-				if a.Rejected == "" {
+				if a.Rejected == "" && a.Use == a.Reference {
 					a.Rejected, a.Waived = impl, waived
 				}
 				continue
 			}
-			a.use(impl, of[impl])
-			break
+			if a.Use == a.Reference {
+				a.use(impl, of[impl])
+				continue
+			}
+			candidates = append(candidates, impl)
 		}
+		a.Level = level(r, groups, component, of[a.Use], candidates)
 		out = append(out, a)
 	}
 	return out
@@ -103,6 +112,35 @@ func (a *Answer) use(impl string, own []*Comparison) {
 		}
 	}
 	slices.SortStableFunc(a.Worse, func(x, y *Comparison) int { return cmp.Compare(proved(x), proved(y)) })
+}
+
+// level are the candidates that gain no less than they lose in direct comparisons with the
+// implementation to use, whose comparisons with the reference are own.
+func level(r *record.Run, groups []Group, component string, own []*Comparison, candidates []string) (out []string) {
+	if len(candidates) == 0 {
+		return nil
+	}
+	direct, err := WithinAgainst(r, groups, component, own[0].Name.Impl)
+	if err != nil {
+		return nil // it was measured
+	}
+	weighed := map[Name]bool{} // under the name of the implementation to use
+	for _, c := range own {
+		weighed[c.Name] = true
+	}
+	of := map[string][]*Comparison{}
+	for _, c := range Judged(direct) {
+		name := c.Name
+		if name.Impl = own[0].Name.Impl; weighed[name] {
+			of[c.Name.Impl] = append(of[c.Name.Impl], c)
+		}
+	}
+	for _, impl := range candidates {
+		if len(of[impl]) > 0 && gain(of[impl]) >= 0 {
+			out = append(out, impl)
+		}
+	}
+	return out
 }
 
 func componentsOf(groups []Group) (out []string) {

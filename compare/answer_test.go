@@ -49,6 +49,34 @@ func TestAnswerIsTheProvedBest(t *testing.T) {
 	}
 }
 
+// Others that a direct comparison does not prove to lose are level with the one to use: those that
+// take the same time, and not those that take longer.
+func TestAnswerNamesWhatIsLevel(t *testing.T) {
+	t.Parallel()
+	impls := []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "one", NsPerOp: 50}, {Name: "two", NsPerOp: 50}, {Name: "slower", NsPerOp: 70}}
+	a := answerOf(t, sampleRun(12, 1, impls...))
+	if want := map[string]string{"one": "two", "two": "one"}[a.Use]; want == "" || !slices.Equal(a.Level, []string{want}) {
+		t.Errorf("%s is recommended, level with it %q; want one of two that are alike, and the other", a.Use, a.Level)
+	}
+	r := sampleRun(12, 1, impls...)
+	for i := range r.Forks {
+		if f := &r.Forks[i]; f.Cell.Impl == "two" {
+			f.Process[metrics.HeapPerObject] *= 1.3
+		}
+	}
+	if a := answerOf(t, r); a.Use != "one" || len(a.Level) > 0 {
+		t.Errorf("%s is recommended, level with it %q; want one alone, which is proved to keep less", a.Use, a.Level)
+	}
+	for i := range r.Impls {
+		if r.Impls[i].Name == "one" {
+			r.Impls[i].Waivers = []record.Waiver{{Clause: "STORE-12", Reason: "it is faster"}}
+		}
+	}
+	if a := answerOf(t, r); a.Use != "two" || a.Rejected != "one" || len(a.Level) > 0 {
+		t.Errorf("%+v, want two, why not one, and nothing level", a)
+	}
+}
+
 // Without the catalog's reference, the implementation that stands in for it in the comparisons
 // does so in the answer, with what it waives.
 func TestAnswerWithoutTheReference(t *testing.T) {

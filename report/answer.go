@@ -17,8 +17,8 @@ import (
 const mostConcerns = 3
 
 // writeAnswer writes what a run says for each component: which implementation, what it gains
-// and loses in what differs most, at what price, and what is open. It takes two lines for a
-// component, and two more.
+// and loses in what differs most, at what price, what is open, and which others are level with it.
+// It takes two lines for a component, and two more.
 func writeAnswer(w *writer, r *record.Run, groups []compare.Group, to Terminal) {
 	answers := compare.Answers(r, groups)
 	if len(answers) == 0 {
@@ -48,11 +48,34 @@ func (to Terminal) answer(a compare.Answer) string {
 			break
 		}
 	}
-	var things []string
-	for _, c := range a.Concerns[:min(mostConcerns, len(a.Concerns))] {
-		things = append(things, to.painted(verdictOf(c), string(c.Concern)+" "+RatioText(c.Ratio)))
+	return fmt.Sprintf("%s; %s\n   %s", head, open, to.gains(a))
+}
+
+// gains names what differs most, and then what is level. Where both do not fit the terminal, fewer
+// concerns are named, at least one.
+func (to Terminal) gains(a compare.Answer) string {
+	level := levelWith(a)
+	if level != "" {
+		level = "; " + level
 	}
-	return fmt.Sprintf("%s; %s\n   %s", head, open, strings.Join(things, ", "))
+	for n := min(mostConcerns, len(a.Concerns)); ; n-- {
+		var plain, painted []string
+		for _, c := range a.Concerns[:n] {
+			text := string(c.Concern) + " " + RatioText(c.Ratio)
+			plain, painted = append(plain, text), append(painted, to.painted(verdictOf(c), text))
+		}
+		if n <= 1 || level == "" || to.Wide || utf8.RuneCountInString("   "+strings.Join(plain, ", ")+level) <= to.width() {
+			return strings.Join(painted, ", ") + level
+		}
+	}
+}
+
+// levelWith names the others that are level, "" if there are none.
+func levelWith(a compare.Answer) string {
+	if len(a.Level) == 0 {
+		return ""
+	}
+	return "level with it: " + strings.Join(a.Level, ", ")
 }
 
 // kept says why the reference stays, "" if it does not.

@@ -17,6 +17,9 @@ type Brief struct {
 	// Gains are the concerns in which Use differs most from the reference, each with the
 	// ratio of its numbers to the reference's: "latency 0.5x [0.45, 0.55]".
 	Gains []string
+	// Level names the others that are level with Use (see compare.Answer), "" if there are none:
+	// "level with it: sharded".
+	Level string
 	// Price is what Use does worst, "" if nothing is proved worse: "heap-B/object 1.3x [1.2, 1.4]".
 	Price string
 	// Inconclusive of Judged comparisons have no verdict (see compare.Answer).
@@ -30,7 +33,7 @@ func Briefs(run *record.Run) []Brief {
 	r := clean(run)
 	var out []Brief
 	for _, a := range compare.Answers(r, compare.Within(r)) {
-		b := Brief{Component: a.Component, Reference: a.Reference, Use: a.Use, Inconclusive: a.Inconclusive, Judged: a.Judged, Kept: kept(a)}
+		b := Brief{Component: a.Component, Reference: a.Reference, Use: a.Use, Inconclusive: a.Inconclusive, Judged: a.Judged, Kept: kept(a), Level: levelWith(a)}
 		if texts := prices(a); len(texts) > 0 {
 			b.Price = texts[0]
 		}

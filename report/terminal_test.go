@@ -111,6 +111,25 @@ func TestAnswerIsShort(t *testing.T) {
 	}
 }
 
+// What is level stands in the second line, and is cut off no more than the first concern.
+func TestAnswerNamesWhatIsLevel(t *testing.T) {
+	t.Parallel()
+	a := compare.Answer{Component: "queue", Reference: "clientgo", Use: "priority", Level: []string{"workqueue"}}
+	for _, concern := range []metrics.Concern{metrics.ConcernDelay, metrics.ConcernTime, metrics.ConcernMemory} {
+		a.Concerns = append(a.Concerns, compare.Weighed{Concern: concern, Ratio: stats.Ratio{Estimate: 0.5, Lo: 0.4, Hi: 0.6}})
+	}
+	for width, want := range map[int]string{
+		120: "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60], memory 0.50x [0.40, 0.60]; level with it: workqueue",
+		80:  "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60]; level with it: workqueue",
+		60:  "   delay 0.50x [0.40, 0.60]; level with it: workqueue",
+		20:  "   delay 0.50x [0.40, 0.60]; level with it: workqueue",
+	} {
+		if _, got, _ := strings.Cut(Terminal{Width: width}.answer(a), "\n"); got != want {
+			t.Errorf("in %d columns: %q, want %q", width, got, want)
+		}
+	}
+}
+
 // A price says what the others are that it does not name.
 func TestPricesNameTheOthers(t *testing.T) {
 	t.Parallel()

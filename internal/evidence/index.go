@@ -86,6 +86,9 @@ func writeUse(out *strings.Builder, presets []string, runs []*record.Run) {
 				if b.Use == b.Reference {
 					use = b.Reference + ": " + b.Kept
 				}
+				if b.Level != "" {
+					use += "; " + b.Level
+				}
 				t.AppendRow(table.Row{string(c) + ", " + presets[i], use, strings.Join(b.Gains, ", "), b.Price, fmt.Sprintf("%d of %d", b.Inconclusive, b.Judged)})
 			}
 		}
