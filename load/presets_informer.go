@@ -11,9 +11,12 @@ import (
 // from an event at the watch to the store and the handlers.
 
 const (
-	informerSource   = "k8s.io/client-go@v0.37.2/tools/cache/shared_informer_bench_test.go BenchmarkSharedIndexInformer"
-	informerObjects  = 10_000
-	informerListers  = 10
+	informerSource  = "k8s.io/client-go@v0.37.2/tools/cache/shared_informer_bench_test.go BenchmarkSharedIndexInformer"
+	informerObjects = 10_000
+	informerListers = 10
+	informerWorkers = 10
+	// informerGets is the rate of all getters together: five for each event.
+	informerGets     = 50_000
 	informerDuration = 2 * time.Second
 	informerWarmup   = 500 * time.Millisecond
 	// informerRate is the offered rate where staleness is measured, in events per second.
@@ -32,6 +35,7 @@ func informers() Preset {
 		informerContended(2 * time.Second), informerContendedLarge(2 * time.Second),
 		informerEvents(200*time.Millisecond, 1, 10),
 		informerStaleness(time.Second, 0, informerListers),
+		informerGetters(time.Second, informerWorkers),
 		informerSync("informer-sync", OpSync, 100_000),
 		informerRelist(4*time.Second, informerListers),
 	}
@@ -67,9 +71,13 @@ func informerPresets() []Preset {
 		},
 		{
 			Name:        "informer-staleness",
-			Description: "10,000 events a second offered to an informer of 10,000 pods with 0, 1 and 10 goroutines that list everything: how long until the store shows an event, and until the handler is told?",
+			Description: "10,000 events a second offered to an informer of 10,000 pods with 0, 1 and 10 goroutines that list everything, and with 1 and 10 workers that get single keys, 10 of them also with 100,000 pods: how long until the store shows an event, and until the handler is told?",
 			Source:      "https://github.com/kubernetes/kubernetes/issues/130767",
-			Workloads:   []Workload{informerStaleness(3*time.Second, 0, 1, informerListers)},
+			Workloads: []Workload{
+				informerStaleness(3*time.Second, 0, 1, informerListers),
+				informerGetters(3*time.Second, 1, informerWorkers),
+				informerGettersLarge(3 * time.Second),
+			},
 		},
 		{
 			Name:        "informer-sync",
@@ -152,6 +160,29 @@ func informerStaleness(duration time.Duration, listers ...int) Workload {
 		Sweep:    Sweep{Vary: "listers.goroutines", Values: listers},
 		Duration: duration, Warmup: informerWarmup,
 	}
+}
+
+// informerGetters has the workers of a controller, which get the object of each key that a handler
+// queued, and a few that it refers to.
+func informerGetters(duration time.Duration, getters ...int) Workload {
+	return Workload{
+		Name: "informer-getters", Description: "10,000 events a second while workers get 50,000 single keys a second: from when an event was due to when the store shows it (writer), and to when the handler is told (handlers); and what a Get takes.",
+		Component: contract.ComponentInformer, Objects: informerPods(),
+		Groups: []Group{
+			{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: informerRate},
+			{Name: "handlers", Op: OpHandle, Goroutines: 1},
+			{Name: "getters", Op: OpGet, Goroutines: informerWorkers, Rate: informerGets},
+		},
+		Sweep:    Sweep{Vary: "getters.goroutines", Values: getters},
+		Duration: duration, Warmup: informerWarmup,
+	}
+}
+
+func informerGettersLarge(duration time.Duration) Workload {
+	w := informerGetters(duration)
+	w.Name, w.Description = "informer-getters-large", "The same with 10 workers, and 100,000 pods."
+	w.Objects.Count, w.Sweep = 100_000, Sweep{}
+	return w
 }
 
 // informerSync uses whole pods: a peak matters in relation to the objects' own size.
