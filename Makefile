@@ -67,10 +67,10 @@ lint: ## Run gofmt, go vet, staticcheck and golangci-lint
 		(cd $$module && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) run $(STATICCHECK) ./... && $(GO) run $(GOLANGCI_LINT) run ./...) || exit 1; \
 	done
 
-ci-lint: ## Check the workflows, the job in docs/ci.md and the scripts in ci (the last if shellcheck is installed)
+ci-lint: ## Check the workflows, the job in docs/ci.md and the scripts in ci and upstream (the last if shellcheck is installed)
 	$(GO) run $(ACTIONLINT)
 	awk '/^```yaml$$/ { job = 1; next } /^```$$/ { job = 0 } job' docs/ci.md | $(GO) run $(ACTIONLINT) -
-	@if command -v shellcheck >/dev/null; then shellcheck ci/*.sh; else echo "skipped: shellcheck is not installed"; fi
+	@if command -v shellcheck >/dev/null; then shellcheck ci/*.sh upstream/*.sh; else echo "skipped: shellcheck is not installed"; fi
 
 gate-test: ## Run the gate on clones with a planted regression, without, and while every core is busy (some 20 minutes; GATEBUDGET=2m for each)
 	$(GO) test -count=1 -v -timeout=0 -run='^TestGate$$' ./ci -gate.full -gate.budget=$(GATEBUDGET)

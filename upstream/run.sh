@@ -125,14 +125,14 @@ if $measure; then
 	go test -c -o "$out/cache.test" ./tools/cache
 	for ((i = 1; i <= count; i++)); do
 		echo "sample $i of $count ($SECONDS s so far)"
-		for on in false true; do
-			env "$gate=$on" "$out/cache.test" -test.run='^$' -test.bench="$bench" -test.benchtime="$benchtime" -test.timeout=0 \
-				>>"$out/gate-$on.txt"
+		for store in off:false on:true; do
+			env "$gate=${store#*:}" "$out/cache.test" -test.run='^$' -test.bench="$bench" -test.benchtime="$benchtime" -test.timeout=0 \
+				>>"$out/gate-${store%:*}.txt"
 		done
 	done
 	step "benchstat: off is client-go's store, on is the store without reader locks; p is Mann-Whitney's"
 	cd "$out"
-	./benchstat off=gate-false.txt on=gate-true.txt | tee benchstat.txt
+	./benchstat off=gate-off.txt on=gate-on.txt | tee benchstat.txt
 fi
 
 step "done: everything is in $out"

@@ -1,5 +1,6 @@
-// Package pages writes the measured numbers of the pages of documentation and of the rules of
-// advise: each is taken from the runs in results/, so no page can say what no run shows.
+// Package pages writes the measured numbers of the pages of documentation, of the proposal to
+// client-go's maintainers, and of the rules of advise. Each is taken from the runs in results/ and
+// upstream/results, so no page can say what no run shows.
 //
 // A number in a sentence is a link to the report of its run, whose title names the number (see
 // [compare.Name]) and, for a ratio, the implementation that it is a ratio to:
@@ -20,6 +21,11 @@
 // Ratios of the benchmarks of make turns have names that begin with the folder in-turns/:
 // "in-turns/StoreInTurns/pods=1000/op=get/bare to clientgo" in a row, and in a sentence a link
 // to results/in-turns/store.txt with the rest as its title.
+//
+// Numbers of the benchmarks that upstream/run.sh measured have names that begin with upstream/
+// and the folder in upstream/results: "upstream/contention/BENCHMARK/UNIT/off", ".../on", and
+// ".../on to off" in a row; in a sentence a link to results/contention/benchstat.txt with
+// "BENCHMARK/UNIT/on" as its title.
 //
 // A new number is written as [?](...), and as {?} in the rules of advise.
 package pages

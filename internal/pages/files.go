@@ -16,14 +16,15 @@ import (
 var generated = []string{"api.md", "which.md", "scale.md", "selfcheck.md", "mechanical-mutants.md"}
 
 // Files are the files with numbers, relative to the repository: the README, the pages of
-// docs/ but those that other programs write, and the rules of advise. Pages in folders of
-// docs/, such as docs/log, are left out: notes of many revisions and machines.
+// docs/ but those that other programs write, the proposal to client-go's maintainers, and the
+// rules of advise. Pages in folders of docs/, such as docs/log, are left out: notes of many
+// revisions and machines.
 func Files(root string) ([]string, error) {
 	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {
 		return nil, err
 	}
-	files := []string{"README.md", rulesFile}
+	files := []string{"README.md", rulesFile, proposalFile}
 	for _, page := range pages {
 		if !slices.Contains(generated, filepath.Base(page)) {
 			files = append(files, "docs/"+filepath.Base(page))
@@ -32,7 +33,10 @@ func Files(root string) ([]string, error) {
 	return files, nil
 }
 
-const rulesFile = "advise/rules.yaml"
+const (
+	rulesFile    = "advise/rules.yaml"
+	proposalFile = kit + "/kep.md"
+)
 
 // FillFile returns one of Files as it is and with its numbers as the runs have them.
 func FillFile(root, file string, s *Source) (is, want []byte, err error) {
@@ -61,7 +65,7 @@ func Update(root string) error {
 	if err != nil {
 		return err
 	}
-	s := NewSource(filepath.Join(root, "results"))
+	s := NewSource(root)
 	var errs []error
 	for _, file := range files {
 		is, want, err := FillFile(root, file, s)

@@ -11,16 +11,19 @@ import (
 	"github.com/informerbench/informerbench/report"
 )
 
-// Source is the runs of a folder, a run of each preset. One goroutine may use it.
+// Source is what was measured: the runs of the presets and the benchmarks in turns, in results/,
+// and the benchmarks of client-go, in upstream/results. One goroutine may use it.
 type Source struct {
-	results string
-	runs    map[string]*record.Run
-	logs    map[number][]float64 // of inTurns; nil until they are read
+	root string // of the repository
+	runs map[string]*record.Run
+	logs map[number][]float64                      // of inTurns; nil until they are read
+	kit  map[string]map[string]*compare.Comparison // by folder, then by benchmark and unit
 }
 
-// NewSource returns the runs of the folder. Each is read when its first number is asked for.
-func NewSource(results string) *Source {
-	return &Source{results: results, runs: map[string]*record.Run{}}
+// NewSource returns what was measured, as it lies in a repository. Each file is read when its
+// first number is asked for.
+func NewSource(root string) *Source {
+	return &Source{root: root, runs: map[string]*record.Run{}, kit: map[string]map[string]*compare.Comparison{}}
 }
 
 func (s *Source) run(preset string) (*record.Run, error) {
@@ -28,7 +31,7 @@ func (s *Source) run(preset string) (*record.Run, error) {
 	if known {
 		return r, nil
 	}
-	r, err := record.ReadRun(filepath.Join(s.results, preset))
+	r, err := record.ReadRun(filepath.Join(s.root, "results", preset))
 	if err != nil {
 		return nil, err
 	}
@@ -60,11 +63,14 @@ func (s *Source) named(name string, interval bool) (string, error) {
 	return s.text(n, interval)
 }
 
-// text formats the number, with its interval if asked to and if it is more than the number.
+// text formats the number.
 func (s *Source) text(n number, interval bool) (string, error) {
-	if n.preset == inTurns {
+	switch n.preset {
+	case inTurns:
 		ratio, err := s.turns(n)
 		return ratioText(ratio, interval), err
+	case kit:
+		return s.gates(n, interval)
 	}
 	r, err := s.run(n.preset)
 	if err != nil {
@@ -81,13 +87,16 @@ func (s *Source) text(n number, interval bool) (string, error) {
 		}
 		return ratioText(ratio, interval), nil
 	}
-	e := found.Estimate()
-	text := report.NumberText(found.Metric, e.Median)
-	lo, hi := report.NumberText(found.Metric, e.Lo), report.NumberText(found.Metric, e.Hi)
-	if interval && (lo != text || hi != text) {
-		text = fmt.Sprintf("%s [%s, %s]", text, lo, hi)
+	return estimateText(found.Estimate(), func(v float64) string { return report.NumberText(found.Metric, v) }, interval), nil
+}
+
+// estimateText formats a median, with its interval if asked to and if it is more than the median.
+func estimateText(e stats.Estimate, text func(float64) string, interval bool) string {
+	median, lo, hi := text(e.Median), text(e.Lo), text(e.Hi)
+	if interval && (lo != median || hi != median) {
+		return fmt.Sprintf("%s [%s, %s]", median, lo, hi)
 	}
-	return text, nil
+	return median
 }
 
 func ratioText(r stats.Ratio, interval bool) string {

@@ -15,9 +15,9 @@ import (
 )
 
 var (
-	// inline is a link to the report of a run, or to the output of a benchmark, whose title
+	// inline is a link to the report of a run, or to the output of benchmarks, whose title
 	// names a number.
-	inline = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([\w./-]*results/(?:([\w-]+)/report\.md|(in-turns)/\w+\.txt)) "([^"]+)"\)`)
+	inline = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([\w./-]*results/(?:([\w-]+)/report\.md|(in-turns)/\w+\.txt|([\w-]+)/benchstat\.txt)) "([^"]+)"\)`)
 	// block is a table of numbers between its comments.
 	block = regexp.MustCompile(`(?s)<!-- results\n(.*?)\n-->\n(.*?)<!-- end results -->`)
 )
@@ -37,12 +37,16 @@ func Fill(page []byte, s *Source, toRoot string) ([]byte, error) {
 	})
 	page = inline.ReplaceAllFunc(page, func(found []byte) []byte {
 		m := inline.FindSubmatch(found)
-		text, err := s.named(string(m[3])+string(m[4])+"/"+string(m[5]), bytes.Contains(m[1], []byte("[")))
+		name := string(m[3]) + string(m[4]) + "/" + string(m[6])
+		if folder := string(m[5]); folder != "" {
+			name = kit + "/" + folder + name
+		}
+		text, err := s.named(name, bytes.Contains(m[1], []byte("[")))
 		if err != nil {
 			errs = append(errs, err)
 			return found
 		}
-		return fmt.Appendf(nil, "[%s](%s \"%s\")", text, m[2], m[5])
+		return fmt.Appendf(nil, "[%s](%s \"%s\")", text, m[2], m[6])
 	})
 	return page, errors.Join(errs...)
 }
@@ -123,9 +127,9 @@ func (s *Source) table(text []byte, toRoot string) (string, error) {
 	return out.RenderMarkdown() + "\n\n" + of.line(toRoot), nil
 }
 
-// sources are the runs that the numbers of a table come from.
+// sources are what the numbers of a table come from.
 type sources struct {
-	presets         []string
+	of              []string // presets, inTurns, and folders of upstream/results
 	medians, ratios bool
 }
 
@@ -135,8 +139,13 @@ func (of *sources) add(name string) {
 	if err != nil {
 		return // it would have no number
 	}
-	if !slices.Contains(of.presets, n.preset) {
-		of.presets = append(of.presets, n.preset)
+	source := n.preset
+	if source == kit {
+		folder, _, _ := strings.Cut(n.name, "/")
+		source += "/" + folder
+	}
+	if !slices.Contains(of.of, source) {
+		of.of = append(of.of, source)
 	}
 	if n.to == "" {
 		of.medians = true
@@ -145,13 +154,18 @@ func (of *sources) add(name string) {
 	}
 }
 
-// line names the runs.
+// line names the sources.
 func (of *sources) line(toRoot string) string {
-	links := make([]string, len(of.presets))
-	for i, p := range of.presets {
-		links[i] = fmt.Sprintf("[%s](%sresults/%s/report.md)", p, toRoot, p)
-		if p == inTurns {
-			links[i] = fmt.Sprintf("[benchmarks in turns](%sresults/%s)", toRoot, p)
+	links := make([]string, len(of.of))
+	for i, source := range of.of {
+		folder, ofKit := strings.CutPrefix(source, kit+"/")
+		switch {
+		case source == inTurns:
+			links[i] = fmt.Sprintf("[benchmarks in turns](%sresults/%s)", toRoot, source)
+		case ofKit:
+			links[i] = fmt.Sprintf("[%s](%s%s/results/%s/benchstat.txt)", folder, toRoot, kit, folder)
+		default:
+			links[i] = fmt.Sprintf("[%s](%sresults/%s/report.md)", source, toRoot, source)
 		}
 	}
 	what := "Medians"

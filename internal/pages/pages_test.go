@@ -15,7 +15,7 @@ func runs(t *testing.T) *Source {
 	t.Helper()
 	dir := t.TempDir()
 	r := recordtest.Run(recordtest.Spec{Name: "stores", Forks: 6, Impls: []recordtest.Impl{{Name: "clientgo", NsPerOp: 100}, {Name: "twice", NsPerOp: 50}}})
-	folder := filepath.Join(dir, "stores")
+	folder := filepath.Join(dir, "results", "stores")
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -105,12 +105,13 @@ func TestFillTurns(t *testing.T) {
 	t.Parallel()
 	write := func(processes int, more string) *Source {
 		dir := t.TempDir()
-		if err := os.Mkdir(filepath.Join(dir, inTurns), 0o777); err != nil {
+		folder := filepath.Join(dir, "results", inTurns)
+		if err := os.MkdirAll(folder, 0o777); err != nil {
 			t.Fatal(err)
 		}
 		text := "commit: abc\n" + strings.Repeat("BenchmarkStoreInTurns/op=get-8 3 100 ns/op 0.5 bare/clientgo\nBenchmarkStoreInTurns/op=get-8 3 900 ns/op 2 bare/clientgo\nPASS\n", processes/2)
 		for name, text := range map[string]string{"store.txt": text, "more.txt": more} {
-			if err := os.WriteFile(filepath.Join(dir, inTurns, name), []byte(text), 0o666); err != nil {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -134,6 +135,53 @@ func TestFillTurns(t *testing.T) {
 	} {
 		if _, err := Fill([]byte(c.page), c.of, "../"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an error with %q", c.page, err, c.want)
+		}
+	}
+}
+
+// What upstream/run.sh measured is read: medians with the gate off and on, and their ratio.
+func TestFillKit(t *testing.T) {
+	t.Parallel()
+	measured := func(samples int) *Source {
+		dir := t.TempDir()
+		folder := filepath.Join(dir, kit, "results", "contention")
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for name, line := range map[string]string{gateOff: "2000 ns/op 40 p99-ms 0 lists", gateOn: "1000 ns/op 4 p99-ms 1 lists"} {
+			text := strings.Repeat("BenchmarkContention/loop=open-2 1 "+line+"\n", samples)
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return NewSource(dir)
+	}
+	const table = "<!-- results\ncolumns: {gate off: off, gate on: on, change: on to off}\nrows:\n  p99: upstream/contention/Contention/loop=open/p99-ms/{}\n-->\n<!-- end results -->"
+	cited := func(name string) string { return `[?](results/contention/benchstat.txt "` + name + `")` }
+	s := measured(6)
+	for page, want := range map[string]string{
+		cited("Contention/loop=open/ns/op/on"): "[1µs](results/contention/benchstat.txt",
+		table:                                  "| p99 | 40ms | 4ms | 0.10x [0.10, 0.10] |",
+		table + "\n":                           "Medians and ratios with their intervals, from [contention](../upstream/results/contention/benchstat.txt).",
+	} {
+		got, err := Fill([]byte(page), s, "../")
+		if err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%s\nbecomes %s, %v; want %s", page, got, err, want)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		of   *Source
+		want string
+	}{
+		{"Contention/loop=open/ns/op/on", measured(5), "5 samples, want 6"},
+		{"Contention/loop=open/ns/op/beside", s, "want FOLDER/BENCHMARK/UNIT/off"},
+		{"Contention/loop=open/ns/op/off to on", s, "want FOLDER/BENCHMARK/UNIT/off"},
+		{"Contention/loop=closed/ns/op/on", s, "Contention/loop=closed/ns/op"},
+		{"on", s, "no such number"},
+	} {
+		if _, err := Fill([]byte(cited(c.name)), c.of, "../"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
 		}
 	}
 }

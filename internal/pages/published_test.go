@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +20,7 @@ func TestPagesSayWhatTheRunsShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := NewSource(filepath.Join(root, "results"))
+	s := NewSource(root)
 	for _, file := range files {
 		is, want, err := FillFile(root, file, s)
 		switch {

@@ -26,7 +26,7 @@ func (s *Source) turns(n number) (stats.Ratio, error) {
 		return stats.Ratio{}, fmt.Errorf("%s/%s: want NAME/IMPLEMENTATION to REFERENCE, as in its file", n.preset, n.name)
 	}
 	if s.logs == nil {
-		logs, err := readTurns(filepath.Join(s.results, inTurns))
+		logs, err := readTurns(filepath.Join(s.root, "results", inTurns))
 		if err != nil {
 			return stats.Ratio{}, err
 		}
@@ -60,13 +60,7 @@ func readTurns(dir string) (map[number][]float64, error) {
 			}
 			continue
 		}
-		base, parts := rec.Name.Parts()
-		name := string(base)
-		for _, part := range parts {
-			if part[0] == '/' { // and not the -8 of GOMAXPROCS
-				name += string(part)
-			}
-		}
+		name := benchmarkName(rec.Name)
 		file, _ := rec.Pos()
 		if other, ok := fileOf[name]; ok && other != file {
 			return nil, fmt.Errorf("%s and %s: both have %s", other, file, name)

@@ -1,5 +1,5 @@
-// Command run writes the measured numbers of README.md, docs/ and advise/rules.yaml from the
-// runs in results/; see package pages. It runs in any folder of the repository.
+// Command run writes the measured numbers of README.md, docs/, upstream/kep.md and
+// advise/rules.yaml from what was measured; see package pages. It runs in any folder of the repository.
 //
 //	go generate ./internal/pages ./advise   # the rules' page after them
 package main

@@ -1,0 +1,91 @@
+package pages
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/stats"
+	"github.com/informerbench/informerbench/report"
+)
+
+// kit begins the names of the numbers that upstream/run.sh measured: Go benchmarks of client-go,
+// with client-go's store (off) and with ours (on). upstream/results has a folder of each
+// measurement, with the samples of both in gateOff and gateOn.
+const (
+	kit     = "upstream"
+	gateOff = "gate-off.txt"
+	gateOn  = "gate-on.txt"
+)
+
+// gates formats a number of a name such as "contention/Contention/loop=closed/ns/op/on", or its
+// ratio to "off".
+func (s *Source) gates(n number, interval bool) (string, error) {
+	folder, rest, _ := strings.Cut(n.name, "/")
+	end := max(0, strings.LastIndexByte(rest, '/'))
+	benchmark, side := rest[:end], strings.TrimPrefix(rest[end:], "/")
+	if side != "on" && (side != "off" || n.to != "") || n.to != "" && n.to != "off" {
+		return "", fmt.Errorf("%s/%s: want FOLDER/BENCHMARK/UNIT/off, .../on, or .../on to off", n.preset, n.name)
+	}
+	samples, err := s.samples(folder)
+	if err != nil {
+		return "", err
+	}
+	c, ok := samples[benchmark]
+	if !ok {
+		return "", fmt.Errorf("%s/%s: %s: %w", kit, folder, benchmark, compare.ErrNoNumber)
+	}
+	if fewest := min(c.Base.N, c.Head.N); fewest < fewestProcesses {
+		return "", fmt.Errorf("%s/%s: %s: %d samples, want %d", kit, folder, benchmark, fewest, fewestProcesses)
+	}
+	switch {
+	case n.to == "":
+		e := map[string]stats.Estimate{"off": c.Base, "on": c.Head}[side]
+		return estimateText(e, sampleText(c.Name.Metric), interval), nil
+	case c.Ratio == nil:
+		return "", fmt.Errorf("%s/%s: %s: %w to off", kit, folder, benchmark, compare.ErrNoNumber)
+	}
+	return ratioText(*c.Ratio, interval), nil
+}
+
+// sampleText formats values of a unit of the benchmarks. Beside the units of the runs they have
+// milliseconds, such as p99-ms.
+func sampleText(unit string) func(float64) string {
+	if strings.HasSuffix(unit, "-ms") {
+		return func(v float64) string { return report.NumberText("ns/op", 1e6*v) }
+	}
+	return func(v float64) string { return report.NumberText(unit, v) }
+}
+
+// samples reads a folder of upstream/results, by BENCHMARK/UNIT.
+func (s *Source) samples(folder string) (map[string]*compare.Comparison, error) {
+	if known, ok := s.kit[folder]; ok {
+		return known, nil
+	}
+	dir := filepath.Join(s.root, kit, "results", folder)
+	r, err := compare.Files(filepath.Join(dir, gateOff), filepath.Join(dir, gateOn), stats.DefaultRule)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*compare.Comparison{}
+	for _, c := range r.Comparisons {
+		out[benchmarkName(benchfmt.Name(c.Name.Benchmark))+"/"+c.Name.Metric] = c
+	}
+	s.kit[folder] = out
+	return out, nil
+}
+
+// benchmarkName is the name of a benchmark without the processors at its end.
+func benchmarkName(n benchfmt.Name) string {
+	base, parts := n.Parts()
+	name := string(base)
+	for _, part := range parts {
+		if part[0] == '/' { // and not the -8 of GOMAXPROCS
+			name += string(part)
+		}
+	}
+	return name
+}
