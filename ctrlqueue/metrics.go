@@ -148,7 +148,7 @@ const (
 //
 // Once a queue has more priorities than the limit, controller-runtime puts all of them under
 // the label of the others, even those that had a label of their own. The gauges of those
-// labels then never return to 0. Here a priority keeps the label that it had first.
+// labels then keep their last value. Here a priority keeps the label that it had first.
 type depthByPriority struct {
 	family *prometheus.GaugeVec
 	name   string

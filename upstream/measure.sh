@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
 # Writes upstream/results anew: runs run.sh with all tests, measures what kep.md compares, and
-# copies samples and tables. It takes some 45 minutes on 2 cores; close other programs.
-# Afterwards, go generate ./internal/pages writes the numbers of kep.md.
+# copies samples, tables and what run.sh printed. It takes some 30 minutes on 2 cores; close other
+# programs. Afterwards, go generate ./internal/pages writes the numbers of kep.md.
 set -euo pipefail
+
+# Settings of the caller's shell would change the numbers.
+unset GOGC GOMEMLIMIT GOMAXPROCS GODEBUG
+while IFS= read -r feature; do unset "$feature"; done < <(compgen -e | grep '^KUBE_FEATURE_' || true)
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/upstream-measure.XXXXXX")
@@ -29,7 +33,8 @@ KUBE_FEATURE_WatchListClient=false run informer --no-tests --bench "$informer"
 for folder in contention gogc-400 gogc-off informer; do
 	mkdir -p "$here/results/$folder"
 	cp "$work/$folder/"{gate-off.txt,gate-on.txt,benchstat.txt} "$here/results/$folder/"
+	sed '/^== benchstat/,$d' "$work/$folder.out" >"$here/results/$folder/run.txt"
 done
-sed '/^== benchstat/,$d' "$work/contention.out" >"$here/results/run.txt"
 cp "$work/controller-runtime.txt" "$here/results/"
+chmod -R u+w "$work" && rm -r "$work"
 echo "upstream/results is written; now: go generate ./internal/pages"

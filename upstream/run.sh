@@ -10,7 +10,7 @@ usage: upstream/run.sh [options]
   --count N      samples of each row and store (6; benchstat needs 4 for any verdict)
   --bench REGEX  rows to measure, as in go test -bench
                  (BenchmarkThreadSafeStoreContention and client-go's BenchmarkIndexer)
-  --benchtime T  time for each row of a closed loop, as in go test (1s)
+  --benchtime T  time for each row, as in go test (1s); an open loop takes at least a window of 1s
   --race         run the tests under the race detector too (not with --no-tests)
   --no-tests     only measure
   --no-bench     only test
@@ -57,6 +57,8 @@ while (($# > 0)); do
 	esac
 	shift
 done
+$tests || $measure || { echo "run.sh: --no-tests and --no-bench leave nothing to do" >&2; exit 2; }
+$tests || ! $race || { echo "run.sh: --race needs the tests, which --no-tests leaves out" >&2; exit 2; }
 [[ $count =~ ^[1-9][0-9]*$ ]] || { echo "run.sh: --count takes a number from 1 up, not $count" >&2; exit 2; }
 
 command -v patch >/dev/null || { echo "run.sh: this needs the program patch" >&2; exit 1; }
@@ -79,6 +81,7 @@ export GOWORK=off GOFLAGS=
 unset "$gate"
 
 step "$(date -u +%FT%TZ), $(uname -srm), $(getconf _NPROCESSORS_ONLN) processors, $(go version), GOGC=${GOGC:-100}"
+env | grep -E '^(KUBE_FEATURE_|GOMAXPROCS=|GOMEMLIMIT=|GODEBUG=)' || true # what else changes the numbers
 (cd "$patches" && cksum ./*.patch)
 
 step "fetch $clientgo and copy it to $out/client-go"
@@ -95,7 +98,7 @@ cd client-go
 step "apply the patches"
 for patch in "$patches"/*.patch; do
 	echo "${patch##*/}"
-	patch -s -p1 <"$patch"
+	patch -s -p1 -F0 <"$patch"
 done
 
 # run_tests runs client-go's tests with the gate off or on (false, true), and names no package
@@ -129,6 +132,7 @@ if $measure; then
 			env "$gate=${store#*:}" "$out/cache.test" -test.run='^$' -test.bench="$bench" -test.benchtime="$benchtime" -test.timeout=0 \
 				>>"$out/gate-${store%:*}.txt"
 		done
+		grep -q '^Benchmark' "$out/gate-on.txt" || { echo "run.sh: no benchmark matches --bench $bench" >&2; exit 2; }
 	done
 	step "benchstat: off is client-go's store, on is the store without reader locks; p is Mann-Whitney's"
 	cd "$out"
