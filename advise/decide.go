@@ -74,6 +74,9 @@ func (e Evidence) reason() Reason {
 // Question is what is asked of the table.
 type Question struct {
 	Load Load
+	// Asked is the part of Load that does not come from Run: what flags and a trace say. The run
+	// answers for each component with this over the heaviest load that it measured of that one.
+	Asked Load
 	// Run is a run whose measurements come before the rules; nil if there is none.
 	Run *Run
 	// Trace is the file of a trace that the load comes from; "" if there is none.

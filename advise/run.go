@@ -115,21 +115,26 @@ func (l Load) reading(w load.Workload, g load.Group) Load {
 func (r *Run) Load() Load {
 	var out Load
 	for _, c := range load.Components() {
-		of := r.of(c)
-		slices.SortStableFunc(of, func(a, b measurement) int {
-			for _, d := range []Dimension{Readers, Workers, Objects, Delayed, Writes} {
-				if order := cmp.Compare(b.load.Numbers[d], a.load.Numbers[d]); order != 0 {
-					return order
-				}
-			}
-			return 0
-		})
-		if len(of) > 0 {
-			out = out.Over(of[0].load) // the store's numbers before the informer's
-		}
+		out = out.Over(r.heaviest(c)) // the store's numbers before the informer's
 	}
 	out.From = []string{r.Dir + ": the heaviest of its workloads"}
 	return out
+}
+
+// heaviest is the load of one component; the zero Load if the run measured none of it.
+func (r *Run) heaviest(c contract.Component) Load {
+	of := r.of(c)
+	if len(of) == 0 {
+		return Load{}
+	}
+	return slices.MinFunc(of, func(a, b measurement) int { // the first of those that are alike
+		for _, d := range []Dimension{Readers, Workers, Objects, Delayed, Writes} {
+			if order := cmp.Compare(b.load.Numbers[d], a.load.Numbers[d]); order != 0 {
+				return order
+			}
+		}
+		return 0
+	}).load
 }
 
 // near returns what the run measured of a component nearest to a load: the workloads with the
@@ -205,9 +210,9 @@ func (own Load) asHeavy(l Load) bool {
 // proves nothing. notes say why, and run has the commands that measure the load if the run is
 // about another one.
 func (r *Run) advise(c contract.Component, q Question) (a *Advice, notes, run []string) {
-	near, why := r.near(c, q.Load)
+	near, why := r.near(c, q.Asked.Over(r.heaviest(c)))
 	if why != "" {
-		return nil, []string{fmt.Sprintf("The run is about another load (%s).", why)}, commands(c, q)
+		return nil, []string{fmt.Sprintf("The run did not measure this load (%s).", why)}, commands(c, q)
 	}
 	var groups []compare.Group
 	for _, m := range near {
@@ -216,6 +221,9 @@ func (r *Run) advise(c contract.Component, q Question) (a *Advice, notes, run []
 	answer, compared := r.answer(c, groups)
 	if !compared {
 		return nil, nil, nil // nothing was compared
+	}
+	for _, w := range compare.Taints(r.record) {
+		notes = append(notes, "The run: "+w+".")
 	}
 	if answer.Rejected != "" && known(c, answer.Rejected) {
 		notes = append(notes, fmt.Sprintf("%s gains more in the run and is left out: it waives %s that the reference keeps.",

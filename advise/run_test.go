@@ -64,6 +64,35 @@ func TestRunComesBeforeTheRules(t *testing.T) {
 	}
 }
 
+// A run of several components answers for each with the load that it measured of that one: its
+// numbers differ from the store's.
+func TestRunOfSeveralComponents(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(root, "results", "quick")
+	kept, err := record.ReadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := OfRun(dir, kept)
+	for _, a := range Rules().Advise(Question{Load: r.Load(), Run: r}) {
+		if a.Rule != "" || len(a.Because) != 1 || a.Because[0].Record != dir {
+			t.Errorf("%s: the run does not answer: %+v", a.Component, a)
+		}
+	}
+}
+
+// A run that was made slow on purpose says so.
+func TestRunThatIsTainted(t *testing.T) {
+	t.Parallel()
+	planted := runOf(12, recordtest.Impl{Name: "clientgo", NsPerOp: 100}, recordtest.Impl{Name: "lockfree", NsPerOp: 50})
+	planted.Settings.Plant = &record.Plant{Impl: "clientgo", Share: 0.5}
+	r := OfRun("results/mine", planted)
+	a := adviceOf(t, contract.ComponentStore, Question{Load: r.Load(), Run: r})
+	if !strings.Contains(strings.Join(a.Notes, " "), "The run: planted: the store clientgo is 50% slower") {
+		t.Errorf("%+v", a)
+	}
+}
+
 // The rules speak where the run measured another load, or proves nothing.
 func TestRunOfAnotherLoad(t *testing.T) {
 	t.Parallel()
@@ -76,7 +105,7 @@ func TestRunOfAnotherLoad(t *testing.T) {
 		{Load{}.With(Readers, 80), "80 goroutines read: the run measured 10"},
 		{Load{Reads: ReadIndex}.With(Matches, 2_000), "by-index: the run has none"},
 	} {
-		a := adviceOf(t, contract.ComponentStore, Question{Load: c.flags.Over(quick.Load()), Run: quick})
+		a := adviceOf(t, contract.ComponentStore, Question{Load: c.flags.Over(quick.Load()), Asked: c.flags, Run: quick})
 		if a.Use != "lockfree" || a.Rule == "" || !strings.Contains(strings.Join(a.Notes, " "), c.note) || len(a.Commands) == 0 {
 			t.Errorf("%s: %+v", c.note, a)
 		}
@@ -149,7 +178,8 @@ func TestKeptRunAnswersForItsOwnLoad(t *testing.T) {
 	}
 	r := OfRun(dir, kept)
 	for readers, gains := range map[float64]bool{0: false, 80: true} {
-		a := adviceOf(t, contract.ComponentStore, Question{Load: Load{}.With(Readers, readers).Over(r.Load()), Run: r})
+		asked := Load{}.With(Readers, readers)
+		a := adviceOf(t, contract.ComponentStore, Question{Load: asked.Over(r.Load()), Asked: asked, Run: r})
 		if a.Rule != "" || len(a.Because) != 1 {
 			t.Fatalf("%g readers: the run does not answer: %+v", readers, a)
 		}

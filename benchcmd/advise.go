@@ -130,6 +130,7 @@ func (a *adviceFlags) question(args []string) (advise.Question, error) {
 		}
 		q.Trace, q.Load = a.trace, q.Load.Over(advise.OfTrace(a.trace, trace))
 	}
+	q.Asked = q.Load
 	if len(args) > 0 {
 		r, err := record.ReadRun(args[0])
 		if err != nil {

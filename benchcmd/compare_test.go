@@ -55,6 +55,7 @@ func TestCompareExitCodes(t *testing.T) {
 		{"an implementation is broken in head", []string{base, aRun(t, 2, 12, 100, withABrokenStore), "--gate", "store/*/mine/ns/op <= +5%"}, exitBroken, []string{"regression: store/mine", "STORE-7"}},
 		{"two files", []string{write(t, "a.txt", strings.Repeat("BenchmarkX 1 100 ns/op\n", 6)), write(t, "b.txt", strings.Repeat("BenchmarkX 1 200 ns/op\n", 6))}, exitBroken, []string{"2x", "no A/A"}},
 		{"two files of a unit that says no direction", []string{write(t, "a.txt", widgets), write(t, "b.txt", widgets)}, exitInconclusive, []string{"nothing was judged", "Unit widgets better=higher"}},
+		{"a benchmark that head lacks", []string{write(t, "a.txt", strings.Repeat("BenchmarkX 1 100 ns/op\nBenchmarkY 1 100 ns/op\n", 6)), write(t, "b.txt", strings.Repeat("BenchmarkX 1 100 ns/op\n", 6)+"panic: in Y\nFAIL\n")}, exitInconclusive, []string{"inconclusive: 1 of 2 hold", "left out: Y/ns/op (only in"}},
 		{"a gate gives it one", []string{write(t, "a.txt", widgets), write(t, "b.txt", widgets), "--gate", "* <= +5%"}, 0, []string{"pass: 1 of 1 hold"}},
 	} {
 		code, out, errOut := benchrun(t, append([]string{"compare"}, c.args...)...)

@@ -14,8 +14,8 @@ import (
 type Answer struct {
 	Component string
 	Reference string
-	// Use is the implementation that gains most by what is proved; the reference where none
-	// gains anything.
+	// Use is the implementation that gains most by what is proved, or one that gains on that one
+	// where both are compared directly; the reference where none gains anything.
 	Use string
 	// Concerns are what Use gains and loses, those that differ most first. There are none if
 	// Use is the reference.
@@ -25,9 +25,9 @@ type Answer struct {
 	// Inconclusive of Judged comparisons of Use have no verdict. If Use is the reference,
 	// they are those of all the others.
 	Inconclusive, Judged int
-	// Level are other implementations that gain something by what is proved, and that Use gains
-	// nothing on: compared with Use directly, what they are proved to lose outweighs nothing that
-	// they are proved to gain. Those that gain most come first.
+	// Level are others that also gain on the reference, and that the run does not tell apart from
+	// Use: compared with it directly, they gain no less than they lose, by what is proved. Those
+	// that gain most on the reference come first.
 	Level []string
 	// Rejected is an implementation that gains more and is not recommended, because it waives
 	// clauses of the contract that the reference keeps; "" if there is none.
@@ -80,24 +80,24 @@ func Answers(r *record.Run, groups []Group) []Answer {
 		reference := referenceIn(r, groups, component)
 		a := Answer{Component: component, Reference: reference.Name, Use: reference.Name, Judged: len(all), Inconclusive: withVerdict(all, stats.Inconclusive)}
 		slices.SortStableFunc(impls, func(x, y string) int { return cmp.Compare(gain(of[y]), gain(of[x])) })
-		var candidates []string // beside the one to use
+		var candidates []string // those that may be used
 		for _, impl := range impls {
 			if gain(of[impl]) <= 0 {
 				break
 			}
 			if waived := waivedBeyond(r, component, impl, reference); len(waived) > 0 {
-				if a.Rejected == "" && a.Use == a.Reference {
+				if a.Rejected == "" && len(candidates) == 0 {
 					a.Rejected, a.Waived = impl, waived
 				}
 				continue
 			}
-			if a.Use == a.Reference {
-				a.use(impl, of[impl])
-				continue
-			}
 			candidates = append(candidates, impl)
 		}
-		a.Level = level(r, groups, component, of[a.Use], candidates)
+		if len(candidates) > 0 {
+			best, level := duel(r, groups, component, of, candidates)
+			a.use(best, of[best])
+			a.Level = level
+		}
 		out = append(out, a)
 	}
 	return out
@@ -114,33 +114,52 @@ func (a *Answer) use(impl string, own []*Comparison) {
 	slices.SortStableFunc(a.Worse, func(x, y *Comparison) int { return cmp.Compare(proved(x), proved(y)) })
 }
 
-// level are the candidates that gain no less than they lose in direct comparisons with the
-// implementation to use, whose comparisons with the reference are own.
-func level(r *record.Run, groups []Group, component string, own []*Comparison, candidates []string) (out []string) {
-	if len(candidates) == 0 {
-		return nil
+// duel compares the candidates directly, from the one that gains most on the reference. One that
+// gains on it takes its place, and must stand against the others, but not again against a former
+// one: ratios of some 1,000 times and more count alike against the reference, and not directly. level
+// are those that the last comparison does not tell apart from best.
+func duel(r *record.Run, groups []Group, component string, of map[string][]*Comparison, candidates []string) (best string, level []string) {
+	best = candidates[0]
+	beaten := map[string]bool{}
+	for len(candidates) > 1 {
+		beaten[best] = true
+		gains := direct(r, groups, component, best, of[best])
+		level = slices.DeleteFunc(slices.Clone(candidates), func(impl string) bool {
+			g, compared := gains[impl]
+			return !compared || g < 0
+		})
+		next := slices.MaxFunc(candidates, func(x, y string) int { return cmp.Compare(gains[x], gains[y]) })
+		if gains[next] <= 0 || beaten[next] {
+			break
+		}
+		best = next
 	}
-	direct, err := WithinAgainst(r, groups, component, own[0].Name.Impl)
+	return best, level
+}
+
+// direct is what each implementation gains on one, whose comparisons with the reference are own, in
+// the same rows.
+func direct(r *record.Run, groups []Group, component, one string, own []*Comparison) map[string]float64 {
+	against, err := WithinAgainst(r, groups, component, one)
 	if err != nil {
 		return nil // it was measured
 	}
-	weighed := map[Name]bool{} // under the name of the implementation to use
+	weighed := map[Name]bool{}
 	for _, c := range own {
 		weighed[c.Name] = true
 	}
 	of := map[string][]*Comparison{}
-	for _, c := range Judged(direct) {
+	for _, c := range Judged(against) {
 		name := c.Name
-		if name.Impl = own[0].Name.Impl; weighed[name] {
+		if name.Impl = one; weighed[name] {
 			of[c.Name.Impl] = append(of[c.Name.Impl], c)
 		}
 	}
-	for _, impl := range candidates {
-		if len(of[impl]) > 0 && gain(of[impl]) >= 0 {
-			out = append(out, impl)
-		}
+	gains := map[string]float64{}
+	for impl, rows := range of {
+		gains[impl] = gain(rows)
 	}
-	return out
+	return gains
 }
 
 func componentsOf(groups []Group) (out []string) {

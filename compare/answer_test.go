@@ -49,14 +49,29 @@ func TestAnswerIsTheProvedBest(t *testing.T) {
 	}
 }
 
-// Others that a direct comparison does not prove to lose are level with the one to use: those that
-// take the same time, and not those that take longer.
+// Ratios of more than 1,000 count alike against the reference. A direct comparison tells those apart
+// that have them.
+func TestAnswerComparesCandidatesDirectly(t *testing.T) {
+	t.Parallel()
+	r := sampleRun(12, 1, recordtest.Impl{Name: "reference", NsPerOp: 1e6}, recordtest.Impl{Name: "small", NsPerOp: 100}, recordtest.Impl{Name: "fast", NsPerOp: 25})
+	for i := range r.Forks {
+		if f := &r.Forks[i]; f.Cell.Impl == "small" {
+			f.Process[metrics.HeapPerObject] *= 0.9
+		}
+	}
+	if a := answerOf(t, r); a.Use != "fast" || len(a.Level) > 0 {
+		t.Errorf("%s is recommended, not told apart %q; want fast alone", a.Use, a.Level)
+	}
+}
+
+// Others that a direct comparison does not prove to lose are not told apart from the one to use:
+// those that take the same time, and not those that take longer.
 func TestAnswerNamesWhatIsLevel(t *testing.T) {
 	t.Parallel()
 	impls := []recordtest.Impl{{Name: "reference", NsPerOp: 100}, {Name: "one", NsPerOp: 50}, {Name: "two", NsPerOp: 50}, {Name: "slower", NsPerOp: 70}}
 	a := answerOf(t, sampleRun(12, 1, impls...))
 	if want := map[string]string{"one": "two", "two": "one"}[a.Use]; want == "" || !slices.Equal(a.Level, []string{want}) {
-		t.Errorf("%s is recommended, level with it %q; want one of two that are alike, and the other", a.Use, a.Level)
+		t.Errorf("%s is recommended, not told apart %q; want one of two that are alike, and the other", a.Use, a.Level)
 	}
 	r := sampleRun(12, 1, impls...)
 	for i := range r.Forks {
@@ -65,7 +80,7 @@ func TestAnswerNamesWhatIsLevel(t *testing.T) {
 		}
 	}
 	if a := answerOf(t, r); a.Use != "one" || len(a.Level) > 0 {
-		t.Errorf("%s is recommended, level with it %q; want one alone, which is proved to keep less", a.Use, a.Level)
+		t.Errorf("%s is recommended, not told apart %q; want one alone, which is proved to keep less", a.Use, a.Level)
 	}
 	for i := range r.Impls {
 		if r.Impls[i].Name == "one" {

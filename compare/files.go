@@ -15,7 +15,7 @@ import (
 // Files compares two files in the Go benchmark format, as printed by go test -bench and
 // read by benchstat: the values of each benchmark and unit in base against those in head.
 // A unit is judged if its name, or a Unit line of a file, says which way it is better; a
-// warning names the others. Such files have no A/A pair, so the machine's noise floor is not
+// warning names the others. A number that head lacks is inconclusive: its benchmark may have failed. Such files have no A/A pair, so the machine's noise floor is not
 // known, and the result says so. The error names the file, and the line where there is one.
 func Files(base, head string, rule stats.Rule) (*Result, error) {
 	b, err := readBenchmarks(base)
@@ -40,6 +40,7 @@ func Files(base, head string, rule stats.Rule) (*Result, error) {
 		other, ok := h.values[name]
 		if !ok {
 			out.Left = append(out.Left, name.String()+" (only in "+base+")")
+			out.missing = append(out.missing, &Comparison{Name: name, judged: direction(name.Metric, b, h) != metrics.Neither})
 			continue
 		}
 		c := newComparison(name, sample{values: b.values[name]}, sample{values: other}, -1, 0)

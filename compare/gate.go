@@ -195,7 +195,7 @@ func (r *Result) Judge(gates []Gate) error {
 	for _, g := range gates {
 		before := len(absent)
 		for _, c := range r.missing {
-			if g.matches(c) {
+			if g.matches(c) && !(c.instead && slices.ContainsFunc(r.Comparisons, func(o *Comparison) bool { return o.Name == c.Name && g.matches(o) })) {
 				absent = append(absent, unknown(c, g.Text))
 			}
 		}
@@ -221,7 +221,7 @@ func (r *Result) Judge(gates []Gate) error {
 	}
 	if len(gates) == 0 {
 		for _, c := range r.missing {
-			if c.judged {
+			if c.judged && !c.instead {
 				r.Gates = append(r.Gates, unknown(c, ""))
 			}
 		}
@@ -266,7 +266,15 @@ func (g Gate) bounds(all []*Comparison) (out []*Comparison, wrong error) {
 
 // unknown is the result for a number that head does not have.
 func unknown(c *Comparison, gate string) GateResult {
-	return GateResult{Gate: gate, Name: c.Name.String(), Outcome: Undetermined, Detail: "head has no value: see its warnings"}
+	return GateResult{Gate: gate, Name: c.Name.String(), Outcome: Undetermined, Detail: c.lacks()}
+}
+
+// lacks says why head has no number of a comparison.
+func (c *Comparison) lacks() string {
+	if c.instead {
+		return "head did too few operations for this percentile, and a lower one is judged: name that one"
+	}
+	return "head has no value: see its warnings, or whether it failed"
 }
 
 func notWorse(c *Comparison) GateResult {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,38 @@ func TestAGateOnP99MeansTheJudgedOne(t *testing.T) {
 		if !strings.HasSuffix(g.Name, usual) {
 			t.Errorf("%s is not judged", g.Name)
 		}
+	}
+}
+
+// Where a slower head does too few operations for the percentile that base judged, a lower one is
+// judged. A gate that means the higher one must not pass on other series alone.
+func TestAGateOnAPercentileOfTooFewOperations(t *testing.T) {
+	t.Parallel()
+	p99, p90 := metrics.Percentile(metrics.Delay, 99), metrics.Percentile(metrics.Delay, 90)
+	run := func(seed uint64, operations float64) *record.Run {
+		r := sampleRun(12, seed, recordtest.Impl{Name: "reference", NsPerOp: 100}, recordtest.Impl{Name: "mine", NsPerOp: 100})
+		for _, fork := range r.Forks {
+			for _, s := range fork.Series {
+				if _, has := s.Values[p99]; has && fork.Cell.Impl == "mine" {
+					s.Values[metrics.Number(metrics.Delay)], s.Values[p90] = operations, s.Values[p99]/2
+				}
+			}
+		}
+		return r
+	}
+	base, head := run(1, 520), run(2, 499)
+	if r := judged(t, base, head, "store/*/p99 <= +50%"); r.Outcome() != Undetermined || !slices.ContainsFunc(r.Gates, func(g GateResult) bool {
+		return strings.HasSuffix(g.Name, "/mine/"+p99) && strings.Contains(g.Detail, "too few operations")
+	}) {
+		t.Errorf("%s, %+v", r.Outcome(), r.Gates)
+	}
+	for _, gate := range []string{"store/*/mine/p90 <= +50%", "store/*/mine/" + p99 + " <= +50%"} { // as they are named in full
+		if r := judged(t, base, head, gate); r.Outcome() != Pass || len(r.Gates) != 1 {
+			t.Errorf("%s: %s, %+v", gate, r.Outcome(), r.Gates)
+		}
+	}
+	if r := judged(t, base, head); r.Outcome() != Pass {
+		t.Errorf("without gates: %s, %+v", r.Outcome(), r.Gates)
 	}
 }
 

@@ -91,14 +91,17 @@ func TestRunsCompareRatiosToTheReference(t *testing.T) {
 		}
 	}
 	// A reference that was slowed down on purpose is no control.
-	head.Settings.Plant = &record.Plant{Impl: "reference", Share: 0.1}
-	if r, err = Runs(base, head, false); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range r.Comparisons {
-		if c.Ratio != nil && c.Ratio.Paired {
-			t.Errorf("%s is compared by ratios to a reference that is another", c.Name)
+	for _, side := range []*record.Run{base, head} {
+		side.Settings.Plant = &record.Plant{Impl: "reference", Share: 0.1}
+		if r, err = Runs(base, head, false); err != nil {
+			t.Fatal(err)
 		}
+		for _, c := range r.Comparisons {
+			if c.Ratio != nil && c.Ratio.Paired {
+				t.Errorf("%s is compared by ratios to a reference that is another", c.Name)
+			}
+		}
+		side.Settings.Plant = nil
 	}
 }
 

@@ -100,7 +100,7 @@ func Runs(base, head *record.Run, force bool) (*Result, error) {
 			continue
 		}
 		for _, m := range missing {
-			if m.judged {
+			if m.judged && !m.instead {
 				out.Left = append(out.Left, m.Name.String()+" (only in "+base.Name+")")
 			}
 		}
@@ -208,7 +208,7 @@ func otherPartners(base, head *record.Run) (out []string) {
 // is none.
 func control(base, head *record.Run, c record.Cell) (*record.Cell, error) {
 	reference := referenceOf(base, string(c.Component))
-	if head.Planted(c.Component, reference.Name) {
+	if base.Planted(c.Component, reference.Name) || head.Planted(c.Component, reference.Name) {
 		return nil, fmt.Errorf("no control: the reference %s is slowed down on purpose", reference.Name)
 	}
 	for _, module := range slices.Sorted(maps.Keys(base.Environment.Modules)) {
@@ -253,6 +253,9 @@ func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out
 			if len(h.values) == 0 {
 				missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: metrics.JudgedIn(metric, forks)})
 				continue
+			}
+			if metrics.JudgedIn(metric, ValuesOf(base, cell, series)) && !metrics.JudgedIn(metric, forks) {
+				missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: true, instead: true})
 			}
 			floor, drifts := -1.0, []string(nil)
 			widen := func(f float64, w []string) { floor, drifts = max(floor, f), append(drifts, w...) }

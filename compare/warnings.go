@@ -11,9 +11,18 @@ import (
 
 // RunWarnings returns the warnings that taint every number of a run.
 func RunWarnings(r *record.Run) []string {
+	return slices.Concat(Taints(r), r.Environment.Warnings())
+}
+
+// Taints are the RunWarnings that come from the run itself, not from the machine.
+func Taints(r *record.Run) []string {
 	var out []string
 	if !r.Complete {
-		out = append(out, fmt.Sprintf("interrupted: %d forks were measured; benchrun run --resume with its folder goes on", len(r.Forks)))
+		next := "benchrun run --resume with its folder goes on"
+		if r.Settings.Pair {
+			next = "a pair cannot be resumed: measure it again"
+		}
+		out = append(out, fmt.Sprintf("interrupted: %d forks were measured; %s", len(r.Forks), next))
 	}
 	if s := r.Settings.Shard; s != nil {
 		out = append(out, fmt.Sprintf("shard %s of a run: it has a part of the forks; benchrun merge joins the shards", s))
@@ -29,7 +38,7 @@ func RunWarnings(r *record.Run) []string {
 			out = append(out, fmt.Sprintf("a check failed: %s: %s", c.Name, c.Detail))
 		}
 	}
-	return slices.Concat(out, r.Warnings, r.Environment.Warnings())
+	return slices.Concat(out, r.Warnings)
 }
 
 var anyNumber = regexp.MustCompile(`\d+(\.\d+)?`)

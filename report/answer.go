@@ -70,12 +70,12 @@ func (to Terminal) gains(a compare.Answer) string {
 	}
 }
 
-// levelWith names the others that are level, "" if there are none.
+// levelWith names the others that the run does not tell apart, "" if there are none.
 func levelWith(a compare.Answer) string {
 	if len(a.Level) == 0 {
 		return ""
 	}
-	return "level with it: " + strings.Join(a.Level, ", ")
+	return "not told apart from it: " + strings.Join(a.Level, ", ")
 }
 
 // kept says why the reference stays, "" if it does not.

@@ -17,8 +17,8 @@ type Brief struct {
 	// Gains are the concerns in which Use differs most from the reference, each with the
 	// ratio of its numbers to the reference's: "latency 0.5x [0.45, 0.55]".
 	Gains []string
-	// Level names the others that are level with Use (see compare.Answer), "" if there are none:
-	// "level with it: sharded".
+	// Level names the others that the run does not tell apart from Use (see compare.Answer), "" if
+	// there are none: "not told apart from it: sharded".
 	Level string
 	// Price is what Use does worst, "" if nothing is proved worse: "heap-B/object 1.3x [1.2, 1.4]".
 	Price string

@@ -119,10 +119,10 @@ func TestAnswerNamesWhatIsLevel(t *testing.T) {
 		a.Concerns = append(a.Concerns, compare.Weighed{Concern: concern, Ratio: stats.Ratio{Estimate: 0.5, Lo: 0.4, Hi: 0.6}})
 	}
 	for width, want := range map[int]string{
-		120: "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60], memory 0.50x [0.40, 0.60]; level with it: workqueue",
-		80:  "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60]; level with it: workqueue",
-		60:  "   delay 0.50x [0.40, 0.60]; level with it: workqueue",
-		20:  "   delay 0.50x [0.40, 0.60]; level with it: workqueue",
+		120: "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60], memory 0.50x [0.40, 0.60]; not told apart from it: workqueue",
+		80:  "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60]; not told apart from it: workqueue",
+		60:  "   delay 0.50x [0.40, 0.60]; not told apart from it: workqueue",
+		20:  "   delay 0.50x [0.40, 0.60]; not told apart from it: workqueue",
 	} {
 		if _, got, _ := strings.Cut(Terminal{Width: width}.answer(a), "\n"); got != want {
 			t.Errorf("in %d columns: %q, want %q", width, got, want)

@@ -175,7 +175,7 @@ const mostNamed = 3
 // summary is the outcome in one line. It names the first regressions, as many as most.
 func summary(r *compare.Result, most int) string {
 	if len(r.Gates) == 0 {
-		return "inconclusive: no number has a verdict, so nothing was judged; give a gate, such as --gate '* <= +5%'"
+		return "inconclusive: no number has a verdict, so nothing was judged; the warnings say how to give one"
 	}
 	var regressed, open []string
 	for _, g := range r.Gates {
