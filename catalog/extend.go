@@ -82,6 +82,9 @@ func check(there, entries []Entry) error {
 // =, and in lists of globs with commas.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
 
+// secondCopy ends the names of files about the second copy of a reference (record.Cell.FileName).
+const secondCopy = "-aa"
+
 // constructor returns the constructor that e has for a component; it may be nil.
 func (e Entry) constructor(c contract.Component) any {
 	return map[contract.Component]any{
@@ -102,6 +105,9 @@ func (e Entry) Check() error {
 	}
 	if !nameForm.MatchString(e.Name) {
 		wrong("%q is no name: want up to 64 letters, digits, and . _ + -, with a letter or digit first", e.Name)
+	}
+	if strings.HasSuffix(e.Name, secondCopy) {
+		wrong("%q ends in %s, as the files of a reference's second copy do: choose another", e.Name, secondCopy)
 	}
 	for _, line := range []struct{ what, text, example string }{
 		{"description", e.Description, `catalog.Description("one RWMutex over a radix tree: ByIndex without allocations")`},

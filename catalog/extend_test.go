@@ -107,6 +107,7 @@ func TestExtendRefuses(t *testing.T) {
 		"two names":           {[]Entry{store("a,b")}, []string{`"a,b" is no name`}},
 		"a sentence":          {[]Entry{store("my store")}, []string{`"my store" is no name`}},
 		"a role":              {[]Entry{store("mine@aa")}, []string{`"mine@aa" is no name`}},
+		"a second copy":       {[]Entry{store("mine-aa")}, []string{`"mine-aa" ends in -aa`}},
 		"an endless name":     {[]Entry{store(strings.Repeat("x", 65))}, []string{"is no name", "up to 64"}},
 		"no description":      {[]Entry{store("mine", Description(" "))}, []string{"store/mine", "description of one line", "catalog.Description("}},
 		"a long description":  {[]Entry{store("mine", Description("one\ntwo"))}, []string{"description of one line"}},

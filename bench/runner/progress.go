@@ -96,6 +96,14 @@ func (p *progress) end(done record.Planned) {
 	}
 }
 
+// skip takes a fork that is not measured out of the time that is left.
+func (p *progress) skip(next record.Planned) {
+	p.total -= p.expected[next.Cell.ID()]
+	if p.bar != nil {
+		p.bar.ChangeMax64(int64(p.total))
+	}
+}
+
 // say prints a text above the bar, or as lines of the log.
 func (p *progress) say(text string) {
 	if p.bar != nil {

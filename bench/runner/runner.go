@@ -142,6 +142,8 @@ func mayGoOn(r *record.Run, here *sysinfo.Environment) error {
 		return err
 	}
 	switch {
+	case r.Environment.CgroupCPUs != here.CgroupCPUs:
+		return fmt.Errorf("the container's limit of CPUs differs: begun with %g, this has %g (0 is none)", r.Environment.CgroupCPUs, here.CgroupCPUs)
 	case r.Environment.Revision != here.Revision:
 		return fmt.Errorf("the code has changed: begun at commit %q, this is %q", r.Environment.Revision, here.Revision)
 	case r.Schema != record.Schema:
@@ -336,10 +338,12 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 		})
 	}
 	given := map[string]bool{} // the cells given up, by ID
+	kept := len(plan) - len(left)
 	var failed []error
-	for i, next := range left {
+	for _, next := range left {
 		id := next.Cell.ID()
 		if given[id] {
+			bar.skip(next.Planned)
 			continue
 		}
 		bar.begin(next.Planned)
@@ -348,10 +352,11 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 			if err := next.keep(measured); err != nil {
 				return err
 			}
+			kept++
 		}
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return fmt.Errorf("%w after %d of %d forks; %s", ErrInterrupted, len(plan)-len(left)+i, len(plan), next.sides[0].goOn("go on with"))
+			return fmt.Errorf("%w after %d of %d forks; %s", ErrInterrupted, kept, len(plan), next.sides[0].goOn("go on with"))
 		case record.DiskFull(err):
 			return err
 		case err != nil:

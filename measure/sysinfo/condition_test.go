@@ -76,6 +76,29 @@ func TestNoteWatchesAsLongAsTicksTell(t *testing.T) {
 	}
 }
 
+// A run that is resumed keeps the conditions that it had, and has none of the pause.
+func TestResumeLeavesThePauseOut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		before, after, here, want uint64 // MB of swap used
+	}{
+		{before: 100, after: 100, here: 900, want: 900}, // others swapped in the pause
+		{before: 100, after: 150, here: 900, want: 850}, // the run had swapped out 50
+		{before: 100, after: 40, here: 900, want: 900},
+		{before: 100, after: 150, here: 20, want: 0},
+		{before: 100, after: 0, here: 30, want: 30}, // killed: nothing was read
+	} {
+		e := Environment{SwapMBBefore: c.before, SwapMBAfter: c.after, StealPercent: 12}
+		e.Resume(&Environment{SwapMBBefore: c.here, before: readCPUTimes()})
+		if e.SwapMBBefore != c.want {
+			t.Errorf("%+v: resumed with %d MB, want %d", c, e.SwapMBBefore, c.want)
+		}
+		if e.Finish(nil); e.StealPercent < 12 {
+			t.Errorf("%g%% was stolen, want the 12%% before it was resumed at least", e.StealPercent)
+		}
+	}
+}
+
 func TestEnvironmentWarnings(t *testing.T) {
 	t.Parallel()
 	quiet := Environment{Cores: 2, Procs: 2, LoadBefore: 1.5, StealPercent: 0.1, OthersMedian: 1, OthersMax: 80, Governor: "performance",

@@ -83,7 +83,8 @@ type Environment struct {
 	SwapMBBefore uint64  `json:"swapMBBefore,omitempty"`
 	SwapMBAfter  uint64  `json:"swapMBAfter,omitempty"`
 
-	before cpuTimes
+	before       cpuTimes
+	stolenBefore float64 // StealPercent of the part before the run was resumed
 }
 
 // MeasuredModules are the modules whose versions a report shows.
@@ -130,10 +131,15 @@ func ReadEnvironment(dir string) Environment {
 	return e
 }
 
-// Resume makes Finish count the stolen CPU time from here on: time stolen since the
-// interrupted run began does not belong to this one.
+// Resume makes Finish count stolen CPU time and swapped memory from here on: what others did since
+// the run was interrupted does not belong to it. What they did before does.
 func (e *Environment) Resume(here *Environment) {
-	e.before = here.before
+	swapped := uint64(0)
+	if e.SwapMBAfter > e.SwapMBBefore {
+		swapped = e.SwapMBAfter - e.SwapMBBefore
+	}
+	e.SwapMBBefore = here.SwapMBBefore - min(swapped, here.SwapMBBefore)
+	e.before, e.stolenBefore = here.before, e.StealPercent
 }
 
 // Finish reads the changing values again, and summarises the conditions of the run's child
@@ -141,7 +147,7 @@ func (e *Environment) Resume(here *Environment) {
 func (e *Environment) Finish(conditions []map[string]float64) {
 	e.LoadAfter, e.MHzAfter, e.SwapMBAfter = loadAverage(), frequencyMHz(), swapUsedMB()
 	if now := readCPUTimes(); now.total > e.before.total {
-		e.StealPercent = 100 * float64(now.stolen-e.before.stolen) / float64(now.total-e.before.total)
+		e.StealPercent = max(e.stolenBefore, 100*float64(now.stolen-e.before.stolen)/float64(now.total-e.before.total))
 	}
 	e.LoadMedian, e.LoadMax = over(conditions, metrics.MachineLoad)
 	e.OthersMedian, e.OthersMax = over(conditions, metrics.OthersCPU)
@@ -245,10 +251,10 @@ func revision(dir string) string {
 		return rev
 	}
 	git := func(args ...string) (string, error) {
-		for {
+		for tries := 3; ; tries-- {
 			out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).Output()
 			// Ctrl-C ends git too, and without the revision the run could not be resumed.
-			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Exited() {
+			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Exited() || tries == 1 {
 				return strings.TrimSpace(string(out)), err
 			}
 		}
