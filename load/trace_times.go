@@ -55,14 +55,54 @@ func (t *Trace) Times(n int) (*Trace, error) {
 	if n < 1 || each > 0 && n > MostTimesEvents/each {
 		return nil, fmt.Errorf("%d times its %d objects and events: use 1 to %d times", n, each, max(1, MostTimesEvents/max(1, each)))
 	}
-	var err error
+	var shared string
 	for _, separator := range []string{"-", "-copy-"} {
-		out := t.times(n, separator)
-		if err = out.Validate(); err == nil {
-			return out, nil
+		if shared = t.sharedName(n, separator); shared == "" {
+			out := t.times(n, separator)
+			return out, out.Validate()
 		}
 	}
-	return nil, fmt.Errorf("%d copies would share names, because names of the trace end like those of copies, in -2 and in -copy-2: %w", n, err)
+	return nil, fmt.Errorf("%d copies would share names, because names of the trace end like those of copies, in -2 and in -copy-2, such as %s", n, shared)
+}
+
+// sharedName is a name of the trace that a copy would have too, "" if there is none. Objects of two
+// copies would then be in one namespace or on one node, or be one object.
+func (t *Trace) sharedName(n int, separator string) string {
+	names := map[[2]string]bool{} // kind of name, and name
+	for _, events := range [][]TraceEvent{t.Initial, t.Events} {
+		for _, e := range events {
+			meta := synthetic.Accessor(e.Object)
+			if of := t.Resources[e.Resource]; of.Namespaced {
+				names[[2]string{"namespace", meta.GetNamespace()}] = true
+			} else {
+				names[[2]string{of.Resource, meta.GetName()}] = true
+			}
+			if node := nodeOf(e.Object); node != "" {
+				names[[2]string{"node", node}] = true
+			}
+		}
+	}
+	for name := range names {
+		for k := 2; k <= n; k++ {
+			if copied := name[1] + separator + strconv.Itoa(k); names[[2]string{name[0], copied}] {
+				return copied
+			}
+		}
+	}
+	return ""
+}
+
+// nodeOf is the node of a pod, "" without one.
+func nodeOf(obj runtime.Object) string {
+	switch o := obj.(type) {
+	case *corev1.Pod:
+		return o.Spec.NodeName
+	case *unstructured.Unstructured:
+		spec, _ := o.Object["spec"].(map[string]any)
+		node, _ := spec["nodeName"].(string)
+		return node
+	}
+	return ""
 }
 
 // times makes the copies without a check. Copies meet if the trace has names that differ by a
@@ -114,15 +154,12 @@ func (e TraceEvent) copied(of TraceResource, k int, separator string) TraceEvent
 	if uid := meta.GetUID(); uid != "" {
 		meta.SetUID(uid + types.UID(suffix))
 	}
-	switch o := obj.(type) {
-	case *corev1.Pod:
-		if o.Spec.NodeName != "" {
-			o.Spec.NodeName += suffix
-		}
-	case *unstructured.Unstructured:
-		spec, _ := o.Object["spec"].(map[string]any)
-		if node, _ := spec["nodeName"].(string); node != "" {
-			spec = maps.Clone(spec)
+	if node := nodeOf(obj); node != "" {
+		switch o := obj.(type) {
+		case *corev1.Pod:
+			o.Spec.NodeName = node + suffix
+		case *unstructured.Unstructured:
+			spec := maps.Clone(o.Object["spec"].(map[string]any))
 			spec["nodeName"] = node + suffix
 			o.Object["spec"] = spec
 		}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -112,10 +111,10 @@ func TestTimesOfARecording(t *testing.T) {
 func TestTimesOfNamesThatEndInNumbers(t *testing.T) {
 	t.Parallel()
 	one := &Trace{TraceHeader: TraceHeader{Source: "a test", Compress: 1, Resources: []TraceResource{podsResource, {Version: "v1", Resource: "nodes", Kind: "Node"}}}}
-	for i, key := range []string{"team/p", "team-2/p"} {
-		ns, name, _ := strings.Cut(key, "/")
-		one.Initial = append(one.Initial, TraceEvent{Type: watch.Added, Key: key, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, ResourceVersion: strconv.Itoa(i + 1)}}})
+	pod := func(ns, name, version, node string) TraceEvent {
+		return TraceEvent{Type: watch.Added, Key: ns + "/" + name, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, ResourceVersion: version}, Spec: corev1.PodSpec{NodeName: node}}}
 	}
+	one.Initial = []TraceEvent{pod("team", "p", "1", ""), pod("team-2", "p", "2", "")}
 	got, err := one.Times(2)
 	if err != nil {
 		t.Fatal(err)
@@ -127,9 +126,23 @@ func TestTimesOfNamesThatEndInNumbers(t *testing.T) {
 	if want := map[string]bool{"team/p": true, "team-2/p": true, "team-copy-2/p": true, "team-2-copy-2/p": true}; !maps.Equal(keys, want) {
 		t.Errorf("the copies have %v, want %v", keys, want)
 	}
-	for _, key := range []string{"team-copy-2/p"} {
-		one.Initial = append(one.Initial, TraceEvent{Type: watch.Added, Key: key, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-copy-2", Name: "p", ResourceVersion: "3"}}})
+	// Also where no object has the name of another: a namespace and a node must not hold objects of
+	// two copies.
+	for what, initial := range map[string][]TraceEvent{
+		"namespaces": {pod("team", "p", "1", ""), pod("team-2", "q", "2", "")},
+		"nodes":      {pod("one", "p", "1", "n"), pod("other", "p", "2", "n-2")},
+	} {
+		apart := &Trace{TraceHeader: one.TraceHeader, Initial: initial}
+		got, err := apart.Times(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied := got.Initial[1].Object.(*corev1.Pod) // the first object's
+		if at := copied.Namespace + copied.Spec.NodeName; !strings.Contains(at, "-copy-2") {
+			t.Errorf("%s: the copy of the first pod lies in %s", what, at)
+		}
 	}
+	one.Initial = append(one.Initial, pod("team-copy-2", "p", "3", ""))
 	if _, err := one.Times(2); err == nil || !strings.Contains(err.Error(), "-copy-2") {
 		t.Errorf("copies that meet whatever their suffix: %v", err)
 	}

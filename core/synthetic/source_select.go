@@ -142,6 +142,8 @@ func (c change) seenBy(selected func(runtime.Object) bool) (e watch.Event, seen 
 		return c.event, true
 	case is:
 		return watch.Event{Type: watch.Added, Object: c.event.Object}, true
+	case was && c.after == nil: // the event of every watch, so that it is encoded once
+		return c.event, true
 	case was:
 		return watch.Event{Type: watch.Deleted, Object: withVersion(c.before, VersionOf(c.event.Object))}, true
 	default:

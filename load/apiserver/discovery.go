@@ -101,7 +101,7 @@ func (s *Server) group(group string) runtime.Object {
 	if group == "" || len(versions) == 0 {
 		return nil
 	}
-	slices.Sort(versions)
+	slices.SortFunc(versions, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
 	g := &metav1.APIGroup{Name: group}
 	g.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "APIGroup"})
 	for _, v := range versions {

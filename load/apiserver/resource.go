@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"sync/atomic"
 
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,19 +27,21 @@ type resource struct {
 	watches      atomic.Int64 // open now
 }
 
-// clusterScoped are Kubernetes' own kinds without a namespace, of the groups that programs
-// use informers for. Options.ClusterScoped adds others.
-var clusterScoped = map[schema.GroupKind]bool{
-	corev1.SchemeGroupVersion.WithKind("Node").GroupKind():                true,
-	corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind():           true,
-	corev1.SchemeGroupVersion.WithKind("PersistentVolume").GroupKind():    true,
-	rbacv1.SchemeGroupVersion.WithKind("ClusterRole").GroupKind():         true,
-	rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding").GroupKind():  true,
-	schedulingv1.SchemeGroupVersion.WithKind("PriorityClass").GroupKind(): true,
-	storagev1.SchemeGroupVersion.WithKind("StorageClass").GroupKind():     true,
-	storagev1.SchemeGroupVersion.WithKind("CSINode").GroupKind():          true,
-	storagev1.SchemeGroupVersion.WithKind("CSIDriver").GroupKind():        true,
-	storagev1.SchemeGroupVersion.WithKind("VolumeAttachment").GroupKind(): true,
+// clusterScoped are Kubernetes' own kinds without a namespace that a clientset can list, by group.
+// Options.ClusterScoped adds others.
+var clusterScoped = map[string][]string{
+	"":                             {"ComponentStatus", "Namespace", "Node", "PersistentVolume"},
+	"admissionregistration.k8s.io": {"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration"},
+	"certificates.k8s.io":          {"CertificateSigningRequest", "ClusterTrustBundle"},
+	"flowcontrol.apiserver.k8s.io": {"FlowSchema", "PriorityLevelConfiguration"},
+	"internal.apiserver.k8s.io":    {"StorageVersion"},
+	"networking.k8s.io":            {"IPAddress", "IngressClass", "ServiceCIDR"},
+	"node.k8s.io":                  {"RuntimeClass"},
+	"rbac.authorization.k8s.io":    {"ClusterRole", "ClusterRoleBinding"},
+	"resource.k8s.io":              {"DeviceClass", "DeviceTaintRule", "ResourcePoolStatusRequest", "ResourceSlice"},
+	"scheduling.k8s.io":            {"PriorityClass"},
+	"storage.k8s.io":               {"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"},
+	"storagemigration.k8s.io":      {"StorageVersionMigration"},
 }
 
 func newResource(gvr schema.GroupVersionResource, source *synthetic.Source, o *Options) (*resource, error) {
@@ -82,7 +81,7 @@ func newResource(gvr schema.GroupVersionResource, source *synthetic.Source, o *O
 	own, known := o.ClusterScoped[gvr]
 	r.namespaced = !own
 	if !known {
-		r.namespaced = !clusterScoped[r.gvk.GroupKind()]
+		r.namespaced = !slices.Contains(clusterScoped[gvr.Group], r.gvk.Kind)
 	}
 	return r, nil
 }

@@ -154,7 +154,9 @@ func (s *Server) modify(t target, dry bool, change func(current runtime.Object) 
 		m = accessorOf(next)
 		var written runtime.Object
 		if lastFinalizerGone(was, m) {
-			written, err = r.source.DeleteFrom(t.key(), was.GetResourceVersion())
+			// The answer is what was written; the event has the object as it was.
+			_, err = r.source.DeleteFrom(t.key(), was.GetResourceVersion())
+			written = next
 		} else {
 			written, err = r.source.UpdateFrom(next, was.GetResourceVersion())
 		}

@@ -67,7 +67,7 @@ func Cases() []Case {
 			{Do: "PATCH " + one, Type: merge, Body: `{"metadata":{"finalizers":["example.com/a","example.com/d"]}}`, Code: 422, Has: []string{"no new finalizers can be added", "example.com/d"}},
 			{Do: "PUT " + one, Body: w(`,"resourceVersion":"$rv","finalizers":["example.com/d"]`), Code: 422},
 			{Do: "PATCH " + one, Type: merge, Body: `{"metadata":{"finalizers":["example.com/b"]}}`, Code: 200, Has: []string{"deletionTimestamp"}},
-			{Do: "PATCH " + one, Type: merge, Body: `{"metadata":{"finalizers":null}}`, Code: 200, Has: []string{`"kind":"Widget"`}},
+			{Do: "PATCH " + one, Type: merge, Body: `{"metadata":{"finalizers":null}}`, Code: 200, Has: []string{`"kind":"Widget"`}, Not: []string{"example.com/b"}},
 			gone,
 		}},
 		{"a deletion", []Step{
