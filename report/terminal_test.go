@@ -111,7 +111,8 @@ func TestAnswerIsShort(t *testing.T) {
 	}
 }
 
-// What is level stands in the second line, and is cut off no more than the first concern.
+// What is not told apart stands in the second line. In a narrow terminal it takes the place of the
+// second and the third concern.
 func TestAnswerNamesWhatIsLevel(t *testing.T) {
 	t.Parallel()
 	a := compare.Answer{Component: "queue", Reference: "clientgo", Use: "priority", Level: []string{"workqueue"}}
@@ -120,8 +121,8 @@ func TestAnswerNamesWhatIsLevel(t *testing.T) {
 	}
 	for width, want := range map[int]string{
 		120: "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60], memory 0.50x [0.40, 0.60]; not told apart from it: workqueue",
-		80:  "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60]; not told apart from it: workqueue",
-		60:  "   delay 0.50x [0.40, 0.60]; not told apart from it: workqueue",
+		90:  "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60]; not told apart from it: workqueue",
+		80:  "   delay 0.50x [0.40, 0.60]; not told apart from it: workqueue",
 		20:  "   delay 0.50x [0.40, 0.60]; not told apart from it: workqueue",
 	} {
 		if _, got, _ := strings.Cut(Terminal{Width: width}.answer(a), "\n"); got != want {
