@@ -84,7 +84,7 @@ type Comparison struct {
 	direction metrics.Direction
 	look      int     // see stats.Rule.AtLook
 	judged    bool    // belongs to the family
-	instead   bool    // a percentile that base alone would have judged; another stands in for it
+	replaced  bool    // a percentile that base alone would have judged; another stands in for it
 	controls  bool    // shows what the machine changed between two runs (see control)
 	critical  float64 // the largest p that would be significant, once judged
 }

@@ -195,7 +195,7 @@ func (r *Result) Judge(gates []Gate) error {
 	for _, g := range gates {
 		before := len(absent)
 		for _, c := range r.missing {
-			if g.matches(c) && !(c.instead && slices.ContainsFunc(r.Comparisons, func(o *Comparison) bool { return o.Name == c.Name && g.matches(o) })) {
+			if g.matches(c) && !(c.replaced && slices.ContainsFunc(r.Comparisons, func(o *Comparison) bool { return o.Name == c.Name && g.matches(o) })) {
 				absent = append(absent, unknown(c, g.Text))
 			}
 		}
@@ -221,7 +221,7 @@ func (r *Result) Judge(gates []Gate) error {
 	}
 	if len(gates) == 0 {
 		for _, c := range r.missing {
-			if c.judged && !c.instead {
+			if c.judged && !c.replaced {
 				r.Gates = append(r.Gates, unknown(c, ""))
 			}
 		}
@@ -271,7 +271,7 @@ func unknown(c *Comparison, gate string) GateResult {
 
 // lacks says why head has no number of a comparison.
 func (c *Comparison) lacks() string {
-	if c.instead {
+	if c.replaced {
 		return "head did too few operations for this percentile, and a lower one is judged: name that one"
 	}
 	return "head has no value: see its warnings, or whether it failed"

@@ -100,7 +100,7 @@ func Runs(base, head *record.Run, force bool) (*Result, error) {
 			continue
 		}
 		for _, m := range missing {
-			if m.judged && !m.instead {
+			if m.judged && !m.replaced {
 				out.Left = append(out.Left, m.Name.String()+" (only in "+base.Name+")")
 			}
 		}
@@ -255,7 +255,7 @@ func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out
 				continue
 			}
 			if metrics.JudgedIn(metric, ValuesOf(base, cell, series)) && !metrics.JudgedIn(metric, forks) {
-				missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: true, instead: true})
+				missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: true, replaced: true})
 			}
 			floor, drifts := -1.0, []string(nil)
 			widen := func(f float64, w []string) { floor, drifts = max(floor, f), append(drifts, w...) }

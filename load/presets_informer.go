@@ -152,13 +152,18 @@ func informerStaleness(duration time.Duration, listers ...int) Workload {
 	return Workload{
 		Name: "informer-staleness", Description: "10,000 events a second while goroutines list everything: from when an event was due to when the store shows it (writer), and to when the handler is told (handlers).",
 		Component: contract.ComponentInformer, Objects: informerPods(),
-		Groups: []Group{
-			{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: informerRate},
-			{Name: "handlers", Op: OpHandle, Goroutines: 1},
-			{Name: "listers", Op: OpList, Goroutines: informerListers},
-		},
+		Groups:   informerAtRate(Group{Name: "listers", Op: OpList, Goroutines: informerListers}),
 		Sweep:    Sweep{Vary: "listers.goroutines", Values: listers},
 		Duration: duration, Warmup: informerWarmup,
+	}
+}
+
+// informerAtRate offers events to a handler beside readers.
+func informerAtRate(readers Group) []Group {
+	return []Group{
+		{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: informerRate},
+		{Name: "handlers", Op: OpHandle, Goroutines: 1},
+		readers,
 	}
 }
 
@@ -168,11 +173,7 @@ func informerGetters(duration time.Duration, getters ...int) Workload {
 	return Workload{
 		Name: "informer-getters", Description: "10,000 events a second while workers get 50,000 single keys a second: from when an event was due to when the store shows it (writer), and to when the handler is told (handlers); and what a Get takes.",
 		Component: contract.ComponentInformer, Objects: informerPods(),
-		Groups: []Group{
-			{Name: "writer", Op: OpUpdate, Goroutines: 1, Rate: informerRate},
-			{Name: "handlers", Op: OpHandle, Goroutines: 1},
-			{Name: "getters", Op: OpGet, Goroutines: informerWorkers, Rate: informerGets},
-		},
+		Groups:   informerAtRate(Group{Name: "getters", Op: OpGet, Goroutines: informerWorkers, Rate: informerGets}),
 		Sweep:    Sweep{Vary: "getters.goroutines", Values: getters},
 		Duration: duration, Warmup: informerWarmup,
 	}

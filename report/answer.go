@@ -17,7 +17,7 @@ import (
 const mostConcerns = 3
 
 // writeAnswer writes what a run says for each component: which implementation, what it gains
-// and loses in what differs most, at what price, what is open, and which others are level with it.
+// and loses in what differs most, at what price, what is open, and which others are not told apart.
 // It takes two lines for a component, and two more.
 func writeAnswer(w *writer, r *record.Run, groups []compare.Group, to Terminal) {
 	answers := compare.Answers(r, groups)
@@ -51,7 +51,7 @@ func (to Terminal) answer(a compare.Answer) string {
 	return fmt.Sprintf("%s; %s\n   %s", head, open, to.gains(a))
 }
 
-// gains names what differs most, and then what is level. Where both do not fit the terminal, fewer
+// gains names what differs most, and then what is not told apart. Where both do not fit the terminal, fewer
 // concerns are named, at least one.
 func (to Terminal) gains(a compare.Answer) string {
 	level := levelWith(a)

@@ -27,7 +27,9 @@ func (s *Source) gates(n number, interval bool) (string, error) {
 	folder, rest, _ := strings.Cut(n.name, "/")
 	end := max(0, strings.LastIndexByte(rest, '/'))
 	benchmark, side := rest[:end], strings.TrimPrefix(rest[end:], "/")
-	if side != "on" && (side != "off" || n.to != "") || n.to != "" && n.to != "off" {
+	switch [2]string{side, n.to} {
+	case [2]string{"off"}, [2]string{"on"}, [2]string{"on", "off"}:
+	default:
 		return "", fmt.Errorf("%s/%s: want FOLDER/BENCHMARK/UNIT/off, .../on, or .../on to off", n.preset, n.name)
 	}
 	samples, err := s.samples(folder)

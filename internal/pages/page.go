@@ -129,7 +129,7 @@ func (s *Source) table(text []byte, toRoot string) (string, error) {
 
 // sources are what the numbers of a table come from.
 type sources struct {
-	of              []string // presets, inTurns, and folders of upstream/results
+	names           []string // presets, inTurns, and folders of upstream/results
 	medians, ratios bool
 }
 
@@ -144,8 +144,8 @@ func (of *sources) add(name string) {
 		folder, _, _ := strings.Cut(n.name, "/")
 		source += "/" + folder
 	}
-	if !slices.Contains(of.of, source) {
-		of.of = append(of.of, source)
+	if !slices.Contains(of.names, source) {
+		of.names = append(of.names, source)
 	}
 	if n.to == "" {
 		of.medians = true
@@ -156,8 +156,8 @@ func (of *sources) add(name string) {
 
 // line names the sources.
 func (of *sources) line(toRoot string) string {
-	links := make([]string, len(of.of))
-	for i, source := range of.of {
+	links := make([]string, len(of.names))
+	for i, source := range of.names {
 		folder, ofKit := strings.CutPrefix(source, kit+"/")
 		switch {
 		case source == inTurns:
