@@ -24,7 +24,7 @@ CORE = github.com/informerbench/informerbench/core
 CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./internal/coretest/... ./load/... \
 	$(CORE)/impl/... $(CORE)/indexer $(CORE)/informer/... $(CORE)/queue/... $(CORE)/synthetic))
 
-.PHONY: help build test race degraded explore e2e your-store lint ci-lint gate-test page-types fuzz bench turns verify mutants mechanical healthy faults report selfcheck evidence proofs
+.PHONY: help build test race degraded planted explore e2e your-store lint ci-lint gate-test page-types fuzz bench turns instruments verify mutants mechanical healthy faults report selfcheck evidence proofs
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,11 +44,13 @@ degraded: ## Run the tests of what can be built to take its rare paths all the t
 EXPLORED = ./internal/coretest/stores $(CORE)/impl/lockfree $(CORE)/queue/deltafifo $(CORE)/queue/workqueue
 INTERLEAVINGS = $(GO) test -count=1 -v -timeout=0 -run='^TestExploreInterleavings'
 
-explore: ## Find what the explorer must find, then explore interleavings for EXPLORETIME (1h)
+planted: ## Find the faults that the explorer must find, and print each with its program and schedule
 	$(GO) vet -tags explore $(CORE)/explore ./conformance/linear ./conformance/mutants $(EXPLORED)
 	$(GO) test -count=1 -tags explore $(CORE)/explore
-	$(GO) test -count=1 -tags explore -run='^TestExplore' -skip=Interleavings ./conformance/linear ./conformance/mutants $(EXPLORED)
-	$(GO) test -count=1 -tags explore,degraded -run='^TestExplorePlanted' ./internal/coretest/stores
+	$(GO) test -count=1 -v -tags explore -run='^TestExplore' -skip=Interleavings ./conformance/linear ./conformance/mutants $(EXPLORED)
+	$(GO) test -count=1 -v -tags explore,degraded -run='^TestExplorePlanted' ./internal/coretest/stores
+
+explore: ## Explore interleavings for EXPLORETIME (1h)
 	$(INTERLEAVINGS) -tags explore ./internal/coretest/stores -explore.time=$(EXPLORETIME) -explore.share=0.25
 	$(INTERLEAVINGS) -tags explore,degraded ./internal/coretest/stores -explore.time=$(EXPLORETIME) -explore.share=0.35
 	$(INTERLEAVINGS) -tags explore $(CORE)/impl/lockfree -explore.time=$(EXPLORETIME) -explore.share=0.1
@@ -89,21 +91,26 @@ bench: ## Run go test -bench over the catalog and show it by implementation
 	$(GO) test -run='^$$' -bench=. -count=6 ./bench | tee bench.out
 	$(GO) tool benchstat -col /impl bench.out
 
-# name:package:time of a benchmark. Each process is a sample, since it has its own memory layout
-# and hash seeds.
-INTURNS = store:impl/lockfree:1s queue:queue/workqueue:5s fifo:queue/deltafifo:5s lister:informer:5s
+# $(call processes,FOLDER,LIST,MODULE) runs each NAME:PACKAGE:TIME:BENCHMARKS of the list in six
+# processes, since each has its own memory layout and hash seeds, into results/FOLDER/NAME.txt.
+define processes
+@mkdir -p results/$(1)
+@commit=$$(git describe --always --dirty); for which in $(2); do \
+	set -- $$(echo "$$which" | tr : ' '); \
+	out=results/$(1)/$$1.txt; echo "$$out"; \
+	echo "commit: $$commit" > $$out.new; \
+	for process in 1 2 3 4 5 6; do \
+		$(GO) -C $(3) test -count=1 -timeout=0 -run='^$$' -bench="$$4" -benchtime="$$3" "./$$2" || exit 1; \
+	done >> $$out.new || exit 1; \
+	mv $$out.new $$out; \
+done
+endef
 
 turns: ## Compare store, queue, FIFO and lister with bare structures in turns, into results/in-turns (8 GB, 20 minutes)
-	@mkdir -p results/in-turns
-	@commit=$$(git describe --always --dirty); for which in $(INTURNS); do \
-		set -- $$(echo "$$which" | tr : ' '); \
-		out=results/in-turns/$$1.txt; echo "$$out"; \
-		echo "commit: $$commit" > $$out.new; \
-		for process in 1 2 3 4 5 6; do \
-			$(GO) -C core test -count=1 -timeout=0 -run='^$$' -bench=InTurns -benchtime="$$3" "./$$2" || exit 1; \
-		done >> $$out.new || exit 1; \
-		mv $$out.new $$out; \
-	done
+	$(call processes,in-turns,store:impl/lockfree:1s:InTurns queue:queue/workqueue:5s:InTurns fifo:queue/deltafifo:5s:InTurns lister:informer:5s:InTurns,core)
+
+instruments: ## Measure the test API server and the search for changes over many runs, into results/instruments (3 minutes)
+	$(call processes,instruments,apiserver:load/apiserver:1s:. changes:measure/stats:1x:HowOften histories:history:1x:HowOften,.)
 
 verify: ## Run the conformance suites over the catalog
 	$(GO) run ./cmd/benchrun verify
@@ -130,9 +137,9 @@ selfcheck: ## Show on this machine that verdicts hold, into docs/selfcheck.md (s
 evidence: ## Measure every preset at this commit into results/, with an index (it says how long it will take: hours; EVIDENCETIME=2h stops after two, and the same command goes on; EVIDENCEPRESETS=stores,relist measures these, for other machines to measure the others)
 	$(GO) run ./internal/evidence/run -for $(EVIDENCETIME) -presets "$(EVIDENCEPRESETS)"
 
-proofs: ## Keep what mutants, healthy, faults and explore print at this commit in results/proofs (some five hours; RUNS, HISTORIES and EXPLORETIME shorten it)
+proofs: ## Keep what mutants, healthy, faults, planted and explore print at this commit in results/proofs (some five hours; RUNS, HISTORIES and EXPLORETIME shorten it)
 	@mkdir -p results/proofs
-	@for proof in mutants healthy faults explore; do \
+	@for proof in mutants healthy faults planted explore; do \
 		echo "$$proof: results/proofs/$$proof.txt"; \
 		{ echo "make $$proof, commit $$(git describe --always --dirty), $$(date -u +%F), $$(nproc) processors, $$($(GO) env GOVERSION)"; \
 			$(MAKE) --no-print-directory $$proof RUNS=$(RUNS) HISTORIES=$(HISTORIES) EXPLORETIME=$(EXPLORETIME) 2>&1; } > results/proofs/$$proof.txt || \

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -90,10 +91,17 @@ func program(l Line, n int) string {
 		declared, code, _ = strings.Cut(code, "\n")
 		fmt.Fprintln(&b, declared)
 	}
-	if name, _, defines := strings.Cut(code, " := "); defines && !strings.ContainsAny(name, "(\n") {
-		fmt.Fprintf(&b, "%s\n_ = %s\n}\n", code, name)
-	} else {
-		fmt.Fprintf(&b, "_ = %s\n}\n", code)
+	names := defined.FindAllStringSubmatch(code, -1)
+	if len(names) == 0 {
+		code = "_ = " + code
 	}
+	fmt.Fprintln(&b, code)
+	for _, name := range names {
+		fmt.Fprintf(&b, "_ = %s\n", name[1])
+	}
+	b.WriteString("}\n")
 	return b.String()
 }
+
+// defined finds the variables that a line of code defines.
+var defined = regexp.MustCompile(`(?m)^(\w+) := `)

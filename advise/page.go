@@ -20,6 +20,7 @@ It is made from the rules of ` + "`benchrun advise`" + ` (` + "`advise/rules.yam
 
 ` + "```sh" + `
 go run ./cmd/benchrun advise --objects 50000 --readers 10 --reads list --writes 2000 --memory 2GiB
+go run ./cmd/benchrun advise --workers 300 --delayed 50000 --priorities    # a queue
 go run ./cmd/benchrun advise results/quick    # or a run of your own: its verdicts come first, and the rules answer the rest
 go run ./cmd/benchrun advise --trace pods.trace --readers 10 --reads list
 ` + "```" + `
@@ -27,6 +28,10 @@ go run ./cmd/benchrun advise --trace pods.trace --readers 10 --reads list
 **How to read it.** The first row of a table whose conditions hold decides. A rule holds within its ranges, their ends included. Each range was measured, but not every combination of them: no run has 160,000 objects and 80 listers at once, for example. Outside of the ranges the command says
 "measure this", and prints the commands. Two numbers in brackets are an interval. A number without brackets has an interval that rounds to the number itself. ` + "`0.5x`" + ` is half of the number that it is compared with, and ` + "`1/38`" + ` a 38th.
 All of it was measured on virtual machines with 2 cores; each run's report names the processor. A test checks each number against the run that it names. Below, ` + "`benchrun`" + ` is what ` + "`make build`" + ` makes, and ` + "`go run ./cmd/benchrun`" + ` does the same: run the commands in a clone of this repository.
+
+**What counts as a reader**: a goroutine that reads without pause. An endpoint that lists the cache counts as one lister if it is serving a request nearly all the time, and as none if it lists now and then.
+
+**How to put it in and how to go back**: [use it](use.md#how-to-put-it-in) has the lines for go.mod and the other ways in.
 
 **Where a load is outside of the ranges**, describe it and measure it:
 

@@ -226,8 +226,7 @@ func (r *Run) advise(c contract.Component, q Question) (a *Advice, notes, run []
 		notes = append(notes, "The run: "+w+".")
 	}
 	if answer.Rejected != "" && known(c, answer.Rejected) {
-		notes = append(notes, fmt.Sprintf("%s gains more in the run and is left out: it waives %s that the reference keeps.",
-			answer.Rejected, counted(len(answer.Waived), "clause", "clauses")))
+		notes = append(notes, fmt.Sprintf("%s gains more in the run and is left out: it %s.", answer.Rejected, answer.Why))
 	}
 	if answer.Use == answer.Reference && answer.Inconclusive > 0 {
 		next := "Its command with --budget 10m measures more."
@@ -302,7 +301,7 @@ func (r *Run) unverified(c contract.Component, name string) string {
 func gains(a compare.Answer) string {
 	if a.Use == a.Reference {
 		if a.Rejected != "" {
-			return fmt.Sprintf("%s gains more, and waives clauses that %s keeps.", a.Rejected, a.Reference)
+			return fmt.Sprintf("%s gains more, and %s.", a.Rejected, a.Why)
 		}
 		return fmt.Sprintf("None of the others gains more than it loses, by what is proved in %s.", counted(a.Judged, "comparison", "comparisons"))
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -29,10 +30,11 @@ type Answer struct {
 	// Use: compared with it directly, they gain no less than they lose, by what is proved. Those
 	// that gain most on the reference come first.
 	Level []string
-	// Rejected is an implementation that gains more and is not recommended, because it waives
-	// clauses of the contract that the reference keeps; "" if there is none.
+	// Rejected is an implementation that gains more and is not recommended; "" if there is none.
 	Rejected string
-	Waived   []record.Waiver // of Rejected, what the reference keeps
+	// Why says what it does: "waives STORE-7", or "did not complete store-ops/objects=1000".
+	Why    string
+	Waived []record.Waiver // of Rejected, what the reference keeps
 }
 
 // Weighed is what an implementation's comparisons with the reference say of one concern.
@@ -57,7 +59,8 @@ const mostGain = 1000
 //
 // An implementation gains by a comparison with the verdict better or worse what its interval
 // proves: the logarithm of the bound that is nearer to 1. A concern's gain is the mean over
-// its comparisons, and all concerns count alike.
+// its comparisons, and all concerns count alike. One that waives clauses which the reference keeps,
+// or that was given up in a workload, is never the one to use.
 func Answers(r *record.Run, groups []Group) []Answer {
 	var out []Answer
 	for _, component := range componentsOf(groups) {
@@ -85,9 +88,10 @@ func Answers(r *record.Run, groups []Group) []Answer {
 			if gain(of[impl]) <= 0 {
 				break
 			}
-			if waived := waivedBeyond(r, component, impl, reference); len(waived) > 0 {
+			waived := waivedBeyond(r, component, impl, reference)
+			if why := cmp.Or(unfinished(r, component, impl), waives(waived)); why != "" {
 				if a.Rejected == "" && len(candidates) == 0 {
-					a.Rejected, a.Waived = impl, waived
+					a.Rejected, a.Why, a.Waived = impl, why, waived
 				}
 				continue
 			}
@@ -207,6 +211,43 @@ func waivedBeyond(r *record.Run, component, impl string, reference record.Implem
 		}
 	}
 	return out
+}
+
+// waives says which clauses are waived, "" if none is.
+func waives(waived []record.Waiver) string {
+	clauses := make([]string, len(waived))
+	for i, w := range waived {
+		clauses[i] = w.Clause
+	}
+	if len(clauses) == 0 {
+		return ""
+	}
+	return "waives " + strings.Join(clauses, ", ")
+}
+
+// unfinished says which workloads an implementation did not complete: processes of it crashed or
+// hung there, and it was given up. It is "" if there are none, and for a run that was interrupted,
+// which lacks processes of all.
+func unfinished(r *record.Run, component, impl string) string {
+	if !r.Complete {
+		return ""
+	}
+	planned := map[string]int{}
+	for _, p := range r.Schedule() {
+		if !p.Profile {
+			planned[p.Cell.ID()]++
+		}
+	}
+	var workloads []string
+	for _, c := range r.Cells {
+		if string(c.Component) == component && c.Impl == impl && c.Role == "" && len(r.Measured(c)) < planned[c.ID()] {
+			workloads = append(workloads, workloadOf(r, c))
+		}
+	}
+	if len(workloads) == 0 {
+		return ""
+	}
+	return "did not complete " + strings.Join(workloads, ", ")
 }
 
 // proved is the logarithm of what a comparison is proved to gain, negative if it is worse, 0

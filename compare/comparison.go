@@ -82,6 +82,7 @@ type Comparison struct {
 	Cell record.Cell `json:"-"`
 
 	direction metrics.Direction
+	gated     bool    // the direction is that of a gate, since the metric's is unknown
 	look      int     // see stats.Rule.AtLook
 	judged    bool    // belongs to the family
 	replaced  bool    // a percentile that base alone would have judged; another stands in for it

@@ -160,6 +160,7 @@ func TestUnitsWithoutADirection(t *testing.T) {
 		{"Unit hit-ratio better=lower\n", "", stats.Better, Regression},
 		{"", "X/hit-ratio >= -5%", stats.Worse, Regression},
 		{"", "X/hit-ratio <= +5%", stats.Better, Pass},
+		{"", "X/hit-ratio <= +5%; X/hit-ratio >= -5%", stats.Better, Regression},
 	} {
 		base, head := files(c.unit)
 		r, err := Files(base, head, stats.DefaultRule)
@@ -167,8 +168,11 @@ func TestUnitsWithoutADirection(t *testing.T) {
 			t.Fatal(err)
 		}
 		var gates []Gate
-		if c.gate != "" {
-			g, err := ParseGate(c.gate)
+		for text := range strings.SplitSeq(c.gate, "; ") {
+			if text == "" {
+				continue
+			}
+			g, err := ParseGate(text)
 			if err != nil {
 				t.Fatal(err)
 			}

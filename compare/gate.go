@@ -236,7 +236,9 @@ func (r *Result) Judge(gates []Gate) error {
 
 // bounds returns what the gate applies to. A gate on changes leaves out what else its pattern
 // matches: conditions of the run, metrics that it bounds on the side on which they are better,
-// and the control, unless that is all that remains. The error says what was on the wrong side.
+// and the control, unless that is all that remains. The first gate on a metric of unknown
+// direction decides the direction of its verdict; a second may bound the other side. The error
+// says what was on the wrong side.
 func (g Gate) bounds(all []*Comparison) (out []*Comparison, wrong error) {
 	for _, c := range all {
 		if !g.matches(c) {
@@ -246,9 +248,9 @@ func (g Gate) bounds(all []*Comparison) (out []*Comparison, wrong error) {
 			if metrics.Known(c.Name.Metric) { // a condition of the run
 				continue
 			}
-			c.direction = g.better()
+			c.direction, c.gated = g.better(), true
 		}
-		if err := g.wrongSide(c.Name.String(), c.direction); err != nil {
+		if err := g.wrongSide(c.Name.String(), c.direction); err != nil && !c.gated {
 			wrong = cmp.Or(wrong, err)
 			continue
 		}

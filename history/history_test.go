@@ -26,11 +26,11 @@ func stepAt(at int, share float64) func(int) []recordtest.Impl {
 	}
 }
 
-func historyOf(t *testing.T, s recordtest.HistorySpec, o Options) *History {
-	t.Helper()
-	h, err := Of(t.Context(), recordtest.History(s), o)
+func historyOf(tb testing.TB, s recordtest.HistorySpec, o Options) *History {
+	tb.Helper()
+	h, err := Of(tb.Context(), recordtest.History(s), o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return h
 }
@@ -73,22 +73,34 @@ func TestPlantedStep(t *testing.T) {
 	}
 }
 
-// TestFlatHistories measures how often a history of equal code shows any change.
-func TestFlatHistories(t *testing.T) {
-	t.Parallel()
-	const trials = 150
-	wrong, series := 0, 0
-	for seed := range uint64(trials) {
-		h := historyOf(t, recordtest.HistorySpec{Runs: 14, Seed: 1000 + seed, Impls: stepAt(99, 0), Noise: 0.03}, Options{})
-		series = h.Tested
+const flatTrials = 150
+
+// flatHistories counts the histories of equal code that show any change, of 14 runs each.
+func flatHistories(tb testing.TB) (changedOnes int) {
+	for seed := range uint64(flatTrials) {
+		h := historyOf(tb, recordtest.HistorySpec{Runs: 14, Seed: 1000 + seed, Impls: stepAt(99, 0), Noise: 0.03}, Options{})
 		if len(changed(h)) > 0 {
-			wrong++
+			changedOnes++
 		}
 	}
-	t.Logf("%d of %d histories of %d series show a change", wrong, trials, series)
-	if wrong > 6 { // 1.5 expected at most, and three standard errors
-		t.Errorf("%d of %d flat histories show a change, want at most %g of them", wrong, trials, DefaultAlpha)
+	return changedOnes
+}
+
+// A history of equal code shows a change no more often than alpha says.
+func TestFlatHistories(t *testing.T) {
+	t.Parallel()
+	if wrong := flatHistories(t); wrong > 6 { // 1.5 expected at most, and three standard errors
+		t.Errorf("%d of %d flat histories show a change, want at most %g of them", wrong, flatTrials, DefaultAlpha)
 	}
+}
+
+// make instruments keeps what it reports for docs/history.md.
+func BenchmarkHowOftenFlatHistoriesChange(b *testing.B) {
+	wrong := 0
+	for b.Loop() {
+		wrong = flatHistories(b)
+	}
+	b.ReportMetric(float64(wrong), "histories")
 }
 
 func TestSeriesAreSeparated(t *testing.T) {

@@ -86,11 +86,7 @@ func kept(a compare.Answer) string {
 	case a.Rejected == "":
 		return "none gains more than it loses, by what is proved"
 	}
-	clauses := make([]string, len(a.Waived))
-	for i, w := range a.Waived {
-		clauses[i] = w.Clause
-	}
-	return fmt.Sprintf("%s gains more, and waives %s", a.Rejected, strings.Join(clauses, ", "))
+	return fmt.Sprintf("%s gains more, and %s", a.Rejected, a.Why)
 }
 
 // prices say what an implementation does worst, the longest text first; none if nothing is

@@ -17,8 +17,8 @@ usage: upstream/run.sh [options]
   --out DIR      where to work; it must be empty or missing (a new folder in TMPDIR)
 
 It takes, on 2 cores: some 5 minutes to compile client-go and its tests for the first time,
-2 minutes for the tests (9 with --race), and 1.5 minutes for each sample of all rows of both
-stores: 9 minutes for 6. Close other programs: the benchmark needs all processors.
+2 minutes for the tests (9 with --race), and 2.5 minutes for each sample of all rows of both
+stores: 15 minutes for 6. Close other programs: the benchmark needs all processors.
 TEXT
 }
 
@@ -130,7 +130,7 @@ if $measure; then
 		echo "sample $i of $count ($SECONDS s so far)"
 		for store in off:false on:true; do
 			env "$gate=${store#*:}" "$out/cache.test" -test.run='^$' -test.bench="$bench" -test.benchtime="$benchtime" -test.timeout=0 \
-				>>"$out/gate-${store%:*}.txt"
+				>>"$out/gate-${store%:*}.txt" || { tail -n 20 "$out/gate-${store%:*}.txt"; echo "run.sh: sample $i of the gate ${store%:*} failed" >&2; exit 1; }
 		done
 		grep -q '^Benchmark' "$out/gate-on.txt" || { echo "run.sh: no benchmark matches --bench $bench" >&2; exit 2; }
 	done

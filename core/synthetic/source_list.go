@@ -154,8 +154,10 @@ func errContinueExpired(after string, cause error) error {
 	return err
 }
 
-// checkOptions applies the apiserver's own rules for combinations of options.
-func checkOptions(o metav1.ListOptions, isWatch bool) error {
+// checkOptions applies the apiserver's own rules for combinations of options, and reports
+// whether a watch begins with an ADDED event for each object. By the apiserver's defaults a
+// watch from "" and "0" does so even if SendInitialEvents is not set.
+func checkOptions(o metav1.ListOptions, isWatch bool) (sendInitialEvents bool, err error) {
 	internal := &metainternal.ListOptions{
 		Watch: isWatch, ResourceVersion: o.ResourceVersion, ResourceVersionMatch: o.ResourceVersionMatch,
 		Continue: o.Continue, SendInitialEvents: o.SendInitialEvents,
@@ -163,9 +165,9 @@ func checkOptions(o metav1.ListOptions, isWatch bool) error {
 	metainternal.SetListOptionsDefaults(internal, true)
 	problems := validation.ValidateListOptions(internal, true)
 	if len(problems) == 0 {
-		return nil
+		return ptr.Deref(internal.SendInitialEvents, false), nil
 	}
-	return apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind("ListOptions").GroupKind(), "", problems)
+	return false, apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind("ListOptions").GroupKind(), "", problems)
 }
 
 // parseListVersion returns the minimum version that a list needs, whether it must be
@@ -173,7 +175,7 @@ func checkOptions(o metav1.ListOptions, isWatch bool) error {
 // for get and list" of the API concepts: with a limit and no match, a version other than
 // "0" means exactly that version.
 func parseListVersion(o metav1.ListOptions) (want uint64, exact bool, after string, err error) {
-	if err := checkOptions(o, false); err != nil {
+	if _, err := checkOptions(o, false); err != nil {
 		return 0, false, "", err
 	}
 	want, err = parseVersion(o.ResourceVersion)

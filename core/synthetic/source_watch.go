@@ -2,6 +2,7 @@ package synthetic
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"sync"
 	"time"
@@ -26,12 +27,14 @@ func (s *Source) Watch(options metav1.ListOptions) (watch.Interface, error) {
 // after TimeoutSeconds, by a fault, or when its reader falls behind by more than the
 // window.
 //
-// From version "" and "0" it begins with an ADDED event for each object, from any other
-// with the events after it. A version older than the window, or than the last
-// [FaultCacheRestart], is answered by an ERROR event of 410 Expired. For a future version
-// the watch waits silently. With SendInitialEvents the ADDED events end with a bookmark
-// that is annotated k8s.io/initial-events-end, if bookmarks are allowed. A version that
-// does not come within FreshWait is then an error.
+// With SendInitialEvents, which is the default from version "" and "0", it begins with an
+// ADDED event for each object. A bookmark that is annotated k8s.io/initial-events-end comes
+// after the last one, if bookmarks are allowed. A version that does not come within
+// FreshWait is answered by an ERROR event of 504 Timeout.
+//
+// Without SendInitialEvents it begins with the events after its version. A version older
+// than the window, or than the last [FaultCacheRestart], is answered by an ERROR event of
+// 410 Expired. For a future version the watch waits silently.
 func (s *Source) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	return s.WatchBuffered(ctx, options, 0)
 }
@@ -39,8 +42,11 @@ func (s *Source) WatchWithContext(ctx context.Context, options metav1.ListOption
 // WatchBuffered is WatchWithContext with a channel of capacity buffer, so that a reader
 // that writes to a network finds several events at once.
 func (s *Source) WatchBuffered(ctx context.Context, options metav1.ListOptions, buffer int) (watch.Interface, error) {
-	stream := options.SendInitialEvents != nil && *options.SendInitialEvents
-	from, err := checkWatch(options)
+	sendInitialEvents, err := checkOptions(options, true)
+	if err != nil {
+		return nil, err
+	}
+	from, err := parseVersion(options.ResourceVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -48,29 +54,34 @@ func (s *Source) WatchBuffered(ctx context.Context, options metav1.ListOptions, 
 	if err != nil {
 		return nil, err
 	}
-	need := from
-	if !stream {
-		need = 0
-	}
 	if err := s.watchFault(options.ResourceVersion); err != nil {
 		return nil, err
 	}
-	if err := s.lockAt(ctx, need); err != nil {
+	w := &watcher{
+		source: s, ctx: ctx, selected: selected, cursor: from, bookmarks: options.AllowWatchBookmarks, sendInitialEvents: sendInitialEvents,
+		result: make(chan watch.Event, buffer), done: make(chan struct{}),
+	}
+	need := from
+	if !sendInitialEvents {
+		need = 0
+	}
+	switch err := s.lockAt(ctx, need); {
+	case apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge):
+		w.refused, _ = errors.AsType[*apierrors.StatusError](err)
+		s.mu.Lock()
+	case err != nil:
 		return nil, err
 	}
 	defer s.mu.Unlock()
 	if s.mu.stopped {
 		return nil, errStopped()
 	}
-	w := &watcher{
-		source: s, ctx: ctx, selected: selected, cursor: from, bookmarks: options.AllowWatchBookmarks, stream: stream,
-		result: make(chan watch.Event, buffer), done: make(chan struct{}),
-	}
 	if options.TimeoutSeconds != nil {
 		w.timeout = time.Duration(*options.TimeoutSeconds) * time.Second
 	}
 	switch {
-	case stream || from == 0 && (options.SendInitialEvents == nil):
+	case w.refused != nil:
+	case sendInitialEvents:
 		w.cursor = s.mu.version
 		for _, key := range s.sortedKeysLocked() {
 			if obj := s.mu.objects[key]; selected == nil || selected(obj) {
@@ -85,14 +96,6 @@ func (s *Source) WatchBuffered(ctx context.Context, options metav1.ListOptions, 
 	s.running.Add(1)
 	go w.run()
 	return w, nil
-}
-
-// checkWatch applies the rules of the apiserver's validation.
-func checkWatch(o metav1.ListOptions) (uint64, error) {
-	if err := checkOptions(o, true); err != nil {
-		return 0, err
-	}
-	return parseVersion(o.ResourceVersion)
 }
 
 func (s *Source) watchFault(version string) error {
@@ -127,9 +130,10 @@ type watcher struct {
 	initial   []runtime.Object
 	refused   *apierrors.StatusError
 	cursor    uint64 // the version sent last
-	stream    bool
 	bookmarks bool
 	timeout   time.Duration // 0 for none
+
+	sendInitialEvents bool
 
 	result  chan watch.Event
 	expired <-chan time.Time // nil without a timeout
@@ -202,7 +206,7 @@ func (w *watcher) begin() bool {
 		}
 	}
 	w.initial = nil
-	return !w.stream || !w.bookmarks || w.send(w.bookmark(true))
+	return !w.sendInitialEvents || !w.bookmarks || w.send(w.bookmark(true))
 }
 
 // deliver sends one event, unless a fault ends the watch.

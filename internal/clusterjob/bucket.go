@@ -10,9 +10,9 @@ import (
 )
 
 // The results of a bucket's Job lie on the pod's own disk. rclone copies them from and to the
-// bucket, and deletes nothing there. run.json goes last: a run.json that says that a shard is
-// complete must not be there before the shard's other files. Temporary files, whose names begin
-// with a dot, stay.
+// bucket, and deletes nothing there. A run.json that says that a shard is complete must not be
+// there before the shard's other files, and the shard may end while it is copied. So run.json is
+// set aside first and goes last. Temporary files, whose names begin with a dot, stay.
 
 // remoteName is that of the bucket in rclone's configuration, which is in the environment.
 // remoteVariable begins the variables.
@@ -21,9 +21,14 @@ const (
 	remoteVariable = "RCLONE_CONFIG_RESULTS_"
 )
 
-// copyScript defines keep, which copies folder $1 to $2.
+// setAside is where a copy under way has its run.json.
+const setAside = mounted + "/.aside"
+
+// copyScript defines keep, which copies folder $1 to $2, with run.json by way of folder $3.
 const copyScript = `keep() {
-  rclone copy --exclude '.*' --exclude run.json "$1" "$2" && rclone copy --include run.json "$1" "$2"
+  rclone copy --include run.json "$1" "$3" &&
+    rclone copy --exclude '.*' --exclude run.json "$1" "$2" &&
+    rclone copy --include run.json "$3" "$2"
 }
 `
 
@@ -35,22 +40,22 @@ code=$?
 exit $code
 `
 
-// storeScript copies $1 to $2 every half minute, and once more at the end. A trap may run
-// within keep, whose arguments are others, so those of the script have names.
-const storeScript = copyScript + `from=$1 to=$2
-trap '[ ! -d "$from" ] || keep "$from" "$to"; exit 0' TERM
+// storeScript copies $2 to $3 every half minute, and once more at the end, with files set aside
+// in $1. A trap may run within keep, whose arguments are others, so those of the script have names.
+const storeScript = copyScript + `aside=$1 from=$2 to=$3
+trap '[ ! -d "$from" ] || keep "$from" "$to" "$aside"; exit 0' TERM
 while :; do
   sleep 30 & wait $!
-  [ ! -d "$from" ] || keep "$from" "$to"
+  [ ! -d "$from" ] || keep "$from" "$to" "$aside"
 done
 `
 
-// mergeScript copies $1, the shards, to $2 every half minute, and at the end $3, what was
-// merged, to $4.
-const mergeScript = copyScript + `from=$1 to=$2 merged=$3 store=$4
-trap '[ ! -d "$merged" ] || keep "$merged" "$store"; exit 0' TERM
+// mergeScript copies $2, the shards, to $3 every half minute, and at the end $4, what was
+// merged, to $5, with files set aside in $1.
+const mergeScript = copyScript + `aside=$1 from=$2 to=$3 merged=$4 store=$5
+trap '[ ! -d "$merged" ] || keep "$merged" "$store" "$aside/merged"; exit 0' TERM
 while :; do
-  keep "$from" "$to"
+  keep "$from" "$to" "$aside/shards"
   sleep 30 & wait $!
 done
 `
@@ -85,9 +90,10 @@ func (s *Spec) rclone(name, script string, args ...string) corev1.Container {
 	return secured(c)
 }
 
-// sidecar is a container that runs a script beside the others, and is told to end after them.
+// sidecar is a container that runs a script beside the others, and is told to end after them. The
+// script's first argument is the folder for what is set aside.
 func (s *Spec) sidecar(name, script string, args ...string) corev1.Container {
-	c := s.rclone(name, script, args...)
+	c := s.rclone(name, script, append([]string{setAside}, args...)...)
 	c.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
 	return c
 }

@@ -155,10 +155,10 @@ func TestBucket(t *testing.T) {
 	if got := before[0].Args; !slices.Equal(got, []string{"results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)", own}) {
 		t.Errorf("fetch %q", got)
 	}
-	if got := before[1].Args; !slices.Equal(got, []string{own, "results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)"}) {
+	if got := before[1].Args; !slices.Equal(got, []string{setAside, own, "results:results/some/where/nightly/shards/$(JOB_COMPLETION_INDEX)"}) {
 		t.Errorf("store %q", got)
 	}
-	if got := merge.Spec.Template.Spec.InitContainers[0].Args; !slices.Equal(got, []string{"results:results/some/where/nightly/shards", "/results/nightly/shards", "/results/nightly/merged", "results:results/some/where/nightly/merged"}) {
+	if got := merge.Spec.Template.Spec.InitContainers[0].Args; !slices.Equal(got, []string{setAside, "results:results/some/where/nightly/shards", "/results/nightly/shards", "/results/nightly/merged", "results:results/some/where/nightly/merged"}) {
 		t.Errorf("merge %q", got)
 	}
 	env := map[string]string{}

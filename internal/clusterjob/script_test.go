@@ -8,13 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 )
 
-// The sidecars' scripts, with programs in place of rclone and sleep: run.json goes last, and
-// what is there when the pod ends is stored once more.
+// The sidecars' scripts, with programs in place of rclone and sleep: run.json is set aside first and
+// goes last, and what is there when the pod ends is stored once more.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	shell, err := exec.LookPath("/bin/sh")
@@ -27,17 +28,20 @@ func TestScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const others, last = "copy --exclude .* --exclude run.json ", "copy --include run.json "
+	// copies are the arguments of what rclone does in one round.
+	copies := func(from, to, aside string) []string {
+		return []string{"copy --include run.json " + from + " " + aside, "copy --exclude .* --exclude run.json " + from + " " + to, "copy --include run.json " + aside + " " + to}
+	}
 	gone := filepath.Join(here, "gone")
 	for _, c := range []struct {
 		name, script string
 		args         []string
-		copied       string // the arguments of each round's copies
-		atTheEnd     string // those of the last ones
+		round        []string // the copies of each round
+		atTheEnd     []string // the last ones
 	}{
-		{"store", storeScript, []string{here, "to"}, here + " to", here + " to"},
-		{"merge", mergeScript, []string{"from", "shards", here, "merged"}, "from shards", here + " merged"},
-		{"merge that failed", mergeScript, []string{"from", "shards", gone, "merged"}, "from shards", ""},
+		{"store", storeScript, []string{"aside", here, "to"}, copies(here, "to", "aside"), copies(here, "to", "aside")},
+		{"merge", mergeScript, []string{"aside", "from", "shards", here, "merged"}, copies("from", "shards", "aside/shards"), copies(here, "merged", "aside/merged")},
+		{"merge that failed", mergeScript, []string{"aside", "from", "shards", gone, "merged"}, copies("from", "shards", "aside/shards"), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -53,7 +57,7 @@ func TestScripts(t *testing.T) {
 			lines := bufio.NewScanner(out)
 			var said []string
 			for lines.Scan() {
-				if said = append(said, lines.Text()); len(said) == 4 {
+				if said = append(said, lines.Text()); len(said) == 2*len(c.round) {
 					if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 						t.Fatal(err)
 					}
@@ -62,17 +66,13 @@ func TestScripts(t *testing.T) {
 			if err := cmd.Wait(); err != nil {
 				t.Fatal(err)
 			}
-			for i, line := range said[:4] {
-				want := []string{others, last}[i%2] + c.copied
-				if line != want {
-					t.Errorf("copy %d: %q, want %q", i, line, want)
-				}
+			if got, want := said[:2*len(c.round)], slices.Repeat(c.round, 2); !slices.Equal(got, want) {
+				t.Errorf("two rounds copy\n%q, want\n%q", got, want)
 			}
-			end := strings.Join(said[len(said)-2:], "\n")
-			if want := others + c.atTheEnd + "\n" + last + c.atTheEnd; c.atTheEnd != "" && end != want {
-				t.Errorf("at the end:\n%s\nwant\n%s", end, want)
+			if got := said[len(said)-len(c.atTheEnd):]; !slices.Equal(got, c.atTheEnd) {
+				t.Errorf("at the end:\n%q\nwant\n%q", got, c.atTheEnd)
 			}
-			if c.atTheEnd == "" && strings.Contains(strings.Join(said, "\n"), gone) {
+			if c.atTheEnd == nil && strings.Contains(strings.Join(said, "\n"), gone) {
 				t.Errorf("what is not there was stored:\n%s", said)
 			}
 		})

@@ -67,7 +67,7 @@ func writeHead(out *strings.Builder, runs []*record.Run) {
 	fmt.Fprintf(out, `# Runs
 One run of each preset, all of commit %s, measured from %s to %s on %s. %s made them and this page: do not edit it.
 The pages are files: open them from a clone, or see all with `+"`go run ./cmd/benchrun serve`"+`. `+"`run.json`"+` has a checksum over its bytes. git ignores a run of your own that has its usual name, which begins with the time.
-Presets follow one another, so the report of each warns that the machine was busy when it began. [in-turns](in-turns) is the output of `+"`make turns`"+`, [proofs](proofs) that of `+"`make proofs`"+` and of comparisons with a former store; their first lines name the commit.
+Presets follow one another, so the report of each warns that the machine was busy when it began. [in-turns](in-turns) is the output of `+"`make turns`"+`, [instruments](instruments) that of `+"`make instruments`"+`, [proofs](proofs) that of `+"`make proofs`"+` and of comparisons with a former store; their first lines name the commit.
 
 `, runs[0].Environment.Revision, first.UTC().Format(time.DateOnly), last.UTC().Format(time.DateOnly), strings.Join(slices.Compact(machines), "; "), "`make evidence`")
 }

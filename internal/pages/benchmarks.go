@@ -4,53 +4,82 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure/stats"
+	"github.com/informerbench/informerbench/report"
 )
 
-// inTurns is the folder of results/ with the output of make turns: benchmarks in which
-// implementations take turns within a process, each line from a process of its own.
-const inTurns = "in-turns"
+// Folders of results/ with the output of Go benchmarks, each line from a process of its own.
+const (
+	// inTurns has those of make turns, in which implementations take turns within a process.
+	inTurns = "in-turns"
+	// instruments has those of make instruments: of the test API server, and of the search for
+	// changes.
+	instruments = "instruments"
+)
 
-// fewestProcesses keeps an interrupted make turns off the pages.
+// targets of the Makefile write the folders.
+var targets = map[string]string{inTurns: "turns", instruments: "instruments"}
+
+// fewestProcesses keeps what was interrupted off the pages.
 const fewestProcesses = 6
 
-// turns returns the ratio of a name such as "StoreInTurns/pods=1000/op=get/bare to clientgo":
-// the geometric mean over the processes.
-func (s *Source) turns(n number) (stats.Ratio, error) {
-	if n.to == "" {
-		return stats.Ratio{}, fmt.Errorf("%s/%s: want NAME/IMPLEMENTATION to REFERENCE, as in its file", n.preset, n.name)
-	}
-	if s.logs == nil {
-		logs, err := readTurns(filepath.Join(s.root, "results", inTurns))
-		if err != nil {
-			return stats.Ratio{}, err
-		}
-		s.logs = logs
-	}
-	logs, ok := s.logs[n]
-	if !ok {
-		return stats.Ratio{}, fmt.Errorf("%s: %s to %s: %w", n.preset, n.name, n.to, compare.ErrNoNumber)
-	}
-	if len(logs) < fewestProcesses {
-		return stats.Ratio{}, fmt.Errorf("%s/%s: %d processes, want %d: run make turns to its end", n.preset, n.name, len(logs), fewestProcesses)
-	}
-	return stats.PairedRatioOf(logs)
+// benchmarked is what the processes reported of a benchmark in one unit.
+type benchmarked struct {
+	unit   string
+	values []float64
 }
 
-// readTurns reads the logarithms of the ratios in each file of the folder. Only units such as
-// bare/clientgo are ratios; ns/op and the like are left out. A benchmark that two files have
-// is an error.
-func readTurns(dir string) (map[number][]float64, error) {
+// benchmark formats a number of a benchmark. In turns it is the geometric mean of a ratio, named
+// as in "StoreInTurns/pods=1000/op=get/bare to clientgo"; of an instrument it is a median, named
+// as in "Watch/watchers=1/events/s".
+func (s *Source) benchmark(n number, interval bool) (string, error) {
+	name := n.name
+	switch {
+	case n.preset == inTurns && n.to == "":
+		return "", fmt.Errorf("%s/%s: want NAME/IMPLEMENTATION to REFERENCE, as in its file", n.preset, n.name)
+	case n.preset == inTurns:
+		name += "/" + n.to
+	case n.to != "":
+		return "", fmt.Errorf("%s/%s to %s: want NAME/UNIT, as in its file", n.preset, n.name, n.to)
+	}
+	all, read := s.benchmarks[n.preset]
+	if !read {
+		var err error
+		if all, err = readBenchmarks(filepath.Join(s.root, "results", n.preset)); err != nil {
+			return "", err
+		}
+		s.benchmarks[n.preset] = all
+	}
+	found, ok := all[name]
+	if !ok {
+		return "", fmt.Errorf("%s: %s: %w", n.preset, name, compare.ErrNoNumber)
+	}
+	if len(found.values) < fewestProcesses {
+		return "", fmt.Errorf("%s/%s: %d processes, want %d: run make %s to its end", n.preset, n.name, len(found.values), fewestProcesses, targets[n.preset])
+	}
+	if n.to == "" {
+		return estimateText(stats.EstimateOf(found.values), func(v float64) string { return report.NumberText(found.unit, v) }, interval), nil
+	}
+	logs := make([]float64, len(found.values))
+	for i, v := range found.values {
+		logs[i] = math.Log(v)
+	}
+	ratio, err := stats.PairedRatioOf(logs)
+	return ratioText(ratio, interval), err
+}
+
+// readBenchmarks reads the files of a folder, by NAME/UNIT. A benchmark that two files have is an
+// error.
+func readBenchmarks(dir string) (map[string]*benchmarked, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil {
 		return nil, err
 	}
-	logs, fileOf := map[number][]float64{}, map[string]string{}
+	out, fileOf := map[string]*benchmarked{}, map[string]string{}
 	files := benchfmt.Files{Paths: paths}
 	for files.Scan() {
 		rec, ok := files.Result().(*benchfmt.Result)
@@ -67,11 +96,17 @@ func readTurns(dir string) (map[number][]float64, error) {
 		}
 		fileOf[name] = file
 		for _, v := range rec.Values {
-			if implementation, reference, ok := strings.Cut(v.Unit, "/"); ok && reference != "op" {
-				n := number{inTurns, name + "/" + implementation, reference}
-				logs[n] = append(logs[n], math.Log(v.Value))
+			unit, value := v.Unit, v.Value
+			if v.OrigUnit != "" { // the reader makes ns/op to sec/op
+				unit, value = v.OrigUnit, v.OrigValue
 			}
+			b := out[name+"/"+unit]
+			if b == nil {
+				b = &benchmarked{unit: unit}
+				out[name+"/"+unit] = b
+			}
+			b.values = append(b.values, value)
 		}
 	}
-	return logs, files.Err()
+	return out, files.Err()
 }

@@ -20,7 +20,9 @@
 //
 // Ratios of the benchmarks of make turns have names that begin with the folder in-turns/:
 // "in-turns/StoreInTurns/pods=1000/op=get/bare to clientgo" in a row, and in a sentence a link
-// to results/in-turns/store.txt with the rest as its title.
+// to results/in-turns/store.txt with the rest as its title. Medians of the benchmarks of make
+// instruments are named alike, by NAME/UNIT: "instruments/Watch/object=pod/events/s" in a row, and
+// in a sentence a link to results/instruments/apiserver.txt with "Watch/object=pod/events/s".
 //
 // Numbers of the benchmarks that upstream/run.sh measured have names that begin with upstream/
 // and the folder in upstream/results: "upstream/contention/BENCHMARK/UNIT/off", ".../on", and

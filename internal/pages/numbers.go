@@ -11,19 +11,19 @@ import (
 	"github.com/informerbench/informerbench/report"
 )
 
-// Source is what was measured: the runs of the presets and the benchmarks in turns, in results/,
-// and the benchmarks of client-go, in upstream/results. One goroutine may use it.
+// Source is what was measured: the runs of the presets and the benchmarks, in results/, and the
+// benchmarks of client-go, in upstream/results. One goroutine may use it.
 type Source struct {
-	root string // of the repository
-	runs map[string]*record.Run
-	logs map[number][]float64                      // of inTurns; nil until they are read
-	kit  map[string]map[string]*compare.Comparison // by folder, then by benchmark and unit
+	root       string // of the repository
+	runs       map[string]*record.Run
+	benchmarks map[string]map[string]*benchmarked        // by folder, then by name and unit
+	kit        map[string]map[string]*compare.Comparison // the same
 }
 
 // NewSource returns what was measured, as it lies in a repository. Each file is read when its
 // first number is asked for.
 func NewSource(root string) *Source {
-	return &Source{root: root, runs: map[string]*record.Run{}, kit: map[string]map[string]*compare.Comparison{}}
+	return &Source{root: root, runs: map[string]*record.Run{}, benchmarks: map[string]map[string]*benchmarked{}, kit: map[string]map[string]*compare.Comparison{}}
 }
 
 func (s *Source) run(preset string) (*record.Run, error) {
@@ -66,9 +66,8 @@ func (s *Source) named(name string, interval bool) (string, error) {
 // text formats the number.
 func (s *Source) text(n number, interval bool) (string, error) {
 	switch n.preset {
-	case inTurns:
-		ratio, err := s.turns(n)
-		return ratioText(ratio, interval), err
+	case inTurns, instruments:
+		return s.benchmark(n, interval)
 	case kit:
 		return s.gates(n, interval)
 	}

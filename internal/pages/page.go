@@ -17,7 +17,7 @@ import (
 var (
 	// inline is a link to the report of a run, or to the output of benchmarks, whose title
 	// names a number.
-	inline = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([\w./-]*results/(?:([\w-]+)/report\.md|(in-turns)/\w+\.txt|([\w-]+)/benchstat\.txt)) "([^"]+)"\)`)
+	inline = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([\w./-]*results/(?:([\w-]+)/report\.md|(in-turns|instruments)/\w+\.txt|([\w-]+)/benchstat\.txt)) "([^"]+)"\)`)
 	// block is a table of numbers between its comments.
 	block = regexp.MustCompile(`(?s)<!-- results\n(.*?)\n-->\n(.*?)<!-- end results -->`)
 )
@@ -129,7 +129,7 @@ func (s *Source) table(text []byte, toRoot string) (string, error) {
 
 // sources are what the numbers of a table come from.
 type sources struct {
-	names           []string // presets, inTurns, and folders of upstream/results
+	names           []string // presets, inTurns, instruments, and folders of upstream/results
 	medians, ratios bool
 }
 
@@ -162,6 +162,8 @@ func (of *sources) line(toRoot string) string {
 		switch {
 		case source == inTurns:
 			links[i] = fmt.Sprintf("[benchmarks in turns](%sresults/%s)", toRoot, source)
+		case source == instruments:
+			links[i] = fmt.Sprintf("[benchmarks of the instruments](%sresults/%s)", toRoot, source)
 		case ofKit:
 			links[i] = fmt.Sprintf("[%s](%s%s/results/%s/benchstat.txt)", folder, toRoot, kit, folder)
 		default:

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,6 +136,53 @@ func TestFillTurns(t *testing.T) {
 	} {
 		if _, err := Fill([]byte(c.page), c.of, "../"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an error with %q", c.page, err, c.want)
+		}
+	}
+}
+
+// What make instruments prints is read: medians over the processes.
+func TestFillInstruments(t *testing.T) {
+	t.Parallel()
+	measured := func(processes int) *Source {
+		dir := t.TempDir()
+		folder := filepath.Join(dir, "results", instruments)
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		for i := range processes {
+			fmt.Fprintf(&text, "BenchmarkWatch/watchers=1-2 100 %d ns/op 5000 events/s\n", 1000+100*i)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "apiserver.txt"), []byte(text.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return NewSource(dir)
+	}
+	cited := func(name string) string { return `[? [?]](../results/instruments/apiserver.txt "` + name + `")` }
+	const table = "<!-- results\ncolumns: {events a second: events/s}\nrows:\n  one: instruments/Watch/watchers=1/{}\n-->\n<!-- end results -->"
+	s := measured(6)
+	for page, want := range map[string]string{
+		cited("Watch/watchers=1/ns/op"):    "[1.25µs [1µs, 1.5µs]](../results/instruments/apiserver.txt",
+		cited("Watch/watchers=1/events/s"): "[5,000](../results/instruments/apiserver.txt",
+		table:                              "| one | 5,000 |",
+		table + "\n":                       "Medians with their intervals, from [benchmarks of the instruments](../results/instruments).",
+	} {
+		got, err := Fill([]byte(page), s, "../")
+		if err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%s\nbecomes %s, %v; want %s", page, got, err, want)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		of   *Source
+		want string
+	}{
+		{"Watch/watchers=1/ns/op", measured(5), "5 processes, want 6: run make instruments"},
+		{"Watch/watchers=1/ns/op to clientgo", s, "want NAME/UNIT"},
+		{"Watch/watchers=2/ns/op", s, "no such number"},
+	} {
+		if _, err := Fill([]byte(cited(c.name)), c.of, "../"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
 		}
 	}
 }

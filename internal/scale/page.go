@@ -127,7 +127,7 @@ func thousands(n int) string {
 }
 
 func (p *page) onePercent() {
-	p.printf("## How much each kind of number takes\n\nThe noise is the standard deviation from process to process.\n\n- A difference is *found* if its q is at most %g, in a family of which a tenth differs, and its whole interval is above 1.\n- It is *settled* if it is found with a probability of 95 percent, in 95 of 100 comparisons of each workload.\n- A *verdict* of better or worse asks for more: an interval beyond %s and beyond [the noise floor](comparing.md). So a difference of 1%% can be found, and has no such verdict.\n\n", stats.DefaultRule.Alpha, inPercent(stats.DefaultRule.Threshold))
+	p.printf("## How much each kind of number takes\n\nThe noise is the standard deviation from process to process.\n\n- A difference is *found* if its q is at most %g, in a family of which a tenth differs, and its whole interval is above 1.\n- It is *settled* if each of 95 of 100 comparisons of a workload finds it in 95 of 100 runs.\n- A *verdict* of better or worse asks for more: an interval beyond %s and beyond [the noise floor](comparing.md). So a difference of 1%% can be found, and has no such verdict.\n\n", stats.DefaultRule.Alpha, inPercent(stats.DefaultRule.Threshold))
 	p.printf("| kind | comparisons | noise: median, and 95 of 100 | 1%%: shards for ten minutes | 3%% | 10%% |\n|---|---|---|---|---|---|\n")
 	for _, k := range kinds {
 		spreads := p.matrix.spreadsOf(k)
@@ -159,7 +159,7 @@ func (p *page) inTenMinutes(shards []int) {
 		}
 		p.printf("\n")
 	}
-	p.printf("\nFewer than %d processes give no verdict, and %d of operations in turns.\n\n", 6, 4)
+	p.printf("\nA verdict needs at least %d processes, and %d for operations in turns.\n\n", 6, 4)
 }
 
 // simulation checks the tables' formula with the tests that benchrun merge makes.
@@ -193,7 +193,7 @@ func percent(n, of int) string {
 
 func (p *page) assumptions() {
 	p.printf("## What is assumed\n\n")
-	p.printf("- **Noise.** Operations in turns: the standard deviations of client-go's store against itself in [the log](log/decisions.md#operations-take-turns-and-the-collector-waits), the row of 25 ms for workloads that measure an operation for less than %s, else that of 0.2 s. Operations that are not in that table have its middle value. All else: the %d runs in `results/`, every cell with %d forks and more; a comparison draws the noise of one recorded cell of its component and kind.\n", shortOperation, p.noise.runs, fewestForks)
+	p.printf("- **Noise.** Operations in turns: the standard deviations of client-go's store against itself in [the log](log/decisions.md#operations-take-turns-and-the-collector-waits), the row of 25 ms for workloads that measure an operation for less than %s, else that of 0.2 s. Operations that are not in that table have its middle value. Two different implementations are noisier than one against itself, in the default preset by a factor of up to two, so operations in turns may need up to four times as many processes. All else: the %d runs in `results/`, every cell with %d forks and more; a comparison draws the noise of one recorded cell of its component and kind.\n", shortOperation, p.noise.runs, fewestForks)
 	p.printf("- **Machines** are of one class, and their speeds differ by a standard deviation of %.0f percent. The build machine is a virtual machine with 2 cores; bare nodes with exclusive CPUs should be quieter. A ratio is the same on every machine. Where it is not, `benchrun merge` says so, and the interval is of the machines that measured.\n", 100*speeds)
 	p.printf("- **Time.** A fork takes %.2f times what the plan expects: the median over %d workloads that are in `results/`. A shard verifies for %.0f of the ten minutes. Starting pods and pulling the image come on top.\n", p.matrix.longer, p.matrix.matched, verification.Minutes())
 	p.printf("- **Work** is divided between shards by expected times. The longest shard takes up to one process of every implementation of a workload more than the average.\n")

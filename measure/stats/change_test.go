@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -14,17 +15,17 @@ var changeNoises = []struct {
 	draw func(*rand.Rand) float64
 }{
 	{"normal", (*rand.Rand).NormFloat64},
-	{"six forks with heavy tails (t3)", func(rng *rand.Rand) float64 {
+	{"t3-of-six", func(rng *rand.Rand) float64 { // the mean of six forks with heavy tails
 		t, sum := distuv.StudentsT{Sigma: 1, Nu: 3, Src: rng}, 0.0
 		for range 6 {
 			sum += t.Rand()
 		}
 		return sum / math.Sqrt(6*3)
 	}},
-	{"tails without a variance (t2)", func(rng *rand.Rand) float64 {
+	{"t2", func(rng *rand.Rand) float64 { // tails without a variance
 		return distuv.StudentsT{Sigma: 0.5, Nu: 2, Src: rng}.Rand()
 	}},
-	{"one run in 20 disturbed tenfold", func(rng *rand.Rand) float64 {
+	{"disturbed", func(rng *rand.Rand) float64 { // one run in 20 disturbed tenfold
 		if rng.IntN(20) == 0 {
 			return 10 * rng.NormFloat64()
 		}
@@ -44,73 +45,127 @@ func levels(seed uint64, n int, size float64, draw func(*rand.Rand) float64, of 
 
 func flat(int) float64 { return 0 }
 
-// TestFalseChanges measures how often a flat series gets a change. docs/history.md quotes it.
+const changeAlpha = 0.01
+
+// flatRuns are the lengths of flat series.
+var flatRuns = []int{8, 20, 40}
+
+// changedFlat counts the flat series of n runs, those of them that get a change, and those in which
+// a t-test at p <= 0.001, Hunter's and Otava's default, sees one at the place that splits the series
+// best.
+func changedFlat(n int, draw func(*rand.Rand) float64) (trials, changed, byTTest int) {
+	trials = 40_000 / n
+	for seed := range trials {
+		values := levels(uint64(seed), n, 1, draw, flat)
+		if len(ChangesIn(values, changeAlpha)) > 0 {
+			changed++
+		}
+		if b, ok := bestSplit(values); ok && shiftOf(values[:b.at], values[b.at:b.end]).P <= 0.001 {
+			byTTest++
+		}
+	}
+	return trials, changed, byTTest
+}
+
+// A flat series gets a change no more often than alpha says.
 func TestFalseChanges(t *testing.T) {
 	t.Parallel()
-	const alpha = 0.01
 	for _, noise := range changeNoises {
-		for _, n := range []int{8, 20, 40} {
-			trials := 40_000 / n
-			found, hunter := 0, 0
-			for seed := range trials {
-				values := levels(uint64(seed), n, 1, noise.draw, flat)
-				if len(ChangesIn(values, alpha)) > 0 {
-					found++
-				}
-				if b, ok := bestSplit(values); ok && shiftOf(values[:b.at], values[b.at:b.end]).P <= 0.001 {
-					hunter++ // the p of Hunter and Otava, at their default
-				}
-			}
-			t.Logf("%s, %d runs: %.2f%% of %d flat series get a change; %.1f%% by p <= 0.001 as it is", noise.name, n, 100*float64(found)/float64(trials), trials, 100*float64(hunter)/float64(trials))
+		for _, n := range flatRuns {
+			trials, changed, _ := changedFlat(n, noise.draw)
 			// Three standard errors of the count, above the bound.
-			if most := alpha*float64(trials) + 3*math.Sqrt(alpha*float64(trials)); float64(found) > most {
-				t.Errorf("%s: %d of %d flat series of %d runs get a change, want at most %.0f", noise.name, found, trials, n, most)
+			if most := changeAlpha*float64(trials) + 3*math.Sqrt(changeAlpha*float64(trials)); float64(changed) > most {
+				t.Errorf("%s: %d of %d flat series of %d runs get a change, want at most %.0f", noise.name, changed, trials, n, most)
 			}
 		}
 	}
 }
 
-// TestPlantedSteps measures how often a step of 3 percent is found, and after how many runs.
-// docs/history.md quotes it.
+// make instruments keeps what it reports for docs/history.md.
+func BenchmarkHowOftenFlatSeriesChange(b *testing.B) {
+	for _, noise := range changeNoises {
+		for _, n := range flatRuns {
+			b.Run(fmt.Sprintf("noise=%s/runs=%d", noise.name, n), func(b *testing.B) {
+				var trials, changed, byTTest int
+				for b.Loop() {
+					trials, changed, byTTest = changedFlat(n, noise.draw)
+				}
+				b.ReportMetric(percent(changed, trials), "changed-%")
+				b.ReportMetric(percent(byTTest, trials), "t-test-%")
+			})
+		}
+	}
+}
+
+func percent(n, of int) float64 { return 100 * float64(n) / float64(of) }
+
+// plantedStep is a step of 3 percent, with so many runs before it and after it.
+type plantedStep struct {
+	fork   float64 // standard deviation of a fork's ratio
+	alpha  float64 // 0.01 for one series, and what remains of it in a history of 100
+	after  int
+	atMost int // missed of all trials
+}
+
+const stepTrials, runsBefore = 300, 20
+
+var plantedSteps = []plantedStep{
+	{0.01, 0.01, 3, 6},
+	{0.01, 0.0001, 5, 15},
+	{0.02, 0.01, 9, 15},
+	{0.02, 0.0001, 15, 30},
+	{0.03, 0.01, 20, 30},
+}
+
+// trials counts the steps that are missed, and those that are found more than two runs from their
+// place.
+func (c plantedStep) trials(tb testing.TB, draw func(*rand.Rand) float64) (missed, elsewhere int) {
+	step := math.Log(1.03)
+	for seed := range stepTrials {
+		values := levels(uint64(seed), runsBefore+c.after, c.fork/math.Sqrt(6), draw, func(i int) float64 {
+			if i < runsBefore {
+				return 0
+			}
+			return step
+		})
+		changes := ChangesIn(values, c.alpha)
+		switch {
+		case len(changes) == 0:
+			missed++
+		case len(changes) > 1 || abs(changes[0].At-runsBefore) > 2:
+			elsewhere++
+		case changes[0].Lo <= 0:
+			tb.Fatalf("a step up with the interval [%g, %g]", changes[0].Lo, changes[0].Hi)
+		}
+	}
+	return missed, elsewhere
+}
+
+// A step of 3 percent is found after a few runs.
 func TestPlantedSteps(t *testing.T) {
 	t.Parallel()
-	const trials, before = 300, 20
-	step := math.Log(1.03)
-	for _, c := range []struct {
-		fork   float64 // standard deviation of a fork's ratio
-		alpha  float64 // 0.01 for one series, and what remains of it in a history of 100
-		after  int
-		atMost int // missed of all trials
-	}{
-		{0.01, 0.01, 3, 6},
-		{0.01, 0.0001, 5, 15},
-		{0.02, 0.01, 9, 15},
-		{0.02, 0.0001, 15, 30},
-		{0.03, 0.01, 20, 30},
-	} {
+	for _, c := range plantedSteps {
 		for _, noise := range changeNoises[:2] {
-			missed, off := 0, 0
-			for seed := range trials {
-				values := levels(uint64(seed), before+c.after, c.fork/math.Sqrt(6), noise.draw, func(i int) float64 {
-					if i < before {
-						return 0
-					}
-					return step
-				})
-				changes := ChangesIn(values, c.alpha)
-				switch {
-				case len(changes) == 0:
-					missed++
-				case len(changes) > 1 || abs(changes[0].At-before) > 2:
-					off++
-				case changes[0].Lo <= 0:
-					t.Fatalf("a step up with the interval [%g, %g]", changes[0].Lo, changes[0].Hi)
+			missed, elsewhere := c.trials(t, noise.draw)
+			if missed > c.atMost || elsewhere > stepTrials/10 {
+				t.Errorf("forks of %g, %s: %d of %d steps missed, want at most %d; %d elsewhere", c.fork, noise.name, missed, stepTrials, c.atMost, elsewhere)
+			}
+		}
+	}
+}
+
+// make instruments keeps what it reports for docs/history.md.
+func BenchmarkHowOftenStepsAreFound(b *testing.B) {
+	for _, c := range plantedSteps {
+		for _, noise := range changeNoises[:2] {
+			b.Run(fmt.Sprintf("fork=%g/alpha=%g/after=%d/noise=%s", c.fork, c.alpha, c.after, noise.name), func(b *testing.B) {
+				var missed, elsewhere int
+				for b.Loop() {
+					missed, elsewhere = c.trials(b, noise.draw)
 				}
-			}
-			t.Logf("forks of %.0f%%, %s, p <= %g: 3%% found in %.0f%% of series, %d runs after 20, %.1f%% elsewhere", 100*c.fork, noise.name, c.alpha, 100*float64(trials-missed)/trials, c.after, 100*float64(off)/trials)
-			if missed > c.atMost || off > trials/10 {
-				t.Errorf("forks of %g, %s: %d of %d steps missed, want at most %d; %d elsewhere", c.fork, noise.name, missed, trials, c.atMost, off)
-			}
+				b.ReportMetric(percent(stepTrials-missed, stepTrials), "found-%")
+				b.ReportMetric(percent(stepTrials-missed-elsewhere, stepTrials), "near-%")
+			})
 		}
 	}
 }

@@ -79,15 +79,15 @@ func (r Ratio) fewest() int {
 const intervalP = 1 - (1-Confidence)/2
 
 // LeastP is the smallest P that so many values can have, 0 if there is no bound: a test that
-// asks for less never finds anything. N against more than N values can have a smaller one.
+// asks for less never finds anything.
 func (r Ratio) LeastP() float64 {
 	switch {
 	case r.Paired:
 		return 0
-	case r.Blocks > 0:
+	case r.SmallestP > 0:
 		return r.SmallestP * (1 + rounding)
 	}
-	return smallestP(r.N) * (1 + rounding)
+	return smallestP(r.N, r.N) * (1 + rounding)
 }
 
 // rounding is how far, relatively, two ways of computing one p may lie apart.
@@ -98,12 +98,12 @@ type precision struct {
 	se      float64
 	n       int
 	degrees float64 // of Student's t; 0 if the values are not paired
-	logP    float64 // logarithm of SmallestP/2 by value, if the values lie in blocks; else 0
+	logP    float64 // logarithm of SmallestP/2 by value, where Ratio has it; else 0
 }
 
 func precisionOf(ratio Ratio) precision {
 	p := precision{n: ratio.N, degrees: ratio.Degrees}
-	if ratio.Blocks > 0 {
+	if ratio.SmallestP > 0 {
 		p.logP = math.Log(ratio.SmallestP/2) / float64(ratio.N)
 	}
 	half := max(math.Log(ratio.Hi/ratio.Estimate), math.Log(ratio.Estimate/ratio.Lo))
@@ -139,10 +139,10 @@ func (p precision) smallestP() float64 {
 	if p.degrees > 0 {
 		return 0
 	}
-	if p.logP != 0 { // more blocks like these
+	if p.logP != 0 { // more values, in the same proportions
 		return 2 * math.Exp(p.logP*float64(p.n))
 	}
-	return smallestP(p.n)
+	return smallestP(p.n, p.n)
 }
 
 // needs is the logarithm of the ratio that is found with probability Power.
@@ -161,10 +161,7 @@ func widening(n int) float64 {
 	return 1 + (z2+1)/(4*v) + (5*z2*z2+16*z2+3)/(96*v*v)
 }
 
-// smallestP is the smallest p that a two-sided Mann-Whitney test of n values against n can
-// give: all values of one sample lie below all of the other, in 2 of the (2n choose n)
+// smallestP is the smallest p that a two-sided Mann-Whitney test of n values against m can
+// give: all values of one sample lie below all of the other, in 2 of the (n+m choose n)
 // orders.
-func smallestP(n int) float64 {
-	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }
-	return math.Exp(math.Ln2 + 2*lg(n) - lg(2*n))
-}
+func smallestP(n, m int) float64 { return min(1, 2*math.Exp(-logChoose(n+m, n))) }

@@ -194,7 +194,17 @@ func TestProspect(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, p)
 		}
 	}
-	if got := smallestP(6); math.Abs(got-2.0/924) > 1e-12 {
+	if got := smallestP(6, 6); math.Abs(got-2.0/924) > 1e-12 {
 		t.Errorf("the least p of six against six is %g, want 2/924", got)
+	}
+	// Six values against twelve can find what six against six cannot.
+	rng := rand.New(rand.NewPCG(1, 2))
+	twelve, err := RatioOf(normal(rng, 12, 100, 1), normal(rng, 6, 150, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const critical = 0.001
+	if least := 2.0 / 18564; math.Abs(twelve.P/least-1) > 1e-6 || math.Abs(twelve.LeastP()/least-1) > 1e-6 || DefaultRule.Prospect(twelve, 0, critical).Detectable == 0 {
+		t.Errorf("six against twelve, with a least p of %g: %+v, %+v", least, twelve, DefaultRule.Prospect(twelve, 0, critical))
 	}
 }

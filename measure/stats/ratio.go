@@ -31,7 +31,8 @@ type Ratio struct {
 	Degrees float64 `json:"degrees,omitempty"`
 	// Blocks is the number of machines within which values were compared (see RatioWithin); 0
 	// if they all come from one machine. SmallestP is the smallest P that samples of these
-	// sizes, divided among the machines as these are, can have; 0 if Blocks is 0.
+	// sizes, divided among the machines as these are, can have; 0 if the values are paired, or
+	// N on either side and of one machine.
 	Blocks    int     `json:"blocks,omitempty"`
 	SmallestP float64 `json:"smallestP,omitempty"`
 }
@@ -61,6 +62,9 @@ func RatioOf(base, head []float64) (Ratio, error) {
 		benchmath.NewSample(slices.Clone(base), &benchmath.DefaultThresholds),
 		benchmath.NewSample(slices.Clone(head), &benchmath.DefaultThresholds)).P
 	r.Q = r.P
+	if len(base) != len(head) {
+		r.SmallestP = smallestP(len(base), len(head))
+	}
 	return r, nil
 }
 

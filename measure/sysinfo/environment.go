@@ -265,11 +265,24 @@ func revision(dir string) string {
 	}
 	// The hash distinguishes two edited trees of the same commit. Pages and results are no code.
 	diff, err := git("diff", "HEAD", "--", ".", ":(exclude)*.md", ":(exclude)docs", ":(exclude)results")
-	added, otherErr := git("ls-files", "--others", "--exclude-standard", "--", "*.go")
+	names, otherErr := git("ls-files", "--others", "--exclude-standard", "-z", "--", "*.go")
+	added := contents(dir, strings.Split(names, "\x00"))
 	if err != nil || otherErr != nil || diff+added != "" {
 		rev += fmt.Sprintf("+dirty-%.6x", sha256.Sum256([]byte(diff+added)))
 	}
 	return rev
+}
+
+// contents are the names and texts of files. One that cannot be read has its name only.
+func contents(dir string, names []string) string {
+	var out strings.Builder
+	for _, name := range names {
+		if name != "" {
+			text, _ := os.ReadFile(filepath.Join(dir, name))
+			fmt.Fprintf(&out, "%s\x00%s\x00", name, text)
+		}
+	}
+	return out.String()
 }
 
 // builtFrom is the commit that this program was built from, as go build has stamped it, "" if it

@@ -121,8 +121,8 @@
 //
 // # Memory
 //
-// About 145 bytes per object with two indexes of one value each (client-go: about 170),
-// and 16 more once everything was listed twice (docs/stores.md). An open snapshot keeps at
+// About 160 bytes per object with two indexes of one value each, about as much as client-go's
+// store, and 16 more once everything was listed twice (docs/stores.md). An open snapshot keeps at
 // most one old version of each object that it sees, two stand-ins for each cell that
 // changed hands since, the record of each object that was deleted since, and the bucket and the
 // table entry of each index value that no object has any more. That holds however long it is open

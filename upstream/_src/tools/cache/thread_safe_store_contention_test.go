@@ -35,10 +35,11 @@ const (
 	contentionBatch      = 1_000  // as many as RealFIFO gives the store at once
 	contentionRate       = 10_000 // writes per second that an open loop offers
 	contentionWindow     = time.Second
+	contentionPause      = 100 * time.Millisecond // between the reads of a paced reader
 )
 
 // BenchmarkThreadSafeStoreContention measures a store's one writer beside goroutines that
-// do nothing but read (kubernetes/kubernetes#130767). The parts of a row's name:
+// read (kubernetes/kubernetes#130767). The parts of a row's name:
 //
 //   - loop=closed: the writer makes the next call when the last one has returned. ns/op is
 //     the time of a call, and writes/s the writes in all calls.
@@ -51,18 +52,21 @@ const (
 //     writes. In a closed loop it is always 1,000; in an open loop it is what is due. So an
 //     open loop shows the batches that a slow store makes the writer form, without a limit
 //     on how far the source is ahead. batch-mean is their mean size.
-//   - readers=list: each goroutine lists all 100,000 objects. readers=index: each asks for
-//     the 2,000 objects of a namespace. reads/s is their own rate.
+//   - readers=list: each goroutine lists all 100,000 objects, without a pause.
+//     readers=paced: each does so every 100 ms, or as often as it can. readers=index: each
+//     asks for the 2,000 objects of a namespace, without a pause. reads/s is their own
+//     rate; read-p50-ms and read-p99-ms are the times of a read.
 func BenchmarkThreadSafeStoreContention(b *testing.B) {
+	pool := contentionPool()
 	for _, loop := range []string{"closed", "open"} {
 		for _, batch := range []int{1, contentionBatch} {
 			for _, readers := range []struct {
 				kind string
 				n    int
-			}{{"none", 0}, {"list", 1}, {"list", 10}, {"index", 10}} {
+			}{{"none", 0}, {"list", 1}, {"list", 10}, {"list", 80}, {"paced", 10}, {"index", 10}} {
 				name := fmt.Sprintf("loop=%s/batch=%d/readers=%s/goroutines=%d", loop, batch, readers.kind, readers.n)
 				b.Run(name, func(b *testing.B) {
-					store, objects := contentionStore(b)
+					store, objects := contentionStore(pool)
 					w := &contentionWriter{store: store, objects: objects, batch: batch}
 					stop := startReaders(b, store, readers.kind, readers.n)
 					defer stop()
@@ -79,7 +83,7 @@ func BenchmarkThreadSafeStoreContention(b *testing.B) {
 
 // contentionPool has two versions of each object: writes exchange one for the other, so
 // that the writer's own allocations are not measured.
-var contentionPool = sync.OnceValue(func() (versions [2][]*metav1.PartialObjectMetadata) {
+func contentionPool() (versions [2][]*metav1.PartialObjectMetadata) {
 	for version := range versions {
 		versions[version] = make([]*metav1.PartialObjectMetadata, contentionObjects)
 		for i := range versions[version] {
@@ -92,7 +96,7 @@ var contentionPool = sync.OnceValue(func() (versions [2][]*metav1.PartialObjectM
 		}
 	}
 	return versions
-})
+}
 
 // contentionObject is one key with both versions of its object.
 type contentionObject struct {
@@ -102,12 +106,11 @@ type contentionObject struct {
 
 // contentionStore returns a full store, and its objects in an order that is not that of
 // their memory.
-func contentionStore(b *testing.B) (ThreadSafeStoreWithTransaction, []contentionObject) {
+func contentionStore(pool [2][]*metav1.PartialObjectMetadata) (ThreadSafeStoreWithTransaction, []contentionObject) {
 	byNode := func(obj interface{}) ([]string, error) {
 		return []string{obj.(*metav1.PartialObjectMetadata).Labels["node"]}, nil
 	}
 	store := NewThreadSafeStore(Indexers{NamespaceIndex: MetaNamespaceIndexFunc, "node": byNode}, Indices{}).(ThreadSafeStoreWithTransaction)
-	pool := contentionPool()
 	items := make(map[string]interface{}, contentionObjects)
 	objects := make([]contentionObject, contentionObjects)
 	for i := range objects {
@@ -124,11 +127,12 @@ func contentionStore(b *testing.B) (ThreadSafeStoreWithTransaction, []contention
 }
 
 // startReaders starts goroutines that read, and returns once each has read once. The
-// function it returns stops them and reports their rate.
+// function it returns stops them, and reports their rate and the times of their reads.
 func startReaders(b *testing.B, store ThreadSafeStore, kind string, n int) (stop func()) {
 	var reads atomic.Int64
 	var started, ended sync.WaitGroup
 	done := make(chan struct{})
+	times := make([][]time.Duration, n) // of each goroutine
 	started.Add(n)
 	for i := range n {
 		ended.Go(func() {
@@ -141,12 +145,27 @@ func startReaders(b *testing.B, store ThreadSafeStore, kind string, n int) (stop
 					return len(found)
 				}
 			}
+			var pause <-chan time.Time // nil for a reader that does not pause
+			if kind == "paced" {
+				ticker := time.NewTicker(contentionPause)
+				defer ticker.Stop()
+				pause = ticker.C
+			}
 			for round := 0; ; round++ {
+				from := time.Now()
 				if found := readOnce(round); found != want {
 					b.Errorf("read %d objects, want %d", found, want)
 				}
+				times[i] = append(times[i], time.Since(from))
 				if reads.Add(1); round == 0 {
 					started.Done()
+				}
+				if pause != nil {
+					select {
+					case <-done:
+						return
+					case <-pause:
+					}
 				}
 				select {
 				case <-done:
@@ -159,12 +178,23 @@ func startReaders(b *testing.B, store ThreadSafeStore, kind string, n int) (stop
 	started.Wait()
 	before, from := reads.Load(), time.Now()
 	return func() {
-		if n > 0 {
-			b.ReportMetric(float64(reads.Load()-before)/time.Since(from).Seconds(), "reads/s")
-		}
+		rate := float64(reads.Load()-before) / time.Since(from).Seconds()
 		close(done)
 		ended.Wait()
+		if n == 0 {
+			return
+		}
+		b.ReportMetric(rate, "reads/s")
+		all := slices.Concat(times...)
+		slices.Sort(all)
+		b.ReportMetric(contentionPercentile(all, 50), "read-p50-ms")
+		b.ReportMetric(contentionPercentile(all, 99), "read-p99-ms")
 	}
+}
+
+// contentionPercentile is that of sorted durations, in milliseconds.
+func contentionPercentile(sorted []time.Duration, p int) float64 {
+	return float64(sorted[(len(sorted)-1)*p/100].Microseconds()) / 1000
 }
 
 // contentionWriter is the one writer of a store.
@@ -217,10 +247,9 @@ func (w *contentionWriter) openLoop(b *testing.B) {
 	}
 	b.StopTimer()
 	slices.Sort(delays)
-	percentile := func(p int) float64 { return float64(delays[(len(delays)-1)*p/100].Microseconds()) / 1000 }
 	b.ReportMetric(0, "ns/op") // an op is a window
-	b.ReportMetric(percentile(50), "p50-ms")
-	b.ReportMetric(percentile(99), "p99-ms")
+	b.ReportMetric(contentionPercentile(delays, 50), "p50-ms")
+	b.ReportMetric(contentionPercentile(delays, 99), "p99-ms")
 	b.ReportMetric(100*float64(made)/float64(len(delays)), "achieved-%")
 	if w.batch > 1 {
 		b.ReportMetric(float64(w.made)/float64(w.calls), "batch-mean")
