@@ -39,7 +39,7 @@ func TestAnIndexAddedBesideAStalledReader(t *testing.T) {
 			s := filled()
 			v := s.view.Load()
 			slot, seq := v.readers.acquire(&v.committed)
-			all, group := sorted(v.objects.objects(nil, seq)), sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq))
+			all, group := sorted(v.objects.objects(nil, seq, &v.shown)), sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq, &v.shown))
 
 			s.Update("1", thing{1, "g1"})
 			if err := s.AddIndexers(contract.Indexers{"added": byGroup}); err != nil {
@@ -47,7 +47,7 @@ func TestAnIndexAddedBesideAStalledReader(t *testing.T) {
 			}
 			rest(s)
 
-			if !slices.Equal(all, sorted(v.objects.objects(nil, seq))) || !slices.Equal(group, sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq))) {
+			if !slices.Equal(all, sorted(v.objects.objects(nil, seq, &v.shown))) || !slices.Equal(group, sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq, &v.shown))) {
 				t.Error("the snapshot before AddIndexers changed")
 			}
 			slot.release(0)

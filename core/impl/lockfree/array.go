@@ -41,7 +41,7 @@ type array struct {
 }
 
 // length returns the blocks and how many objects snapshot seq sees in them.
-func (a *array) length(seq uint64) (blocks [][]cell, n int) {
+func (a *array) length(seq uint64, s *shown) (blocks [][]cell, n int) {
 	explore.Point("array.blocks")
 	p := a.blocks.Load()
 	if p == nil {
@@ -51,7 +51,7 @@ func (a *array) length(seq uint64) (blocks [][]cell, n int) {
 	explore.Point("array.used")
 	// Later writes may have added cells since the blocks were loaded.
 	n = min(int(a.used.Load()), capacity(blocks))
-	for n > 0 && !recordAt(blocks, n-1, seq).seen(seq) {
+	for n > 0 && !recordAt(blocks, n-1, seq).seen(seq, s) {
 		n--
 	}
 	return blocks, n
@@ -91,15 +91,15 @@ func fit[E any](room []E, n int) []E {
 
 // objects returns the objects of snapshot seq, in room if they fit there. c has the copies of
 // the blocks; nil where none are kept.
-func (a *array) objects(room []any, seq uint64, c *copies) []any {
-	blocks, n := a.length(seq)
+func (a *array) objects(room []any, seq uint64, s *shown, c *copies) []any {
+	blocks, n := a.length(seq, s)
 	list := fit(room, n)
 	for i := 0; i<<blockShift < n; i++ {
 		part := list[i<<blockShift : min((i+1)<<blockShift, n)]
 		if c == nil {
-			readBlock(part, blocks[i], seq)
+			readBlock(part, blocks[i], seq, s)
 		} else {
-			c.read(part, i, blocks[i], seq)
+			c.read(part, i, blocks[i], seq, s)
 		}
 		yield((i+1)<<blockShift - 1)
 	}
@@ -107,22 +107,24 @@ func (a *array) objects(room []any, seq uint64, c *copies) []any {
 }
 
 // readBlock sets part to the objects that snapshot seq sees at the start of a block.
-func readBlock(part []any, block []cell, seq uint64) {
+func readBlock(part []any, block []cell, seq uint64, s *shown) {
+	kind := atomic.LoadPointer(&s.kind) // nil while no record was settled
 	for i := range part {
 		explore.Point("array.cell")
 		r := block[i].Load()
 		explore.Point("version.newest")
-		if r.newest.Load() == nil {
-			part[i] = r.settled()
+		if r.newest.Load() == nil && kind != nil {
+			explore.Point("record.data")
+			part[i] = objectOf(kind, atomic.LoadPointer(&r.data))
 		} else {
-			part[i] = r.at(seq).object(seq) // there is one in each cell below the length
+			part[i] = r.at(seq).object(seq, s) // there is one in each cell below the length
 		}
 	}
 }
 
 // keys returns the keys of snapshot seq, in room if they fit there.
-func (a *array) keys(room []string, seq uint64) []string {
-	blocks, n := a.length(seq)
+func (a *array) keys(room []string, seq uint64, s *shown) []string {
+	blocks, n := a.length(seq, s)
 	keys := fit(room, n)
 	for i := range keys {
 		keys[i] = recordAt(blocks, i, seq).key()
@@ -132,8 +134,8 @@ func (a *array) keys(room []string, seq uint64) []string {
 }
 
 // records returns the records of the objects that snapshot seq sees.
-func (a *array) records(seq uint64) []*record {
-	blocks, n := a.length(seq)
+func (a *array) records(seq uint64, s *shown) []*record {
+	blocks, n := a.length(seq, s)
 	records := make([]*record, n)
 	for i := range records {
 		records[i] = recordAt(blocks, i, seq)

@@ -23,8 +23,8 @@ type allObjects struct {
 	copies copies
 }
 
-func (o *allObjects) objects(room []any, seq uint64) []any {
-	return o.array.objects(room, seq, &o.copies)
+func (o *allObjects) objects(room []any, seq uint64, s *shown) []any {
+	return o.array.objects(room, seq, s, &o.copies)
 }
 
 func (o *allObjects) push(w *write, rec *record, asIs bool) uint32 {
@@ -64,7 +64,7 @@ type objectsAt struct {
 }
 
 // read sets part to the objects that snapshot seq sees in the i-th block.
-func (c *copies) read(part []any, i int, block []cell, seq uint64) {
+func (c *copies) read(part []any, i int, block []cell, seq uint64, s *shown) {
 	explore.Point("copies.blocks")
 	b := (*c.blocks.Load())[i]
 	explore.Point("copies.touched")
@@ -75,7 +75,7 @@ func (c *copies) read(part []any, i int, block []cell, seq uint64) {
 			explore.Point("copies.ask")
 			c.asked.Store(true)
 		}
-		readBlock(part, block, seq)
+		readBlock(part, block, seq, s)
 		return
 	}
 	explore.Point("copies.copy")
@@ -83,7 +83,7 @@ func (c *copies) read(part []any, i int, block []cell, seq uint64) {
 		copy(part, found.objects)
 		return
 	}
-	readBlock(part, block, seq)
+	readBlock(part, block, seq, s)
 	explore.Point("copies.seen")
 	if b.seen.Load() != touched+1 {
 		explore.Point("copies.see")

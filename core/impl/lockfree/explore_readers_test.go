@@ -11,16 +11,19 @@ import (
 )
 
 // slotsAlone is the protocol between readers and the writer, without a store around it.
-// Such programs are short enough to explore more preemptions. The first block has one slot.
-func slotsAlone(name string, commits int, visits ...int) explore.Program {
+// Such programs are short enough to explore more preemptions. The first block has so many slots; with
+// none, the first reader makes it.
+func slotsAlone(name string, slots, commits int, visits ...int) explore.Program {
 	return explore.Program{Name: name, New: func() ([]func(), func() error) {
 		var (
-			r         = newReaders()
+			r         = &readers{}
 			committed atomic.Uint64
 			floor     uint64 // versions before it are gone
 			failed    error
 		)
-		r.slots = r.slots[:1]
+		if slots > 0 {
+			r.first.Store(&block{slots: make([]slot, slots)})
+		}
 		committed.Store(firstSeq)
 		threads := []func(){func() {
 			for n := uint64(firstSeq + 1); n <= uint64(firstSeq+commits); n++ {
@@ -56,10 +59,11 @@ func slotsAlone(name string, commits int, visits ...int) explore.Program {
 // is in use, then free, then in use again.
 func slotPrograms() []explore.Program {
 	return []explore.Program{
-		slotsAlone("slots: a reader", 2, 2),
-		slotsAlone("slots: two readers", 2, 1, 1),
-		slotsAlone("slots: two readers, twice", 2, 2, 2),
-		slotsAlone("slots: three readers", 2, 1, 2, 1),
+		slotsAlone("slots: a reader", 1, 2, 2),
+		slotsAlone("slots: two readers", 1, 2, 1, 1),
+		slotsAlone("slots: two readers, twice", 1, 2, 2, 2),
+		slotsAlone("slots: three readers", 1, 2, 1, 2, 1),
+		slotsAlone("slots: the first readers", 0, 2, 1, 1),
 	}
 }
 
@@ -73,6 +77,10 @@ var slotFaults = []explore.Fault{
 	{Name: "deepest lowered and not looked at again", File: "readers.go", Edits: [][2]string{{
 		"		if k > t && b.taken() != nil {\n",
 		"		if k > t && b.taken() != nil && !explore.Planted(\"deepest lowered and not looked at again\") {\n",
+	}}},
+	{Name: "a first block that another reader has replaced", File: "readers.go", Edits: [][2]string{{
+		"		r.first.CompareAndSwap(nil, ",
+		"		if explore.Planted(\"a first block that another reader has replaced\") {\n			r.first.Store(&block{slots: make([]slot, n)})\n		}\n		r.first.CompareAndSwap(nil, ",
 	}}},
 	{Name: "a pending slot counts as free", File: "readers.go", Edits: [][2]string{{
 		"			if s.state.Load() == slotPending {\n",

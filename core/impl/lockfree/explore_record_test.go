@@ -10,33 +10,45 @@ import (
 	"github.com/informerbench/informerbench/core/explore"
 )
 
-// recordAlone is a record without a store around it. Write n, from 2 up, makes n its object. A
-// reader of snapshot n must find n.
-func recordAlone(name string, writes int, visits ...int) explore.Program {
+// objectOfWrite is the object of write n where all are of the store's type.
+func objectOfWrite(n uint64) any { return n }
+
+// ofTwoTypes is the object of write n where every second one is of another type.
+func ofTwoTypes(n uint64) any {
+	if n%2 == 0 {
+		return fmt.Sprint(n)
+	}
+	return n
+}
+
+// recordAlone is a record without a store around it. Write n, from 2 up, makes object(n) its object.
+// A reader of snapshot n must find that.
+func recordAlone(name string, object func(n uint64) any, writes int, visits ...int) explore.Program {
 	return explore.Program{Name: name, New: func() ([]func(), func() error) {
 		var (
-			readers   = newReaders()
+			readers   = &readers{}
 			committed atomic.Uint64
 			w         write
 			r         = newRecord("key")
+			s         = &shown{kind: wordsOf(uint64(0)).kind}
 			failed    error
 		)
 		committed.Store(firstSeq)
-		r.obj = uint64(firstSeq)
+		r.data = wordsOf(uint64(firstSeq)).data
 		threads := []func(){func() {
 			for n := uint64(firstSeq + 1); n <= uint64(firstSeq+writes); n++ {
 				w.seq = n
-				r.update(&w, n)
+				r.update(&w, s, object(n))
 				explore.Point("commit")
 				committed.Store(n)
 				if readers.idle() {
 					w.spares.recycle()
-					if v := r.settle(); v != nil {
+					if v := r.settle(s); v != nil {
 						w.spares.versions.retire(v)
 					}
 				} else {
 					w.spares.forget()
-					r.prune(readers.open(nil, n))
+					r.prune(readers.open(nil, n), s)
 				}
 			}
 		}}
@@ -45,7 +57,7 @@ func recordAlone(name string, writes int, visits ...int) explore.Program {
 				for range times {
 					explore.Point("call")
 					slot, seq := readers.acquire(&committed)
-					if obj := r.object(seq); obj != seq && failed == nil {
+					if obj := r.object(seq, s); obj != object(seq) && failed == nil {
 						failed = fmt.Errorf("snapshot %d sees the object of write %v", seq, obj)
 					}
 					slot.release(0)
@@ -59,9 +71,11 @@ func recordAlone(name string, writes int, visits ...int) explore.Program {
 // recordPrograms have snapshots of different writes side by side.
 func recordPrograms() []explore.Program {
 	return []explore.Program{
-		recordAlone("record: a reader", 3, 2),
-		recordAlone("record: two readers", 3, 1, 1),
-		recordAlone("record: three readers", 3, 1, 1, 1),
+		recordAlone("record: a reader", objectOfWrite, 3, 2),
+		recordAlone("record: two readers", objectOfWrite, 3, 1, 1),
+		recordAlone("record: three readers", objectOfWrite, 3, 1, 1, 1),
+		recordAlone("record: two types, a reader", ofTwoTypes, 3, 2),
+		recordAlone("record: two types, two readers", ofTwoTypes, 3, 1, 1),
 	}
 }
 
@@ -81,8 +95,16 @@ var recordFaults = []explore.Fault{
 		"	case n == newest || explore.Planted(\"a record settled that an older snapshot sees\"):\n",
 	}}},
 	{Name: "a record settled before it has the object", File: "record.go", Edits: [][2]string{{
-		"	explore.Point(\"settle.obj\")\n",
-		"	if explore.Planted(\"a record settled before it has the object\") {\n		r.newest.Store(nil)\n	}\n	explore.Point(\"settle.obj\")\n",
+		"	explore.Point(\"settle.data\")\n",
+		"	if explore.Planted(\"a record settled before it has the object\") {\n		r.newest.Store(nil)\n	}\n	explore.Point(\"settle.data\")\n",
+	}}},
+	{Name: "an object of another type settled", File: "record.go", Edits: [][2]string{{
+		"	if !s.fits(n.obj) {\n",
+		"	if !s.fits(n.obj) && !explore.Planted(\"an object of another type settled\") {\n",
+	}}},
+	{Name: "an object of another type dropped that a snapshot sees", File: "record.go", Edits: [][2]string{{
+		"			if revived {\n",
+		"			if revived || explore.Planted(\"an object of another type dropped that a snapshot sees\") {\n",
 	}}},
 	{Name: "a version dropped that a snapshot sees", File: "record.go", Edits: [][2]string{{
 		"		if anyWithin(open, v.seq, n.seq) {\n",

@@ -17,10 +17,10 @@ import (
 func stampsAlone(name string, writes, visits int, inPlace func(n uint64) bool) explore.Program {
 	return explore.Program{Name: name, New: func() ([]func(), func() error) {
 		var (
-			readers        = newReaders()
+			readers        = &readers{}
 			committed      atomic.Uint64
 			r              resourceVersion
-			object         = &record{obj: new(int)}
+			object         = &record{data: wordsOf(new(int)).data}
 			begun, visible = uint64(firstSeq), uint64(firstSeq)
 			failed         error
 		)

@@ -37,12 +37,12 @@ func (c *core) fetch(txns []contract.StoreTransaction) (words [fetchLen]uint64) 
 		c.write.fetched += uint64(r.few[0].bucket)
 	}
 	for _, r := range recs {
-		for _, p := range r.postings()[:min(len(r.postings()), indexing.Few)] {
+		for _, p := range c.postings(r)[:min(len(c.postings(r)), indexing.Few)] {
 			c.write.fetched += uint64(c.buckets[p.bucket].keyLen)
 		}
 	}
 	for _, r := range recs {
-		for _, p := range r.postings()[:min(len(r.postings()), indexing.Few)] {
+		for _, p := range c.postings(r)[:min(len(c.postings(r)), indexing.Few)] {
 			if value := c.buckets[p.bucket].key(); value != "" {
 				c.write.fetched += uint64(value[0])
 			}

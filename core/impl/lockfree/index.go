@@ -90,11 +90,11 @@ func (b *bucket) at(seq uint64) *bucket {
 var noBucket = &keyed{}
 
 // list returns the objects of snapshot seq, in room if they fit there; of no bucket, none.
-func (b *bucket) list(room []any, seq uint64) []any {
+func (b *bucket) list(room []any, seq uint64, s *shown) []any {
 	if b == nil {
 		return fit(room, 0)
 	}
-	return b.objects.objects(room, seq, nil)
+	return b.objects.objects(room, seq, s, nil)
 }
 
 // values returns the values that snapshot seq sees. The directory, loaded within the snapshot,
@@ -121,7 +121,7 @@ func (x *index) values(seq uint64) []string {
 
 // isIn reports whether rec is in the bucket of value. O(postings of rec).
 func (c *core) isIn(x *index, value string, rec *record) bool {
-	return slices.ContainsFunc(rec.postings(), func(p posting) bool {
+	return slices.ContainsFunc(c.postings(rec), func(p posting) bool {
 		b := c.buckets[p.bucket]
 		return int(b.ordinal) == x.ordinal && b.key() == value
 	})
@@ -129,7 +129,7 @@ func (c *core) isIn(x *index, value string, rec *record) bool {
 
 // addToBucket puts rec in the bucket of value, in which it is not. For asIs see array.push.
 func (c *core) addToBucket(w *write, x *index, word uint64, value string, rec *record, asIs bool) {
-	rec.addPosting(c.bucket(w, x, word, value).push(w, rec, asIs))
+	c.addPosting(rec, c.bucket(w, x, word, value).push(w, rec, asIs))
 }
 
 // push puts rec in b, in which it is not, and returns its place there. For asIs see array.push.
@@ -198,12 +198,12 @@ func newBucket() *bucket {
 
 // removeFromBucket takes the object with the given record out of its i-th bucket.
 func (c *core) removeFromBucket(w *write, rec *record, i int) {
-	p := rec.postings()[i]
-	rec.dropPosting(i)
+	p := c.postings(rec)[i]
+	c.dropPosting(rec, i)
 	b := c.buckets[p.bucket]
 	if b.objects.n > 1 {
 		if moved := b.objects.remove(w, p.pos); moved != nil {
-			moved.postingIn(b.pos).pos = p.pos
+			c.postingIn(moved, b.pos).pos = p.pos
 		}
 		return
 	}
@@ -285,7 +285,7 @@ func (c *core) newBucketID() uint32 {
 // stays reports whether rec is in the buckets of values and in no others. It reports false
 // for an object of many values, which reindex compares in less time. O(values squared).
 func (c *core) stays(rec *record, values *indexing.Values) bool {
-	all := rec.postings()
+	all := c.postings(rec)
 	if len(all) != values.Count() || len(all) > indexing.Few {
 		return false
 	}
@@ -301,27 +301,25 @@ func (c *core) stays(rec *record, values *indexing.Values) bool {
 // reindex moves rec into the buckets of values, the new values of its object, and out of
 // all others. It writes nothing for a value that stays. O(values), old and new.
 func (c *core) reindex(w *write, rec *record, indexes []*index, values *indexing.Values) {
-	if max(values.Count(), len(rec.postings())) > indexing.Few {
+	if max(values.Count(), len(c.postings(rec))) > indexing.Few {
 		c.reindexMany(w, rec, indexes, values)
 	} else {
 		c.reindexFew(w, rec, indexes, values)
 	}
-	if rec.more != nil {
-		rec.fitPostings()
-	}
+	c.fitPostings(rec)
 }
 
 // reindexFew is reindex for an object of few values. O(values squared).
 func (c *core) reindexFew(w *write, rec *record, indexes []*index, values *indexing.Values) {
-	for i := 0; i < len(rec.postings()); {
-		b := c.buckets[rec.postings()[i].bucket]
+	for i := 0; i < len(c.postings(rec)); {
+		b := c.buckets[c.postings(rec)[i].bucket]
 		if slices.Contains(values.List(int(b.ordinal)), b.key()) {
 			i++
 		} else {
 			c.removeFromBucket(w, rec, i)
 		}
 	}
-	if values.Count() == len(rec.postings()) {
+	if values.Count() == len(c.postings(rec)) {
 		return // each of them was found above
 	}
 	for i, x := range indexes {
@@ -346,8 +344,8 @@ const (
 // looks each value up once: the mark of its bucket says whether the record is in there. The
 // record enters its new buckets before it leaves the others. O(values).
 func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *indexing.Values) {
-	former := len(rec.postings())
-	for _, p := range rec.postings() {
+	former := len(c.postings(rec))
+	for _, p := range c.postings(rec) {
 		c.buckets[p.bucket].mark = held
 	}
 	staying := 0
@@ -360,15 +358,15 @@ func (c *core) reindexMany(w *write, rec *record, indexes []*index, values *inde
 				case held:
 					staying++
 				case unmarked:
-					rec.addPosting(b.push(w, rec, rec.isNew()))
+					c.addPosting(rec, b.push(w, rec, rec.isNew()))
 				}
 				b.mark = wanted
 			}
 		}
 	}
 	w.emptied = slices.Grow(w.emptied, former-staying)
-	for i := 0; i < len(rec.postings()); {
-		b := c.buckets[rec.postings()[i].bucket]
+	for i := 0; i < len(c.postings(rec)); {
+		b := c.buckets[c.postings(rec)[i].bucket]
 		if b.mark == wanted {
 			i++
 		} else {

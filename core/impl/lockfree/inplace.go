@@ -9,7 +9,7 @@ import (
 // A write in place is an Update without a version.
 //
 // An Update that keeps the index values replaces the object in the record if the record is
-// settled, the new object is of the same type, no snapshot is open, and nothing waits to be
+// settled, the new object is of the store's type, no snapshot is open, and nothing waits to be
 // reclaimed. An object without a resource version is also refused while the newest stamp is of
 // a write in place. A write in place has no number:
 //
@@ -49,8 +49,8 @@ func (c *core) inPlace(w *write, e *entry, rec *record, obj any) bool {
 	to := wordsOf(obj)
 	switch {
 	case rec.newest.Load() != nil,
-		rec.words().kind != to.kind,
-		c.retireList.len() > 0,                                     // a write with a number sees to it
+		to.kind != c.shown.kind, to.data == nil,
+		c.retireList.len() > 0, // a write with a number sees to it
 		!w.known && c.resourceVersion.newest.Load().seq == noWrite, // that stamp watches a record, perhaps this one
 		!c.idle():
 		return false
@@ -63,12 +63,12 @@ func (c *core) inPlace(w *write, e *entry, rec *record, obj any) bool {
 	}
 	explore.Point("inPlace.object")
 	rec.setData(to.data)
-	c.shown.set(e, obj)
+	explore.Point("inPlace.show")
+	atomic.StorePointer(&e.data, to.data)
 	if commit {
 		explore.Point("inPlace.commit")
 		c.committed.Store(w.seq)
 		c.objects.copies.committed()
 	}
-	w.indexValues.Empty()
 	return true
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // An Update makes a version exactly if a snapshot is open, something waits for one that was, an
-// index value changes, or the object is of another type than the one before.
+// index value changes, or the object is of another type than the store's first one.
 func TestWhenAnUpdateIsInPlace(t *testing.T) {
 	t.Parallel()
 	type other thing
@@ -45,7 +45,7 @@ func TestWhenAnUpdateIsInPlace(t *testing.T) {
 		{"another group", func() {}, thing{5, "g2"}, false},
 		{"the same group", func() {}, thing{6, "g2"}, true},
 		{"another type", func() {}, other{7, "g2"}, false},
-		{"the same type", func() {}, other{8, "g2"}, true},
+		{"that type again", func() {}, other{8, "g2"}, false},
 		{"the first type again", func() {}, thing{9, "g2"}, false},
 		{"and again", func() {}, thing{10, "g2"}, true},
 	} {

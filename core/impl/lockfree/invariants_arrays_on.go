@@ -101,10 +101,10 @@ func (k *checker) record(r *record) {
 		}
 		limit = n.seq
 	}
-	if newest == nil && isAbsent(r.obj) {
+	if newest == nil && r.data == nil {
 		k.broken(ruleVersions, "%q has neither a version nor an object", r.key())
 	}
-	if r.waits() {
+	if r.waits(&k.core.shown) {
 		_, waits := k.updated[r]
 		if !waits {
 			k.broken(ruleUpdated, "%q is not settled and does not wait", r.key())
@@ -138,7 +138,7 @@ func (k *checker) copies() {
 		}
 		for j, obj := range found.objects {
 			r := a.now(uint32(first + j))
-			if r == nil || r.standIn() != nil || !same(r.current(), obj) {
+			if r == nil || r.standIn() != nil || !same(r.current(&k.core.shown), obj) {
 				k.broken(ruleCopy, "block %d: object %d", i, j)
 			}
 		}

@@ -39,6 +39,7 @@ const (
 	rulePos              rule = "the record of a key that is present knows its cell"
 	rulePosting          rule = "a posting leads to a cell of a bucket that holds its record, one posting to each bucket"
 	rulePostings         rule = "the cells of all buckets are as many as the postings, and an absent key has none"
+	ruleWide             rule = "the places in wide that are not free are as many as the records that lead there"
 	ruleBucket           rule = "a bucket is found under its value and its id, and is of an index that the store has"
 	ruleTimes            rule = "the buckets of a value go back in time, one ends before the next begins, and all but the newest are over"
 	ruleFreeID           rule = "a bucket's id is free exactly if no bucket has it, and free once"
@@ -53,7 +54,7 @@ const (
 // rules lists all invariants, for the test that breaks each.
 var rules = []rule{
 	ruleUsed, ruleLength, ruleChain, ruleSpare, rulePlace, rulePlaceGone, ruleVersions, ruleUpdated, ruleEmptied, ruleWrite,
-	ruleReclaimThreshold, ruleResourceVersion, rulePos, rulePosting, rulePostings, ruleBucket, ruleTimes, ruleFreeID, ruleDirectory,
+	ruleReclaimThreshold, ruleResourceVersion, rulePos, rulePosting, rulePostings, ruleWide, ruleBucket, ruleTimes, ruleFreeID, ruleDirectory,
 	ruleSearch, ruleCounts, ruleLive, ruleShown, ruleCopy,
 }
 
@@ -78,6 +79,7 @@ type checker struct {
 	standIns int                 // cells that point to one
 	postings int
 	reached  int // buckets to which the tables of the indexes lead
+	wide     int // records whose postings are in core.wide
 }
 
 // checkSome ends a write of a few objects: it checks the store if it has credit for that.
@@ -124,6 +126,9 @@ func (v *view) breaches() []string {
 	if entered != k.postings {
 		k.broken(rulePostings, "%d cells and %d postings", entered, k.postings)
 	}
+	if n := len(v.wide) - len(v.freeWide); n != k.wide {
+		k.broken(ruleWide, "%d and %d", n, k.wide)
+	}
 	if buckets != k.reached {
 		k.broken(ruleBucket, "%d have an id, and the tables lead to %d", buckets, k.reached)
 	}
@@ -155,7 +160,7 @@ func (k *checker) begin(v *view) {
 	clear(k.spareBuckets)
 	clear(k.ids)
 	clear(k.last)
-	k.view, k.committed, k.breaches, k.standIns, k.postings, k.reached = v, v.core.committed.Load(), nil, 0, 0, 0
+	k.view, k.committed, k.breaches, k.standIns, k.postings, k.reached, k.wide = v, v.core.committed.Load(), nil, 0, 0, 0, 0
 
 	k.arrays[&v.objects.array] = struct{}{}
 	for _, b := range v.buckets {
@@ -200,7 +205,7 @@ func (k *checker) lists() {
 	}
 	for _, r := range k.retireList.updated {
 		_, twice := k.updated[r]
-		if !r.waits() || twice {
+		if !r.waits(&k.core.shown) || twice {
 			k.broken(ruleUpdated, "%q is settled, or waits twice", r.key())
 		}
 		k.updated[r] = struct{}{}

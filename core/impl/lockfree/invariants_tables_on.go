@@ -64,7 +64,7 @@ func (k *checker) part(t *table, p *part, x *index, name string) int {
 		case x == nil:
 			r := e.record()
 			k.key(e, r)
-			if !isAbsent(r.current()) {
+			if !isAbsent(r.current(&k.core.shown)) {
 				live++
 			}
 		case item != noBucket:
@@ -89,16 +89,16 @@ func (k *checker) keys() {
 // key checks a key's entry and record, and that the record knows its cell.
 func (k *checker) key(e *entry, r *record) {
 	k.record(r)
-	want := wordsOf(r.current())
+	want := wordsOf(r.current(&k.core.shown))
 	if want.kind != k.core.shown.kind {
 		want.data = nil
 	}
 	if atomic.LoadPointer(&e.data) != want.data {
 		k.broken(ruleShown, "%q", r.key())
 	}
-	if isAbsent(r.current()) {
-		if len(r.postings()) > 0 {
-			k.broken(rulePostings, "%q is absent and has %d", r.key(), len(r.postings()))
+	if isAbsent(r.current(&k.core.shown)) {
+		if n := len(k.core.postings(r)); n > 0 || k.core.more(r) != nil {
+			k.broken(rulePostings, "%q is absent and has %d", r.key(), n)
 		}
 		return
 	}
@@ -109,8 +109,11 @@ func (k *checker) key(e *entry, r *record) {
 }
 
 func (k *checker) postingsOf(r *record) {
-	all := r.postings()
+	all := k.core.postings(r)
 	k.postings += len(all)
+	if more := k.core.more(r); more != nil {
+		k.wide++
+	}
 	for _, p := range all {
 		ok := int(p.bucket) < len(k.buckets) && k.buckets[p.bucket] != nil
 		if ok {

@@ -103,7 +103,7 @@ var plants = map[rule][]func(v *view){
 	ruleUpdated: {
 		func(v *view) { v.retireList.updated = v.retireList.updated[1:] },
 		func(v *view) { v.retireList.updated = append(v.retireList.updated, v.retireList.updated[0]) },
-		func(v *view) { r := v.retireList.updated[0]; r.newest.Load().setPast(nil); r.settle() },
+		func(v *view) { r := v.retireList.updated[0]; r.newest.Load().setPast(nil); r.settle(&v.core.shown) },
 	},
 	ruleEmptied: {
 		func(v *view) { v.retireList.emptied = nil },
@@ -125,13 +125,17 @@ var plants = map[rule][]func(v *view){
 	},
 	rulePos: {func(v *view) { present(v, 0).pos = present(v, 1).pos }},
 	rulePosting: {
-		func(v *view) { present(v, 0).postings()[0].pos++ },
-		func(v *view) { p := present(v, 0).postings(); p[1] = p[0] },
-		func(v *view) { present(v, 0).postings()[0].bucket = uint32(len(v.buckets)) },
+		func(v *view) { v.core.postings(present(v, 0))[0].pos++ },
+		func(v *view) { p := v.core.postings(present(v, 0)); p[1] = p[0] },
+		func(v *view) { v.core.postings(present(v, 0))[0].bucket = uint32(len(v.buckets)) },
 	},
 	rulePostings: {
-		func(v *view) { present(v, 0).dropPosting(0) },
-		func(v *view) { v.core.record("3").addPosting(posting{1, 0}) },
+		func(v *view) { v.core.dropPosting(present(v, 0), 0) },
+		func(v *view) { v.core.addPosting(v.core.record("3"), posting{1, 0}) },
+	},
+	ruleWide: {
+		func(v *view) { v.wide = append(v.wide, &postings{}) },
+		func(v *view) { v.freeWide = append(v.freeWide, 0) },
 	},
 	ruleBucket: {
 		func(v *view) { full(v).pos++ },

@@ -30,9 +30,9 @@ type slot struct {
 	_     [56]byte
 }
 
-// readers holds the snapshot slots: a first block of them, and more blocks for when more
-// snapshots are open at once. A block that was appended stays for good. The writer looks
-// only at blocks 0 to deepest.
+// readers holds the snapshot slots: a first block of them, which the first reader makes, and more
+// blocks for when more snapshots are open at once. A block that was made stays for good. The writer
+// looks only at blocks 0 to deepest.
 //
 // A reader takes a slot before it loads the committed number; the writer commits before it
 // looks at the slots. Go's atomics are sequentially consistent. So either the writer sees
@@ -48,11 +48,12 @@ type slot struct {
 // If R3 comes before W1, W3 finds the slot taken. R1 and R2 come before W2, so deepest was k
 // or more at some moment after R1 and before W2. Since then only W4 of an earlier look
 // can have lowered it below k. The W5 after that W4 looked at block k, and did so after R1: it
-// found the slot taken and raised deepest again. So W2 loads k or more.
+// found the slot taken and raised deepest again. So W2 loads k or more. A writer that finds no first
+// block at W3 comes before R1 of all readers.
 //
 // A write in place (inplace.go) looks at the slots before it changes anything.
 type readers struct {
-	block // the first one, whose number is 0
+	first atomic.Pointer[block] // whose number is 0; nil until a reader comes
 	// deepest is the number of the last block that the writer looks at. A reader that finds
 	// all blocks up to deepest full raises it; the writer lowers it.
 	deepest atomic.Uint32
@@ -69,14 +70,22 @@ type block struct {
 	more  atomic.Pointer[block]
 }
 
-// newReaders returns slots for the readers that can run at once, and for some more that
-// were descheduled with a snapshot open.
-func newReaders() *readers {
-	n := minSlots
-	for n < 2*runtime.GOMAXPROCS(0) {
-		n *= 2
+// firstBlock returns the first block, which it makes if there is none: with slots for the readers
+// that can run at once, and for some more that were descheduled with a snapshot open. So a store
+// that nobody lists has none.
+func (r *readers) firstBlock() *block {
+	explore.Point("first.load")
+	b := r.first.Load()
+	if b == nil {
+		n := minSlots
+		for n < 2*runtime.GOMAXPROCS(0) {
+			n *= 2
+		}
+		explore.Point("first.make")
+		r.first.CompareAndSwap(nil, &block{slots: make([]slot, n)})
+		b = r.first.Load()
 	}
-	return &readers{block: block{slots: make([]slot, n)}}
+	return b
 }
 
 // admit is called before a read of n objects makes room for them. While as many long reads
@@ -110,7 +119,7 @@ func (r *readers) leave(n int) {
 // never waits: it passes over a slot that another reader takes first.
 func (r *readers) acquire(committed *atomic.Uint64) (*slot, uint64) {
 	start := explore.Uint32()
-	for b, k := &r.block, uint32(0); ; b, k = b.next(), k+1 {
+	for b, k := r.firstBlock(), uint32(0); ; b, k = b.next(), k+1 {
 		mask := uint32(len(b.slots) - 1)
 		for i := range uint32(len(b.slots)) {
 			s := &b.slots[(start+i)&mask]
@@ -163,7 +172,7 @@ func (r *readers) lower(f, t uint32) {
 	if !r.deepest.CompareAndSwap(f, t) {
 		return // a reader has raised it since: the next look may lower it
 	}
-	for b, k := &r.block, uint32(0); k <= f; b, k = b.more.Load(), k+1 {
+	for b, k := r.first.Load(), uint32(0); k <= f; b, k = b.more.Load(), k+1 {
 		if k > t && b.taken() != nil {
 			r.raise(k)
 		}
@@ -216,12 +225,17 @@ func (r *readers) idle() bool {
 		}
 		r.busy = nil
 	}
-	if r.taken() != nil {
+	explore.Point("idle.first")
+	first := r.first.Load()
+	if first == nil {
+		return true
+	}
+	if first.taken() != nil {
 		return false
 	}
 	explore.Point("idle.deepest")
 	deepest := r.deepest.Load() // W2
-	for b, k := r.more.Load(), uint32(1); k <= deepest; b, k = b.more.Load(), k+1 {
+	for b, k := first.more.Load(), uint32(1); k <= deepest; b, k = b.more.Load(), k+1 {
 		if r.busy = b.taken(); r.busy != nil {
 			return false
 		}
@@ -235,7 +249,7 @@ func (r *readers) idle() bool {
 func (r *readers) open(dst []uint64, committed uint64) []uint64 {
 	explore.Point("open.deepest")
 	deepest, used := r.deepest.Load(), uint32(0)
-	for b, k := &r.block, uint32(0); k <= deepest; b, k = b.more.Load(), k+1 {
+	for b, k := r.first.Load(), uint32(0); b != nil && k <= deepest; b, k = b.more.Load(), k+1 {
 		for i := range b.slots {
 			s := &b.slots[i]
 			explore.Point("open.slot")

@@ -12,10 +12,7 @@ import (
 
 // slotsOf returns the slots of every block there is.
 func slotsOf(r *readers) (all []*slot) {
-	for i := range r.slots {
-		all = append(all, &r.slots[i])
-	}
-	for b := r.more.Load(); b != nil; b = b.more.Load() {
+	for b := r.first.Load(); b != nil; b = b.more.Load() {
 		for i := range b.slots {
 			all = append(all, &b.slots[i])
 		}
@@ -80,8 +77,9 @@ func TestAQuietWriteLooksAtFewSlots(t *testing.T) {
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
+	first := len(v.readers.firstBlock().slots)
 	before := lookedAt(v.readers)
-	if first := len(v.readers.slots); before != first {
+	if before != first {
 		t.Fatalf("a write looks at %d slots before anybody came; want the %d of the first block", before, first)
 	}
 	for range 3 {
@@ -113,11 +111,11 @@ func TestTheLastOfACrowd(t *testing.T) {
 			}
 		}
 		churn(s, 500, rand.New(rand.NewPCG(9, 10)))
-		if got := sorted(v.objects.objects(nil, seq)); fmt.Sprint(got) != fmt.Sprint(all) {
+		if got := sorted(v.objects.objects(nil, seq, &v.shown)); fmt.Sprint(got) != fmt.Sprint(all) {
 			t.Errorf("the snapshot changed that the reader %d of a crowd holds", last)
 		}
 		used := uint32(0)
-		for b, k := &v.readers.block, uint32(0); b != nil; b, k = b.more.Load(), k+1 {
+		for b, k := v.readers.first.Load(), uint32(0); b != nil; b, k = b.more.Load(), k+1 {
 			if b.taken() != nil {
 				used = k
 			}
@@ -144,7 +142,7 @@ func TestABlockIsNotGivenUpUnderAReader(t *testing.T) {
 	if deepest < 2 {
 		t.Fatalf("100 snapshots at once use blocks 0 to %d; want more", deepest)
 	}
-	inside := &v.readers.more.Load().slots[0] // of block 1
+	inside := &v.readers.first.Load().more.Load().slots[0] // of block 1
 	inside.state.Store(slotPending)
 	v.readers.lower(deepest, 0)
 	if got := v.readers.deepest.Load(); got != 1 {
@@ -180,7 +178,7 @@ func TestSnapshotsHoldWhileBlocksAreGivenUp(t *testing.T) {
 	}
 	v := s.view.Load()
 	sum := func(seq uint64) (sum int) {
-		for _, obj := range v.objects.objects(nil, seq) {
+		for _, obj := range v.objects.objects(nil, seq, &v.shown) {
 			sum += obj.(int)
 		}
 		return sum

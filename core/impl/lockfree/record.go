@@ -1,12 +1,10 @@
 package lockfree
 
 import (
-	"slices"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/informerbench/informerbench/core/explore"
-	"github.com/informerbench/informerbench/core/impl/indexing"
 )
 
 // keyed is the first field of what a table leads to: of a record, by its key, and of a bucket,
@@ -26,28 +24,29 @@ func (k *keyed) key() string { return unsafe.String(k.keyData, k.keyLen) }
 
 // record holds a key's object, its versions, and where in the arrays the object lies. The table
 // and the arrays point to it. The table keeps the record of a deleted key until its part is
-// rebuilt. Readers look at key, newest and obj; all other fields are the writer's. A record
-// takes 64 bytes.
+// rebuilt. Readers look at key, newest and data; all other fields are the writer's. A record
+// takes 48 bytes, of which newest and data lie in one cache line.
 //
-// A record without versions is settled: all snapshots see obj. A write that is not in place
-// makes a version, and obj is then the object before the oldest version. When all open
-// snapshots see the newest version, the record is settled again.
+// A record without versions is settled: all snapshots see the object of data. A write that is not
+// in place makes a version, and data is then the object before the oldest version. When all open
+// snapshots see the newest version, the record is settled again, if its object is of the store's
+// type (see shown). An object of another type stays in a version, which is then the only one.
 type record struct {
 	keyed
 	newest atomic.Pointer[version] // nil if the record is settled, standsIn in a stand-in
-	// obj is an absence if there was no object before the oldest version, or no open snapshot
-	// sees it. In a settled record a write in place gives it other data of the same type. Its
-	// type changes only while every reader takes a version instead.
-	obj any
-	// The places in the buckets of the indexes: in few up to the first bucket 0, or all of
-	// them in more if few is too short, or was. Most objects have one value in each of two indexes.
-	few  [2]posting
-	more *postings
+	// data is the second word of an object of the store's type. It is nil if there was no object
+	// before the oldest version, or no open snapshot sees it. In a settled record a write in place
+	// gives it another object's.
+	data unsafe.Pointer
+	// The places in the buckets of the indexes: in few up to the first bucket 0. If few is too
+	// short, or was, they are in core.wide (see core.postings). Most objects have one value in each
+	// of two indexes.
+	few [2]posting
 }
 
-// newRecord returns the record of a key without an object, which the caller sets: obj, or newest.
+// newRecord returns the record of a key without an object, which the caller sets.
 func newRecord(key string) *record {
-	r := &record{obj: absence{}}
+	r := &record{}
 	r.setKey(key)
 	return r
 }
@@ -76,26 +75,25 @@ func isAbsent(obj any) bool { return wordsOf(obj).kind == absenceKind }
 
 func (n *version) absent() bool { return isAbsent(n.obj) }
 
-// words leads to the two words of r's obj.
-func (r *record) words() *words { return (*words)(unsafe.Pointer(&r.obj)) }
+// address is that of the data, to compare.
+func (r *record) address() uintptr { return uintptr(atomic.LoadPointer(&r.data)) }
 
-// data is the second word of r's obj, to compare.
-func (r *record) data() uintptr { return uintptr(atomic.LoadPointer(&r.words().data)) }
+// setData puts another object, given by its data, in the place of a settled record's.
+func (r *record) setData(data unsafe.Pointer) { atomic.StorePointer(&r.data, data) }
 
-// setData puts another object of the same type, given by its data, in the place of r's obj.
-func (r *record) setData(data unsafe.Pointer) { atomic.StorePointer(&r.words().data, data) }
-
-// settled returns obj to a reader.
-func (r *record) settled() any {
-	explore.Point("record.obj")
-	w := r.words()
-	return objectOf(w.kind, atomic.LoadPointer(&w.data))
+// settled returns the object of data to a reader, an absence if there is none.
+func (r *record) settled(s *shown) any {
+	explore.Point("record.data")
+	if data := atomic.LoadPointer(&r.data); data != nil {
+		return objectOf(s.kind, data)
+	}
+	return absence{}
 }
 
 // object returns the object that snapshot seq sees, an absence if it sees none.
 //
 //go:noinline
-func (r *record) object(seq uint64) any {
+func (r *record) object(seq uint64, s *shown) any {
 	explore.Point("version.newest")
 	for n := r.newest.Load(); n != nil; n = n.past() {
 		explore.Point("version.seq")
@@ -105,24 +103,27 @@ func (r *record) object(seq uint64) any {
 		}
 		explore.Point("version.prev")
 	}
-	return r.settled()
+	return r.settled(s)
 }
 
 // seen reports whether snapshot seq sees an object of r, which may be nil.
-func (r *record) seen(seq uint64) bool { return r != nil && !isAbsent(r.object(seq)) }
+func (r *record) seen(seq uint64, s *shown) bool { return r != nil && !isAbsent(r.object(seq, s)) }
 
 // current returns the newest object, an absence if there is none. Writer only.
-func (r *record) current() any {
+func (r *record) current(s *shown) any {
 	if n := r.newest.Load(); n != nil {
 		return n.obj
 	}
-	return r.obj
+	if r.data == nil {
+		return absence{}
+	}
+	return objectOf(s.kind, r.data)
 }
 
-// since returns the number of the oldest version, or 0 if obj was there before it or r is a
+// since returns the number of the oldest version, or 0 if data was there before it or r is a
 // stand-in. Writer only.
 func (r *record) since() (seq uint64) {
-	if !isAbsent(r.obj) {
+	if r.data != nil {
 		return 0
 	}
 	for n := r.newest.Load(); n != nil; n = n.past() {
@@ -133,13 +134,13 @@ func (r *record) since() (seq uint64) {
 
 // hasPast reports whether a snapshot may see another object than newest, the newest version,
 // which is not nil. Writer only.
-func (r *record) hasPast(newest *version) bool { return newest.past() != nil || !isAbsent(r.obj) }
+func (r *record) hasPast(newest *version) bool { return newest.past() != nil || r.data != nil }
 
-// waits reports whether r is to be on the retire list: it is not settled, and a snapshot may see
-// an object in it. Writer only.
-func (r *record) waits() bool {
+// waits reports whether r is to be on the retire list: a snapshot may see another object than the
+// newest, or the newest can be settled. Writer only.
+func (r *record) waits(s *shown) bool {
 	n := r.newest.Load()
-	return n != nil && (!n.absent() || r.hasPast(n))
+	return n != nil && (r.hasPast(n) || s.fits(n.obj))
 }
 
 // isNew reports whether no snapshot sees an object before the newest version. Writer only.
@@ -150,7 +151,7 @@ func (r *record) isNew() bool {
 
 // update makes a version of obj, of write w, the newest one of r, and reports whether the
 // former object was an absence.
-func (r *record) update(w *write, obj any) (revived bool) {
+func (r *record) update(w *write, s *shown, obj any) (revived bool) {
 	former := r.newest.Load()
 	switch {
 	case former == nil:
@@ -164,9 +165,11 @@ func (r *record) update(w *write, obj any) (revived bool) {
 		return revived
 	default:
 		revived = former.absent()
-		if !r.waits() {
+		if !r.waits(s) {
 			w.updated = append(w.updated, r)
-			former = nil
+			if revived {
+				former = nil
+			}
 		}
 	}
 	n := w.version(obj, former)
@@ -175,25 +178,26 @@ func (r *record) update(w *write, obj any) (revived bool) {
 	return revived
 }
 
-// settle makes the newest object the only one. It returns that object's version, which leads to no
-// other any more and which readers may still hold. All open snapshots must see that version.
+// settle makes the newest object the only one. It returns that object's version if the record does
+// not need it any more; it leads to no other, and readers may still hold it. All open snapshots must
+// see that version.
 //
-// So no reader looks at obj while settle changes it. A reader that found newest nil before, or a
-// version before this one, has an older snapshot. So has a reader that looks at obj through the
+// So no reader looks at data while settle changes it. A reader that found newest nil before, or a
+// version before this one, has an older snapshot. So has a reader that looks at data through the
 // stamp of a write in place: a write with a number, as made this version, replaces such a stamp.
-func (r *record) settle() *version {
+func (r *record) settle(s *shown) *version {
 	n := r.newest.Load()
 	if n.past() != nil {
 		explore.Point("settle.prev")
 		n.setPast(nil)
 	}
-	if n.absent() {
-		explore.Point("settle.absent")
-		r.obj = absence{}
+	if !s.fits(n.obj) {
+		explore.Point("settle.stays")
+		r.data = nil
 		return nil
 	}
-	explore.Point("settle.obj")
-	r.obj = n.obj
+	explore.Point("settle.data")
+	r.data = wordsOf(n.obj).data
 	explore.Point("settle.newest")
 	r.newest.Store(nil)
 	return n
@@ -201,7 +205,7 @@ func (r *record) settle() *version {
 
 // prune drops what lies before the newest version and none of the open snapshots sees. It
 // settles r if nothing is left, and reports whether r still waits. Cost: O(versions of r).
-func (r *record) prune(open []uint64) (waits bool) {
+func (r *record) prune(open []uint64, s *shown) (waits bool) {
 	// A version is seen by the snapshots from its own number up to that of the next version.
 	// If the next one was dropped, no snapshot was open between its number and that of the
 	// version after it, and none will be.
@@ -217,101 +221,15 @@ func (r *record) prune(open []uint64) (waits bool) {
 	switch {
 	case anyWithin(open, 0, n.seq): // also if no object was there
 	case n == newest:
-		r.settle()
+		r.settle(s)
 		return false
 	default:
-		explore.Point("prune.obj")
-		r.obj = absence{}
+		explore.Point("prune.data")
+		r.data = nil
 	}
 	if n.past() != nil {
 		explore.Point("prune.prev")
 		n.setPast(nil)
 	}
-	return r.waits()
-}
-
-// posting is one place of an object in a bucket. The zero value is none.
-type posting struct {
-	bucket uint32 // its id, from 1 up
-	pos    uint32
-}
-
-// postings holds the places of an object that has more of them than fit into few.
-type postings struct {
-	list []posting
-	at   map[uint32]int // positions in list, by bucket id; made by the first postingIn of a long list
-}
-
-func (r *record) postings() []posting {
-	if r.more != nil {
-		return r.more.list
-	}
-	n := 0
-	for n < len(r.few) && r.few[n].bucket != 0 {
-		n++
-	}
-	return r.few[:n]
-}
-
-// postingIn returns the posting in a bucket; the object must be in it. O(1), except for
-// the first call for a record of many postings, which is O(postings).
-func (r *record) postingIn(bucket uint32) *posting {
-	all := r.postings()
-	if len(all) <= indexing.Few {
-		return &all[slices.IndexFunc(all, func(p posting) bool { return p.bucket == bucket })]
-	}
-	if r.more.at == nil {
-		r.more.at = make(map[uint32]int, len(all))
-		for i, p := range all {
-			r.more.at[p.bucket] = i
-		}
-	}
-	return &all[r.more.at[bucket]]
-}
-
-func (r *record) addPosting(p posting) {
-	if r.more != nil {
-		if r.more.at != nil {
-			r.more.at[p.bucket] = len(r.more.list)
-		}
-		r.more.list = append(r.more.list, p)
-		return
-	}
-	if n := len(r.postings()); n < len(r.few) {
-		r.few[n] = p
-		return
-	}
-	r.more = &postings{list: append(slices.Clone(r.few[:]), p)}
-}
-
-// dropPosting puts the last posting in the place of the i-th.
-func (r *record) dropPosting(i int) {
-	all := r.postings()
-	last := len(all) - 1
-	dropped := all[i].bucket
-	all[i] = all[last]
-	if r.more == nil {
-		all[last] = posting{}
-		return
-	}
-	r.more.list = all[:last]
-	if r.more.at != nil {
-		r.more.at[all[i].bucket] = i
-		delete(r.more.at, dropped)
-	}
-}
-
-// fitPostings gives back the room of more if over three quarters of it are free. Call it at the
-// end of a change: in between, an object that has new values may have few postings.
-func (r *record) fitPostings() {
-	list := r.more.list
-	if cap(list) <= 4*len(list) {
-		return
-	}
-	if len(list) > len(r.few) {
-		r.more = &postings{list: slices.Clone(list)} // postingIn makes another map
-		return
-	}
-	r.more, r.few = nil, [len(r.few)]posting{}
-	copy(r.few[:], list)
+	return r.waits(s)
 }

@@ -58,6 +58,7 @@ type filling struct {
 type share struct {
 	from, to int
 	indexes  []grouped // by ordinal
+	wide     uint32    // the objects of more values than a record has room for; then the next one's place in core.wide
 }
 
 // grouped holds the values that a share's objects have in one index.
@@ -182,15 +183,19 @@ func (f *filling) group(s *share) {
 	}
 	for i := s.from; i < s.to; i++ {
 		f.yield(i)
+		values := 0
 		for x, index := range f.view.indexes {
-			s.indexes[x].add(index.valuesOf(f.keys[i], f.objs[i]))
+			values += s.indexes[x].add(index.valuesOf(f.keys[i], f.objs[i]))
+		}
+		if values > len(record{}.few) {
+			s.wide++
 		}
 	}
 }
 
 // add puts the next object in the groups of its values. values may be the IndexFunc's own
-// slice, and have a value twice.
-func (g *grouped) add(values []string) {
+// slice, and have a value twice. It returns how many different ones there are.
+func (g *grouped) add(values []string) (different int) {
 	object := uint32(len(g.ends)) + 1
 	for _, value := range values {
 		number, known := g.numbers[value]
@@ -206,8 +211,10 @@ func (g *grouped) add(values []string) {
 		of.last = object
 		of.n++
 		g.of = append(g.of, number)
+		different++
 	}
 	g.ends = append(g.ends, uint32(len(g.of)))
+	return different
 }
 
 // recordsPart is how many records a goroutine makes before it looks for more to do.
@@ -221,7 +228,11 @@ func (f *filling) makeRecords(from, to int) {
 		f.words[i] = f.view.keys.word(f.keys[i])
 		f.counts[f.words[i]>>(64-f.depth)].Add(1)
 		rec := newRecord(f.keys[i])
-		rec.obj = f.objs[i]
+		if obj := f.objs[i]; f.view.shown.fits(obj) {
+			rec.data = wordsOf(obj).data
+		} else {
+			rec.newest.Store(&version{obj: obj, seq: f.view.write.seq})
+		}
 		rec.pos = uint32(i)
 		f.recs[i] = rec
 		f.view.objects.cell(rec.pos).Store(rec)
@@ -260,6 +271,12 @@ func (f *filling) makeBuckets() {
 	for _, b := range v.buckets[1:] {
 		b.objects.grow(b.objects.n)
 	}
+	wide := uint32(0)
+	for i := range f.shares {
+		s := &f.shares[i]
+		wide, s.wide = wide+s.wide, wide
+	}
+	v.wide = make([]*postings, wide)
 }
 
 // grow gives an empty array n cells, which the caller fills.
@@ -269,24 +286,42 @@ func (a *array) grow(n uint32) {
 	a.used.Store(n)
 }
 
+// groupsOf returns the groups of the i-th object of the share.
+func (g *grouped) groupsOf(i int) []uint32 {
+	from := uint32(0)
+	if i > 0 {
+		from = g.ends[i-1]
+	}
+	return g.of[from:g.ends[i]]
+}
+
 // fillBuckets points cells of the buckets to the records of a share.
 func (f *filling) fillBuckets(i int) {
 	s := &f.shares[i]
 	for i := s.from; i < s.to; i++ {
 		f.yield(i)
 		rec := f.recs[i]
+		n := 0
+		for x := range s.indexes {
+			n += len(s.indexes[x].groupsOf(i - s.from))
+		}
+		places := rec.few[:0]
+		if n > len(rec.few) {
+			places = make([]posting, 0, n)
+		}
 		for x := range s.indexes {
 			g := &s.indexes[x]
-			from := uint32(0)
-			if i > s.from {
-				from = g.ends[i-s.from-1]
-			}
-			for _, number := range g.of[from:g.ends[i-s.from]] {
+			for _, number := range g.groupsOf(i - s.from) {
 				group := &g.groups[number]
 				group.bucket.objects.cell(group.next).Store(rec)
-				rec.addPosting(posting{group.bucket.pos, group.next})
+				places = append(places, posting{group.bucket.pos, group.next})
 				group.next++
 			}
+		}
+		if n > len(rec.few) {
+			f.view.wide[s.wide] = &postings{list: places}
+			rec.few[0] = posting{isWide, s.wide}
+			s.wide++
 		}
 	}
 }

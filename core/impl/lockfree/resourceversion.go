@@ -36,7 +36,7 @@ func (s *stamp) past() *stamp { return (*stamp)(atomic.LoadPointer(&s.before)) }
 // there already is visible as soon as its stamp is the newest.
 func (s *stamp) over(committed *atomic.Uint64) bool {
 	if s.seq == noWrite {
-		return s.in.data() == s.data
+		return s.in.address() == s.data
 	}
 	return s.seq <= committed.Load()
 }

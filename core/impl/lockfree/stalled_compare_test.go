@@ -18,15 +18,15 @@ func (h *history) compare() {
 		}
 		v, seq := open.view, open.seq
 		got := reading{
-			objects: v.objects.objects(nil, seq),
-			keys:    v.objects.keys(nil, seq),
+			objects: v.objects.objects(nil, seq, &v.shown),
+			keys:    v.objects.keys(nil, seq, &v.shown),
 			values:  func(x *index) []string { return x.values(seq) },
 			bucket: func(x *index, value string) ([]any, []string) {
 				b := x.bucketAt(value, seq)
 				if b == nil {
 					return nil, nil
 				}
-				return b.list(nil, seq), b.objects.keys(nil, seq)
+				return b.list(nil, seq, &v.shown), b.objects.keys(nil, seq, &v.shown)
 			},
 		}
 		if problem := got.against(v, want); problem != "" {

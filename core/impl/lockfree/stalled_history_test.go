@@ -309,8 +309,9 @@ func (h *history) read(v *view, s step) {
 	case s.kind == "open late" && room:
 		h.open(h.former)
 	case s.kind == "announce" && room: // steps R1 and R2 of readers
-		for i := range v.readers.slots {
-			if sl := &v.readers.slots[i]; sl.state.CompareAndSwap(slotFree, slotPending) {
+		slots := v.readers.firstBlock().slots
+		for i := range slots {
+			if sl := &slots[i]; sl.state.CompareAndSwap(slotFree, slotPending) {
 				h.snapshots = append(h.snapshots, &historySnapshot{view: v, slot: sl, pending: true})
 				break
 			}

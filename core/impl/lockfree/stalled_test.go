@@ -61,7 +61,7 @@ func kept(s *Store) (past, standIns, buckets int) {
 		if n == nil {
 			return
 		}
-		if !isAbsent(r.obj) {
+		if r.data != nil {
 			past++
 		}
 		for n = n.past(); n != nil; n = n.past() {
@@ -105,7 +105,7 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 	s := filled()
 	v := s.view.Load()
 	slot, seq := v.readers.acquire(&v.committed)
-	all, group := sorted(v.objects.objects(nil, seq)), sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq))
+	all, group := sorted(v.objects.objects(nil, seq, &v.shown)), sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq, &v.shown))
 	values := slices.Sorted(slices.Values(v.indexes[0].values(seq)))
 	most := 0
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -120,10 +120,10 @@ func TestAStalledReaderKeepsOneVersionOfEachObject(t *testing.T) {
 			t.Fatalf("%d old versions, %d stand-ins and %d buckets are kept", past, standIns, buckets)
 		}
 	}
-	if !slices.Equal(all, sorted(v.objects.objects(nil, seq))) {
+	if !slices.Equal(all, sorted(v.objects.objects(nil, seq, &v.shown))) {
 		t.Error("the snapshot of all objects changed")
 	}
-	if !slices.Equal(group, sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq))) {
+	if !slices.Equal(group, sorted(v.indexes[0].bucketAt("g3", seq).list(nil, seq, &v.shown))) {
 		t.Error("the snapshot of a group changed")
 	}
 	if !slices.Equal(values, slices.Sorted(slices.Values(v.indexes[0].values(seq)))) {
@@ -174,7 +174,7 @@ func TestAReaderStoppedBeforeItsSnapshotIsGivenOne(t *testing.T) {
 	t.Parallel()
 	s := filled()
 	v := s.view.Load()
-	slot := &v.readers.slots[0]
+	slot := &v.readers.firstBlock().slots[0]
 	slot.state.Store(slotPending)
 	churn(s, 20000, rand.New(rand.NewPCG(3, 4)))
 	if past, _, _ := kept(s); past > 12*things {

@@ -104,7 +104,7 @@ func (s *Store) Get(key string) (item any, exists bool) {
 // snapshot.
 func (c *core) look(r *record) (item any, exists bool) {
 	slot, seq := c.readers.acquire(&c.committed)
-	item = r.object(seq)
+	item = r.object(seq, &c.shown)
 	slot.release(0)
 	if isAbsent(item) {
 		return nil, false
@@ -140,7 +140,7 @@ func (v *view) enter() (n int) {
 // list ends a read that enter began: the objects of a snapshot, in room if they fit there.
 func (v *view) list(room []any, n int) []any {
 	slot, seq := v.readers.acquire(&v.committed)
-	list := v.objects.objects(room, seq)
+	list := v.objects.objects(room, seq, &v.shown)
 	v.readers.leave(n)
 	slot.release(len(list))
 	return list
@@ -154,7 +154,7 @@ func (s *Store) ListKeys() []string {
 	n := v.enter()
 	room := roomFor[string](n)
 	slot, seq := v.readers.acquire(&v.committed)
-	keys := v.objects.keys(room, seq)
+	keys := v.objects.keys(room, seq, &v.shown)
 	v.readers.leave(n)
 	slot.release(len(keys))
 	return keys
@@ -177,7 +177,7 @@ func (s *Store) AppendByIndex(dst []any, indexName, indexedValue string) ([]any,
 		return dst, err
 	}
 	slot, seq := v.readers.acquire(&v.committed)
-	list := x.bucketAt(indexedValue, seq).list(dst[len(dst):], seq)
+	list := x.bucketAt(indexedValue, seq).list(dst[len(dst):], seq, &v.shown)
 	slot.release(len(list))
 	if len(dst) == 0 {
 		return list, nil
@@ -209,10 +209,10 @@ func (s *Store) Index(indexName string, obj any) ([]any, error) {
 		if b == nil {
 			continue
 		}
-		for _, r := range b.objects.records(seq) {
+		for _, r := range b.objects.records(seq, &v.shown) {
 			if !seen[r] {
 				seen[r] = true
-				list = append(list, r.object(seq))
+				list = append(list, r.object(seq, &v.shown))
 			}
 		}
 	}
@@ -232,7 +232,7 @@ func (s *Store) IndexKeys(indexName, indexedValue string) ([]string, error) {
 	slot, seq := v.readers.acquire(&v.committed)
 	keys := []string{}
 	if b := x.bucketAt(indexedValue, seq); b != nil {
-		keys = b.objects.keys(nil, seq)
+		keys = b.objects.keys(nil, seq, &v.shown)
 	}
 	slot.release(len(keys))
 	slices.Sort(keys)

@@ -150,7 +150,7 @@ func TestKeysOfAllLengths(t *testing.T) {
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string][2]uintptr{
-		"entry": {unsafe.Sizeof(entry{}), 32}, "record": {unsafe.Sizeof(record{}), 64}, "version": {unsafe.Sizeof(version{}), 32},
+		"entry": {unsafe.Sizeof(entry{}), 32}, "record": {unsafe.Sizeof(record{}), 48}, "version": {unsafe.Sizeof(version{}), 32},
 	} {
 		if wordSize := unsafe.Sizeof(uintptr(0)); wordSize == 8 && size[0] != size[1] {
 			t.Errorf("%s: %d bytes, want %d", name, size[0], size[1])
@@ -168,13 +168,14 @@ func TestArray(t *testing.T) {
 	var a array
 	var model []any
 	var states []state
-	w := &newCore().write
+	c := newCore()
+	w := &c.write
 	rnd := rand.New(rand.NewPCG(3, 4))
 	waiting := map[place]bool{}
 	// The test prunes no versions: they outlive the snapshots.
 	replace := func(pos int, obj any) {
 		if rec := a.cell(uint32(pos)).Load().at(w.seq); rec.newest.Load().seq != w.seq {
-			rec.update(w, obj)
+			rec.update(w, &c.shown, obj)
 			model[pos] = obj
 		}
 	}
@@ -224,7 +225,7 @@ func TestArray(t *testing.T) {
 			}
 		}
 		for _, s := range states {
-			if got := a.objects(nil, s.seq, nil); fmt.Sprint(got) != fmt.Sprint(s.objs) {
+			if got := a.objects(nil, s.seq, &c.shown, nil); fmt.Sprint(got) != fmt.Sprint(s.objs) {
 				t.Fatalf("write %d: snapshot %d is %v; want %v", w.seq, s.seq, got, s.objs)
 			}
 		}

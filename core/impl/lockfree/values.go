@@ -9,13 +9,13 @@ import (
 
 // shown keeps the objects themselves in the entries of a table, beside the records. So a Get
 // does not wait for the record, which lies elsewhere in memory. All fields are the
-// writer's, or constant while several goroutines fill a core, but Get reads kind.
+// writer's, or constant while several goroutines fill a core, but readers read kind.
 //
 // An interface is two words: one says which type, the other is a pointer to the value, or
-// the value itself if that is a pointer. An entry has the second one only, as data. The first
-// is the same for all entries of a table: kind, of the first object that the table held.
-// Nearly all stores hold objects of one type. An object of another type is not shown, nor is a
-// nil pointer, whose data are nil.
+// the value itself if that is a pointer. An entry has the second one only, as data, and so has a
+// settled record. The first is the same for all of a core: kind, of the first object that the core
+// held. Nearly all stores hold objects of one type. An object of another type, or a nil pointer,
+// whose data are nil, is not shown, and stays in a version of its record.
 //
 // Data that are not nil are the newest committed object of the entry's key. Writes are one at a
 // time. A write with a number (for the others see inplace.go)
@@ -33,7 +33,7 @@ import (
 // The Get is linearized at either moment, and both lie within it. For a core that was
 // replaced see the package's comment.
 //
-// kind is set before any data are, and a Get reads it after it has loaded data.
+// kind is set once, before any data are. A reader reads it after it has loaded data, or atomically.
 type shown struct {
 	kind    unsafe.Pointer
 	changed []*entry // by the write under way
@@ -54,7 +54,7 @@ func objectOf(kind, data unsafe.Pointer) (obj any) {
 func (s *shown) learn(obj any) {
 	if s.kind == nil {
 		if !isAbsent(obj) {
-			s.kind = wordsOf(obj).kind
+			atomic.StorePointer(&s.kind, wordsOf(obj).kind) // readBlock may load it
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (s *shown) note(e *entry) {
 // show is a write's step 3.
 func (s *shown) show() {
 	for _, e := range s.changed {
-		obj := e.record().current()
+		obj := e.record().current(s)
 		s.learn(obj)
 		s.set(e, obj)
 	}
@@ -97,8 +97,15 @@ func (s *shown) set(e *entry, obj any) {
 	if s == nil {
 		return
 	}
-	if w := wordsOf(obj); w.kind == s.kind && w.data != nil {
+	if s.fits(obj) {
 		explore.Point("show.data")
-		atomic.StorePointer(&e.data, w.data)
+		atomic.StorePointer(&e.data, wordsOf(obj).data)
 	}
+}
+
+// fits reports whether obj is of the type of kind, and its data are not nil: such objects are in
+// entries, and in settled records, as their data alone.
+func (s *shown) fits(obj any) bool {
+	w := wordsOf(obj)
+	return w.kind == s.kind && w.data != nil
 }

@@ -23,11 +23,13 @@ type core struct {
 
 	resourceVersion resourceVersion
 
-	indexes []*index  // by ordinal
-	buckets []*bucket // by id, from 1 up
-	freeIDs []uint32
-	write   write
-	checker checker // of invariants; empty in normal builds
+	indexes  []*index    // by ordinal
+	buckets  []*bucket   // by id, from 1 up
+	wide     []*postings // of records that have more than fit into them (postings.go)
+	freeIDs  []uint32    // of buckets
+	freeWide []uint32    // positions in wide
+	write    write
+	checker  checker // of invariants; empty in normal builds
 
 	// retireList waits for open snapshots to close. It is reclaimed when none is open, or
 	// when sinceReclaim exceeds reclaimThreshold, so that the writes in between pay for it.
@@ -68,7 +70,7 @@ const (
 )
 
 func newCore() *core {
-	c := &core{readers: newReaders(), reclaimThreshold: minReclaimThreshold, buckets: make([]*bucket, 1)}
+	c := &core{readers: &readers{}, reclaimThreshold: minReclaimThreshold, buckets: make([]*bucket, 1)}
 	c.keys.init()
 	c.keys.shown = &c.shown
 	c.committed.Store(firstSeq)
@@ -106,10 +108,11 @@ func (c *core) put(w *write, word uint64, key string, obj any, indexes []*index,
 	// update's work up to the first atomic store, which waits for all loads.
 	stays := c.stays(rec, values)
 	if stays && w.alone && c.inPlace(w, e, rec, obj) {
+		w.indexValues.Empty()
 		return true
 	}
 	c.shown.hide(e)
-	if rec.update(w, obj) {
+	if rec.update(w, &c.shown, obj) {
 		part.live++
 		rec.pos = c.objects.push(w, rec, rec.isNew())
 	} else {
@@ -140,20 +143,18 @@ func (c *core) remove(w *write, word uint64, key string) {
 		return
 	}
 	rec := e.record()
-	if isAbsent(rec.current()) {
+	if isAbsent(rec.current(&c.shown)) {
 		return
 	}
-	for n := len(rec.postings()); n > 0; n-- {
+	for n := len(c.postings(rec)); n > 0; n-- {
 		c.removeFromBucket(w, rec, n-1)
 	}
-	if rec.more != nil {
-		rec.fitPostings()
-	}
+	c.fitPostings(rec)
 	if moved := c.objects.remove(w, rec.pos); moved != nil {
 		moved.pos = rec.pos
 	}
 	c.shown.hide(e)
-	rec.update(w, absence{})
+	rec.update(w, &c.shown, absence{})
 	if c.keys.died(part) {
 		c.sparse = append(c.sparse, word)
 	}
@@ -186,7 +187,7 @@ func (c *core) commit() {
 		c.sinceReclaim += max(w.made, 1)
 	}
 	w.made = 0
-	c.retireList.take(&w.retireList)
+	c.retireList.take(&w.retireList, &c.shown)
 	switch {
 	case c.retireList.len() == 0:
 		c.sinceReclaim = 0
@@ -222,12 +223,12 @@ func (c *core) shrinkKeys() {
 }
 
 // take moves what is on the list of a write to w.
-func (w *retireList) take(of *retireList) {
+func (w *retireList) take(of *retireList, s *shown) {
 	if of.len() == 0 {
 		return
 	}
 	for _, r := range of.updated {
-		if r.waits() { // an object that one write adds and deletes does not
+		if r.waits(s) { // an object that one write adds and deletes does not
 			w.updated = append(w.updated, r)
 		}
 	}
@@ -239,13 +240,13 @@ func (w *retireList) take(of *retireList) {
 // reclaim takes off a list what none of the open snapshots sees.
 func (c *core) reclaim(list *retireList, open []uint64) {
 	if len(open) > 0 {
-		list.updated = drop(list.updated, func(r *record) bool { return !r.prune(open) })
+		list.updated = drop(list.updated, func(r *record) bool { return !r.prune(open, &c.shown) })
 		list.changed = drop(list.changed, func(p place) bool { return p.reclaim(&c.write, open) })
 		list.emptied = drop(list.emptied, func(b *bucket) bool { return b.reclaim(c, open, 0) }) // after its cells
 		return
 	}
 	for _, r := range list.updated {
-		if n := r.settle(); n != nil {
+		if n := r.settle(&c.shown); n != nil {
 			c.write.spares.versions.retire(n)
 		}
 	}

@@ -125,9 +125,9 @@ func (s *Store) AddIndexers(newIndexers contract.Indexers) error {
 // valuesOfAll computes the values of all stored objects, in the order of the array.
 func (v *view) valuesOfAll(x *index) indexing.Values {
 	all := indexing.MakeValues(int(v.objects.n))
-	for _, r := range v.objects.records(v.committed.Load()) {
+	for _, r := range v.objects.records(v.committed.Load(), &v.shown) {
 		// withFilled enters each value of a list: Append leaves none in it twice, unlike Add.
-		all = all.Append(x.name, x.compute, r.key(), r.current())
+		all = all.Append(x.name, x.compute, r.key(), r.current(&v.shown))
 	}
 	return all
 }
@@ -139,7 +139,7 @@ func (v *view) valuesOfAll(x *index) indexing.Values {
 func (v *view) withFilled(x *index, values indexing.Values) *view {
 	w := &v.write
 	w.seq = v.committed.Load()
-	for i, rec := range v.objects.records(w.seq) {
+	for i, rec := range v.objects.records(w.seq, &v.shown) {
 		for _, value := range values.List(i) {
 			v.addToBucket(w, x, x.buckets.word(value), value, rec, true)
 		}

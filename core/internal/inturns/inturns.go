@@ -4,8 +4,8 @@
 package inturns
 
 import (
-	"iter"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -17,17 +17,20 @@ type Run struct {
 	Round func(round int)
 }
 
-// Compare gives each implementation a turn in every round, in this order and in the reverse
-// one by turns. For each but the first it reports its time as a ratio to that of the first,
-// in the unit "name/first": the geometric mean of the rounds' ratios, without the highest and
-// the lowest quarter. Garbage collection counts for the turn in which it happens.
+// Compare gives each implementation a turn in every round, in an order that is drawn anew. A fixed
+// one would favour some: an implementation that comes after itself finds its memory in the
+// caches, and one that comes after another finds what the other left there. For each but the first
+// it reports its time as a ratio to that of the first, in the unit "name/first": the geometric
+// mean of the rounds' ratios, without the highest and the lowest quarter. Garbage collection counts
+// for the turn in which it happens.
 func Compare(b *testing.B, runs ...Run) {
 	took := make([]time.Duration, len(runs))
 	logs := make([][]float64, len(runs))
+	order := orders(len(runs))
 	round := 0
 	for b.Loop() {
 		round++
-		for i := range order(len(runs), round) {
+		for _, i := range order() {
 			start := time.Now()
 			runs[i].Round(round)
 			took[i] = time.Since(start)
@@ -41,18 +44,10 @@ func Compare(b *testing.B, runs ...Run) {
 	}
 }
 
-// order gives the turns of a round: forward in odd rounds, backward in even ones.
-func order(n, round int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i := range n {
-			if round%2 == 0 {
-				i = n - 1 - i
-			}
-			if !yield(i) {
-				return
-			}
-		}
-	}
+// orders returns a function that draws the order of n turns in the next round.
+func orders(n int) func() []int {
+	rng := rand.New(rand.NewPCG(1, 1))
+	return func() []int { return rng.Perm(n) }
 }
 
 // middle returns the mean of the values without the highest and the lowest quarter.

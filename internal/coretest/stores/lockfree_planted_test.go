@@ -54,8 +54,8 @@ var faults = []explore.Fault{
 		"			if explore.Planted(\"a version used again at once\") {\n				*n = version{}\n				c.write.spares.versions.free = append(c.write.spares.versions.free, n)\n			} else {\n				c.write.spares.versions.retire(n)\n			}\n",
 	}}},
 	{Name: "a Get without a snapshot", File: lockFreeDir + "store.go", Edits: [][2]string{{
-		"	item = r.object(seq)\n",
-		"	if explore.Planted(\"a Get without a snapshot\") {\n		slot.state.Store(slotFree)\n	}\n	item = r.object(seq)\n",
+		"	item = r.object(seq, &c.shown)\n",
+		"	if explore.Planted(\"a Get without a snapshot\") {\n		slot.state.Store(slotFree)\n	}\n	item = r.object(seq, &c.shown)\n",
 	}}},
 	{Name: "a record moved without a stand-in", File: lockFreeDir + "array.go", Edits: [][2]string{{
 		"	a.standIn(w, pos, last)\n",
