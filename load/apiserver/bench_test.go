@@ -65,7 +65,8 @@ func benchmarkWatch(b *testing.B, kind synthetic.ObjectKind, form string, watche
 	b.ReportMetric(float64(server.Stats().Bytes)/float64(b.N*watchers), "B/event")
 	server.Stop()
 	for range watchers {
-		_ = <-done // Stop cuts it off
+		err := <-done
+		_ = err // Stop cuts it off
 	}
 }
 
