@@ -20,13 +20,13 @@ type postings struct {
 	at   map[uint32]int // positions in list, by bucket id; made by the first postingIn of a long list
 }
 
-// isWide is the bucket in a record's first posting if its postings are in core.wide: pos is then
+// wideMark is the bucket in a record's first posting if its postings are in core.wide: pos is then
 // where.
-const isWide = ^uint32(0)
+const wideMark = ^uint32(0)
 
 // more returns the postings of a record that has many, nil for another.
 func (c *core) more(r *record) *postings {
-	if r.few[0].bucket != isWide {
+	if r.few[0].bucket != wideMark {
 		return nil
 	}
 	return c.wide[r.few[0].pos]
@@ -43,7 +43,7 @@ func (c *core) widen(r *record) *postings {
 	} else {
 		c.wide = append(c.wide, more)
 	}
-	r.few = [len(r.few)]posting{{isWide, pos}}
+	r.few = [len(r.few)]posting{{wideMark, pos}}
 	return more
 }
 

@@ -320,7 +320,7 @@ func (f *filling) fillBuckets(i int) {
 		}
 		if n > len(rec.few) {
 			f.view.wide[s.wide] = &postings{list: places}
-			rec.few[0] = posting{isWide, s.wide}
+			rec.few[0] = posting{wideMark, s.wide}
 			s.wide++
 		}
 	}
