@@ -72,7 +72,7 @@ type block struct {
 
 // firstBlock returns the first block, which it makes if there is none: with slots for the readers
 // that can run at once, and for some more that were descheduled with a snapshot open. So a store
-// that nobody lists has none.
+// that is neither listed nor read by an index has none.
 func (r *readers) firstBlock() *block {
 	explore.Point("first.load")
 	b := r.first.Load()
