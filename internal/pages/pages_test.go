@@ -101,6 +101,22 @@ prices:
 	}
 }
 
+// mistake is a page with a number that cannot be filled, and what the error must say.
+type mistake struct {
+	page string
+	of   *Source
+	want string
+}
+
+func wantMistakes(t *testing.T, mistakes []mistake) {
+	t.Helper()
+	for _, m := range mistakes {
+		if _, err := Fill([]byte(m.page), m.of, "../"); err == nil || !strings.Contains(err.Error(), m.want) {
+			t.Errorf("%s: %v, want an error with %q", m.page, err, m.want)
+		}
+	}
+}
+
 // What make turns prints is read: the geometric mean over the processes, of ratios only.
 func TestFillTurns(t *testing.T) {
 	t.Parallel()
@@ -123,21 +139,13 @@ func TestFillTurns(t *testing.T) {
 	if want := `[1.00x](../results/in-turns/store.txt "StoreInTurns/op=get/bare to clientgo")`; err != nil || string(got) != want {
 		t.Errorf("%s, %v; want %s", got, err, want)
 	}
-	for _, c := range []struct {
-		page string
-		of   *Source
-		want string
-	}{
+	wantMistakes(t, []mistake{
 		{cited, write(4, ""), "4 processes, want 6"},
 		{cited, write(6, "BenchmarkStoreInTurns/op=get 1 1 bare/clientgo\n"), "both have StoreInTurns/op=get"},
 		{cited, write(6, "BenchmarkStoreInTurns/op=get 1 x bare/clientgo\n"), "more.txt:1"},
 		{`[?](../results/in-turns/store.txt "StoreInTurns/op=get/bare")`, write(6, ""), "to REFERENCE"},
 		{`[?](../results/in-turns/store.txt "StoreInTurns/op=get/none to clientgo")`, write(6, ""), "none"},
-	} {
-		if _, err := Fill([]byte(c.page), c.of, "../"); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want an error with %q", c.page, err, c.want)
-		}
-	}
+	})
 }
 
 // What make instruments prints is read: medians over the processes.
@@ -172,19 +180,11 @@ func TestFillInstruments(t *testing.T) {
 			t.Errorf("%s\nbecomes %s, %v; want %s", page, got, err, want)
 		}
 	}
-	for _, c := range []struct {
-		name string
-		of   *Source
-		want string
-	}{
-		{"Watch/watchers=1/ns/op", measured(5), "5 processes, want 6: run make instruments"},
-		{"Watch/watchers=1/ns/op to clientgo", s, "want NAME/UNIT"},
-		{"Watch/watchers=2/ns/op", s, "no such number"},
-	} {
-		if _, err := Fill([]byte(cited(c.name)), c.of, "../"); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
-		}
-	}
+	wantMistakes(t, []mistake{
+		{cited("Watch/watchers=1/ns/op"), measured(5), "5 processes, want 6: run make instruments"},
+		{cited("Watch/watchers=1/ns/op to clientgo"), s, "want NAME/UNIT"},
+		{cited("Watch/watchers=2/ns/op"), s, "no such number"},
+	})
 }
 
 // What upstream/run.sh measured is read: medians with the gate off and on, and their ratio.
@@ -217,21 +217,13 @@ func TestFillKit(t *testing.T) {
 			t.Errorf("%s\nbecomes %s, %v; want %s", page, got, err, want)
 		}
 	}
-	for _, c := range []struct {
-		name string
-		of   *Source
-		want string
-	}{
-		{"Contention/loop=open/ns/op/on", measured(5), "5 samples, want 6"},
-		{"Contention/loop=open/ns/op/beside", s, "want FOLDER/BENCHMARK/UNIT/off"},
-		{"Contention/loop=open/ns/op/off to on", s, "want FOLDER/BENCHMARK/UNIT/off"},
-		{"Contention/loop=closed/ns/op/on", s, "Contention/loop=closed/ns/op"},
-		{"on", s, "no such number"},
-	} {
-		if _, err := Fill([]byte(cited(c.name)), c.of, "../"); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
-		}
-	}
+	wantMistakes(t, []mistake{
+		{cited("Contention/loop=open/ns/op/on"), measured(5), "5 samples, want 6"},
+		{cited("Contention/loop=open/ns/op/beside"), s, "want FOLDER/BENCHMARK/UNIT/off"},
+		{cited("Contention/loop=open/ns/op/off to on"), s, "want FOLDER/BENCHMARK/UNIT/off"},
+		{cited("Contention/loop=closed/ns/op/on"), s, "Contention/loop=closed/ns/op"},
+		{cited("on"), s, "no such number"},
+	})
 }
 
 func TestMistakesAreNamed(t *testing.T) {
