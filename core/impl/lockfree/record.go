@@ -25,7 +25,7 @@ func (k *keyed) key() string { return unsafe.String(k.keyData, k.keyLen) }
 // record holds a key's object, its versions, and where in the arrays the object lies. The table
 // and the arrays point to it. The table keeps the record of a deleted key until its part is
 // rebuilt. Readers look at key, newest and data; all other fields are the writer's. A record
-// takes 48 bytes, of which newest and data lie in one cache line.
+// takes 48 bytes. Its fields newest and data always lie in one cache line.
 //
 // A record without versions is settled: all snapshots see the object of data. A write that is not
 // in place makes a version, and data is then the object before the oldest version. When all open
