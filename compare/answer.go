@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ type Answer struct {
 	Level []string
 	// Rejected is an implementation that gains more and is not recommended; "" if there is none.
 	Rejected string
-	// Why says what it does: "waives STORE-7", or "did not complete store-ops/objects=1000".
+	// Why says what it does: "waives STORE-7, which clientgo keeps", or "did not complete store-ops/objects=1000".
 	Why    string
 	Waived []record.Waiver // of Rejected, what the reference keeps
 }
@@ -63,6 +64,15 @@ const mostGain = 1000
 // or that was given up in a workload, is never the one to use.
 func Answers(r *record.Run, groups []Group) []Answer {
 	var out []Answer
+	givenUp := map[string]bool{} // by the cell's ID
+	// A run that was interrupted lacks processes of all.
+	if r.Complete {
+		for _, p := range r.Lacking() {
+			if !p.Profile {
+				givenUp[p.Cell.ID()] = true
+			}
+		}
+	}
 	for _, component := range componentsOf(groups) {
 		of := map[string][]*Comparison{}
 		var impls []string // in the order of the run
@@ -89,7 +99,7 @@ func Answers(r *record.Run, groups []Group) []Answer {
 				break
 			}
 			waived := waivedBeyond(r, component, impl, reference)
-			if why := cmp.Or(unfinished(r, component, impl), waives(waived)); why != "" {
+			if why := cmp.Or(unfinished(r, givenUp, component, impl), waives(waived, reference.Name)); why != "" {
 				if a.Rejected == "" && len(candidates) == 0 {
 					a.Rejected, a.Why, a.Waived = impl, why, waived
 				}
@@ -213,8 +223,8 @@ func waivedBeyond(r *record.Run, component, impl string, reference record.Implem
 	return out
 }
 
-// waives says which clauses are waived, "" if none is.
-func waives(waived []record.Waiver) string {
+// waives says which clauses are waived that the reference keeps, "" if none is.
+func waives(waived []record.Waiver, reference string) string {
 	clauses := make([]string, len(waived))
 	for i, w := range waived {
 		clauses[i] = w.Clause
@@ -222,25 +232,15 @@ func waives(waived []record.Waiver) string {
 	if len(clauses) == 0 {
 		return ""
 	}
-	return "waives " + strings.Join(clauses, ", ")
+	return fmt.Sprintf("waives %s, which %s keeps", strings.Join(clauses, ", "), reference)
 }
 
-// unfinished says which workloads an implementation did not complete: processes of it crashed or
-// hung there, and it was given up. It is "" if there are none, and for a run that was interrupted,
-// which lacks processes of all.
-func unfinished(r *record.Run, component, impl string) string {
-	if !r.Complete {
-		return ""
-	}
-	planned := map[string]int{}
-	for _, p := range r.Schedule() {
-		if !p.Profile {
-			planned[p.Cell.ID()]++
-		}
-	}
+// unfinished says in which workloads an implementation was given up, since processes of it crashed
+// or hung. It is "" if there are none. givenUp has the IDs of the cells that were.
+func unfinished(r *record.Run, givenUp map[string]bool, component, impl string) string {
 	var workloads []string
 	for _, c := range r.Cells {
-		if string(c.Component) == component && c.Impl == impl && c.Role == "" && len(r.Measured(c)) < planned[c.ID()] {
+		if string(c.Component) == component && c.Impl == impl && c.Role == "" && givenUp[c.ID()] {
 			workloads = append(workloads, workloadOf(r, c))
 		}
 	}

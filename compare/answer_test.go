@@ -123,7 +123,7 @@ func TestAnswerKeepsTheContract(t *testing.T) {
 		t.Errorf("%+v: what the reference waives too counts as kept", a)
 	}
 	waive("loose", "STORE-12")
-	if a := answerOf(t, r); a.Use != "sound" || a.Rejected != "loose" || a.Why != "waives STORE-12" {
+	if a := answerOf(t, r); a.Use != "sound" || a.Rejected != "loose" || a.Why != "waives STORE-12, which reference keeps" {
 		t.Errorf("%+v, want sound, and why not loose", a)
 	}
 }

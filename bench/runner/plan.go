@@ -59,9 +59,6 @@ type Options struct {
 // DefaultForks is how many processes measure each cell.
 const DefaultForks = stats.FewestForks
 
-// maxForks keeps fork numbers below those of the profile forks.
-const maxForks = 10_000
-
 // Plan is a checked run that has not begun.
 type Plan struct {
 	options  Options
@@ -161,8 +158,8 @@ func (o *Options) processors() int { return cmp.Or(o.Processors, runtime.NumCPU(
 func (p *Plan) checkRanges() error {
 	o := p.options
 	switch {
-	case o.Forks < 1:
-		return fmt.Errorf("--forks %d: want 1 or more", o.Forks)
+	case o.Forks < 1 || o.Forks > record.MaxForks:
+		return fmt.Errorf("--forks %d: want 1 to %d", o.Forks, record.MaxForks)
 	case o.Duration < 0:
 		return fmt.Errorf("--duration %s: want more than 0", o.Duration)
 	case o.Duration > 0 && o.Trace != "":
@@ -183,8 +180,6 @@ func (p *Plan) checkRanges() error {
 		return fmt.Errorf("--budget %s: want 0 or more", o.Budget)
 	case o.Procs < 0 || o.Procs > o.processors():
 		return fmt.Errorf("--procs %d: there are %d processors: want 1 to %d", o.Procs, o.processors(), o.processors())
-	case o.Forks > maxForks:
-		return fmt.Errorf("--forks %d: want 1 to %d", o.Forks, maxForks)
 	}
 	return nil
 }

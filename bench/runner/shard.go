@@ -259,7 +259,7 @@ func joinWhenWhole(ctx context.Context, o MergeOptions, out io.Writer) (*record.
 func givenUpShards(shards []record.ShardDir, kind error, do func(record.ShardDir) string) error {
 	var problems []error
 	for _, s := range shards {
-		if n := s.Run.Lacking(); n > 0 {
+		if n := len(s.Run.Lacking()); n > 0 {
 			problems = append(problems, fmt.Errorf("%w: %s: shard %s has given up %d of %d forks: %s", kind, s.Dir, s.Run.Settings.Shard, n, len(s.Run.Schedule()), do(s)))
 		}
 	}

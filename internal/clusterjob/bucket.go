@@ -28,7 +28,7 @@ const setAside = mounted + "/.aside"
 const copyScript = `keep() {
   rclone copy --include run.json "$1" "$3" &&
     rclone copy --exclude '.*' --exclude run.json "$1" "$2" &&
-    rclone copy --include run.json "$3" "$2"
+    { [ ! -d "$3" ] || rclone copy --include run.json "$3" "$2"; }
 }
 `
 

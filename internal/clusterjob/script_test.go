@@ -15,14 +15,19 @@ import (
 )
 
 // The sidecars' scripts, with programs in place of rclone and sleep: run.json is set aside first and
-// goes last, and what is there when the pod ends is stored once more.
+// goes last, if there was one, and what is there when the pod ends is stored once more.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	shell, err := exec.LookPath("/bin/sh")
 	if err != nil {
 		t.Skip(err)
 	}
-	bin, here := t.TempDir(), t.TempDir()
+	bin, here, aside := t.TempDir(), t.TempDir(), t.TempDir()
+	for _, dir := range []string{"shards", "merged"} {
+		if err := os.Mkdir(filepath.Join(aside, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, text := range map[string]string{"rclone": "#!/bin/sh\necho \"$@\"\n", "sleep": "#!/bin/sh\n"} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
@@ -33,15 +38,18 @@ func TestScripts(t *testing.T) {
 		return []string{"copy --include run.json " + from + " " + aside, "copy --exclude .* --exclude run.json " + from + " " + to, "copy --include run.json " + aside + " " + to}
 	}
 	gone := filepath.Join(here, "gone")
+	toShards, toMerged := copies("from", "shards", filepath.Join(aside, "shards")), copies(here, "merged", filepath.Join(aside, "merged"))
+	noneSetAside := copies(here, "to", gone)[:2]
 	for _, c := range []struct {
 		name, script string
 		args         []string
 		round        []string // the copies of each round
 		atTheEnd     []string // the last ones
 	}{
-		{"store", storeScript, []string{"aside", here, "to"}, copies(here, "to", "aside"), copies(here, "to", "aside")},
-		{"merge", mergeScript, []string{"aside", "from", "shards", here, "merged"}, copies("from", "shards", "aside/shards"), copies(here, "merged", "aside/merged")},
-		{"merge that failed", mergeScript, []string{"aside", "from", "shards", gone, "merged"}, copies("from", "shards", "aside/shards"), nil},
+		{"store", storeScript, []string{aside, here, "to"}, copies(here, "to", aside), copies(here, "to", aside)},
+		{"store, no run.json yet", storeScript, []string{gone, here, "to"}, noneSetAside, noneSetAside},
+		{"merge", mergeScript, []string{aside, "from", "shards", here, "merged"}, toShards, toMerged},
+		{"merge that failed", mergeScript, []string{aside, "from", "shards", gone, "merged"}, toShards, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

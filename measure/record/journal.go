@@ -120,7 +120,7 @@ func (j *Journal) unfinished() bool {
 	if _, err := os.Stat(filepath.Join(j.dir, forksDir)); err == nil {
 		return true
 	}
-	return j.run.Lacking() > 0
+	return len(j.run.Lacking()) > 0
 }
 
 func removeTemporary(dir string) error {

@@ -375,14 +375,9 @@ func ReadRunFS(folder fs.FS, dir string) (*Run, error) {
 	return r, nil
 }
 
-// Lacking is how many forks of the schedule the run does not have.
-func (r *Run) Lacking() (n int) {
-	for _, p := range r.Schedule() {
-		if !r.has(p.Cell, p.Index) {
-			n++
-		}
-	}
-	return n
+// Lacking is what the run does not have of its schedule.
+func (r *Run) Lacking() []Planned {
+	return slices.DeleteFunc(r.Schedule(), func(p Planned) bool { return r.has(p.Cell, p.Index) })
 }
 
 // has reports whether the record has the fork of a cell.

@@ -123,6 +123,7 @@ func TestReadRunNamesTheField(t *testing.T) {
 		{"no schema", schemaField, `"schema": 0`, "schema: 0"},
 		{"wrong type", `"forks": 2`, `"forks": "two"`, "settings.forks"},
 		{"no forks asked for", `"forks": 2`, `"forks": 0`, "settings.forks: 0"},
+		{"more forks than a schedule holds", `"forks": 2`, `"forks": 10001`, "settings.forks: 10001, want 1 to 10000"},
 		{"missing name", `"name": "r"`, `"name": ""`, "name: missing"},
 		{"negative value", `"ns/op": 40`, `"ns/op": -40`, "values[\"ns/op\"]: -40"},
 		{"not a number", `"ns/op": 40`, `"ns/op": NaN`, "not whole JSON"},

@@ -49,5 +49,10 @@ func Schedule(cells []Cell, forks func(Cell) int, profile bool, seed uint64) []P
 	return plan
 }
 
-// ProfileIndex is the index of a cell's profile fork, above the index of any measured fork.
-const ProfileIndex = 1 << 20
+const (
+	// MaxForks is the most forks that a cell may have. Who makes a schedule from a record that
+	// was edited needs no more memory than that.
+	MaxForks = 10_000
+	// ProfileIndex is the index of a cell's profile fork, above the index of any measured fork.
+	ProfileIndex = 1 << 20
+)

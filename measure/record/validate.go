@@ -26,8 +26,8 @@ func (r *Run) validate() error {
 		return fmt.Errorf("finished: %s is before started", r.Finished)
 	case len(r.Cells) == 0:
 		return errors.New("cells: none")
-	case r.Settings.Forks < 1:
-		return fmt.Errorf("settings.forks: %d, want 1 or more", r.Settings.Forks)
+	case r.Settings.Forks < 1 || r.Settings.Forks > MaxForks:
+		return fmt.Errorf("settings.forks: %d, want 1 to %d", r.Settings.Forks, MaxForks)
 	}
 	if err := validateRule(r.Settings.Rule); err != nil {
 		return fmt.Errorf("settings.rule.%w", err)
@@ -39,8 +39,8 @@ func (r *Run) validate() error {
 		return fmt.Errorf("settings.plant: %+v, want the name of a store and a share of 0 or more", *p)
 	}
 	for i, l := range r.Looks {
-		if l.Forks < r.Settings.Forks {
-			return fmt.Errorf("looks[%d].forks: %d, want settings.forks or more", i, l.Forks)
+		if l.Forks < r.Settings.Forks || l.Forks > MaxForks {
+			return fmt.Errorf("looks[%d].forks: %d, want %d (settings.forks) to %d", i, l.Forks, r.Settings.Forks, MaxForks)
 		}
 	}
 	for i, w := range r.Workloads {

@@ -58,7 +58,8 @@ type filling struct {
 type share struct {
 	from, to int
 	indexes  []grouped // by ordinal
-	wide     uint32    // the objects of more values than a record has room for; then the next one's place in core.wide
+	wide     uint32    // how many objects have more values than a record has room for
+	nextWide uint32    // the place in core.wide of the next one of them
 }
 
 // grouped holds the values that a share's objects have in one index.
@@ -274,7 +275,8 @@ func (f *filling) makeBuckets() {
 	wide := uint32(0)
 	for i := range f.shares {
 		s := &f.shares[i]
-		wide, s.wide = wide+s.wide, wide
+		s.nextWide = wide
+		wide += s.wide
 	}
 	v.wide = make([]*postings, wide)
 }
@@ -319,9 +321,9 @@ func (f *filling) fillBuckets(i int) {
 			}
 		}
 		if n > len(rec.few) {
-			f.view.wide[s.wide] = &postings{list: places}
-			rec.few[0] = posting{wideMark, s.wide}
-			s.wide++
+			f.view.wide[s.nextWide] = &postings{list: places}
+			rec.few[0] = posting{wideMark, s.nextWide}
+			s.nextWide++
 		}
 	}
 }
