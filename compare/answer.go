@@ -64,15 +64,7 @@ const mostGain = 1000
 // or that was given up in a workload, is never the one to use.
 func Answers(r *record.Run, groups []Group) []Answer {
 	var out []Answer
-	givenUp := map[string]bool{} // by the cell's ID
-	// A run that was interrupted lacks processes of all.
-	if r.Complete {
-		for _, p := range r.Lacking() {
-			if !p.Profile {
-				givenUp[p.Cell.ID()] = true
-			}
-		}
-	}
+	given := givenUp(r)
 	for _, component := range componentsOf(groups) {
 		of := map[string][]*Comparison{}
 		var impls []string // in the order of the run
@@ -99,7 +91,7 @@ func Answers(r *record.Run, groups []Group) []Answer {
 				break
 			}
 			waived := waivedBeyond(r, component, impl, reference)
-			if why := cmp.Or(unfinished(r, givenUp, component, impl), waives(waived, reference.Name)); why != "" {
+			if why := cmp.Or(unfinished(r, given, component, impl), waives(waived, reference.Name)); why != "" {
 				if a.Rejected == "" && len(candidates) == 0 {
 					a.Rejected, a.Why, a.Waived = impl, why, waived
 				}
@@ -235,12 +227,27 @@ func waives(waived []record.Waiver, reference string) string {
 	return fmt.Sprintf("waives %s, which %s keeps", strings.Join(clauses, ", "), reference)
 }
 
-// unfinished says in which workloads an implementation was given up, since processes of it crashed
-// or hung. It is "" if there are none. givenUp has the IDs of the cells that were.
-func unfinished(r *record.Run, givenUp map[string]bool, component, impl string) string {
+// givenUp is how many processes a run lacks of each cell, by the cell's ID: those that crashed or
+// hung. There are none in a run that was interrupted, which lacks processes of all.
+func givenUp(r *record.Run) map[string]int {
+	if !r.Complete {
+		return nil
+	}
+	out := map[string]int{}
+	for _, p := range r.Lacking() {
+		if !p.Profile {
+			out[p.Cell.ID()]++
+		}
+	}
+	return out
+}
+
+// unfinished says in which workloads an implementation was given up. It is "" if there are none.
+// given is what givenUp returns.
+func unfinished(r *record.Run, given map[string]int, component, impl string) string {
 	var workloads []string
 	for _, c := range r.Cells {
-		if string(c.Component) == component && c.Impl == impl && c.Role == "" && givenUp[c.ID()] {
+		if string(c.Component) == component && c.Impl == impl && c.Role == "" && given[c.ID()] > 0 {
 			workloads = append(workloads, workloadOf(r, c))
 		}
 	}

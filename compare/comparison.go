@@ -85,6 +85,7 @@ type Comparison struct {
 	gated     bool    // the direction is that of a gate, since the metric's is unknown
 	look      int     // see stats.Rule.AtLook
 	judged    bool    // belongs to the family
+	short     bool    // would be judged in its series, were it no control: of the percentiles, the one that "p99" may name
 	replaced  bool    // a percentile that base alone would have judged; another stands in for it
 	controls  bool    // shows what the machine changed between two runs (see control)
 	critical  float64 // the largest p that would be significant, once judged

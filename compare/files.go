@@ -41,7 +41,8 @@ func Files(base, head string, rule stats.Rule) (*Result, error) {
 		other, ok := h.values[name]
 		if !ok {
 			out.Left = append(out.Left, name.String()+" (only in "+base+")")
-			out.missing = append(out.missing, &Comparison{Name: name, judged: direction(name.Metric, b, h) != metrics.Neither})
+			judged := direction(name.Metric, b, h) != metrics.Neither
+			out.missing = append(out.missing, &Comparison{Name: name, judged: judged, short: judged})
 			continue
 		}
 		c := newComparison(name, sample{values: b.values[name]}, sample{values: other}, -1, 0)
@@ -49,12 +50,15 @@ func Files(base, head string, rule stats.Rule) (*Result, error) {
 		if c.direction == metrics.Neither && !metrics.Known(name.Metric) {
 			out.warnOnce(fmt.Sprintf("%s has no verdict, because its name does not say which way it is better: add a line \"Unit %[1]s better=higher\" (or better=lower) to a file, or give a gate", name.Metric))
 		}
-		c.judged = true
+		c.judged, c.short = true, true
 		out.Comparisons = append(out.Comparisons, c)
 	}
 	for _, name := range h.order {
 		if _, ok := b.values[name]; !ok {
 			out.Left = append(out.Left, name.String()+" (only in "+head+")")
+			c := newComparison(name, sample{}, sample{values: h.values[name]}, -1, 0)
+			c.short = true
+			out.added = append(out.added, c)
 		}
 	}
 	if len(out.Comparisons) == 0 {

@@ -47,8 +47,8 @@ const (
 )
 
 // GateResult is the outcome of one gate for one comparison. Without gates the verdict of
-// each judged comparison must be "not worse", and Gate is empty. Two gates hold always: head's
-// implementations must keep their contract, and its checks must pass.
+// each judged comparison must be "not worse", and Gate is empty. Three gates hold always: head's
+// implementations must keep their contract, its processes must end, and its checks must pass.
 type GateResult struct {
 	Gate    string  `json:"gate,omitempty"`
 	Name    string  `json:"name"`
@@ -61,7 +61,7 @@ type GateResult struct {
 	of *Comparison
 }
 
-// Comparison is what the gate was applied to; nil where head has no such number.
+// Comparison is what the gate was applied to; nil where base or head has no such number.
 func (r GateResult) Comparison() *Comparison { return r.of }
 
 var gateSyntax = regexp.MustCompile(`^\s*(\S.*?)\s*(<=|>=)\s*([+-]?)([0-9.]+)\s*([^\s0-9.]*)\s*$`)
@@ -153,10 +153,11 @@ func parseGates(r io.Reader, path string) ([]Gate, error) {
 // matches reports whether the gate applies to this comparison, under any spelling of its
 // metric.
 func (g Gate) matches(c *Comparison) bool {
-	return anySpelling(c.Name, c.judged, g.pattern.MatchString)
+	return anySpelling(c.Name, c.short, g.pattern.MatchString)
 }
 
-// anySpelling reports whether a name is wanted under any spelling of its metric.
+// anySpelling reports whether a name is wanted under any spelling of its metric. judged says that
+// the metric is judged in its series.
 func anySpelling(n Name, judged bool, wanted func(string) bool) bool {
 	return slices.ContainsFunc(spellings(n.Metric, judged), func(metric string) bool {
 		n.Metric = metric
@@ -181,8 +182,9 @@ func spellings(full string, judged bool) []string {
 
 // Judge gives the verdicts and applies the gates. Comparisons that a gate matches are
 // judged together with the key metrics. Without gates every judged comparison must be "not
-// worse", and numbers that only head lacks are inconclusive. An implementation that fails its
-// suite in head, and a check that fails there, is a regression with gates and without. The
+// worse", and numbers that only head lacks are inconclusive. A gate on a value also bounds the
+// numbers that base lacks. An implementation that fails its suite in head, a process that crashed
+// or hung there, and a check that fails are regressions with gates and without. The
 // error is a *GateError: a gate matches nothing, or nothing but metrics that it bounds on the
 // side on which they are better.
 func (r *Result) Judge(gates []Gate) error {
@@ -191,9 +193,16 @@ func (r *Result) Judge(gates []Gate) error {
 		c    *Comparison
 	}
 	var pairs []pair
-	var absent []GateResult
+	var absent []GateResult // of numbers that one side lacks
 	for _, g := range gates {
 		before := len(absent)
+		for _, c := range r.added {
+			if !g.relative && g.matches(c) {
+				result := g.apply(c, r.Rule)
+				result.of = nil
+				absent = append(absent, result)
+			}
+		}
 		for _, c := range r.missing {
 			if g.matches(c) && !(c.replaced && slices.ContainsFunc(r.Comparisons, func(o *Comparison) bool { return o.Name == c.Name && g.matches(o) })) {
 				absent = append(absent, unknown(c, g.Text))
@@ -303,13 +312,32 @@ func (r *Result) steadier(g Gate, of *Comparison) string {
 			if c.Name != name {
 				continue
 			}
-			if said := g.apply(c, r.Rule); said.Outcome != Undetermined {
+			if said := g.apply(r.asJudged(c), r.Rule); said.Outcome != Undetermined {
 				return fmt.Sprintf("; %s says %s: %.3gx [%.3g, %.3g]; to rely on it: '%s %s'",
 					metric, said.Outcome, c.Ratio.Estimate, c.Ratio.Lo, c.Ratio.Hi, name, g.boundText())
 			}
 		}
 	}
 	return ""
+}
+
+// asJudged is a comparison as it would be if it had belonged to the family.
+func (r *Result) asJudged(c *Comparison) *Comparison {
+	if c.judged || c.Ratio == nil {
+		return c
+	}
+	own := *c.Ratio
+	family := []*stats.Ratio{&own}
+	for _, o := range r.Judged() {
+		if o.Ratio != nil && o.direction != metrics.Neither {
+			other := *o.Ratio
+			family = append(family, &other)
+		}
+	}
+	stats.Adjust(family)
+	out := *c
+	out.Ratio = &own
+	return &out
 }
 
 // boundText is the gate's text from <= or >= on.

@@ -3,6 +3,7 @@ package compare
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,6 +127,37 @@ func TestAGateOnAPercentileOfTooFewOperations(t *testing.T) {
 	}
 	if r := judged(t, base, head); r.Outcome() != Pass {
 		t.Errorf("without gates: %s, %+v", r.Outcome(), r.Gates)
+	}
+}
+
+// A steadier metric is offered as the family would judge it.
+func TestAnOfferIsCorrectedForTheFamily(t *testing.T) {
+	t.Parallel()
+	r := &Result{Rule: stats.DefaultRule}
+	for range 5 {
+		r.Comparisons = append(r.Comparisons, &Comparison{judged: true, direction: metrics.LowerIsBetter, Ratio: &stats.Ratio{P: 0.5, Q: 0.5}})
+	}
+	offered := &Comparison{Name: Name{Metric: metrics.CPUNsPerOp}, direction: metrics.LowerIsBetter, Ratio: &stats.Ratio{P: 0.002, Q: 0.002}}
+	if got := r.asJudged(offered); math.Abs(got.Ratio.Q-6*0.002) > 1e-12 || offered.Ratio.Q != 0.002 || r.Comparisons[0].Ratio.Q != 0.5 {
+		t.Errorf("q %g, want %g; and the others as they were: %+v", got.Ratio.Q, 6*0.002, r.Comparisons[0].Ratio)
+	}
+}
+
+// A percentile that base has, and of which head has no operation at all, is inconclusive.
+func TestAGateOnAPercentileOfNoOperations(t *testing.T) {
+	t.Parallel()
+	p99 := metrics.Percentile(metrics.Delay, 99)
+	base, head := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}), sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 100})
+	for _, fork := range head.Forks {
+		if s := fork.Series[1]; fork.Cell.Impl == "mine" {
+			delete(s.Values, p99)
+			s.Values[metrics.Number(metrics.Delay)] = 0
+		}
+	}
+	for _, gates := range [][]string{nil, {"store/*/p99 <= +50%"}} {
+		if r := judged(t, base, head, gates...); r.Outcome() != Undetermined {
+			t.Errorf("gates %q: %s, %+v", gates, r.Outcome(), r.Gates)
+		}
 	}
 }
 

@@ -20,8 +20,7 @@ type Result struct {
 	// Warnings taint every comparison. Among them are the reasons why the comparison had to
 	// be forced.
 	Warnings []string
-	// Left names the cells that only one of the two has, and the key metrics that only base
-	// has. They were left out, with the reason where it is known.
+	// Left names the cells and the key metrics that only one of the two has. They were left out, with the reason where it is known.
 	Left []string
 	// Gates are the outcomes of the gates (see Judge).
 	Gates []GateResult
@@ -37,6 +36,8 @@ type Result struct {
 	// have it if the implementation kept its contract: a fork crashed or hung, or an operation
 	// was left out. Whether they became worse is unknown.
 	missing []*Comparison
+	// added are the numbers of head that base lacks. A gate on a value bounds them too.
+	added []*Comparison
 	// broken is what head's run found to be broken. It is a regression, whatever the numbers say.
 	broken []GateResult
 }
@@ -106,8 +107,19 @@ func Runs(base, head *record.Run, force bool) (*Result, error) {
 		}
 	}
 	for _, c := range head.Cells {
-		if !has(base, c) && c.Role == "" {
+		if c.Role != "" {
+			continue
+		}
+		added := addedIn(base, head, c)
+		out.added = append(out.added, added...)
+		if !has(base, c) {
 			out.Left = append(out.Left, c.ID()+" (only in "+head.Name+")")
+			continue
+		}
+		for _, a := range added {
+			if a.short {
+				out.Left = append(out.Left, a.Name.String()+" (only in "+head.Name+")")
+			}
 		}
 	}
 	if len(out.Comparisons)+len(out.missing) == 0 {
@@ -143,7 +155,8 @@ func failedIn(r *record.Run, c record.Cell) bool {
 	})
 }
 
-// brokenIn are the implementations that fail their suite in a run, and the checks that do.
+// brokenIn are the implementations that fail their suite in a run, the cells of which processes
+// crashed or hung, and the checks that fail.
 func brokenIn(r *record.Run) (out []GateResult) {
 	for _, im := range r.Impls {
 		if im.Verified == record.VerifyFailed {
@@ -154,7 +167,24 @@ func brokenIn(r *record.Run) (out []GateResult) {
 			out = append(out, GateResult{Gate: "each implementation keeps its contract", Name: im.Component + "/" + im.Name, Outcome: Regression, Detail: why})
 		}
 	}
-	for _, c := range r.Checks {
+	given := givenUp(r)
+	for _, c := range r.Cells {
+		if n := given[c.ID()]; n > 0 {
+			detail := fmt.Sprintf("missing processes: %d, since one crashed or hung", n)
+			if r.Settings.Pair {
+				detail += ", in base or in head"
+			}
+			name := strings.Join([]string{string(c.Component), workloadOf(r, c), c.Label()}, "/")
+			out = append(out, GateResult{Gate: "each process ends", Name: name, Outcome: Regression, Detail: detail})
+		}
+	}
+	checks := r.Checks
+	if !r.Complete { // those of the whole run come at its end
+		for _, f := range r.Forks {
+			checks = append(slices.Clip(checks), f.Checks...)
+		}
+	}
+	for _, c := range checks {
 		if !c.Passed {
 			out = append(out, GateResult{Gate: "each check passes", Name: c.Name, Outcome: Regression, Detail: c.Detail})
 		}
@@ -218,12 +248,12 @@ func control(base, head *record.Run, c record.Cell) (*record.Cell, error) {
 	}
 	if reference.Name == referenceOf(head, string(c.Component)).Name {
 		for _, o := range groupOf(base, c) {
-			if o.Role == "" && o.Impl == reference.Name && has(head, o) {
+			if o.Role == "" && o.Impl == reference.Name && len(base.Measured(o)) > 0 && len(head.Measured(o)) > 0 {
 				return &o, nil
 			}
 		}
 	}
-	return nil, fmt.Errorf("no control: the reference of %s, which benchrun list marks, is not in both runs, so nothing shows what the machine changed between them; add it to --impl", c.Component)
+	return nil, fmt.Errorf("no control: the reference of %s, which benchrun list marks, was not measured in both runs, so nothing shows what the machine changed between them; add it to --impl", c.Component)
 }
 
 // runsCodeOf reports whether an implementation of one module runs code of another: its own, or
@@ -250,18 +280,19 @@ func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out
 		for _, metric := range MetricsOf(base, cell, series) {
 			of := func(r *record.Run, c record.Cell) sample { return sampleOf(r, c, series, metric) }
 			b, h := of(base, c), of(head, c)
+			inBase, inBoth := metrics.JudgedIn(metric, ValuesOf(base, cell, series)), metrics.JudgedIn(metric, forks)
 			if len(h.values) == 0 {
-				missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: metrics.JudgedIn(metric, forks)})
+				missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: inBase, short: inBase})
 				continue
 			}
-			if metrics.JudgedIn(metric, ValuesOf(base, cell, series)) && !metrics.JudgedIn(metric, forks) {
-				missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: true, replaced: true})
+			if inBase && !inBoth {
+				missing = append(missing, &Comparison{Name: nameOf(base, c, series, metric), judged: true, short: true, replaced: true})
 			}
 			floor, drifts := -1.0, []string(nil)
 			widen := func(f float64, w []string) { floor, drifts = max(floor, f), append(drifts, w...) }
 			n := newComparison(nameOf(base, c, series, metric), b, h, -1, look)
 			n.Cell = c
-			n.controls, n.judged = controls, metrics.JudgedIn(metric, forks) && !controls
+			n.controls, n.short, n.judged = controls, inBoth, inBoth && !controls
 			if ratio, err := turnsRatio(head, c, series, metric); err == nil && halves {
 				n.Ratio = &ratio
 				for _, same := range others {
@@ -287,6 +318,24 @@ func runsCell(base, head *record.Run, c record.Cell, constant *record.Cell) (out
 		}
 	}
 	return out, missing
+}
+
+// addedIn are the numbers of a cell of head that base lacks.
+func addedIn(base, head *record.Run, c record.Cell) (out []*Comparison) {
+	cell := []record.Cell{c}
+	for _, series := range SeriesOf(head, cell) {
+		forks := ValuesOf(head, cell, series)
+		for _, metric := range MetricsOf(head, cell, series) {
+			b, h := sampleOf(base, c, series, metric), sampleOf(head, c, series, metric)
+			if len(b.values) > 0 || len(h.values) == 0 {
+				continue
+			}
+			n := newComparison(nameOf(head, c, series, metric), b, h, -1, 0)
+			n.Cell, n.short = c, metrics.JudgedIn(metric, forks)
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // repeatedFloor is the noise floor of a run in the row of a cell: how far what was measured

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -97,6 +98,12 @@ func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "no control") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
+	// A reference of which head has no process shows nothing either.
+	base.Environment.Modules["m"] = head.Environment.Modules["m"]
+	head.Forks = slices.DeleteFunc(head.Forks, func(f record.Fork) bool { return f.Cell.Impl == "reference" })
+	if r := judged(t, base, head); !strings.Contains(strings.Join(r.Warnings, "\n"), "no control") {
+		t.Errorf("the reference crashed: warnings %q", r.Warnings)
+	}
 }
 
 func TestModulesThatMatterToAReference(t *testing.T) {
@@ -125,12 +132,80 @@ func TestWhatHeadLacksIsNoPass(t *testing.T) {
 	if r := judged(t, base, head); r.Outcome() != Pass || len(r.Left) != 0 {
 		t.Fatalf("as it was: %s, left %q", r.Outcome(), r.Left)
 	}
-	head.Forks = slices.DeleteFunc(head.Forks, func(f record.Fork) bool { return f.Cell.Impl == "mine" }) // given up
-	for _, gates := range [][]string{nil, {"store/*/get/mine/ns/op <= +5%"}, {"store/*/get/*/ns/op <= +5%"}, {"store/*/get/*/allocs/op <= +0%"}} {
-		r := judged(t, base, head, gates...)
+	gates := [][]string{nil, {"store/*/get/mine/ns/op <= +5%"}, {"store/*/get/*/ns/op <= +5%"}, {"store/*/get/*/allocs/op <= +0%"}}
+	without := func(r *record.Run, from int) *record.Run {
+		out := *r
+		out.Forks = slices.DeleteFunc(slices.Clone(r.Forks), func(f record.Fork) bool { return f.Cell.Impl == "mine" && f.Index >= from })
+		return &out
+	}
+	interrupted := without(head, 0)
+	interrupted.Complete = false
+	for _, gates := range gates {
+		r := judged(t, base, interrupted, gates...)
 		if r.Outcome() != Undetermined || !slices.ContainsFunc(r.Left, func(l string) bool { return strings.Contains(l, "get/mine/ns/op (only in ") }) {
-			t.Errorf("gates %q: %s, left %q", gates, r.Outcome(), r.Left)
+			t.Errorf("interrupted, gates %q: %s, left %q", gates, r.Outcome(), r.Left)
 		}
+	}
+	// A process crashed, the first one or a later one, and the cell was given up.
+	for _, from := range []int{0, 8} {
+		for _, gates := range gates {
+			r := judged(t, base, without(head, from), gates...)
+			if r.Outcome() != Regression || r.Gates[0].Name != "store/store-ops/objects=10/mine" || !strings.HasPrefix(r.Gates[0].Detail, fmt.Sprintf("missing processes: %d,", 12-from)) {
+				t.Errorf("%d processes are left, gates %q: %s, %+v", from, gates, r.Outcome(), r.Gates)
+			}
+		}
+	}
+	if r := judged(t, without(base, 8), head); r.Outcome() != Pass {
+		t.Errorf("a process crashed in base alone: %s, %+v", r.Outcome(), r.Gates)
+	}
+	// A run that was interrupted has the checks of its processes only.
+	unchecked := *head
+	unchecked.Complete, unchecked.Forks = false, slices.Clone(head.Forks)
+	unchecked.Forks[0].Checks = []record.CheckResult{{Name: "final state", Detail: "a/b is missing"}}
+	if r := judged(t, base, &unchecked); r.Outcome() != Regression || r.Gates[0].Detail != "a/b is missing" {
+		t.Errorf("a check of a process failed: %s, %+v", r.Outcome(), r.Gates)
+	}
+}
+
+// A gate on a value of head bounds what base lacks, too.
+func TestAGateOnAValueBoundsWhatBaseLacks(t *testing.T) {
+	t.Parallel()
+	base := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100})
+	head := sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 100}, recordtest.Impl{Name: "new", NsPerOp: 500})
+	crashed := *base
+	crashed.Forks = slices.DeleteFunc(slices.Clone(base.Forks), func(f record.Fork) bool { return f.Cell.Impl == "mine" })
+	for _, c := range []struct {
+		base *record.Run
+		gate string
+		want Outcome
+		left string
+	}{
+		{base, "store/*/get/*/ns/op <= 200ns", Regression, "/new/"}, // of the new one
+		{base, "store/*/get/*/ns/op <= 800ns", Pass, "/new/"},
+		{base, "store/*/get/new/ns/op <= 200ns", Regression, "/new/"}, // nothing else matches
+		{base, "store/*/get/*/ns/op <= +50%", Pass, "/new/"},
+		{&crashed, "store/*/get/mine/ns/op <= 50ns", Regression, "get/mine/ns/op (only in "},
+		{&crashed, "store/*/get/mine/ns/op <= 200ns", Pass, "get/mine/ns/op (only in "},
+	} {
+		r := judged(t, c.base, head, c.gate)
+		if r.Outcome() != c.want || !slices.ContainsFunc(r.Left, func(l string) bool { return strings.Contains(l, c.left) }) {
+			t.Errorf("%s: %s, want %s; %+v, left %q", c.gate, r.Outcome(), c.want, r.Gates, r.Left)
+		}
+	}
+}
+
+// "p99" is the percentile that is judged in the series, of the reference too, which a gate on
+// values does not leave out.
+func TestShortNamesMatchTheReference(t *testing.T) {
+	t.Parallel()
+	base, head := sampleRun(12, 1, recordtest.Impl{Name: "mine", NsPerOp: 100}), sampleRun(12, 2, recordtest.Impl{Name: "mine", NsPerOp: 50})
+	for _, gate := range []string{"*/delay-p99 <= 800ns", "*/p99 <= 800ns"} { // delays are ten times ns/op
+		if r := judged(t, base, head, gate); r.Outcome() != Regression {
+			t.Errorf("%s: %s, %+v; want a regression of the reference", gate, r.Outcome(), r.Gates)
+		}
+	}
+	if r := judged(t, base, head, "store/*/reference/p99 <= +5%"); r.Outcome() != Pass || len(r.Gates) != 1 {
+		t.Errorf("the reference alone: %s, %+v", r.Outcome(), r.Gates)
 	}
 }
 

@@ -48,6 +48,8 @@ func (w Workload) checkSweep(e *FieldErrors) {
 	switch {
 	case field == "goroutines":
 		high = maxGoroutines
+	case field == "batch":
+		high = maxBatch
 	case w.Sweep.Vary == VaryProcs:
 		high = maxProcs
 	}

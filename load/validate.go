@@ -22,6 +22,7 @@ const (
 const (
 	maxObjects    = 50_000_000
 	maxGoroutines = 100_000
+	maxBatch      = 1_000_000 // each goroutine makes its own
 	maxProcs      = 1024
 	maxDuration   = 24 * time.Hour
 

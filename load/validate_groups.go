@@ -24,7 +24,7 @@ func (w Workload) checkGroups(e *FieldErrors, knownComponent bool) {
 		if g.Rate != 0 && !(g.Rate >= minRate && g.Rate <= maxRate) {
 			e.add(prefix+"rate", fmt.Sprintf("%v is out of range", g.Rate), fmt.Sprintf("%v to %d operations a second, or 0 for a closed loop", minRate, maxRate))
 		}
-		within(e, prefix+"batch", g.Batch, 1, maxObjects)
+		within(e, prefix+"batch", g.Batch, 1, maxBatch)
 		within(e, prefix+"keys", g.Keys, 0, max(0, w.Objects.Count))
 		within(e, prefix+"work", g.Work, 0, maxDuration)
 		within(e, prefix+"think", g.Think, 0, maxDuration)

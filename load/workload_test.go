@@ -76,6 +76,7 @@ func TestParseErrors(t *testing.T) {
 		{"unknown component", strings.Replace(validYAML, "store", "cache", 1), []string{`f.yaml:2: component: unknown component "cache": use one of store, fifo, delay, queue, informer`}},
 		{"limiter is not measured", strings.Replace(validYAML, "store", "limiter", 1), []string{`f.yaml:2: component: unknown component "limiter"...`}},
 		{"bad duration", strings.Replace(validYAML, "3s", "3", 1), []string{`f.yaml:13: duration: "3" is no duration: use a number with a unit, such as 300ms, 3s or 1m30s`}},
+		{"a batch that fills the memory", strings.Replace(validYAML, "op: update", "op: transaction\n    batch: 50000000", 1), []string{"f.yaml:8: groups[0].batch: 50000000 is out of range: use 1 to 1000000"}},
 		{"negative goroutines", strings.Replace(validYAML, "goroutines: 4", "goroutines: -4", 1), []string{"f.yaml:12: groups[1].goroutines: -4 is out of range: use 0 to 100000"}},
 		{"duplicate group", strings.Replace(validYAML, "listers", "writer", 1), []string{`f.yaml:10: groups[1].name: there are two groups "writer"...`}},
 		{"nothing to do", "name: x\ncomponent: store\nobjects: {count: 1}\n", []string{"f.yaml:1: nothing to measure: use ops, groups or both"}},

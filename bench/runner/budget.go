@@ -69,7 +69,7 @@ func look(sides []*side, out io.Writer, gates ...compare.Gate) ([]record.Look, e
 		})
 		next, cost := wanted[0], wanted[0].cost(&planned, sides)
 		wanted = wanted[1:]
-		if cost > left || next.Forks > record.MaxForks {
+		if cost > left || next.Forks > record.MaxForks || record.CheckPlanned(next.Forks, len(run.Cells)) != nil || len(planned.Looks) == record.MaxLooks {
 			continue
 		}
 		left -= cost

@@ -67,7 +67,8 @@ type Plan struct {
 	budget   time.Duration // as load.Preset
 	variants []load.Variant
 	entries  []catalog.Entry
-	notes    []string // printed when the run begins
+	notes    []string       // printed when the run begins
+	shards   []record.Shard // all, if the options ask for one
 	shard    *record.Shard
 	begun    bool // in the folder: go on with it
 	traceSum string
@@ -127,7 +128,10 @@ func NewPlan(o Options) (*Plan, error) {
 	p.entries = slices.DeleteFunc(p.entries, func(e catalog.Entry) bool {
 		return !slices.ContainsFunc(p.variants, func(v load.Variant) bool { return v.Workload.Component == e.Component })
 	})
-	if p.shard, err = p.divide(); err != nil {
+	if err := record.CheckPlanned(p.options.Forks, len(p.cells(p.entries))); err != nil {
+		return nil, fmt.Errorf("--forks %d: %w", p.options.Forks, err)
+	}
+	if err = p.divide(); err != nil {
 		return nil, err
 	}
 	if p.options.Out == "" {

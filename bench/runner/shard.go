@@ -31,19 +31,18 @@ func (s Shard) suffix() string {
 	return fmt.Sprintf("-shard-%d-of-%d", s.Index, s.Of)
 }
 
-// divide returns the shard that the options ask for, nil for the whole run. The division
-// depends on the plan alone: on the workloads, the implementations before they are verified,
-// and the forks.
-func (p *Plan) divide() (*record.Shard, error) {
+// divide makes the shards, if the options ask for one of them. The division depends on the plan
+// alone: on the workloads, the implementations before they are verified, and the forks.
+func (p *Plan) divide() (err error) {
 	s := p.options.Shard
 	if !s.isSet() {
-		return nil, nil
+		return nil
 	}
-	shards, err := record.Divide(p.cells(p.entries), p.options.Forks, p.options.Profile, p.cost(), s.Of)
-	if err != nil {
-		return nil, fmt.Errorf("--shard %d/%d: %w", s.Index, s.Of, err)
+	if p.shards, err = record.Divide(p.cells(p.entries), p.options.Forks, p.options.Profile, p.cost(), s.Of); err != nil {
+		return fmt.Errorf("--shard %d/%d: %w", s.Index, s.Of, err)
 	}
-	return &shards[s.Index-1], nil
+	p.shard = &p.shards[s.Index-1]
+	return nil
 }
 
 // cost returns the expected time of a fork of a cell.
@@ -64,6 +63,29 @@ func (p *Plan) Load() (load time.Duration) {
 		load += cost(planned.Cell)
 	}
 	return load
+}
+
+// LargestLoad is the expected time of the shard that takes longest, of those of the plan.
+func (p *Plan) LargestLoad() (most time.Duration) {
+	cost := p.cost()
+	of := map[string][]record.Cell{}
+	for _, c := range p.cells(p.entries) {
+		of[c.WorkloadKey()] = append(of[c.WorkloadKey()], c)
+	}
+	for _, s := range p.shards {
+		load := time.Duration(0)
+		for _, part := range s.Parts {
+			for _, c := range of[part.Workload] {
+				forks := part.To - part.From
+				if part.Profile && c.Role == "" {
+					forks++
+				}
+				load += time.Duration(forks) * cost(c)
+			}
+		}
+		most = max(most, load)
+	}
+	return most
 }
 
 // own are the entries that the run, or its shard, measures.

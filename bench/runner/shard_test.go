@@ -78,8 +78,12 @@ func TestShardsOfAPlan(t *testing.T) {
 		all += load
 	}
 	// A line of parts can always be cut so.
-	if most := slices.Max(loads); most > all/of+largest {
+	most := slices.Max(loads)
+	if most > all/of+largest {
 		t.Errorf("a load of %s, want at most the mean of %s and the largest part, %s", most, all/of, largest)
+	}
+	if got := plan(1).LargestLoad(); got != most {
+		t.Errorf("the largest load is %s, want %s", got, most)
 	}
 	if len(verified) < 4 {
 		t.Errorf("only %v are verified", verified)

@@ -80,7 +80,7 @@ func anyTie(t *suite.T, h contract.DelayHeap[string], rnd *rand.Rand, instants [
 
 var arrivalCases = []suite.Case[constructor]{
 	{Clause: "DELAY-20", Name: "one-instant", Why: whyArrival, Run: ordered(func(t *suite.T, newHeap constructor) {
-		for _, n := range []int{2, 3, 5, 17, 100, t.Scale(5000)} {
+		for _, n := range []int{2, 3, 5, 17, 100, t.ScaleSize(5000)} {
 			h := newHeap()
 			for i := range n {
 				h.Add(fmt.Sprint(i), at(5))

@@ -34,7 +34,7 @@ var coreCases = []suite.Case[constructor]{
 	}},
 	{Clause: "DELAY-1", Name: "among-many", Why: whyEarly, Run: func(t *suite.T, newHeap constructor) {
 		h, rnd := newHeap(), t.Rand()
-		n := t.Scale(2000)
+		n := t.ScaleSize(2000)
 		readyAt := map[string]time.Time{}
 		for i := range n {
 			item := fmt.Sprint(i)
@@ -56,7 +56,7 @@ var coreCases = []suite.Case[constructor]{
 	}},
 	{Clause: "DELAY-2", Name: "all-come-out-once", Why: whyLost, Run: func(t *suite.T, newHeap constructor) {
 		h, rnd := newHeap(), t.Rand()
-		n := t.Scale(5000)
+		n := t.ScaleSize(5000)
 		for i := range n {
 			h.Add(fmt.Sprint(i), at(rnd.IntN(1000)))
 		}

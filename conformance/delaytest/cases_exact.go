@@ -68,7 +68,7 @@ var exactCases = []suite.Case[constructor]{
 	}},
 	{Clause: "DELAY-11", Name: "many", Why: whyOrder, Run: func(t *suite.T, newHeap constructor) {
 		h, rnd := newHeap(), t.Rand()
-		n := t.Scale(10000)
+		n := t.ScaleSize(10000)
 		readyAt := map[string]time.Time{}
 		for i := range n {
 			item := fmt.Sprint(i)
@@ -94,7 +94,7 @@ var exactCases = []suite.Case[constructor]{
 		farHistory(t, newHeap(), exactly)
 	}},
 	{Clause: "DELAY-11", Name: "falling-times", Why: "each item becomes the first: a structure that runs ahead of time has no place for it", Run: func(t *suite.T, newHeap constructor) {
-		h, n := newHeap(), t.Scale(3000)
+		h, n := newHeap(), t.ScaleSize(3000)
 		for i := range n {
 			readyAt := at(0).Add(-time.Duration(i))
 			h.Add(fmt.Sprint(i), readyAt)

@@ -108,7 +108,7 @@ var extremeCases = []suite.Case[constructor]{
 		mustLen(t, h, 0)
 	}},
 	{Clause: "DELAY-2", Name: "falling-times", Why: whyLost, Run: func(t *suite.T, newHeap constructor) {
-		h, n := newHeap(), t.Scale(5000)
+		h, n := newHeap(), t.ScaleSize(5000)
 		for i := range n {
 			h.Add(fmt.Sprint(i), at(-i))
 			if i%3 == 0 {
@@ -121,7 +121,7 @@ var extremeCases = []suite.Case[constructor]{
 		}
 	}},
 	{Clause: "DELAY-2", Name: "one-time-for-all", Why: whyLost, Run: func(t *suite.T, newHeap constructor) {
-		h, n := newHeap(), t.Scale(5000)
+		h, n := newHeap(), t.ScaleSize(5000)
 		for i := range n {
 			h.Add(fmt.Sprint(i), at(7))
 		}

@@ -34,7 +34,7 @@ var granularCases = []suite.Case[constructor]{
 		}
 	})},
 	{Clause: "DELAY-16", Name: "among-others", Why: "a slot that is forgotten until the next one is emptied", Run: granular(func(t *suite.T, newHeap constructor, g time.Duration) {
-		h, rnd, n := newHeap(), t.Rand(), t.Scale(2000)
+		h, rnd, n := newHeap(), t.Rand(), t.ScaleSize(2000)
 		left := map[string]time.Time{}
 		for i := range n {
 			item := fmt.Sprint(i)
@@ -53,7 +53,7 @@ var granularCases = []suite.Case[constructor]{
 		}
 	})},
 	{Clause: "DELAY-17", Name: "a-granularity-apart", Why: whyOrder, Run: granular(func(t *suite.T, newHeap constructor, g time.Duration) {
-		h, n := newHeap(), t.Scale(2000)
+		h, n := newHeap(), t.ScaleSize(2000)
 		for _, i := range t.Rand().Perm(n) {
 			h.Add(fmt.Sprint(i), at(0).Add(time.Duration(i)*g))
 		}

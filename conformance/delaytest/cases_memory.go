@@ -100,7 +100,7 @@ func longAgo(i, n int) time.Time { return time.Date(1000, 1, 1, 0, 0, i*7919%n, 
 // mustForget adds 16 items for the times of stays and a flood for the times of readyAt, all
 // of them before at(1000), pops the flood, and asserts that little is kept.
 func mustForget(t *suite.T, newHeap constructor, stays func(i int) time.Time, readyAt func(i, n int) time.Time) {
-	items := itemNames(max(leastFlood, t.Scale(3*leastFlood)))
+	items := itemNames(max(leastFlood, t.ScaleSize(3*leastFlood)))
 	mustKeepLess(t, keptAnyway+keptPerItem*len(items), few, len(items), "%d items came out and 16 still wait", func(n int) contract.DelayHeap[string] {
 		h := newHeap()
 		for i := range 16 {

@@ -247,6 +247,12 @@ var batchCases = fifoCases{
 		}
 		eachProducerWakes(t, construct, byPopBatch)
 	}),
+	check("FIFO-45", "a-pop-that-waits-rests", whyRests, func(t *suite.T, construct newFIFO) {
+		if !hasBatches(t, construct) {
+			t.Skipf("the FIFO has no PopBatch")
+		}
+		rests(t, construct, byPopBatch)
+	}),
 	ofBatches("FIFO-45", "waits-and-closes", "a controller that pops in batches hangs or spins", func(b *fixture, popBatch func(error) batch) {
 		popper := b.f.(contract.BatchPopper)
 		for round := range b.t.Scale(50) {

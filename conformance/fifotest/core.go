@@ -40,6 +40,7 @@ var coreCases = fifoCases{
 	check("FIFO-2", "each-producer-wakes", whySleeps, func(t *suite.T, construct newFIFO) {
 		eachProducerWakes(t, construct, byPop)
 	}),
+	check("FIFO-2", "a-pop-that-waits-rests", whyRests, func(t *suite.T, construct newFIFO) { rests(t, construct, byPop) }),
 	check("FIFO-2", "one-at-a-time", "an informer sleeps over the last event before a quiet hour", func(t *suite.T, construct newFIFO) {
 		b := setUp(t, construct, nil)
 		rnd := t.Rand()
@@ -213,6 +214,17 @@ var coreCases = fifoCases{
 }
 
 const whySleeps = "an informer sleeps over an event until the next one comes"
+
+const whyRests = "each idle informer would keep a processor busy"
+
+// rests lets one call of the popper wait, and asserts that it uses no processor.
+func rests(t *suite.T, construct newFIFO, by popper) {
+	b := setUp(t, construct, nil)
+	waiting := start(t, func() popped { return by.once(b.f, nil) })
+	t.Eventually(t.OthersWait, nil, "a "+by.name+" that waits gives its processor back")
+	b.add(obj("a", 1))
+	await(t, waiting, "Add does not wake a "+by.name+" that waits")
+}
 
 // eachProducerWakes lets one call of the popper wait, and asserts that each producing method
 // wakes it.

@@ -156,22 +156,28 @@ func (b *fixture) wantBackoff(outage time.Duration) {
 	}
 	begin := requests[0]
 	late, last := 0, begin
-	shortest, longest := outage, time.Duration(0) // in the first minute, and in the second half
+	var first, second []time.Duration // pauses between tries, in either half
 	for _, at := range requests {
 		gap := at.Sub(last)
 		if gap > time.Minute {
 			b.errorf("nothing was asked for %s", gap)
 		}
 		last = at
-		if since := at.Sub(begin); since > outage/2 {
+		inSecond := at.Sub(begin) > outage/2
+		if inSecond {
 			late++
-			longest = max(longest, gap)
-		} else if since <= time.Minute && gap > 0 {
-			shortest = min(shortest, gap)
+		}
+		switch {
+		case gap < oneTry:
+		case inSecond:
+			second = append(second, gap)
+		default:
+			first = append(first, gap)
 		}
 	}
-	if longest < 2*shortest {
-		b.errorf("the pauses do not grow: one of the first minute is %s, and the longest in the second half of an outage of %s is %s", shortest, outage, longest)
+	// Of averages, because a pause may have jitter of its own length.
+	if a, z := mean(first[:min(3, len(first))]), mean(second); z < 2*a {
+		b.errorf("the pauses do not grow: the first ones are %s on average, and those in the second half of an outage of %s are %s", a, outage, z)
 	}
 	// A try may be a streaming list and a plain one. The upper bound is one try in five
 	// seconds.
@@ -181,6 +187,17 @@ func (b *fixture) wantBackoff(outage time.Duration) {
 	if since := time.Since(last); since > time.Minute {
 		b.errorf("nothing was asked for the last %s", since)
 	}
+}
+
+// oneTry is the longest time between the requests of one try: a streaming list that is refused, and the list
+// in its place.
+const oneTry = 100 * time.Millisecond
+
+func mean(of []time.Duration) (m time.Duration) {
+	for _, d := range of {
+		m += d / time.Duration(len(of))
+	}
+	return m
 }
 
 // errorLog is a watch error handler that records the errors.

@@ -24,8 +24,8 @@
 //
 // The clauses that a store waives are printed. If such a clause is about single calls (a
 // failing IndexFunc, Replace of nil), the store is spared these calls. They change nothing
-// where the clause is kept. If the whole history depends on the clause, the store is left
-// out. One goroutine makes all calls: storetest and linear test concurrent calls.
+// where the clause is kept. A store that waives a clause on which the whole history depends is
+// refused. One goroutine makes all calls: storetest and linear test concurrent calls.
 //
 // Cost: the default, 50,000 calls on up to 2,000 objects, takes half a second, some 0.3 s
 // more for each store, and 150 MB. A call that does not return leaves its goroutine behind.

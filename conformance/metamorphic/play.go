@@ -74,7 +74,7 @@ func play(h history, stores []Store, patience time.Duration) *dissent {
 	return &dissent{call, []string{stores[store].Name}, []*problem{problemf(clause, "does not return: %s", stall)}, true}
 }
 
-// notReturning is the clause of a constructor that hangs.
+// notReturning is the clause of a constructor that hangs or panics.
 const notReturning = "STORE-32"
 
 // perform plays the history and keeps its position in at. -1 is the construction of the
@@ -85,7 +85,9 @@ func perform(h history, stores []Store, at *atomic.Int64, progress func()) *diss
 	subjects := make([]*subject, len(stores))
 	for i := range stores {
 		at.Store(int64(-i - 1))
-		subjects[i] = newSubject(stores[i])
+		if panicked, value := caught(func() { subjects[i] = newSubject(stores[i]) }); panicked {
+			return &dissent{names: []string{stores[i].Name}, problems: []*problem{problemf(notReturning, "the constructor panics: %v", value)}}
+		}
 	}
 	for i, op := range h.operations {
 		want := m.apply(op)

@@ -31,6 +31,8 @@ type fifo struct {
 	resync  func()
 	// wake is called after each producing call, with how many groups it added.
 	wake func(added int)
+	// sleep waits for a wake-up.
+	sleep func()
 	// ended says whether Pop is to return ErrFIFOClosed.
 	ended func() bool
 	// take takes out what Pop hands to process.
@@ -63,6 +65,7 @@ func newFIFO(cfg contract.FIFOConfig, class contract.FIFOClass) *fifo {
 	f.produce = func(kind contract.DeltaType, _ string, obj any) { m.Event(kind, obj) }
 	f.replace, f.resync, f.take = m.Replace, m.Resync, m.Pop
 	f.wake, f.wakeAll = func(int) { f.cond.Broadcast() }, f.cond.Broadcast
+	f.sleep = f.cond.Wait
 	f.ended = func() bool { return f.mu.closed && len(m.Waiting) == 0 }
 	f.handle = func(process contract.PopProcessFunc, g fifomodel.Group, isInitial bool) error {
 		return process(g.Deltas, isInitial)
@@ -137,7 +140,7 @@ func (f *fifo) waitLocked() error {
 		case len(f.mu.model.Waiting) > 0:
 			return nil
 		}
-		f.cond.Wait()
+		f.sleep()
 	}
 }
 

@@ -3,7 +3,9 @@ package mutants
 // FIFOs that are wrong in what they do with a list, in Pop, and in who they wake.
 
 import (
+	"runtime"
 	"slices"
+	"time"
 
 	"github.com/informerbench/informerbench/conformance/internal/fifomodel"
 	"github.com/informerbench/informerbench/core/contract"
@@ -120,6 +122,17 @@ func listFIFOs() []Mutant {
 	}
 }
 
+// polling makes a mutant whose Pop looks again and again, with a pause, whether something waits.
+func polling(name, mistake string, pause func()) Mutant {
+	return coalescing(name, mistake, "FIFO-2", func(f *fifo, _ *fifomodel.Model) {
+		f.sleep = func() {
+			f.mu.Unlock()
+			pause()
+			f.mu.Lock()
+		}
+	})
+}
+
 // popFIFOs are wrong in Pop, Close or in whom they wake.
 func popFIFOs() []Mutant {
 	const class = contract.Coalescing
@@ -144,6 +157,8 @@ func popFIFOs() []Mutant {
 				silent = false
 			}
 		}),
+		polling("pop asks again and again", "Pop looks without a pause whether something waits", runtime.Gosched),
+		polling("pop asks every 50 microseconds", "Pop looks whether something waits, with a pause between two looks", func() { time.Sleep(50 * time.Microsecond) }),
 		coalescing("close wakes one", "Close signals where it should broadcast", "FIFO-3", func(f *fifo, _ *fifomodel.Model) {
 			f.wakeAll = f.cond.Signal
 		}),

@@ -83,6 +83,26 @@ func costlyQueues() []Mutant {
 				}
 			}()
 		}),
+		queueOf("a ticker of a millisecond", "a goroutine wakes up a thousand times a second to look for what is due", "QUEUE-48", func(b *brokenQueue, ok okQueue) {
+			go func() {
+				ticker := b.clock.NewTicker(time.Millisecond)
+				defer ticker.Stop()
+				for !ok.ShuttingDown() {
+					select {
+					case <-ticker.C():
+					case <-time.After(10 * time.Millisecond): // a fake clock may stand still
+					}
+				}
+			}()
+		}),
+		queueOf("a worker asks every 50 microseconds", "Get looks whether an item is ready, with a pause between two looks", "QUEUE-48", func(b *brokenQueue, ok okQueue) {
+			b.get = func() (string, bool) {
+				for ok.Len() == 0 && !ok.ShuttingDown() {
+					time.Sleep(50 * time.Microsecond)
+				}
+				return ok.Get()
+			}
+		}),
 		turnOf("the turn is the default", "a queue that is given a turn keeps its own", func(int) int { return 16 }),
 		turnOf("the turn comes too late", "the Get after the last that may pass over the oldest gets it", func(turn int) int {
 			if turn > 0 {

@@ -54,7 +54,7 @@ var concurrentCases = []suite.Case[env]{
 	}},
 	{Clause: "QUEUE-15", Name: "busy-workers", Why: whyStuck, Run: func(t *suite.T, e env) {
 		w := open(t, e)
-		items := t.Scale(300)
+		items := t.ScaleSize(300)
 		for i := range items {
 			w.add(fmt.Sprint("item", i))
 		}
@@ -66,7 +66,7 @@ var concurrentCases = []suite.Case[env]{
 	}},
 	{Clause: "QUEUE-21", Name: "due-together", Why: whyLost, Run: func(t *suite.T, e env) {
 		w := open(t, e)
-		items := t.Scale(3000)
+		items := t.ScaleSize(3000)
 		c := newCounting(w, 4)
 		for i := range items {
 			w.addAfter(fmt.Sprint("item", i), 50)

@@ -64,6 +64,13 @@ var costCases = []suite.Case[env]{
 			t.Skipf("the queue reads another clock than the one that it is given")
 		}
 	}},
+	{Clause: "QUEUE-48", Name: "a-worker-that-waits", Why: "each idle worker would keep a processor busy", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		g := w.startGet()
+		w.mustAwait(t.OthersWait, "a Get that waits gives its processor back")
+		w.add("a")
+		w.finish("Get", g.call)
+	}},
 }
 
 // flood keeps many items ready, first in, first out, and counts what it added.
@@ -161,10 +168,12 @@ func live() int64 {
 	return int64(min(sample[0].Value.Uint64(), math.MaxInt64))
 }
 
-// watched is a clock that counts how often it is read.
+// watched is a clock that counts how often it is looked at: read, or asked to wake somebody up.
 type watched struct {
 	clock.WithTicker
 	reads atomic.Int64
+	// quickest is the shortest period of a ticker in nanoseconds, 0 if there was none.
+	quickest atomic.Int64
 }
 
 // Now is part of clock.PassiveClock.
@@ -179,22 +188,80 @@ func (c *watched) Since(t time.Time) time.Duration {
 	return c.WithTicker.Since(t)
 }
 
-// mustRest asserts that the queue reads the clock at most ten times a second while it has
-// nothing to do. The second is one of the case's own time: in a bubble it is virtual, and a
-// fake clock stands still meanwhile.
+// After is part of clock.Clock.
+func (c *watched) After(d time.Duration) <-chan time.Time {
+	c.reads.Add(1)
+	return c.WithTicker.After(d)
+}
+
+// Sleep is part of clock.Clock.
+func (c *watched) Sleep(d time.Duration) {
+	c.reads.Add(1)
+	c.WithTicker.Sleep(d)
+}
+
+// NewTimer is part of clock.Clock.
+func (c *watched) NewTimer(d time.Duration) clock.Timer {
+	c.reads.Add(1)
+	return watchedTimer{c.WithTicker.NewTimer(d), c}
+}
+
+// Tick is part of clock.Clock.
+func (c *watched) Tick(d time.Duration) <-chan time.Time {
+	c.ticks(d)
+	return c.WithTicker.Tick(d)
+}
+
+// NewTicker is part of clock.WithTicker.
+func (c *watched) NewTicker(d time.Duration) clock.Ticker {
+	c.ticks(d)
+	return c.WithTicker.NewTicker(d)
+}
+
+func (c *watched) ticks(period time.Duration) {
+	for {
+		q := c.quickest.Load()
+		if q != 0 && q <= int64(period) || c.quickest.CompareAndSwap(q, int64(period)) {
+			return
+		}
+	}
+}
+
+type watchedTimer struct {
+	clock.Timer
+	of *watched
+}
+
+// Reset is part of clock.Timer.
+func (t watchedTimer) Reset(d time.Duration) bool {
+	t.of.reads.Add(1)
+	return t.Timer.Reset(d)
+}
+
+// mustRest asserts that the queue looks at the clock at most ten times a second while it has
+// nothing to do, and has no ticker that is quicker.
 func (c *watched) mustRest(w *world, when string) {
 	const perSecond, slack = 10, 10 // slack is for goroutines that are late to go to sleep
-	look := 75 * time.Millisecond
-	if w.virtual() {
-		look = 3 * time.Second
+	w.settle()
+	begin, before := w.clock().Now(), c.reads.Load()
+	switch {
+	case w.virtual():
+		w.advance(3 * time.Second)
+	case w.exact(): // small steps, because a timer that is late fires once in a step
+		for range 30 {
+			w.advance(100 * time.Millisecond)
+			time.Sleep(2500 * time.Microsecond)
+		}
+	default:
+		w.advance(75 * time.Millisecond)
 	}
 	w.settle()
-	begin, before := time.Now(), c.reads.Load()
-	time.Sleep(look)
-	w.settle()
-	took := time.Since(begin)
+	took := w.clock().Now().Sub(begin)
 	if n, most := c.reads.Load()-before, slack+int64(perSecond*took.Seconds()); n > most {
-		w.t.Fatalf("%s and there is nothing to do; meanwhile the queue read the clock %d times in %s, want %d at most", when, n, took, most)
+		w.t.Fatalf("%s and there is nothing to do; meanwhile the queue read the clock or set a timer %d times in %s, want %d at most", when, n, took, most)
+	}
+	if period := time.Duration(c.quickest.Load()); period > 0 && period < time.Second/perSecond {
+		w.t.Fatalf("%s and there is nothing to do, and a ticker wakes the queue every %s", when, period)
 	}
 	w.owner.Progress()
 }

@@ -185,7 +185,7 @@ var delayCases = []suite.Case[env]{
 	{Clause: "QUEUE-27", Name: "thousands-and-no-worker", Why: "an event handler that blocks stops its informer", Run: func(t *suite.T, e env) {
 		w, rnd := open(t, e), t.Rand()
 		s := schedule{}
-		n := t.Scale(5000)
+		n := t.ScaleSize(5000)
 		w.finish("AddAfter with no worker", start(func() {
 			for i := range n {
 				s.add(w, fmt.Sprint("item", i), 100+rnd.IntN(40))

@@ -51,7 +51,7 @@ var priorityCases = []suite.Case[env]{
 	}},
 	{Clause: "QUEUE-31", Name: "many-priorities", Why: whyPriority, Run: func(t *suite.T, e env) {
 		r, rnd := openReferee(t, e), t.Rand()
-		for i := range t.Scale(500) {
+		for i := range t.ScaleSize(500) {
 			r.addReady(rnd.IntN(200)-100, fmt.Sprint("item", i))
 		}
 		r.takeAll()

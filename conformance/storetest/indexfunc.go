@@ -14,12 +14,12 @@ import (
 // Clauses STORE-47 to 49: how a store calls IndexFuncs, and the cost of many index values
 // of one object.
 
-// reusing returns the indexers of all indexes as functions that share one slice: each
-// call overwrites the result of the call before. One goroutine at a time may call them.
+// reusing returns the indexers of all indexes as functions that have one slice each: a call
+// overwrites the result of the function's call before. One goroutine at a time may call them.
 func reusing() contract.Indexers {
-	buffer := make([]string, 16)
 	indexers := contract.Indexers{}
 	for _, index := range allIndexes {
+		buffer := make([]string, 16)
 		indexers[index] = func(obj any) ([]string, error) {
 			for i := range buffer {
 				buffer[i] = "stale" // visible in a store that kept the slice

@@ -115,12 +115,13 @@ func indexersBefore(before func(), names ...string) contract.Indexers {
 // model is the oracle: a map of the items, and every question is answered by looking at all
 // of them.
 type model struct {
-	items   map[string]*item
-	indexes []string
+	items    map[string]*item
+	indexes  []string
+	progress func() // called between the steps of a check, which take a while if there are many items
 }
 
 func newModel(items ...*item) *model {
-	m := &model{items: map[string]*item{}, indexes: slices.Clone(allIndexes)}
+	m := &model{items: map[string]*item{}, indexes: slices.Clone(allIndexes), progress: func() {}}
 	for _, i := range items {
 		m.items[i.key] = i
 	}
@@ -182,6 +183,7 @@ func (m *model) checkIndexes(s contract.Store, probes ...*item) error {
 			if !slices.IsSorted(keys) {
 				return fmt.Errorf("IndexKeys(%s, %q) is not sorted: %q", index, value, keys)
 			}
+			m.progress()
 		}
 		for _, p := range probes {
 			objects, err := s.Index(index, p)
@@ -189,26 +191,61 @@ func (m *model) checkIndexes(s contract.Store, probes ...*item) error {
 			if err := answered(err, fmt.Sprintf("Index(%s, %v)", index, p), names(objects), want); err != nil {
 				return err
 			}
+			m.progress()
 		}
 	}
 	return nil
 }
 
-// mostProbes is the most objects for which check calls Index: each such call is compared
-// with a walk over all objects.
-const mostProbes = 64
+// ownLater is a second index by a value of each object's own.
+const ownLater = "own, later"
+
+// checkOwnValues compares an index by a value of each object's own with the model: all values, and
+// what some of them have.
+func (m *model) checkOwnValues(s contract.Store, index string) error {
+	all := m.all() // in random order
+	values := make([]string, len(all))
+	for n, i := range all {
+		values[n] = ownValue(i)
+	}
+	if err := differs("ListIndexFuncValues("+index+")", s.ListIndexFuncValues(index), values); err != nil {
+		return err
+	}
+	for _, i := range all[:min(len(all), mostProbes)] {
+		objects, err := s.ByIndex(index, ownValue(i))
+		if err := answered(err, fmt.Sprintf("ByIndex(%s, %s)", index, ownValue(i)), names(objects), []string{i.name}); err != nil {
+			return err
+		}
+		keys, err := s.IndexKeys(index, ownValue(i))
+		if err := answered(err, fmt.Sprintf("IndexKeys(%s, %s)", index, ownValue(i)), keys, []string{i.key}); err != nil {
+			return err
+		}
+		m.progress()
+	}
+	return nil
+}
+
+// mostProbes is the most objects for which check calls Index. Each such call is compared with a
+// walk over all objects, so there are fewer if these are many: mostLooks bounds the product.
+const (
+	mostProbes = 64
+	mostLooks  = 20_000
+)
 
 // check compares everything.
 func (m *model) check(s contract.Store) error {
 	if err := m.checkObjects(s); err != nil {
 		return err
 	}
+	m.progress()
 	probes := m.all() // in random order
-	return m.checkIndexes(s, probes[:min(len(probes), mostProbes)]...)
+	most := min(len(probes), mostProbes, max(1, mostLooks/max(1, len(probes))))
+	return m.checkIndexes(s, probes[:most]...)
 }
 
 // agree ends the case unless store and model agree.
 func agree(t *suite.T, m *model, s contract.Store, when string) {
+	m.progress = t.Progress
 	if err := m.check(s); err != nil {
 		t.Fatalf("%s: %v", when, err)
 	}
@@ -271,8 +308,31 @@ func differs(what string, got, want []string) error {
 	if slices.Equal(got, want) {
 		return nil
 	}
-	return fmt.Errorf("%s gave %q; want %q", what, got, want)
+	if len(got)+len(want) <= mostShown {
+		return fmt.Errorf("%s gave %q; want %q", what, got, want)
+	}
+	return fmt.Errorf("%s gave %d, and %d are right; among those that it lacks are %q, among those that are wrong %q", what, len(got), len(want), some(without(want, got)), some(without(got, want)))
 }
+
+// mostShown is how many names an error has at most.
+const mostShown = 200
+
+// without are the elements of a that b lacks; both are sorted.
+func without(a, b []string) (out []string) {
+	for _, x := range a {
+		for len(b) > 0 && b[0] < x {
+			b = b[1:]
+		}
+		if len(b) > 0 && b[0] == x {
+			b = b[1:]
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func some(names []string) []string { return names[:min(len(names), 5)] }
 
 func answered(err error, what string, got, want []string) error {
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,51 @@ func TestAfterCasesThatHangNoneIsRun(t *testing.T) {
 	want := []string{"case0 fail still", "case1 fail still", "case2 pass ", "case3 fail seen", "case4 fail still", "case5 fail not", "case6 fail not"}
 	if !slices.Equal(got, want) || !strings.Contains(failure.Error(), "calls of STORE-7/case0, STORE-7/case1, STORE-7/case4 do not return") {
 		t.Errorf("%q, want %q\n%v", got, want, failure)
+	}
+}
+
+// A goroutine that polls does not wait, whether it sleeps between its looks or not.
+func TestOthersWait(t *testing.T) {
+	t.Parallel()
+	polls := func(pause func()) func(<-chan struct{}) {
+		return func(end <-chan struct{}) {
+			for {
+				select {
+				case <-end:
+					return
+				default:
+					pause()
+				}
+			}
+		}
+	}
+	results, err := check(func(t *T, _ bool) {
+		for name, other := range map[string]func(end <-chan struct{}){
+			"looks again and again": polls(runtime.Gosched),
+			"looks now and then":    polls(func() { time.Sleep(50 * time.Microsecond) }),
+			"waits":                 func(end <-chan struct{}) { <-end },
+		} {
+			end, ended := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(ended)
+				t.Join()
+				other(end)
+			}()
+			if name == "waits" {
+				t.Eventually(t.OthersWait, nil, "the other goroutine waits")
+			}
+			for range 20 {
+				if got := t.OthersWait(); got != (name == "waits") {
+					t.Errorf("a goroutine that %s: %v", name, got)
+				}
+				runtime.Gosched()
+			}
+			close(end)
+			<-ended
+		}
+	}, false)
+	if err != nil || len(results) != 1 {
+		t.Errorf("%+v, %v", results, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,6 +52,10 @@ func (t *T) Rand() *rand.Rand {
 
 // Scale returns n times the configured effort, at least 1.
 func (t *T) Scale(n int) int { return max(1, int(float64(n)*t.cfg.Effort)) }
+
+// ScaleSize is Scale for what a case holds at once, such as items in a queue. It returns a million
+// at most: more effort is to repeat more, and to need no more memory.
+func (t *T) ScaleSize(n int) int { return min(t.Scale(n), 1_000_000) }
 
 // ScaleTime returns d times the configured effort.
 func (t *T) ScaleTime(d time.Duration) time.Duration {
@@ -171,6 +176,16 @@ func (t *T) Together(functions ...func()) {
 		})
 	}
 	wg.Wait()
+}
+
+// OthersWait reports whether every goroutine of the case but the caller's waits until another
+// goroutine, a timer's channel or an external event wakes it. One that polls never does, whether or
+// not it sleeps between its looks. It stops the process for some ten microseconds for each of its
+// goroutines.
+func (t *T) OthersWait() bool {
+	members, whole := t.watch.members.look()
+	me := ownID()
+	return whole && !slices.ContainsFunc(members, func(g goroutine) bool { return g.id != me && (!g.waits() || g.state == "sleep") })
 }
 
 // Eventually polls cond until it holds, and calls nudge (if not nil) between polls. It is

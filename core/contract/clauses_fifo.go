@@ -15,7 +15,7 @@ var fifoClauses = []Clause{
 	fifoClause("FIFO-1", CapCore, srcBothFIFOs,
 		"Pop hands out what was queued in the order of arrival; in class coalescing, keys in the order in which they began to wait"),
 	fifoClause("FIFO-2", CapCore, srcCacheQueue,
-		"Pop waits until something is queued, and each producing method that queues something wakes a waiting Pop"),
+		"Pop waits until something is queued, without asking again and again, and each producing method that queues something wakes a waiting Pop"),
 	fifoClause("FIFO-3", CapCore, srcCacheQueue,
 		"Close wakes every waiting Pop, and Pop on a FIFO that is closed and empty returns ErrFIFOClosed without calling process"),
 	fifoClause("FIFO-4", CapCore, srcBothFIFOs,

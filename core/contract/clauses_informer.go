@@ -37,7 +37,7 @@ var informerClauses = []Clause{
 		"HasSynced and HasSyncedChecker of the informer answer true once every object of the first list is in the store, never before, and from then on"),
 	informerClause("INFORMER-10", srcInformerDoc,
 		"HasSynced and HasSyncedChecker of a registration answer true once its handler has returned from the last object of its initial list, never before, and from then on"),
-	informerClause("INFORMER-11", srcInformerDoc,
+	informerClause("INFORMER-11", srcSharedInformer+", sharedProcessor; the comments on SharedInformer also allow informers that resync less often or never",
 		"A handler with a resync period is given an update for every object of the store, with the object as old and new, once in each period"),
 	informerClause("INFORMER-12", srcSharedInformer+", sharedProcessor",
 		"A resync that is due for one handler reaches no other, and a handler without a period gets none"),

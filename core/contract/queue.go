@@ -90,9 +90,10 @@ type PriorityQueue[T comparable] interface {
 }
 
 // QueueConfig configures a queue whose constructor takes more than a clock. The conformance
-// suite constructs such queues, and the constructor must use every field. Clauses QUEUE-41
-// to QUEUE-45 and QUEUE-47.
+// suite constructs such queues, and the constructor must use every field. Clauses QUEUE-22,
+// QUEUE-28, QUEUE-36, QUEUE-39, QUEUE-41 to QUEUE-45, QUEUE-47 and QUEUE-49.
 type QueueConfig struct {
+	// Clock is the queue's clock; nil means the system's.
 	Clock clock.WithTicker
 	// Name and MetricsProvider name and make the queue's metrics. A queue that lacks either
 	// has no metrics.

@@ -65,6 +65,9 @@ const DefaultRclone = "docker.io/rclone/rclone:1.71.0"
 // mostShards is the most completions of a Job with a limit of failures for each index.
 const mostShards = 10_000
 
+// mostDeadline is far longer than any run; with an hour added it still fits a time.Duration.
+const mostDeadline = 365 * 24 * time.Hour
+
 // The labels of the pods. Shards of any run keep away from each other.
 const (
 	nameLabel, nameValue = "app.kubernetes.io/name", "benchrun"
@@ -116,8 +119,8 @@ func (s *Spec) Validate() error {
 	if q, err := resource.ParseQuantity(s.Memory); err != nil || q.Cmp(leastMemory) < 0 {
 		wrong("--memory %q: want 64Mi or more, such as 4Gi", s.Memory)
 	}
-	if s.Deadline < time.Minute {
-		wrong("--deadline %s: want 1m or more", s.Deadline)
+	if s.Deadline < time.Minute || s.Deadline > mostDeadline {
+		wrong("--deadline %s: want 1m to %s", s.Deadline, mostDeadline)
 	}
 	for k, v := range s.NodeSelector {
 		if e := append(validation.IsQualifiedName(k), validation.IsValidLabelValue(v)...); len(e) > 0 {

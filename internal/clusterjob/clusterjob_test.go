@@ -3,6 +3,7 @@ package clusterjob
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -195,6 +196,7 @@ func TestValidate(t *testing.T) {
 		{func(s *Spec) { s.Memory = "4 GB" }, `memory "4 GB": want 64Mi or more, such as 4Gi`},
 		{func(s *Spec) { s.Memory = "-1Gi" }, "memory"},
 		{func(s *Spec) { s.Deadline = time.Second }, "deadline 1s"},
+		{func(s *Spec) { s.Deadline = math.MaxInt64 }, "want 1m to 8760h0m0s"},
 		{func(s *Spec) { s.NodeSelector = map[string]string{"a b": "c"} }, "--node-selector a b=c"},
 		{func(s *Spec) { s.Claim = "" }, "give --claim NAME or --bucket URL"},
 		{func(s *Spec) { s.Bucket.URL = "s3://results" }, "give --claim NAME or --bucket URL"},

@@ -72,7 +72,7 @@ func (f *follower) begin(ctx context.Context) error {
 // fatal reports whether another try is useless.
 func fatal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) ||
-		errors.Is(err, errNoVersion) || errors.As(err, new(*writeError))
+		errors.Is(err, errNoVersion) || errors.Is(err, errSameToken) || errors.As(err, new(*writeError))
 }
 
 func expired(err error) bool {
@@ -81,6 +81,10 @@ func expired(err error) bool {
 
 // errNoVersion is the error of a list that names no version: no watch could follow it.
 var errNoVersion = errors.New("the server's list has no resourceVersion, so its changes cannot be watched: leave this resource out")
+
+// errSameToken is the error of a list that would have no end. It ends a recording whose first list it
+// is; a later one is tried again, as after any refusal.
+var errSameToken = errors.New("the server's list gives the same continue token twice in a row, so it has no end: leave this resource out")
 
 // list passes all objects to each, page by page, and returns the list's version. limit 0
 // asks for one page.
@@ -101,6 +105,9 @@ func (f *follower) list(ctx context.Context, limit int64, each func(runtime.Obje
 		}
 		if p.rest == "" {
 			return p.version, nil
+		}
+		if p.rest == o.Continue {
+			return "", errSameToken
 		}
 		o.Continue = p.rest
 	}

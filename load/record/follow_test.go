@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -122,6 +123,19 @@ func TestDiskFullWhileListing(t *testing.T) {
 		p, err := s.follows(t, &full{left: 300}, Options{For: time.Hour, FlushEvery: time.Second})
 		if err == nil || !strings.Contains(err.Error(), "no space left") || !p.Listing {
 			t.Errorf("%+v: %v, want that no space is left", p, err)
+		}
+	})
+}
+
+// A server that gives the same token for ever would keep the first list going.
+func TestAListWithoutEndIsRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{onList: func(context.Context, metav1.ListOptions) (page, error) {
+			return page{items: []runtime.Object{versioned(1)}, version: "1", rest: "more"}, nil
+		}}
+		if _, err := s.follows(t, io.Discard, Options{For: time.Minute, FlushEvery: time.Second}); !errors.Is(err, errSameToken) || s.lists != 2 {
+			t.Errorf("%d lists, %v; want an end after the second", s.lists, err)
 		}
 	})
 }

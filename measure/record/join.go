@@ -130,11 +130,18 @@ func incomplete(shards []ShardDir) (problems []error) {
 			missing = append(missing, strconv.Itoa(i))
 		}
 	}
-	if len(missing) > 0 {
-		problems = append(problems, fmt.Errorf("%d of %d shards are missing: %s; measure each with the command of the others and --shard %s/%d", len(missing), total, strings.Join(missing, ", "), missing[0], total))
+	if gone := len(missing); gone > 0 {
+		first := missing[0]
+		if more := len(missing) - mostNamed; more > 0 {
+			missing = append(missing[:mostNamed], fmt.Sprintf("and %d more", more))
+		}
+		problems = append(problems, fmt.Errorf("%d of %d shards are missing: %s; measure each with the command of the others and --shard %s/%d", gone, total, strings.Join(missing, ", "), first, total))
 	}
 	return problems
 }
+
+// mostNamed is how many missing shards an error names.
+const mostNamed = 20
 
 // dividedAlike returns an error unless each fork of the run belongs to one shard. Two versions
 // of benchrun may divide a run differently.

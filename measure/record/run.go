@@ -375,9 +375,19 @@ func ReadRunFS(folder fs.FS, dir string) (*Run, error) {
 	return r, nil
 }
 
-// Lacking is what the run does not have of its schedule.
+// forkKey names a fork within a run: the ID of its cell, and its index there.
+type forkKey struct {
+	cell  string
+	index int
+}
+
+// Lacking is what the run does not have of its schedule. It costs O(schedule + forks).
 func (r *Run) Lacking() []Planned {
-	return slices.DeleteFunc(r.Schedule(), func(p Planned) bool { return r.has(p.Cell, p.Index) })
+	there := map[forkKey]bool{}
+	for i := range r.Forks {
+		there[forkKey{r.Forks[i].Cell.ID(), r.Forks[i].Index}] = true
+	}
+	return slices.DeleteFunc(r.Schedule(), func(p Planned) bool { return there[forkKey{p.Cell.ID(), p.Index}] })
 }
 
 // has reports whether the record has the fork of a cell.

@@ -1,6 +1,9 @@
 package record
 
-import "math/rand/v2"
+import (
+	"fmt"
+	"math/rand/v2"
+)
 
 // Planned is one planned fork.
 type Planned struct {
@@ -16,16 +19,20 @@ type Planned struct {
 // order. forks returns the number of forks of a cell. Profile forks, if requested, come after
 // the last block.
 func Schedule(cells []Cell, forks func(Cell) int, profile bool, seed uint64) []Planned {
+	type sized struct {
+		Cell
+		forks int
+	}
 	var workloads []string
-	of := map[string][]Cell{}
+	of := map[string][]sized{}
 	most := 0
 	for _, c := range cells {
-		key := c.WorkloadKey()
+		key, n := c.WorkloadKey(), forks(c)
 		if of[key] == nil {
 			workloads = append(workloads, key)
 		}
-		most = max(most, forks(c))
-		of[key] = append(of[key], c)
+		most = max(most, n)
+		of[key] = append(of[key], sized{c, n})
 	}
 	var plan []Planned
 	for b := range most {
@@ -35,8 +42,8 @@ func Schedule(cells []Cell, forks func(Cell) int, profile bool, seed uint64) []P
 		for _, w := range rng.Perm(len(workloads)) {
 			key := workloads[w]
 			for _, i := range rng.Perm(len(of[key])) {
-				if c := of[key][i]; b < forks(c) {
-					plan = append(plan, Planned{Cell: c, Index: b, Block: b})
+				if c := of[key][i]; b < c.forks {
+					plan = append(plan, Planned{Cell: c.Cell, Index: b, Block: b})
 				}
 			}
 		}
@@ -50,9 +57,20 @@ func Schedule(cells []Cell, forks func(Cell) int, profile bool, seed uint64) []P
 }
 
 const (
-	// MaxForks is the most forks that a cell may have. Who makes a schedule from a record that
-	// was edited needs no more memory than that.
+	// MaxForks is the most forks that a cell may have.
 	MaxForks = 10_000
+	// MaxPlanned is the most forks that all cells of a run may have together.
+	MaxPlanned = 1_000_000
+	// MaxLooks is the most looks at verdicts that a run may have.
+	MaxLooks = 10_000
 	// ProfileIndex is the index of a cell's profile fork, above the index of any measured fork.
 	ProfileIndex = 1 << 20
 )
+
+// CheckPlanned returns an error if so many cells with so many forks of each are too many.
+func CheckPlanned(forks, cells int) error {
+	if n := forks * cells; n > MaxPlanned {
+		return fmt.Errorf("%d processes of each of %d cells are %d, want %d at most in all", forks, cells, n, MaxPlanned)
+	}
+	return nil
+}

@@ -35,6 +35,9 @@ type ShardRun struct {
 	Environment sysinfo.Environment `json:"environment"`
 }
 
+// MaxShards is the most shards of a run, as many as a Kubernetes Job measures.
+const MaxShards = 10_000
+
 // String is "3/16".
 func (s *Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
@@ -56,8 +59,8 @@ func (s *Shard) validate(r *Run) error {
 	if s == nil {
 		return nil
 	}
-	if s.Of < 1 || s.Index < 1 || s.Index > s.Of {
-		return fmt.Errorf("index: shard %d of %d, want 1 to of", s.Index, s.Of)
+	if s.Of < 1 || s.Of > MaxShards || s.Index < 1 || s.Index > s.Of {
+		return fmt.Errorf("index: shard %d of %d, want an index from 1 to the number of shards, and %d shards at most", s.Index, s.Of, MaxShards)
 	}
 	for i, p := range s.Parts {
 		switch {
@@ -81,6 +84,9 @@ func (s *Shard) validate(r *Run) error {
 // arguments alone. It costs O(units) some sixty times.
 func Divide(cells []Cell, forks int, profile bool, cost func(Cell) time.Duration, of int) ([]Shard, error) {
 	units := unitsOf(cells, forks, profile, cost)
+	if of > MaxShards {
+		return nil, fmt.Errorf("%d shards are too many: want 1 to %d", of, MaxShards)
+	}
 	if of > len(units) {
 		return nil, fmt.Errorf("%d shards are too many: the run has %d parts that can be measured apart (a process of every implementation of a workload): want 1 to %d, or more --forks", of, len(units), len(units))
 	}

@@ -269,3 +269,13 @@ func TestShardIsValidated(t *testing.T) {
 		}
 	}
 }
+
+// An error names some of the missing shards, however many there are.
+func TestFewMissingShardsAreNamed(t *testing.T) {
+	t.Parallel()
+	first := &Run{Complete: true, Settings: Settings{Shard: &Shard{Index: 1, Of: 30}}}
+	problems := incomplete([]ShardDir{{Dir: "results/shard-1", Run: first}})
+	if len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), "29 of 30 shards are missing: 2, 3, ") || !strings.Contains(problems[0].Error(), " 21, and 9 more; ") || !strings.HasSuffix(problems[0].Error(), "--shard 2/30") {
+		t.Error(problems)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -38,10 +39,18 @@ func (r *Run) validate() error {
 	if p := r.Settings.Plant; p != nil && (p.Impl == "" || !natural(p.Share)) {
 		return fmt.Errorf("settings.plant: %+v, want the name of a store and a share of 0 or more", *p)
 	}
+	if n := len(r.Looks); n > MaxLooks {
+		return fmt.Errorf("looks: %d, want %d at most", n, MaxLooks)
+	}
+	most := r.Settings.Forks
 	for i, l := range r.Looks {
+		most = max(most, l.Forks)
 		if l.Forks < r.Settings.Forks || l.Forks > MaxForks {
 			return fmt.Errorf("looks[%d].forks: %d, want %d (settings.forks) to %d", i, l.Forks, r.Settings.Forks, MaxForks)
 		}
+	}
+	if err := CheckPlanned(most, len(r.Cells)); err != nil {
+		return fmt.Errorf("settings.forks, looks: %w", err)
 	}
 	for i, w := range r.Workloads {
 		if w.Key == "" || w.Name == "" {
@@ -77,17 +86,13 @@ func (r *Run) validate() error {
 
 // validateForks also finds forks that would be counted twice.
 func (r *Run) validateForks(cells map[string]bool) error {
-	type fork struct {
-		cell  string
-		index int
-	}
-	first := map[fork]int{}
+	first := map[forkKey]int{}
 	for i := range r.Forks {
 		f := &r.Forks[i]
 		if err := f.Validate(); err != nil {
 			return fmt.Errorf("forks[%d].%w", i, err)
 		}
-		key := fork{f.Cell.ID(), f.Index}
+		key := forkKey{f.Cell.ID(), f.Index}
 		if !cells[key.cell] {
 			return fmt.Errorf("forks[%d].cell: %s is not among the run's cells", i, key.cell)
 		}
@@ -135,14 +140,17 @@ func (c Cell) validate() error {
 		return errors.New("impl: missing")
 	case c.Workload == "":
 		return errors.New("workload: missing")
-	case c.Procs < 1:
-		return fmt.Errorf("procs: %d, want 1 or more", c.Procs)
+	case c.Procs < 1 || c.Procs > maxProcs:
+		return fmt.Errorf("procs: %d, want 1 to %d", c.Procs, maxProcs)
 	case c.Role != "" && c.Role != AARole:
 		return fmt.Errorf("role: %q, want none or %q", c.Role, AARole)
 	}
 	for i, p := range c.Params {
 		if p.Key == "" || p.Value == "" {
 			return fmt.Errorf("params[%d]: key and value must be set", i)
+		}
+		if n, _ := strconv.ParseFloat(p.Value, 64); !(n >= 0 && n <= maxParam) { // 0 if it is no number
+			return fmt.Errorf("params[%d].value: %q, want a number of 0 to %g, or a word", i, p.Value, maxParam)
 		}
 	}
 	return nil
@@ -151,8 +159,8 @@ func (c Cell) validate() error {
 // Validate returns an error that names the field whose value no fork can have.
 func (f *Fork) Validate() error {
 	switch {
-	case f.Index < 0:
-		return fmt.Errorf("index: %d is negative", f.Index)
+	case f.Index < 0 || f.Index >= MaxForks && f.Index != ProfileIndex:
+		return fmt.Errorf("index: %d, want 0 to %d, or %d of a fork with profiles", f.Index, MaxForks-1, ProfileIndex)
 	case f.Block < 0:
 		return fmt.Errorf("block: %d is negative", f.Block)
 	case !natural(f.Seconds):
@@ -240,11 +248,19 @@ func validateValues(field string, values map[string]float64) error {
 		if metric == "" || strings.ContainsFunc(metric, unicode.IsSpace) {
 			return fmt.Errorf("%s[%q]: no name of a metric", field, metric)
 		}
-		if v := values[metric]; !natural(v) {
-			return fmt.Errorf("%s[%q]: %v, want a number of 0 or more", field, metric, v)
+		if v := values[metric]; !(v == 0 || v >= 1/maxValue && v <= maxValue) {
+			return fmt.Errorf("%s[%q]: %v, want 0, or a number from %g to %g", field, metric, v, 1/maxValue, maxValue)
 		}
 	}
 	return nil
 }
+
+// The bounds are far beyond what is measured. They keep a record that was edited from filling the
+// memory of who reads it: ratios of values are finite, and pictures of them have axes.
+const (
+	maxValue = 1e100
+	maxParam = 1e15
+	maxProcs = 1 << 16
+)
 
 func natural(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }

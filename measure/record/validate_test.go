@@ -70,6 +70,11 @@ func TestReadRunNamesThePath(t *testing.T) {
 		{"text for a value", `"ns/op": 41`, `"ns/op": "41"`, `forks[1].series[0].values["ns/op"]: want float64, have string`},
 		{"negative value", `"ns/op": 41`, `"ns/op": -41`, `forks[1].series[0].values["ns/op"]: -41`},
 		{"more than any number", `"ns/op": 41`, `"ns/op": 1e999`, `forks[1].series[0].values["ns/op"]: want float64, have number 1e999`},
+		{"more than a picture holds", `"ns/op": 41`, `"ns/op": 1.7e308`, `forks[1].series[0].values["ns/op"]: 1.7e+308, want 0, or a number from 1e-100 to 1e+100`},
+		{"less than a picture holds", `"ns/op": 41`, `"ns/op": 5e-324`, `forks[1].series[0].values["ns/op"]: 5e-324, want 0, or`},
+		{"more forks than a cell has", `"index": 1`, `"index": 10000`, "forks[1].index: 10000, want 0 to 9999, or 1048576"},
+		{"more processors than there are", `"procs": 2`, `"procs": 2000000000`, "cells[0].procs: 2000000000, want 1 to 65536"},
+		{"no size of anything", `"value": "10"`, `"value": "Inf"`, `cells[0].params[0].value: "Inf"`},
 		{"not a number", `"ns/op": 41`, `"ns/op": NaN`, "not whole JSON"},
 		{"unit with a space", `"ns/op": 41`, `"ns op": 41`, `forks[1].series[0].values["ns op"]`},
 		{"negative process value", `"peak-rss-B": 4096`, `"peak-rss-B": -1`, `forks[0].process["peak-rss-B"]: -1`},
@@ -110,6 +115,38 @@ func TestReadRunNamesThePath(t *testing.T) {
 		}
 		if _, err := ReadRun(edited); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s and %q", c.name, err, path, c.want)
+		}
+	}
+}
+
+// The schedule of a run that was read fits into memory.
+func TestRunsOfTooManyForksAreRefused(t *testing.T) {
+	t.Parallel()
+	if err := CheckPlanned(MaxForks, 100); err != nil {
+		t.Error(err)
+	}
+	if err := CheckPlanned(MaxForks, 101); err == nil || !strings.Contains(err.Error(), "10000 processes of each of 101 cells are 1010000, want 1000000 at most in all") {
+		t.Error(err)
+	}
+	dir, _ := written(t)
+	r, err := ReadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		spoil func(*Run)
+		want  string
+	}{
+		"looks":       {func(r *Run) { r.Looks = make([]Look, MaxLooks+1) }, "looks: 10001, want 10000 at most"},
+		"a look":      {func(r *Run) { r.Looks = []Look{{Forks: MaxForks + 1}} }, "looks[0].forks: 10001"},
+		"cells":       {func(r *Run) { r.Settings.Forks, r.Cells = MaxForks, make([]Cell, 200) }, "settings.forks, looks: 10000 processes of each of 200 cells"},
+		"shards":      {func(r *Run) { r.Settings.Shard = &Shard{Index: 1, Of: 9e15} }, "settings.shard.index: shard 1 of 9000000000000000, want an index from 1 to the number of shards, and 10000 shards at most"},
+		"forks asked": {func(r *Run) { r.Settings.Forks = 9e15 }, "settings.forks: 9000000000000000, want 1 to 10000"},
+	} {
+		spoiled := *r
+		c.spoil(&spoiled)
+		if err := spoiled.validate(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", what, err, c.want)
 		}
 	}
 }

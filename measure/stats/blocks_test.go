@@ -40,7 +40,7 @@ func TestVanElterenIsExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for trial := range 60 {
 		var blocks []block
-		for range 2 + rng.IntN(2) {
+		for range 1 + rng.IntN(3) {
 			b := block{base: normal(rng, 1+rng.IntN(3), 10, 3), head: normal(rng, 1+rng.IntN(3), 12, 3)}
 			if trial%2 == 0 {
 				for _, s := range [][]float64{b.base, b.head} {

@@ -29,6 +29,8 @@ type Histogram struct {
 
 const (
 	longest = int64(time.Hour)
+	// digitsKept are the significant digits.
+	digitsKept = 3
 	// numSlices is how many slices a short run has. They are joined to fewestSlices at the
 	// least, of which a disturbance may hit two.
 	numSlices    = 20
@@ -44,7 +46,7 @@ const (
 )
 
 // NewHistogram returns an empty histogram without slices.
-func NewHistogram() *Histogram { return &Histogram{h: hdrhistogram.New(1, longest, 3)} }
+func NewHistogram() *Histogram { return &Histogram{h: hdrhistogram.New(1, longest, digitsKept)} }
 
 // NewHistogramOf returns an empty histogram for a measured time, with slices if that is
 // less than a [LongRun].
@@ -158,6 +160,9 @@ func DecodeHistogram(s string) (*Histogram, error) {
 	h, err := hdrhistogram.Decode([]byte(s))
 	if err != nil {
 		return nil, fmt.Errorf("decoding a histogram: %w", err)
+	}
+	if lo, hi, digits := h.LowestTrackableValue(), h.HighestTrackableValue(), h.SignificantFigures(); lo != 1 || hi != longest || digits != digitsKept {
+		return nil, fmt.Errorf("decoding a histogram: it has %d digits from %d to %d, want %d digits from 1 to %d", digits, lo, hi, digitsKept, longest)
 	}
 	return &Histogram{h: h}, nil
 }

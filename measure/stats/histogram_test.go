@@ -4,8 +4,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/informerbench/informerbench/measure/metrics"
 )
@@ -67,6 +70,20 @@ func TestDecodeHistogramRefusesDamage(t *testing.T) {
 	for _, s := range []string{"", "HISTFAAAA", "nonsense!"} {
 		if _, err := DecodeHistogram(s); err == nil {
 			t.Errorf("DecodeHistogram(%q) gave no error", s)
+		}
+	}
+}
+
+// A text of a hundred bytes may ask for a histogram of millions of counters.
+func TestDecodeHistogramRefusesOtherSizes(t *testing.T) {
+	t.Parallel()
+	for _, h := range []*hdrhistogram.Histogram{hdrhistogram.New(1, longest, 2), hdrhistogram.New(1, 1<<40, 3), hdrhistogram.New(2, longest, 3)} {
+		b, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := DecodeHistogram(string(b)); err == nil || !strings.Contains(err.Error(), "want 3 digits from 1 to 3600000000000") {
+			t.Errorf("%d digits from %d to %d: %v", h.SignificantFigures(), h.LowestTrackableValue(), h.HighestTrackableValue(), err)
 		}
 	}
 }

@@ -3,7 +3,10 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/informerbench/informerbench/measure/metrics"
 )
 
 func normal(rng *rand.Rand, n int, mean, sd float64) []float64 {
@@ -82,6 +85,57 @@ func TestBootstrapAgainstPublishedValue(t *testing.T) {
 	}
 	if se := math.Sqrt(square); math.Abs(se-37.83) > 0.3 {
 		t.Errorf("the standard error of the median is %.2f, published is 37.83", se)
+	}
+}
+
+// With ties and sizes that differ, P is that of all exchanges of base and head: of the 18 values
+// here seven are 90, and 231 + 7 of 18,564 choices of six have five or six of them.
+func TestPWithTiesAndUnequalSizes(t *testing.T) {
+	t.Parallel()
+	base := append(slices.Repeat([]float64{100}, 10), 90, 90)
+	head := []float64{90, 90, 90, 90, 90, 100}
+	for _, sides := range [][2][]float64{{base, head}, {head, base}} {
+		r, err := RatioOf(sides[0], sides[1])
+		if want := 2 * (231 + 7) / 18564.0; err != nil || math.Abs(r.P-want) > 1e-9 {
+			t.Errorf("%v against %v: p %g, %v; want %g", sides[0], sides[1], r.P, err, want)
+		}
+	}
+}
+
+// Of families of 40 comparisons of the same code, at most 1 in 100 has a false verdict. Without
+// the correction for their number there are many.
+func TestFamiliesOfTheSameCode(t *testing.T) {
+	t.Parallel()
+	const families, size = 200, 40
+	rng := rand.New(rand.NewPCG(8, 9))
+	falsely, uncorrected := 0, 0
+	for range families {
+		ratios := make([]*Ratio, size)
+		for i := range ratios {
+			r, err := RatioOf(normal(rng, 12, 100, 15), normal(rng, 12, 100, 15))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ratios[i] = &r
+		}
+		anyFalse := func() bool {
+			return slices.ContainsFunc(ratios, func(r *Ratio) bool {
+				v := DefaultRule.Judge(metrics.LowerIsBetter, *r, 0)
+				return v == Better || v == Worse
+			})
+		}
+		if anyFalse() {
+			uncorrected++
+		}
+		if Adjust(ratios); anyFalse() {
+			falsely++
+		}
+	}
+	if falsely > 6 { // 2 are expected at most; 7 come by chance once in 200 such tests
+		t.Errorf("%d of %d families have a false verdict", falsely, families)
+	}
+	if uncorrected < 10 {
+		t.Errorf("%d of %d families have one without the correction: this tests little", uncorrected, families)
 	}
 }
 
