@@ -76,7 +76,7 @@ func (t *trial) sitApart(peers [2]*Peer, order []int, budget time.Duration) erro
 		if reply.Unsupported != "" {
 			t.lacking[side] = unsupported(reply.Unsupported)
 		} else {
-			crews[side] = &distant{peers[side], t.goroutines, reply.Deferred}
+			crews[side] = &distant{peers[side], t.goroutines, reply.Deferred, reply.Turn}
 		}
 	}
 	return t.sit(crews, budget)

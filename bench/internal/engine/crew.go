@@ -22,6 +22,8 @@ type crew interface {
 	goroutines() int
 	// deferred is Actor.Deferred.
 	deferred() int
+	// wholeTurn is Actor.Turn.
+	wholeTurn() int
 	// end ends a sitting and returns what the operation measured itself; see Actor.Tell.
 	end() (told map[string]float64, err error)
 }
@@ -54,6 +56,7 @@ type actors struct {
 
 func (c *actors) goroutines() int { return len(c.crew) }
 func (c *actors) deferred() int   { return c.crew[0].Deferred }
+func (c *actors) wholeTurn() int  { return c.crew[0].Turn }
 
 func (c *actors) begin() error {
 	for _, a := range c.crew {

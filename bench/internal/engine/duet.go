@@ -147,6 +147,11 @@ func (d *duet) adjust(ops float64) {
 	for i := range d.sides {
 		d.perTurn = max(d.perTurn, deferredShare*d.sides[i].crew.deferred())
 	}
+	for i := range d.sides {
+		if n := d.sides[i].crew.wholeTurn(); n > 0 {
+			d.perTurn = n
+		}
+	}
 	d.group = time.Duration(4 * float64(d.perTurn) / ops * float64(turnTime))
 }
 

@@ -369,6 +369,25 @@ func TestDuetChargesDeferredWork(t *testing.T) {
 	})
 }
 
+// Operations whose cost depends on how many follow each other come in turns of that many, whatever
+// one takes.
+func TestDuetKeepsWholeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, each := range []time.Duration{10 * time.Nanosecond, time.Microsecond, 40 * time.Microsecond} {
+			var sizes []int
+			actor := Actor{Turn: 64, Chunk: 64, Loop: func(n int) int {
+				sizes = append(sizes, n)
+				time.Sleep(time.Duration(n) * each)
+				return n
+			}}
+			measure(t, newDuet(1), 2, 10*time.Millisecond, []Actor{actor})
+			if len(sizes) < 8 || slices.ContainsFunc(sizes, func(n int) bool { return n != 64 }) {
+				t.Errorf("%s each: calls of %d operations, want 64 in each", each, sizes)
+			}
+		}
+	})
+}
+
 func TestDuetRefusesAShortLoop(t *testing.T) {
 	whole, short := []Actor{{Loop: func(n int) int { return n }}}, []Actor{{Loop: func(n int) int { return n / 2 }}}
 	gc := newCollector()

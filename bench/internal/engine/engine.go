@@ -41,6 +41,9 @@ type Actor struct {
 	// returns, for another goroutine to do; 0 for most. Turns are much longer than that, or
 	// the work would be done in nobody's turn.
 	Deferred int
+	// Turn is how many operations make a turn, where the cost of one depends on how many follow
+	// each other; 0 for most. Such turns have no lead-in.
+	Turn int
 	// UsualGC says that the collector must run as it usually does: it is part of what the
 	// actor measures.
 	UsualGC bool

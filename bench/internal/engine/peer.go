@@ -42,6 +42,7 @@ type answer struct {
 	Error       string // what failed; the player has then ended
 	Unsupported string // why the implementation lacks the operation
 	Deferred    int
+	Turn        int
 	Spent       spent
 	Stopped     bool // errStopped
 	Told        map[string]float64
@@ -121,7 +122,7 @@ func (s *stage) do(a ask) (reply answer, err error) {
 			return reply, fmt.Errorf("%s: %w", a.Op, err)
 		}
 		s.crew = &actors{made, s.gc, s.meter}
-		return answer{Deferred: s.crew.deferred()}, nil
+		return answer{Deferred: s.crew.deferred(), Turn: s.crew.wholeTurn()}, nil
 	case askBegin:
 		s.pin()
 		return reply, s.crew.begin()
@@ -212,10 +213,12 @@ type distant struct {
 	peer *Peer
 	size int // goroutines
 	late int // deferred
+	turn int // wholeTurn
 }
 
 func (d *distant) goroutines() int { return d.size }
 func (d *distant) deferred() int   { return d.late }
+func (d *distant) wholeTurn() int  { return d.turn }
 
 func (d *distant) begin() error {
 	_, err := d.peer.call(ask{What: askBegin})

@@ -68,7 +68,11 @@ func (s *solo) round(before, n int, count bool) (total spent) {
 
 // turn does one turn of n operations. With count, it counts what they allocate.
 func (s *solo) turn(n int, count bool) {
-	t := s.round(n/leadIn, n, count)
+	before := n / leadIn
+	if s.crew.wholeTurn() > 0 {
+		before = 0
+	}
+	t := s.round(before, n, count)
 	s.turns = append(s.turns, t)
 	if count {
 		s.counted.add(t)
@@ -121,7 +125,7 @@ func (s *solo) last(cost int) float64 { return s.sittings[cost][len(s.sittings[c
 // calibrate returns how many operations take about the time want; less than 1 if one takes
 // longer.
 func (s *solo) calibrate(want time.Duration) float64 {
-	n := 1
+	n := max(1, s.crew.wholeTurn())
 	for {
 		elapsed := max(1, time.Duration(s.round(0, n, false).Costs[wallTime]))
 		n2 := float64(n) * float64(want) / float64(elapsed)

@@ -11,7 +11,8 @@
 //
 // How a stamp is found again depends on the component:
 //
-//	Tracker     by key: FIFOs, delay heaps, queues; of several unseen events of one key the earliest counts
+//	Tracker     by key: delay heaps and queues; of several unseen events of one key the earliest counts
+//	Events      by key, in order: FIFOs, which hand out each event
 //	Ledger      by object version: one for each observer of an informer
 //	Visibility  by resourceVersion: a store that a reflector fills shows all versions up to its own
 //	Timeline    by event of a trace: a consumer that sees an event has seen the object's earlier ones

@@ -19,7 +19,7 @@ import (
 // fifoSubject is an empty FIFO whose known objects are the workload's objects.
 type fifoSubject struct {
 	seat
-	staleness.Tracker[runtime.Object]
+	staleness.Events[runtime.Object]
 	fifo    contract.FIFO
 	objects *synthetic.Objects
 	items   []any
@@ -64,11 +64,11 @@ func (s *fifoSubject) actor(op load.Op, g load.Group, who int) (engine.Actor, er
 	switch op {
 	case load.OpAdd:
 		objects := engine.Along(w, func(i int) any { return s.objects.At(i) })
-		stamps, due := s.Producer(w.Order, s.objects.At)
+		lines, due := s.Producer(w.Order, s.objects.At)
 		return engine.Actor{Due: due, Loop: func(n int) int {
 			for range n {
 				i := w.Slot()
-				due.Stamp(stamps[i])
+				lines[i].Offer(due.Since)
 				if fifo.Add(objects[i]) != nil {
 					return 0
 				}
@@ -177,15 +177,15 @@ func (h *handled) batch(deltas []contract.Delta, _ bool) error {
 func (s *fifoSubject) popper(g load.Group) (engine.Actor, error) {
 	fifo := s.fifo
 	handler, seen := handled{work: g.Work}, s.Consumer(g.Name)
-	saw := func(obj any) {
+	saw := func(obj any, events int) {
 		if o, ok := obj.(runtime.Object); ok { // a deletion's tombstone or a whole list is not an object
-			s.Saw(o, seen)
+			s.Saw(o, events, seen)
 		}
 	}
 	one := func(obj any, initial bool) error {
 		// All deltas that are popped at once belong to one object.
 		if deltas, ok := obj.(contract.Deltas); ok && len(deltas) > 0 {
-			saw(deltas[0].Object)
+			saw(deltas[0].Object, len(deltas))
 		}
 		return handler.one(obj, initial)
 	}
@@ -193,7 +193,7 @@ func (s *fifoSubject) popper(g load.Group) (engine.Actor, error) {
 	if g.Batch > 1 && batches {
 		batch := func(deltas []contract.Delta, initial bool) error {
 			for i := range deltas {
-				saw(deltas[i].Object)
+				saw(deltas[i].Object, 1)
 			}
 			return handler.batch(deltas, initial)
 		}

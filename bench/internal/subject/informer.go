@@ -464,7 +464,7 @@ func (s *Informer) deliverer(g load.Group, who int) (engine.Actor, error) {
 		pass := w.Pass()
 		s.Main.Feed.send(versions[pass][w.Slot()])
 	})
-	return engine.Actor{Chunk: burst, Begin: begin, Loop: func(n int) int {
+	return engine.Actor{Chunk: burst, Turn: burst, Begin: begin, Loop: func(n int) int {
 		if failed != nil {
 			return 0
 		}

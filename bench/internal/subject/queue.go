@@ -2,6 +2,7 @@ package subject
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/bench/internal/staleness"
+	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
@@ -27,11 +29,17 @@ type queueSubject struct {
 	lead    time.Duration   // no waiting item is due earlier than this after began
 	settle  time.Duration   // how long items have been coming due when the measured time begins
 	stamped bool            // the waiting items have their stamps
+	delays  []time.Duration // of each key, where delayed adds are measured alone; see later
 	stop    sync.Once
 }
 
-func newQueueSubject(newQueue func(clock.WithTicker) contract.DelayingQueue[string], objects *synthetic.Objects, w load.Workload) *queueSubject {
-	s := &queueSubject{queue: newQueue(clock.RealClock{}), keys: objects.Keys(), waiting: w.Waiting}
+func newQueueSubject(entry catalog.Entry, objects *synthetic.Objects, w load.Workload) *queueSubject {
+	s := &queueSubject{keys: objects.Keys(), waiting: w.Waiting}
+	if slices.Contains(w.Ops, load.OpAddRateLimited) && entry.NewConfiguredQueue != nil {
+		s.queue = entry.NewConfiguredQueue(contract.QueueConfig{Clock: clock.RealClock{}, Limiter: s.sooner()})
+	} else {
+		s.queue = entry.NewQueue(clock.RealClock{})
+	}
 	if w.Ahead > 0 {
 		if len(w.Groups) > 0 {
 			s.lead = w.Ahead / 2
@@ -86,9 +94,9 @@ func (s *queueSubject) Held() int { return s.waiting }
 // k8s.io/client-go@v0.37.2/util/workqueue/delaying_queue.go.
 const deferred = 1000
 
-// lapShrink makes the delays of add-after fall from lap to lap. From the second lap on, an
-// item is waiting already, and adding it with a later time would be no work.
-const lapShrink = 0.98
+// shrink makes the delays of an item fall from add to add: it waits already, and to add it with
+// a later time would be no work.
+const shrink = 0.98
 
 // Actor makes the actor of one operation. A batch of delayed or rate-limited adds ends with
 // Len: a queue may take such items in asynchronously, and that work must be measured.
@@ -117,8 +125,11 @@ func (s *queueSubject) Actor(op load.Op, g load.Group, who int) (engine.Actor, e
 		if g.Name != "" {
 			return s.stampingLaterAdder(w, keys, offsets(g.Ahead)), nil
 		}
-		return s.laterAdder(w, keys, offsets(g.Ahead)), nil
+		return s.laterAdder(w, keys), nil
 	case load.OpAddRateLimited:
+		if g.Name == "" {
+			s.later()
+		}
 		return s.limitedAdder(w, keys)
 	}
 	return engine.Actor{}, fmt.Errorf("queue: %s: %w", op, engine.ErrUnsupported)
@@ -184,6 +195,61 @@ func (s *queueSubject) taker(g load.Group) engine.Actor {
 	}}
 }
 
+// later lets every key wait, before delayed adds are measured alone: as the workload says, or so long
+// that none comes due. Then each add finds its item waiting and moves it to a sooner time, in each
+// actor and from the first add on.
+func (s *queueSubject) later() {
+	if s.delays != nil {
+		return
+	}
+	s.delays = make([]time.Duration, len(s.keys))
+	from, lead, ahead := s.waiting, s.lead, s.ahead // what is before from waits already
+	if ahead == nil {
+		from, lead, ahead = 0, defaultAhead, offsets(defaultAhead)
+	}
+	for i := range s.delays {
+		s.delays[i] = lead + ahead[i%len(ahead)]
+	}
+	for i, k := range s.keys[from:] {
+		s.queue.AddAfter(k, s.delays[from+i])
+	}
+	s.queue.Len()
+}
+
+// sooner is a limiter whose answers are the delays of later, each time sooner. It costs about what
+// client-go's limiter per item does: a lock, and two accesses of a map. With that one's delays, from
+// 5 ms on, items would come due in the turns of the other implementation.
+func (s *queueSubject) sooner() contract.RateLimiter[string] {
+	l := &soonerLimiter{of: s, index: map[string]int{}}
+	for i, k := range s.keys {
+		l.index[k] = i
+	}
+	return l
+}
+
+type soonerLimiter struct {
+	of    *queueSubject
+	mu    sync.Mutex
+	index map[string]int
+}
+
+func (l *soonerLimiter) When(item string) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := l.index[item]
+	l.index[item] = i // as the other one's count
+	return fall(&l.of.delays[i])
+}
+
+func (*soonerLimiter) Forget(string)          {}
+func (*soonerLimiter) NumRequeues(string) int { return 0 }
+
+// fall makes a delay shorter and returns it.
+func fall(d *time.Duration) time.Duration {
+	*d = time.Duration(float64(*d) * shrink)
+	return *d
+}
+
 // limitedAdder adds items that are ready when the queue's limiter says.
 func (s *queueSubject) limitedAdder(w *engine.Walk, keys []string) (engine.Actor, error) {
 	limited, ok := s.queue.(contract.RateLimitingQueue[string])
@@ -199,7 +265,7 @@ func (s *queueSubject) limitedAdder(w *engine.Walk, keys []string) (engine.Actor
 	}}, nil
 }
 
-// falling are the delays of add-after on a walk: those of ahead, shorter from lap to lap.
+// falling are the delays of add-after in a group, on a walk: those of ahead, shorter from lap to lap.
 type falling struct {
 	walk   *engine.Walk
 	ahead  []time.Duration
@@ -215,19 +281,21 @@ func newFalling(w *engine.Walk, ahead []time.Duration) *falling {
 func (f *falling) next() (slot uint32, wait time.Duration) {
 	if now := f.walk.Lap(); now != f.at {
 		f.at = now
-		f.shrink *= lapShrink
+		f.shrink *= shrink
 	}
 	slot = f.walk.Slot()
 	return slot, time.Duration(float64(f.ahead[slot]) * f.shrink)
 }
 
-// laterAdder adds items that are ready after a delay.
-func (s *queueSubject) laterAdder(w *engine.Walk, keys []string, ahead []time.Duration) engine.Actor {
-	queue, delays := s.queue, newFalling(w, ahead)
+// laterAdder adds items that are ready after a delay. Each goroutine has its own keys.
+func (s *queueSubject) laterAdder(w *engine.Walk, keys []string) engine.Actor {
+	s.later()
+	queue := s.queue
+	delays := engine.Along(w, func(i int) *time.Duration { return &s.delays[i] })
 	return engine.Actor{Deferred: deferred, Loop: func(n int) int {
 		for range n {
-			i, wait := delays.next()
-			queue.AddAfter(keys[i], wait)
+			i := w.Slot()
+			queue.AddAfter(keys[i], fall(delays[i]))
 		}
 		queue.Len()
 		return n

@@ -49,3 +49,71 @@ func TestLatenessOfWhatWaited(t *testing.T) {
 		})
 	}
 }
+
+// recording is a queue that notes the delays that it is given.
+type recording struct {
+	contract.RateLimitingQueue[string]
+	limiter contract.RateLimiter[string]
+	delays  map[string][]time.Duration
+}
+
+func (q *recording) AddAfter(item string, d time.Duration) {
+	q.delays[item] = append(q.delays[item], d)
+	q.RateLimitingQueue.AddAfter(item, d)
+}
+
+func (q *recording) AddRateLimited(item string) { q.AddAfter(item, q.limiter.When(item)) }
+
+// Delayed adds that are measured alone each find their item waiting, and move it to a sooner time,
+// whichever actor did so before. None comes due meanwhile.
+func TestDelayedAddsMoveTheirItems(t *testing.T) {
+	t.Parallel()
+	inner, err := catalog.Lookup(contract.ComponentQueue, "workqueue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, waiting := range []int{0, 64} {
+		q := &recording{delays: map[string][]time.Duration{}}
+		w := load.Workload{
+			Name: "w", Component: contract.ComponentQueue, Objects: synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 64},
+			Waiting: waiting, Ops: []load.Op{load.OpAddAfter, load.OpAddRateLimited},
+		}
+		if waiting > 0 {
+			w.Ahead = 10 * time.Minute
+		}
+		entry := catalog.Entry{NewConfiguredQueue: func(cfg contract.QueueConfig) contract.DelayingQueue[string] {
+			q.limiter = cfg.Limiter
+			q.RateLimitingQueue = inner.NewConfiguredQueue(cfg).(contract.RateLimitingQueue[string])
+			return q
+		}}
+		s := newQueueSubject(entry, synthetic.Generate(w.Objects, 1), w)
+		s.Fill()
+		for _, op := range []load.Op{load.OpAddAfter, load.OpAddRateLimited, load.OpAddAfter} {
+			for _, goroutines := range []int{1, 2} {
+				for who := range goroutines {
+					a, err := s.Actor(op, load.Group{Goroutines: goroutines}, who)
+					if err != nil {
+						t.Fatal(err)
+					}
+					a.Loop(150)
+				}
+			}
+		}
+		adds := 0
+		for item, delays := range q.delays {
+			adds += len(delays)
+			for i := 1; i < len(delays); i++ {
+				if delays[i] >= delays[i-1] {
+					t.Fatalf("%d wait: %s is added with delays %v: the last is not sooner", waiting, item, delays[:i+1])
+				}
+			}
+		}
+		if want := 64 + 9*150; adds != want {
+			t.Errorf("%d wait: %d adds, want %d: each item once, and 150 of each of nine actors", waiting, adds, want)
+		}
+		if waiting == 0 && s.queue.Len() > 0 {
+			t.Errorf("%d items have come due", s.queue.Len())
+		}
+		s.Stop()
+	}
+}

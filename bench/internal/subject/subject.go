@@ -101,7 +101,7 @@ func New(entry catalog.Entry, objects *synthetic.Objects, w load.Workload) (engi
 	case contract.ComponentDelay:
 		return newDelaySubject(entry.NewDelay, objects, w), nil
 	case contract.ComponentQueue:
-		return newQueueSubject(entry.NewQueue, objects, w), nil
+		return newQueueSubject(entry, objects, w), nil
 	case contract.ComponentInformer:
 		return NewInformer(entry.NewInformer, objects, w), nil
 	}

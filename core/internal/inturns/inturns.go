@@ -4,7 +4,6 @@
 package inturns
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -20,12 +19,11 @@ type Run struct {
 // Compare gives each implementation a turn in every round, in an order that is drawn anew. A fixed
 // one would favour some: an implementation that comes after itself finds its memory in the
 // caches, and one that comes after another finds what the other left there. For each but the first
-// it reports its time as a ratio to that of the first, in the unit "name/first": the geometric
-// mean of the rounds' ratios, without the highest and the lowest quarter. Garbage collection counts
-// for the turn in which it happens.
+// it reports the sum of its times as a ratio to that of the first, in the unit "name/first". What
+// happens seldom counts in full, such as a table that grows, and garbage collection in the turns in
+// which it happens; see [longestTurn] for the exception.
 func Compare(b *testing.B, runs ...Run) {
-	took := make([]time.Duration, len(runs))
-	logs := make([][]float64, len(runs))
+	took := make([][]time.Duration, len(runs))
 	order := orders(len(runs))
 	round := 0
 	for b.Loop() {
@@ -33,14 +31,12 @@ func Compare(b *testing.B, runs ...Run) {
 		for _, i := range order() {
 			start := time.Now()
 			runs[i].Round(round)
-			took[i] = time.Since(start)
-		}
-		for i := range runs {
-			logs[i] = append(logs[i], math.Log(took[i].Seconds()/took[0].Seconds()))
+			took[i] = append(took[i], time.Since(start))
 		}
 	}
+	first := total(took[0])
 	for i, run := range runs[1:] {
-		b.ReportMetric(math.Exp(middle(logs[i+1])), run.Name+"/"+runs[0].Name)
+		b.ReportMetric(float64(total(took[i+1]))/float64(first), run.Name+"/"+runs[0].Name)
 	}
 }
 
@@ -50,13 +46,14 @@ func orders(n int) func() []int {
 	return func() []int { return rng.Perm(n) }
 }
 
-// middle returns the mean of the values without the highest and the lowest quarter.
-func middle(values []float64) float64 {
-	slices.Sort(values)
-	values = values[len(values)/4 : len(values)-len(values)/4]
-	sum := 0.0
-	for _, v := range values {
-		sum += v
+// longestTurn is how many times the median turn of its implementation a turn counts at most. More is
+// a machine that stops for some milliseconds.
+const longestTurn = 10
+
+func total(turns []time.Duration) (sum time.Duration) {
+	most := longestTurn * slices.Sorted(slices.Values(turns))[len(turns)/2]
+	for _, t := range turns {
+		sum += min(t, most)
 	}
-	return sum / float64(len(values))
+	return sum
 }

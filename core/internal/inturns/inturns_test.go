@@ -1,25 +1,24 @@
 package inturns
 
 import (
-	"math"
 	"slices"
 	"testing"
+	"time"
 )
 
-func TestMiddle(t *testing.T) {
+// What a turn of twelve takes longer counts, a stop of the machine does not.
+func TestSeldomWorkCounts(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		values []float64
-		want   float64
-	}{
-		{[]float64{3}, 3},
-		{[]float64{1, 3}, 2},
-		{[]float64{100, 2, 4, -100}, 3},
-		{[]float64{9, 1, 2, 3, 4, 5, 6, -9}, 3.5},
+	turns := slices.Repeat([]time.Duration{time.Millisecond}, 11)
+	for longer, want := range map[time.Duration]time.Duration{
+		time.Millisecond: 12 * time.Millisecond, 9 * time.Millisecond: 20 * time.Millisecond, time.Second: 21 * time.Millisecond,
 	} {
-		if got := middle(slices.Clone(c.values)); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("middle(%v) = %v, want %v", c.values, got, c.want)
+		if got := total(append(slices.Clone(turns), longer)); got != want {
+			t.Errorf("with a turn of %s: %s, want %s", longer, got, want)
 		}
+	}
+	if got := total([]time.Duration{time.Second}); got != time.Second {
+		t.Errorf("one turn: %s", got)
 	}
 }
 
