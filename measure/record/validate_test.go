@@ -140,8 +140,8 @@ func TestRunsOfTooManyForksAreRefused(t *testing.T) {
 		"looks":       {func(r *Run) { r.Looks = make([]Look, MaxLooks+1) }, "looks: 10001, want 10000 at most"},
 		"a look":      {func(r *Run) { r.Looks = []Look{{Forks: MaxForks + 1}} }, "looks[0].forks: 10001"},
 		"cells":       {func(r *Run) { r.Settings.Forks, r.Cells = MaxForks, make([]Cell, 200) }, "settings.forks, looks: 10000 processes of each of 200 cells"},
-		"shards":      {func(r *Run) { r.Settings.Shard = &Shard{Index: 1, Of: 9e15} }, "settings.shard.index: shard 1 of 9000000000000000, want an index from 1 to the number of shards, and 10000 shards at most"},
-		"forks asked": {func(r *Run) { r.Settings.Forks = 9e15 }, "settings.forks: 9000000000000000, want 1 to 10000"},
+		"shards":      {func(r *Run) { r.Settings.Shard = &Shard{Index: 1, Of: 2_000_000_000} }, "settings.shard.index: shard 1 of 2000000000, want an index from 1 to the number of shards, and 10000 shards at most"},
+		"forks asked": {func(r *Run) { r.Settings.Forks = 2_000_000_000 }, "settings.forks: 2000000000, want 1 to 10000"},
 	} {
 		spoiled := *r
 		c.spoil(&spoiled)

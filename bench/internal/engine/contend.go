@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -297,6 +298,10 @@ func overlap(a, b, from, end time.Time) time.Duration {
 // consume takes items out until the time is up or the subject stops. Items that still wait
 // then stay where they are.
 func (w *Worker) consume(ctx context.Context, from, end time.Time) {
+	if w.actor.Polls {
+		w.poll(ctx, from, end)
+		return
+	}
 	for ctx.Err() == nil {
 		got := w.actor.Loop(1)
 		now := time.Now()
@@ -307,6 +312,20 @@ func (w *Worker) consume(ctx context.Context, from, end time.Time) {
 			w.done += int64(got)
 		}
 	}
+}
+
+// poll is consume of an actor that polls.
+func (w *Worker) poll(ctx context.Context, from, end time.Time) {
+	came := 0.0
+	for last := time.Now(); ctx.Err() == nil && last.Before(end); {
+		got, now := w.actor.Loop(1), time.Now()
+		if got < 1 {
+			break
+		}
+		came += float64(got) * overlap(last, now, from, end).Seconds() / max(now.Sub(last), 1).Seconds()
+		last = now
+	}
+	w.done += int64(math.Round(came))
 }
 
 // Summarise merges the measurements of a group's workers, which have ended, into a series.

@@ -35,3 +35,22 @@ func TestWhatTheEndInterruptsCounts(t *testing.T) {
 		}
 	})
 }
+
+// What an actor finds that polls came evenly since its last look: only the part of it within the
+// measured time counts.
+func TestPolledEventsCountWithinTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, looks := time.Now(), 0
+		w := NewWorker(Actor{Polls: true, Loop: func(int) int {
+			time.Sleep(10 * time.Millisecond)
+			if looks++; looks == 1 {
+				return 1000
+			}
+			return 100
+		}}, load.Group{}, time.Second, true)
+		w.Run(t.Context(), 0, 1, start, start.Add(5*time.Millisecond), start.Add(45*time.Millisecond))
+		if want := int64(500 + 3*100 + 50); w.done != want || looks != 5 {
+			t.Errorf("%d of the events count, after %d looks; want %d, after 5", w.done, looks, want)
+		}
+	})
+}

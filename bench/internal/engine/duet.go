@@ -38,10 +38,12 @@ const (
 	// longTurn is how long a turn is in which allocations are counted: fifty times as long as
 	// that takes.
 	longTurn = time.Millisecond
-	// leastOperations is how often each side does the operation in a sitting at least, unless
-	// the groups take more than extended in all. The time of an operation that lasts some
-	// milliseconds differs by a tenth from one to the next, and the time of the workload may
-	// be over after four of them.
+	// leastGroups is how many groups a sitting has at least, and leastOperations how often each
+	// side does the operation in it, unless the groups take more than extended in all. With one
+	// group there is no median turn. The time of an operation that lasts some milliseconds
+	// differs by a tenth from one to the next, and the time of the workload may be over after
+	// four of them.
+	leastGroups     = 2
 	leastOperations = 6
 	extended        = 100 * time.Millisecond
 	// leadIn is the share of a turn that is done before it, untimed: it brings back into
@@ -85,7 +87,7 @@ func (d *duet) sit(crews []crew, budget time.Duration) error {
 	}
 	d.warm(budget)
 	start := time.Now()
-	for n := 0; n == 0 || time.Since(start) < budget || n*2*d.perTurn < leastOperations && time.Since(start)+d.group <= extended; n++ {
+	for n := 0; n == 0 || time.Since(start) < budget || d.needs(n) && time.Since(start)+d.group <= extended; n++ {
 		d.turns(d.order())
 	}
 	for i := range d.sides {
@@ -97,6 +99,11 @@ func (d *duet) sit(crews []crew, budget time.Duration) error {
 	d.compare()
 	d.readjust()
 	return nil
+}
+
+// needs reports whether a sitting of so many groups is too short.
+func (d *duet) needs(groups int) bool {
+	return groups < leastGroups || groups*2*d.perTurn < leastOperations
 }
 
 // compare keeps the ratios of the last sitting.
@@ -196,7 +203,7 @@ func (d *duet) turns(order []int) {
 // counts reports whether allocations are counted in the turns themselves, which last long
 // enough not to feel that the program is stopped twice for it. Otherwise some turns are done
 // again for that.
-func (d *duet) counts() bool { return d.perTurn == 1 || d.group >= 4*longTurn }
+func (d *duet) counts() bool { return d.group >= 4*longTurn }
 
 // ratios are the candidate's costs to the reference's, by metric: those that could always be
 // read.

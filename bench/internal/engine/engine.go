@@ -48,6 +48,10 @@ type Actor struct {
 	// actor measures.
 	UsualGC bool
 
+	// Polls says that Loop looks now and then, and returns what has come since its last look.
+	// That came evenly: the part of it before the measured time does not count.
+	Polls bool
+
 	// What is reported.
 
 	// Tell adds the actor's own measurements, at the end of a sitting, to the values of its

@@ -46,28 +46,25 @@ func newMeter() *meter {
 
 func (m *meter) close() { m.hardware.Close() }
 
-// begin reads the costs before operations. The wall clock is read last, and must be read
-// before end: it is the only one that runs while the others are read.
+// begin reads the costs before operations: the hardware counters, which take a system call each,
+// then the CPU time, then the wall clock. end reads them in the opposite order, so that none has the
+// reading of another in it. The wall clock must be read before end.
 func (m *meter) begin() (c costs, start time.Time) {
-	m.read(&c)
+	m.hardware.Read(c[hardware:])
+	c[cpuTime] = float64(sysinfo.CPUTime())
 	return c, time.Now()
 }
 
-// end returns the costs since begin, of operations that took so long by the wall clock.
+// end returns the costs since begin, of operations that took so long by the wall clock. A hardware
+// counter that cannot be read is 0 from then on, and has no ratio.
 func (m *meter) end(before costs, took time.Duration) (c costs) {
-	m.read(&c)
+	c[cpuTime] = float64(sysinfo.CPUTime())
+	m.hardware.Read(c[hardware:])
 	for i := range c {
 		c[i] = max(0, c[i]-before[i])
 	}
 	c[wallTime], c[usualTime] = float64(took), float64(took)
 	return c
-}
-
-// read reads all but the wall clock. A hardware counter that cannot be read is 0 from then
-// on, and has no ratio.
-func (m *meter) read(c *costs) {
-	c[cpuTime] = float64(sysinfo.CPUTime())
-	m.hardware.Read(c[hardware:])
 }
 
 // allocated is what the program has allocated so far. The runtime counts exactly only while

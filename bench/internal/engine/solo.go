@@ -85,8 +85,10 @@ const (
 	// machine that stops for some milliseconds does not.
 	longestTurn = 10
 	// countedShare is the share of turns that are done again at the end of a sitting, to
-	// count allocations.
+	// count allocations: leastCounted operations or more, because the runtime now and then
+	// allocates something itself.
 	countedShare = 8
+	leastCounted = 16
 )
 
 // rise ends a sitting, of turns of n operations, in which allocations were counted or not.
@@ -113,7 +115,7 @@ func (s *solo) rise(n int, counted bool) {
 		s.sittings[i] = append(s.sittings[i], total/float64(ops))
 	}
 	if !counted {
-		for range max(1, len(s.turns)/countedShare) {
+		for ops := max(leastCounted, n*len(s.turns)/countedShare); ops > 0; ops -= n {
 			s.counted.add(s.round(0, n, true))
 		}
 	}

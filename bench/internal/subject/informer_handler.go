@@ -92,15 +92,14 @@ func (t *tally) await(target int64, stop <-chan struct{}) bool {
 // client-go's benchmark.
 const window = 10
 
-// handlePoll is how often a handler's actor reads its count. Over a second this makes the
-// rate exact to within one percent.
+// handlePoll is how often a handler's actor reads its count.
 const handlePoll = 10 * time.Millisecond
 
 // counting makes the actor of a handler: each Loop returns the events that the handler has
 // had since the last.
 func (h *notified) counting(stop <-chan struct{}) engine.Actor {
 	poll := time.NewTimer(handlePoll)
-	return engine.Actor{Seen: h.seen, Loop: func(int) int {
+	return engine.Actor{Seen: h.seen, Polls: true, Loop: func(int) int {
 		for {
 			poll.Reset(handlePoll)
 			select {
