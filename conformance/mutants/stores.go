@@ -12,7 +12,7 @@ import (
 
 // Stores returns the broken stores. The slice belongs to the caller.
 func Stores() []Mutant {
-	return slices.Concat(wrongReads(), wrongWrites(), wrongIndexes(), wrongBatches(), clientGoStores(), shardedStores(), denseStores(), manyValuesStores(), appendingStores(), snapshotStores(), reclaimingStores())
+	return slices.Concat(wrongReads(), wrongWrites(), wrongFills(), wrongIndexes(), wrongBatches(), clientGoStores(), shardedStores(), denseStores(), manyValuesStores(), appendingStores(), snapshotStores(), reclaimingStores())
 }
 
 // base is what most broken stores are broken on: client-go's, all powers.
@@ -67,12 +67,6 @@ func wrongReads() []Mutant {
 	}
 }
 
-func shortFills() Mutant {
-	m := mutant(contract.ComponentStore, "large contents are indexed in part", "Replace and AddIndexers index the first parts of a content, and forget the last one", "STORE-20 STORE-23")
-	m.NewStore = newShortFill
-	return m
-}
-
 func wrongWrites() []Mutant {
 	var all explore.Mutex
 	return []Mutant{
@@ -90,9 +84,6 @@ func wrongWrites() []Mutant {
 			func(s base) contract.Store { return replaceInTwo{s} }),
 		store("replace merges", "Replace adds the given items and drops none", "STORE-20",
 			func(s base) contract.Store { return merging{s} }),
-		store("replace of many swaps two", "a Replace of more than 4,096 objects gives two keys each other's object", "STORE-20",
-			func(s base) contract.Store { return swapsInMany{s} }),
-		shortFills(),
 		store("replace of many by few keeps one", "a Replace of more than 500 objects by fewer than 100 misses one of the old ones", "STORE-20",
 			func(s base) contract.Store { return keepsOneOfMany{s} }),
 		store("update as delete and add", "an Update takes the key out and puts it in again, under two locks", "STORE-9 STORE-11 STORE-12 STORE-34",
