@@ -143,7 +143,8 @@ func TestAnOfferIsCorrectedForTheFamily(t *testing.T) {
 	}
 }
 
-// A percentile that base has, and of which head has no operation at all, is inconclusive.
+// If head did none of the operations of a percentile that is judged in base, the comparison is
+// inconclusive.
 func TestAGateOnAPercentileOfNoOperations(t *testing.T) {
 	t.Parallel()
 	p99 := metrics.Percentile(metrics.Delay, 99)

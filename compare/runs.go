@@ -20,7 +20,8 @@ type Result struct {
 	// Warnings taint every comparison. Among them are the reasons why the comparison had to
 	// be forced.
 	Warnings []string
-	// Left names the cells and the key metrics that only one of the two has. They were left out, with the reason where it is known.
+	// Left names the cells and the key metrics that only one of the two has. They were left out,
+	// with the reason where it is known.
 	Left []string
 	// Gates are the outcomes of the gates (see Judge).
 	Gates []GateResult
@@ -155,8 +156,8 @@ func failedIn(r *record.Run, c record.Cell) bool {
 	})
 }
 
-// brokenIn are the implementations that fail their suite in a run, the cells of which processes
-// crashed or hung, and the checks that fail.
+// brokenIn is what is broken in a run, as regressions: each implementation that fails its suite, each
+// cell in which a process crashed or hung, and each check that fails.
 func brokenIn(r *record.Run) (out []GateResult) {
 	for _, im := range r.Impls {
 		if im.Verified == record.VerifyFailed {

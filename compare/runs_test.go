@@ -98,7 +98,7 @@ func TestADriftOfTheMachineIsNoRegression(t *testing.T) {
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "no control") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
-	// A reference of which head has no process shows nothing either.
+	// Nor is the reference a control if all of its processes in head crashed.
 	base.Environment.Modules["m"] = head.Environment.Modules["m"]
 	head.Forks = slices.DeleteFunc(head.Forks, func(f record.Fork) bool { return f.Cell.Impl == "reference" })
 	if r := judged(t, base, head); !strings.Contains(strings.Join(r.Warnings, "\n"), "no control") {

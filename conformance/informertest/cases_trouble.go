@@ -189,8 +189,8 @@ func (b *fixture) wantBackoff(outage time.Duration) {
 	}
 }
 
-// oneTry is the longest time between the requests of one try: a streaming list that is refused, and the list
-// in its place.
+// oneTry is the longest time between the requests of one try: a streaming list that is refused, and
+// the list in its place.
 const oneTry = 100 * time.Millisecond
 
 func mean(of []time.Duration) (m time.Duration) {

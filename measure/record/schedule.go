@@ -67,7 +67,8 @@ const (
 	ProfileIndex = 1 << 20
 )
 
-// CheckPlanned returns an error if so many cells with so many forks of each are too many.
+// CheckPlanned returns an error if a run of so many cells, with so many forks of each, has more than
+// MaxPlanned forks.
 func CheckPlanned(forks, cells int) error {
 	if n := forks * cells; n > MaxPlanned {
 		return fmt.Errorf("%d processes of each of %d cells are %d, want %d at most in all", forks, cells, n, MaxPlanned)

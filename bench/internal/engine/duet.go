@@ -153,8 +153,6 @@ func (d *duet) adjust(ops float64) {
 	d.perTurn = max(1, int(min(mostPerTurn, ops))) // a coarse clock shows no time, so ops may be infinite
 	for i := range d.sides {
 		d.perTurn = max(d.perTurn, deferredShare*d.sides[i].crew.deferred())
-	}
-	for i := range d.sides {
 		if n := d.sides[i].crew.wholeTurn(); n > 0 {
 			d.perTurn = n
 		}

@@ -42,12 +42,19 @@ func (s *Events[K]) Saw(key K, n int, by *Sightings) {
 		return
 	}
 	now := int64(0)
-	line.take(n, func(since int64) {
+	for range n {
+		since, ok := line.take()
+		if !ok {
+			return
+		}
+		if since == 0 {
+			continue
+		}
 		if now == 0 {
 			now = s.At(time.Now())
 		}
 		by.Saw(since, now)
-	})
+	}
 }
 
 // Leave is called when all actors have ended. Events due by end and not seen count for the
@@ -58,7 +65,9 @@ func (s *Events[K]) Leave(end time.Time) {
 		return
 	}
 	for _, line := range s.lines {
-		line.take(len(line.due), func(since int64) { s.first.Left(since, s.At(end)) })
+		for since, ok := line.take(); ok; since, ok = line.take() {
+			s.first.Left(since, s.At(end))
+		}
 	}
 }
 
@@ -88,15 +97,13 @@ func (l *Line) Offer(since int64) {
 	l.unlock()
 }
 
-// take takes out the oldest n events, or as many as there are, and calls saw for those that are
-// stamped.
-func (l *Line) take(n int, saw func(since int64)) {
+// take takes out the oldest event; ok is false if there is none.
+func (l *Line) take() (since int64, ok bool) {
 	l.lock()
-	defer l.unlock()
-	for ; n > 0 && l.head < len(l.due); n-- {
-		since := l.due[l.head]
-		if l.head++; since != 0 {
-			saw(since)
-		}
+	if ok = l.head < len(l.due); ok {
+		since = l.due[l.head]
+		l.head++
 	}
+	l.unlock()
+	return since, ok
 }

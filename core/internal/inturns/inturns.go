@@ -50,6 +50,7 @@ func orders(n int) func() []int {
 // a machine that stops for some milliseconds.
 const longestTurn = 10
 
+// total is the sum of the turns, none longer than longestTurn allows.
 func total(turns []time.Duration) (sum time.Duration) {
 	most := longestTurn * slices.Sorted(slices.Values(turns))[len(turns)/2]
 	for _, t := range turns {
