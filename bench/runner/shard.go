@@ -54,6 +54,17 @@ func (p *Plan) cost() func(record.Cell) time.Duration {
 	return func(c record.Cell) time.Duration { return of[c.WorkloadKey()] }
 }
 
+// Load is the expected time of all forks of the plan, or of its shard. The time of
+// the verification is not in it.
+func (p *Plan) Load() (load time.Duration) {
+	cost := p.cost()
+	run := record.Run{Cells: p.cells(p.entries), Settings: record.Settings{Forks: p.options.Forks, Profile: p.options.Profile, Seed: p.options.Seed, Shard: p.shard}}
+	for _, planned := range run.Schedule() {
+		load += cost(planned.Cell)
+	}
+	return load
+}
+
 // LargestLoad is the expected time of the shard that takes longest, of those of the plan. The time
 // of the verification is not in it.
 func (p *Plan) LargestLoad() (most time.Duration) {
