@@ -80,6 +80,10 @@ type Entry struct {
 	// NewConfiguredQueue makes the same queue with a configuration; nil if the constructor
 	// takes none.
 	NewConfiguredQueue func(contract.QueueConfig) contract.DelayingQueue[string]
+	// NewLimitedQueue makes the same queue on the system's clock with a limiter. It is for a
+	// queue without NewConfiguredQueue: without both, its add-rate-limited is measured with the
+	// limiter that NewQueue gives it. nil if the constructor takes none.
+	NewLimitedQueue func(contract.RateLimiter[string]) contract.DelayingQueue[string]
 	// NewTransformingFIFO makes a FIFO with a transformer; nil if it takes none.
 	NewTransformingFIFO func(contract.FIFOConfig, contract.TransformFunc) contract.FIFO
 }

@@ -240,7 +240,7 @@ func queues() []Entry {
 			Component: contract.ComponentQueue, Name: "controllerruntime-priority", Module: ctrlruntime.Module, OwnClock: true,
 			Description: "controller-runtime's priority queue: two B-trees, four goroutines and one for metrics, adds taken in behind the caller's back",
 			Guarantees:  "first in, first out per priority; its own clock",
-			NewQueue:    ctrlruntime.NewPriorityQueue,
+			NewQueue:    ctrlruntime.NewPriorityQueue, NewLimitedQueue: ctrlruntime.NewLimitedPriorityQueue,
 			Waivers: []Waiver{
 				{"QUEUE-4", "an item that is added while it is processed has its place from the Add, not from Done"},
 				{"QUEUE-7", "Len counts items that wait for another worker's Done"},

@@ -18,8 +18,13 @@ const Module = "sigs.k8s.io/controller-runtime"
 // NewPriorityQueue returns controller-runtime's priority queue. It reads the
 // system's clock whatever clock it is given.
 func NewPriorityQueue(clock.WithTicker) contract.DelayingQueue[string] {
+	return NewLimitedPriorityQueue(upstream.NewExponentialLimiter())
+}
+
+// NewLimitedPriorityQueue is NewPriorityQueue with another limiter than client-go's per item.
+func NewLimitedPriorityQueue(limiter contract.RateLimiter[string]) contract.DelayingQueue[string] {
 	return PriorityQueue{priorityqueue.New("", func(o *priorityqueue.Opts[string]) {
-		o.RateLimiter = upstream.NewExponentialLimiter()
+		o.RateLimiter = limiter
 		o.MetricProvider = noMetrics{}
 	})}
 }

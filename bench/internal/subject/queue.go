@@ -35,9 +35,12 @@ type queueSubject struct {
 
 func newQueueSubject(entry catalog.Entry, objects *synthetic.Objects, w load.Workload) *queueSubject {
 	s := &queueSubject{keys: objects.Keys(), waiting: w.Waiting}
-	if slices.Contains(w.Ops, load.OpAddRateLimited) && entry.NewConfiguredQueue != nil {
+	switch limited := slices.Contains(w.Ops, load.OpAddRateLimited); {
+	case limited && entry.NewConfiguredQueue != nil:
 		s.queue = entry.NewConfiguredQueue(contract.QueueConfig{Clock: clock.RealClock{}, Limiter: s.sooner()})
-	} else {
+	case limited && entry.NewLimitedQueue != nil:
+		s.queue = entry.NewLimitedQueue(s.sooner())
+	default:
 		s.queue = entry.NewQueue(clock.RealClock{})
 	}
 	if w.Ahead > 0 {

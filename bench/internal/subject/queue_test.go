@@ -5,6 +5,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/core/contract"
@@ -72,7 +74,11 @@ func TestDelayedAddsMoveTheirItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, waiting := range []int{0, 64} {
+	for _, c := range []struct {
+		waiting int
+		limited bool // the constructor takes a limiter and no configuration
+	}{{0, false}, {64, false}, {64, true}} {
+		waiting := c.waiting
 		q := &recording{delays: map[string][]time.Duration{}}
 		w := load.Workload{
 			Name: "w", Component: contract.ComponentQueue, Objects: synthetic.ObjectSpec{Kind: synthetic.KindKey, Count: 64},
@@ -81,11 +87,17 @@ func TestDelayedAddsMoveTheirItems(t *testing.T) {
 		if waiting > 0 {
 			w.Ahead = 10 * time.Minute
 		}
-		entry := catalog.Entry{NewConfiguredQueue: func(cfg contract.QueueConfig) contract.DelayingQueue[string] {
+		configured := func(cfg contract.QueueConfig) contract.DelayingQueue[string] {
 			q.limiter = cfg.Limiter
 			q.RateLimitingQueue = inner.NewConfiguredQueue(cfg).(contract.RateLimitingQueue[string])
 			return q
-		}}
+		}
+		entry := catalog.Entry{NewConfiguredQueue: configured}
+		if c.limited {
+			entry = catalog.Entry{NewLimitedQueue: func(l contract.RateLimiter[string]) contract.DelayingQueue[string] {
+				return configured(contract.QueueConfig{Clock: clock.RealClock{}, Limiter: l})
+			}}
+		}
 		s := newQueueSubject(entry, synthetic.Generate(w.Objects, 1), w)
 		s.Fill()
 		for _, op := range []load.Op{load.OpAddAfter, load.OpAddRateLimited, load.OpAddAfter} {
@@ -104,12 +116,12 @@ func TestDelayedAddsMoveTheirItems(t *testing.T) {
 			adds += len(delays)
 			for i := 1; i < len(delays); i++ {
 				if delays[i] >= delays[i-1] {
-					t.Fatalf("%d wait: %s is added with delays %v: the last is not sooner", waiting, item, delays[:i+1])
+					t.Fatalf("%+v: %s is added with delays %v: the last is not sooner", c, item, delays[:i+1])
 				}
 			}
 		}
 		if want := 64 + 9*150; adds != want {
-			t.Errorf("%d wait: %d adds, want %d: each item once, and 150 of each of nine actors", waiting, adds, want)
+			t.Errorf("%+v: %d adds, want %d: each item once, and 150 of each of nine actors", c, adds, want)
 		}
 		if waiting == 0 && s.queue.Len() > 0 {
 			t.Errorf("%d items have come due", s.queue.Len())

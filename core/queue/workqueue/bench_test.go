@@ -74,7 +74,7 @@ func every(keys []string, n, first int) func(yield func(string) bool) {
 
 func BenchmarkAddGetDone(b *testing.B) {
 	keys := benchKeys(1 << 16)
-	for _, goroutines := range []int{1, 8} {
+	for _, goroutines := range []int{1, 2, 8} {
 		b.Run(fmt.Sprintf("goroutines=%d", goroutines), func(b *testing.B) {
 			eachQueue(b, func(b *testing.B, q contract.DelayingQueue[string]) {
 				var all sync.WaitGroup
@@ -204,7 +204,7 @@ func (q *swapping) ShutDown() {
 func BenchmarkAddAfterMillion(b *testing.B) {
 	const waiting = 1_000_000
 	keys := benchKeys(waiting)
-	for _, producers := range []int{1, 8} {
+	for _, producers := range []int{1, 2, 8} {
 		run := func(b *testing.B, q contract.DelayingQueue[string]) {
 			for i, k := range keys {
 				q.AddAfter(k, 10*time.Minute+time.Duration(i*7919%waiting)*time.Millisecond)

@@ -5,16 +5,17 @@ import (
 	"github.com/informerbench/informerbench/core/internal/spin"
 )
 
-// wait is 16 tries, some 200 ns apart.
+// wait is 8 tries, some 1.5 us apart.
 //
-// A queue's lock is held for some tens of nanoseconds. Each try takes the lock's cache line
-// from the holder's processor. That costs the holder so much that it does one call where it
-// could do ten undisturbed. So a goroutine pauses for the time of several calls between two
-// tries. docs/log/queues.md has the numbers.
+// A queue's lock is held for some tens of nanoseconds. What two processors pay when they take
+// turns is not the wait for it but the cache lines of the queue, which move from one to the
+// other: half a microsecond or more where they share no cache. So a goroutine that finds the
+// lock taken leaves it alone for the time of many calls, which the other does undisturbed.
+// docs/log/queues.md has the numbers.
 //
-// The price is a call that is late by some hundreds of nanoseconds when two meet. A longer
-// pause would bring some more calls a second, and longer waits.
-var wait = spin.Wait{Tries: 16, Pause: 500}
+// The price is a call that is late by 1.5 us when two meet. After fewer tries the goroutine
+// would sleep, and be late by a millisecond.
+var wait = spin.Wait{Tries: 8, Pause: 4000}
 
 // lock is a mutex that spins before it sleeps.
 type lock struct{ explore.Mutex }
