@@ -16,7 +16,7 @@ import (
 const pageIntro = `# Which one should I use
 
 This page is for somebody with a controller, an informer or a workqueue who wants to know what to put into it.
-It is made from the rules of ` + "`benchrun advise`" + ` (` + "`advise/rules.yaml`" + `): do not edit it. ` + "`go generate ./advise`" + ` writes it anew.
+It is made from the rules of ` + "`benchrun advise`" + ` (` + "`advise/rules.yaml`" + `): do not edit it. ` + "`go generate ./internal/pages ./advise`" + ` writes it anew.
 
 ` + "```sh" + `
 go run ./cmd/benchrun advise --objects 50000 --readers 10 --reads list --writes 2000 --memory 2GiB
@@ -29,7 +29,7 @@ go run ./cmd/benchrun advise --trace pods.trace --readers 10 --reads list
 "measure this", and prints the commands. Two numbers in brackets are an interval. A number without brackets has an interval that rounds to the number itself. ` + "`0.5x`" + ` is half of the number that it is compared with, and ` + "`1/38`" + ` a 38th.
 All of it was measured on virtual machines with 2 cores; each run's report names the processor. A test checks each number against the run that it names. Below, ` + "`benchrun`" + ` is what ` + "`make build`" + ` makes, and ` + "`go run ./cmd/benchrun`" + ` does the same: run the commands in a clone of this repository.
 
-**What counts as a reader**: a goroutine that reads without pause. An endpoint that lists the cache counts as one lister if it is serving a request nearly all the time, and as none if it lists now and then.
+**What counts as a reader**: a goroutine that reads without pause. An endpoint that lists the cache counts as one lister if it is serving a request nearly all the time, and as none if it lists now and then. ` + "`List`" + ` of a lister or an indexer lists, and so does controller-runtime's ` + "`client.List`" + ` without a namespace and without an index. With one of these it looks up by an index, as ` + "`Pods(ns).List`" + ` of a lister and ` + "`ByIndex`" + ` do. (controller-runtime's client also copies each object, which no store makes cheaper.)
 
 **How to put it in and how to go back**: [use it](use.md#how-to-put-it-in) has the lines for go.mod and the other ways in.
 

@@ -144,7 +144,8 @@ func (c *content) wrote() {
 
 // writeOneByOne applies the staged writes one by one, and drops the notifications of those
 // that fail. A Transaction may have failed half-way before, which client-go's store does
-// not undo. The notifications are right all the same: they refer to the store before it. If
+// not undo. The notifications refer to the store before it. Over a store that has changed when an
+// IndexFunc panics, as client-go's has, they are not told of the object that it keeps. If
 // a write panics otherwise, those before it are published.
 func (c *content) writeOneByOne() {
 	kept, panics := c.notes[:0], true

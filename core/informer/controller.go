@@ -37,7 +37,7 @@ type Config struct {
 
 	// ObjectType is an example object; objects of another type are dropped. Nil: any type.
 	ObjectType runtime.Object
-	// ObjectDescription is what messages call the objects; "": the type's name.
+	// ObjectDescription is what the Reflector's messages call the objects; "": the type's name.
 	ObjectDescription string
 	// Name is the Reflector's, for logs and errors; "": package, file and line of the code
 	// that led to NewController, outside of informers' own packages.

@@ -325,6 +325,33 @@ func TestControllerRunsOnce(t *testing.T) {
 	})
 }
 
+// TestOptionsTransformStays: controller-runtime's cache calls SetTransform(nil) where it has no
+// transform of its own.
+func TestOptionsTransformStays(t *testing.T) {
+	eachOfOurs(t, func(t *testing.T, o informer.Options) {
+		o.Transform = func(obj any) (any, error) {
+			p := obj.(*corev1.Pod).DeepCopy()
+			p.Spec.NodeName = "stripped"
+			return p, nil
+		}
+		inf := informer.New(newSource(t, 3), &corev1.Pod{}, o)
+		if err := inf.SetTransform(nil); err != nil {
+			t.Fatal(err)
+		}
+		start(t, inf)
+		waitInBubble()
+		objects := inf.GetStore().List()
+		for _, obj := range objects {
+			if name := obj.(*corev1.Pod).Spec.NodeName; name != "stripped" {
+				t.Errorf("node name %q: the transform was not applied", name)
+			}
+		}
+		if len(objects) != 3 {
+			t.Errorf("%d objects, want 3", len(objects))
+		}
+	})
+}
+
 // TestTransformerFails: an object that cannot be transformed is reported and left out, or
 // makes the list fail, which is then tried again.
 func TestTransformerFails(t *testing.T) {

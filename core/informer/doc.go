@@ -52,7 +52,8 @@
 //     while a handler is added. A handler that is slow or panics holds up no other.
 //   - If an IndexFunc fails, only its object is lost, not the batch or list with the object
 //     (with utilruntime.ReallyCrash, which is the default, it ends the process). An
-//     IndexFunc fails if it returns an error. Any other panic of an IndexFunc or of the
+//     IndexFunc fails if it returns an error. This needs a store whose write leaves nothing behind
+//     when it panics; client-go's keeps the object without its index entries. Any other panic of an IndexFunc or of the
 //     store is a bug and is passed on to utilruntime.HandleCrash, as in client-go.
 //   - When Run returns, everything that it started has ended, except calls of the ListerWatcher:
 //     the last one may return a moment later, or much later if it ignores its context. A watch

@@ -45,7 +45,7 @@ type Registration struct {
 
 	// Under the processor's lock.
 	requested  time.Duration // what the handler asked for, with the lower bounds applied
-	period     time.Duration // 0: the informer does not resync
+	period     time.Duration // 0: no resyncs, of the informer or for this handler
 	nextResync time.Time
 	resyncing  bool // gets onResync: true at first, then set by shouldResync
 }

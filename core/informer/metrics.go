@@ -76,7 +76,8 @@ func (m *meter) took(deltas []contract.Delta) {
 	}
 }
 
-// publishQueued is called after each change of the FIFO, outside of it.
+// publishQueued is called outside of the FIFO after each change of it: after a Pop, when the process
+// function has returned.
 func (m *meter) publishQueued() {
 	if m.queued == nil || !m.id.Reserved() {
 		return

@@ -39,7 +39,7 @@ type Options struct {
 	// namespace and name for the same one: if KeyFunc tells such objects apart, set
 	// UseWatchList to false.
 	KeyFunc contract.KeyFunc
-	// Transform changes each object before it is queued; SetTransform replaces it. See
+	// Transform changes each object before it is queued; SetTransform replaces it by one that is not nil. See
 	// cache.TransformFunc.
 	Transform contract.TransformFunc
 	// WatchErrorHandler is told of errors of list and watch; SetWatchErrorHandler

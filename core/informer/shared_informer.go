@@ -264,12 +264,16 @@ func (s *SharedIndexInformer) SetWatchErrorHandlerWithContext(handler cache.Watc
 	return nil
 }
 
-// SetTransform replaces Options.Transform. The error is ErrStarted.
+// SetTransform replaces Options.Transform; nil brings that back, because controller-runtime's cache
+// passes nil where it has no transform of its own. The error is ErrStarted.
 func (s *SharedIndexInformer) SetTransform(transform cache.TransformFunc) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.started {
 		return fmt.Errorf("setting the transformer: %w", ErrStarted)
+	}
+	if transform == nil {
+		transform = s.options.Transform
 	}
 	s.mu.transform = transform
 	return nil

@@ -33,8 +33,10 @@ var global struct {
 // and without a provider of their own. Only the first call has an effect. Client-go's own
 // queues get the provider too, unless they have one.
 func SetProvider(metricsProvider MetricsProvider) {
-	global.once.Do(func() { global.provider.Store(&metricsProvider) })
-	workqueue.SetProvider(metricsProvider)
+	global.once.Do(func() {
+		global.provider.Store(&metricsProvider)
+		workqueue.SetProvider(metricsProvider)
+	})
 }
 
 // providerOr is p, or the global provider if p is nil; nil means no metrics.

@@ -64,7 +64,8 @@ func (l *coalescingBacklog) accept(ev *event, alone bool) bool {
 	switch ev.kind {
 	case deleted:
 		// If the key does not wait, a running process may be changing what is known, or may
-		// put its Deltas back.
+		// put its Deltas back. If none runs, it is decided here too, at the next Pop: KnownObjects
+		// must not lose the object before.
 		switch e := l.find(ev.key, ev.hash); {
 		case e != nil:
 			e.add(ev.delta())

@@ -9,9 +9,8 @@ import (
 	"github.com/informerbench/informerbench/core/explore"
 )
 
-// maxSleep bounds how long the alarm trusts its timer. A fake clock that is stepped
-// between the reading of the time and the setting of the timer makes the timer
-// late; client-go has the same bound.
+// maxSleep bounds how long the alarm trusts its timer, which a fake clock may set to any time
+// while it runs; client-go has the same bound.
 const maxSleep = 10 * time.Second
 
 // alarm is the goroutine that makes a queue's waiting items ready.
@@ -57,14 +56,17 @@ func (a *alarm) run(move func(time.Time) time.Time) {
 			return
 		default:
 		}
-		now := a.clock.Now()
-		next := move(now)
+		next := move(a.clock.Now())
 		var fires <-chan time.Time
 		if !next.IsZero() {
-			if !next.After(now) {
-				continue // more was due than one call takes
+			sleep := next.Sub(a.clock.Now()) // move has taken its time
+			if sleep <= 0 {
+				continue
 			}
-			fires = t.set(min(next.Sub(now), maxSleep))
+			fires = t.set(min(sleep, maxSleep))
+			if !next.After(a.clock.Now()) {
+				continue // a fake clock was stepped before the timer was set
+			}
 		}
 		select {
 		case <-a.stopCh:

@@ -68,17 +68,14 @@ func NewDelaying[T comparable](newHeap func() contract.DelayHeap[T], cfg Config[
 	if cfg.Heaps <= 0 {
 		cfg.Heaps = min(2*runtime.GOMAXPROCS(0), maxHeaps)
 	}
-	q := &DelayingQueue[T]{
-		Queue: New(cfg),
-		clock: cfg.Clock,
-		heaps: make([]heap[T], cfg.Heaps),
-	}
-	if q.metrics != nil {
-		q.retries = cfg.MetricsProvider.NewRetriesMetric(cfg.Name)
-	}
+	q := &DelayingQueue[T]{clock: cfg.Clock, heaps: make([]heap[T], cfg.Heaps)}
 	for i := range q.heaps {
 		q.heaps[i].mu.waiting = withIntake(newHeap())
 	}
+	if cfg.counts() {
+		q.retries = cfg.MetricsProvider.NewRetriesMetric(cfg.Name)
+	}
+	q.Queue = New(cfg) // last, for it starts a goroutine, and newHeap and the provider may panic
 	buffer := make([]T, 0, batch)
 	q.alarm.start(q.clock, func(now time.Time) time.Time { return q.moveDue(buffer, now) })
 	return q

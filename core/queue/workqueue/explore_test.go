@@ -237,6 +237,21 @@ var immediate = map[string]func(w *watched) []func(){
 			},
 		}
 	},
+	"ShutDown ends the waiting of the drains before it": func(w *watched) []func() {
+		return []func(){
+			func() {
+				w.Add("a")
+				item, _ := w.Get()
+				w.ShutDownWithDrain() // returns, though the other drain still waits
+				w.Done(item)
+			},
+			func() {
+				explore.Await("drain", func() bool { return w.state.draining })
+				w.ShutDown()
+				w.ShutDownWithDrain()
+			},
+		}
+	},
 	"a drain beside a worker": func(w *watched) []func() {
 		return []func(){then(w.add("a"), w.ShutDownWithDrain), w.worker}
 	},

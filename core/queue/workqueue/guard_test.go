@@ -292,3 +292,42 @@ func TestADoneThatPanicsReleasesItsItem(t *testing.T) {
 		})
 	}
 }
+
+// failingRetries is a provider that refuses the last of the metrics, as one does in which the name
+// is registered already.
+type failingRetries struct{ *provider }
+
+func (failingRetries) NewRetriesMetric(string) clientgo.CounterMetric { panic("registered already") }
+
+// A constructor that ends by a panic of the caller's code leaves no goroutine behind, which
+// synctest would report.
+func TestAFailedConstructorLeavesNoGoroutine(t *testing.T) {
+	t.Parallel()
+	noHeap := func() contract.DelayHeap[string] { panic("no heap") }
+	for name, construct := range map[string]func(){
+		"delaying, retries": func() {
+			workqueue.NewDelaying(newHeap, workqueue.Config[string]{Name: "q", MetricsProvider: failingRetries{newProvider()}})
+		},
+		"delaying, heap": func() {
+			workqueue.NewDelaying(noHeap, workqueue.Config[string]{Name: "q", MetricsProvider: newProvider()})
+		},
+		"priority, retries": func() {
+			workqueue.NewPriority(nil, newHeap, workqueue.Config[string]{Name: "q", MetricsProvider: failingRetries{newProvider()}})
+		},
+		"priority, heap": func() {
+			workqueue.NewPriority(nil, noHeap, workqueue.Config[string]{Name: "q", MetricsProvider: newProvider()})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				defer func() {
+					if recover() == nil {
+						t.Error("no panic")
+					}
+				}()
+				construct()
+			})
+		})
+	}
+}

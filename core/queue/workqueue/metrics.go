@@ -52,10 +52,10 @@ type metrics[T comparable] struct {
 }
 
 func newMetrics[T comparable](cfg Config[T], priorities bool) *metrics[T] {
-	p := cfg.MetricsProvider
-	if cfg.Name == "" || p == nil {
+	if !cfg.counts() {
 		return nil
 	}
+	p := cfg.MetricsProvider
 	var depth PriorityDepthMetric
 	if byPriority, ok := p.(PriorityMetricsProvider); ok && priorities {
 		depth = byPriority.NewPriorityDepthMetric(cfg.Name)
@@ -107,9 +107,10 @@ func (m *metrics[T]) got(item T, priority int, lost func(T)) {
 	}
 	m.queue.call(func() {
 		now := m.clock.Now()
+		at, known := m.addedAt[item] // an item that does not equal itself is not found
+		delete(m.addedAt, item)      // before a metric may panic
 		m.depth.Dec(priority)
-		if at, known := m.addedAt[item]; known { // an item that does not equal itself is not found
-			delete(m.addedAt, item)
+		if known {
 			m.latency.Observe(now.Sub(at).Seconds())
 		}
 		m.gotAt[item] = now

@@ -29,7 +29,7 @@ type rank[T comparable] struct {
 	// priority is the one that the item is ready with or will be. For an item that is
 	// processed and was not added since, it is the one that it was handed out with.
 	priority int
-	readyAt  time.Time // its time, while its state is waiting; not zero while times may have the item
+	readyAt  time.Time // its time, while its state is waiting; not zero while a heap with Remove may have the item
 }
 
 // PriorityQueue is a rate-limiting queue that hands out items of higher priority
@@ -73,7 +73,7 @@ type PriorityQueue[T comparable] struct {
 func NewPriority[T comparable](limiter contract.RateLimiter[T], newHeap func() contract.DelayHeap[T], cfg Config[T]) *PriorityQueue[T] {
 	cfg = cfg.withDefaults()
 	q := &PriorityQueue[T]{metrics: newMetrics(cfg, true), limiter: limiter, clock: cfg.Clock}
-	if q.metrics != nil {
+	if cfg.counts() {
 		q.retries = cfg.MetricsProvider.NewRetriesMetric(cfg.Name)
 	}
 	q.mu.workers.init(&q.mu.lock)
@@ -346,6 +346,9 @@ func (q *PriorityQueue[T]) loseLocked(item T) {
 func (q *PriorityQueue[T]) releaseLocked(at **ranked[T]) {
 	n := *at
 	n.state &^= processing
+	if q.mu.times == nil {
+		n.state &^= waiting // dropped by ShutDown
+	}
 	switch n.state {
 	case dirty:
 		q.mu.levels.push(n)
@@ -366,7 +369,8 @@ func (q *PriorityQueue[T]) Forget(item T) { q.limiter.Forget(item) }
 func (q *PriorityQueue[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }
 
 // ShutDown makes the queue ignore what is added from now on, and drops what waits
-// for its time. Its memory is freed with the queue's. Workers get what is ready and then learn that
+// for its time. The memory of items that nobody adds or is done with afterwards is freed with the
+// queue's. Workers get what is ready and then learn that
 // the queue is shut down. It may be called again.
 func (q *PriorityQueue[T]) ShutDown() { q.shutDown(false) }
 

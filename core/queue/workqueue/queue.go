@@ -32,7 +32,8 @@ type Config[T comparable] struct {
 	Heaps int
 	// Turn makes a queue with priorities fair: of Turn Gets in a row, at least one returns
 	// the item that has been ready longest, whatever its priority. 0 means 16. With a Turn
-	// below zero low priorities starve; with 1 to 3 the queue breaks QUEUE-31.
+	// below zero low priorities starve, with one above 64 they wait longer than QUEUE-38 allows,
+	// and with 1 to 3 the queue breaks QUEUE-31.
 	Turn int
 }
 
@@ -58,8 +59,10 @@ type plain[T comparable] = node[T, struct{}]
 // The order and the metrics are the caller's code and run under the lock. A panic of theirs
 // ends the call, and the queue goes on (see guard). An item whose Get a metric ended so is lost, as
 // in client-go's queue, and comes again when it is added again. An item that an order has lost is
-// ready for ever, as in client-go's queue, and comes no more. For items that AddAfter
-// delayed, the order and the metrics run on a goroutine of the queue, where a panic ends the program.
+// ready for ever, as in client-go's queue, and comes no more. On the goroutines of the queue a
+// panic ends the program: there the order and the metrics run for items that AddAfter delayed, and
+// the gauges of running work are set. The limiter and the heap are not guarded: a heap whose Add
+// panics leaves a lock held.
 type Queue[T comparable] struct {
 	metrics *metrics[T] // nil counts nothing
 
@@ -97,6 +100,9 @@ func (cfg Config[T]) withDefaults() Config[T] {
 	}
 	return cfg
 }
+
+// counts reports whether a queue has metrics.
+func (cfg Config[T]) counts() bool { return cfg.Name != "" && cfg.MetricsProvider != nil }
 
 // Add makes item ready, unless it is ready already. While a worker has item, it becomes
 // ready at Done. After ShutDown it is ignored.
@@ -262,7 +268,7 @@ func (q *Queue[T]) ShutDown() { q.shutDown(false) }
 
 // ShutDownWithDrain is ShutDown, and returns once no worker has an item. Like client-go's
 // it does not wait for ready items that no worker has taken. A later ShutDown ends the
-// waiting, unless another ShutDownWithDrain begins before this one has noticed it.
+// waiting.
 func (q *Queue[T]) ShutDownWithDrain() { q.shutDown(true) }
 
 func (q *Queue[T]) shutDown(drain bool) {

@@ -20,13 +20,14 @@ type workers struct {
 	over atomic.Bool // the queue is shut down; written under the lock
 
 	nonEmpty   explore.Cond // an item is ready, or the queue is shut down
-	idle       explore.Cond // processing is 0, or draining is false
+	idle       explore.Cond // processing is 0, or shutDowns has grown
 	ready      int          // items to hand out
 	ordered    counted      // the caller's order, which holds them; nil if there is none
 	waiting    int          // goroutines in nonEmpty.Wait
 	waking     int          // those of them that were woken and do not run yet
 	processing int          // items that workers have
 	draining   bool         // a shutdown may wait for processing to be 0
+	shutDowns  int          // those without drain: one ends the waiting of all that began before
 }
 
 // counted is an order of the caller's. Its Len is asked for anew where it matters: a Push may join
@@ -78,7 +79,7 @@ func (w *workers) awaitLocked() bool {
 		w.waiting++
 		w.nonEmpty.Wait()
 		w.waiting--
-		w.waking--
+		w.waking = max(0, w.waking-1) // a Signal may come after a wakeAllLocked that has counted it
 	}
 	return true
 }
@@ -99,14 +100,18 @@ func (w *workers) doneLocked() {
 }
 
 // shutDownLocked shuts the queue down. With drain it waits until no item is processed, or
-// until another shutdown without drain.
+// until a later shutdown without drain.
 func (w *workers) shutDownLocked(drain bool) {
 	explore.Point("shutDown.over")
 	w.over.Store(true)
-	w.draining = drain
+	if drain {
+		w.draining = true
+	} else {
+		w.shutDowns++
+	}
 	w.wakeAllLocked()
 	w.idle.Broadcast()
-	for w.draining && w.processing > 0 {
+	for before := w.shutDowns; drain && w.shutDowns == before && w.processing > 0; {
 		w.idle.Wait()
 	}
 }
