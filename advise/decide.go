@@ -10,6 +10,7 @@ import (
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/report"
 )
 
 // Decision is what an advice asks for.
@@ -99,6 +100,11 @@ func (t *Table) adviseOn(c contract.Component, q Question) Advice {
 		return a
 	}
 	own, notes, run := q.Run.advise(c, q)
+	if own != nil {
+		if more := t.tooLarge(c, own.Use, q.Load); more != "" {
+			return Advice{Component: c, Decision: Measure, Commands: commands(c, q), Unknown: []string{more}, Notes: notes}
+		}
+	}
 	if own == nil {
 		a.Notes = append(notes, a.Notes...)
 		if len(a.Commands) == 0 {
@@ -166,6 +172,21 @@ func (t *Table) follow(r Rule, q Question) Advice {
 	return a
 }
 
+// tooLarge says that an implementation does not fit into the load's memory, by what the rules know
+// of its size; "" if it does, or they do not know.
+func (t *Table) tooLarge(c contract.Component, impl string, l Load) string {
+	for _, r := range t.Of(c) {
+		for _, name := range r.Price {
+			if b := t.Prices[name].Bytes; b != nil && r.Use == impl {
+				if more, fits := b.of(l); !fits {
+					return more
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // of says what bytes per object come to under a load, and whether the memory has room for them.
 func (b Bytes) of(l Load) (says string, fits bool) {
 	objects, known := l.Numbers[Objects]
@@ -182,7 +203,7 @@ func (b Bytes) of(l Load) (says string, fits bool) {
 	}
 	says = fmt.Sprintf("That is %s %s for %s objects", humanize.IBytes(uint64(more)), word, grouped(objects))
 	if l.Memory > 0 {
-		says += fmt.Sprintf(", %.2g%% of %s", 100*more/float64(l.Memory), humanize.IBytes(l.Memory))
+		says += fmt.Sprintf(", %s of %s", report.PercentText(100*more/float64(l.Memory)), humanize.IBytes(l.Memory))
 	}
 	return says + ".", true
 }

@@ -6,12 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/utils/clock"
+
 	"github.com/informerbench/informerbench/catalog"
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/core/contract"
 	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/report"
 )
 
 // Run is what a run says, and under which loads. The record may come from anybody: of its
@@ -218,10 +221,11 @@ func (r *Run) advise(c contract.Component, q Question) (a *Advice, notes, run []
 	for _, m := range near {
 		groups = append(groups, m.group)
 	}
-	answer, compared := r.answer(c, groups)
+	answer, unsuited, compared := r.answer(c, groups, q.Asked)
 	if !compared {
 		return nil, nil, nil // nothing was compared
 	}
+	notes = append(notes, unsuited...)
 	for _, w := range compare.Taints(r.record) {
 		notes = append(notes, "The run: "+w+".")
 	}
@@ -231,13 +235,19 @@ func (r *Run) advise(c contract.Component, q Question) (a *Advice, notes, run []
 	if answer.Use == answer.Reference && answer.Inconclusive > 0 {
 		next := "Its command with --budget 10m measures more."
 		if !r.record.Complete {
-			next = "It was interrupted; to go on: " + record.ResumeCommand(r.Dir)
+			next = "It was interrupted."
+			if !r.record.Settings.Pair {
+				next = "It was interrupted; to go on: " + record.ResumeCommand(r.Dir)
+			}
 		}
 		return nil, append(notes, fmt.Sprintf("The run proves none better: %d of %d comparisons are inconclusive. %s", answer.Inconclusive, answer.Judged, next)), nil
 	}
 	entry, err := catalog.Lookup(c, answer.Use)
 	if err != nil {
 		return nil, append(notes, "The run recommends an implementation that this benchrun does not have."), nil
+	}
+	if why := unsuitable(entry, q.Asked); why != "" {
+		return nil, append(notes, fmt.Sprintf("The run favours %s, which %s.", entry.Name, why)), nil
 	}
 	if entry.Study {
 		notes = append(notes, entry.Name+" is in the catalog for study: docs/stores.md, fifos.md, delays.md and queues.md say what its design lacks.")
@@ -252,35 +262,67 @@ func (r *Run) advise(c contract.Component, q Question) (a *Advice, notes, run []
 	}, notes, nil
 }
 
-// answer sums groups of a component up; compared is false if nothing in them was. A design that
-// is in the catalog for study is the answer only if no other implementation gains anything.
-func (r *Run) answer(c contract.Component, groups []compare.Group) (a compare.Answer, compared bool) {
-	answers := compare.Answers(r.record, groups)
-	if len(answers) == 0 {
-		return a, false
+// answer sums groups of a component up; compared is false if nothing in them was. What does not do
+// what the load asks for is left out, and unsuited says so. A design that is in the catalog for study
+// is the answer only if no other implementation gains anything.
+func (r *Run) answer(c contract.Component, groups []compare.Group, l Load) (a compare.Answer, unsuited []string, compared bool) {
+	for {
+		answers := compare.Answers(r.record, groups)
+		if len(answers) == 0 {
+			return a, unsuited, false
+		}
+		a = answers[0]
+		entry, err := catalog.Lookup(c, a.Use)
+		if err != nil {
+			return a, unsuited, true
+		}
+		if why := unsuitable(entry, l); why != "" && !entry.Reference {
+			unsuited = append(unsuited, fmt.Sprintf("%s gains more in the run and is left out: it %s.", entry.Name, why))
+			groups = without(c, groups, func(e catalog.Entry) bool { return e.Name == entry.Name })
+			continue
+		}
+		if !entry.Study {
+			return a, unsuited, true
+		}
+		useful := without(c, groups, func(e catalog.Entry) bool { return e.Study })
+		if others := compare.Answers(r.record, useful); len(others) > 0 && others[0].Use != others[0].Reference {
+			return others[0], unsuited, true
+		}
+		return a, unsuited, true
 	}
-	if entry, err := catalog.Lookup(c, answers[0].Use); err != nil || !entry.Study {
-		return answers[0], true
-	}
-	for i, g := range groups {
-		groups[i] = withoutStudies(c, g)
-	}
-	if others := compare.Answers(r.record, groups); len(others) > 0 && others[0].Use != others[0].Reference {
-		return others[0], true
-	}
-	return answers[0], true
 }
 
-// withoutStudies returns a group without the implementations that are in the catalog for study.
-func withoutStudies(c contract.Component, g compare.Group) compare.Group {
-	g.Rows = slices.Clone(g.Rows)
-	for i, row := range g.Rows {
-		g.Rows[i].Values = slices.DeleteFunc(slices.Clone(row.Values), func(v compare.Value) bool {
-			entry, err := catalog.Lookup(c, v.Impl)
-			return err == nil && entry.Study
-		})
+// unsuitable says why an implementation does not do what a load asks for, "" if it does.
+func unsuitable(e catalog.Entry, l Load) string {
+	switch {
+	case e.Component == contract.ComponentQueue && l.Priorities && !hasPriorities(e):
+		return "has no priorities"
+	case e.Component == contract.ComponentFIFO && l.Events == EventsEvery && e.FIFOClass == contract.Coalescing:
+		return "merges the events of an object that wait"
 	}
-	return g
+	return ""
+}
+
+func hasPriorities(e catalog.Entry) bool {
+	q := e.NewQueue(clock.RealClock{})
+	defer q.ShutDown()
+	_, ok := q.(contract.PriorityQueue[string])
+	return ok
+}
+
+// without returns groups without some of the catalog's implementations.
+func without(c contract.Component, groups []compare.Group, drop func(catalog.Entry) bool) []compare.Group {
+	groups = slices.Clone(groups)
+	for i := range groups {
+		groups[i].Rows = slices.Clone(groups[i].Rows)
+		for j, row := range groups[i].Rows {
+			groups[i].Rows[j].Values = slices.DeleteFunc(slices.Clone(row.Values), func(v compare.Value) bool {
+				entry, err := catalog.Lookup(c, v.Impl)
+				return err == nil && drop(entry)
+			})
+		}
+	}
+	return groups
 }
 
 func known(c contract.Component, name string) bool {
@@ -307,7 +349,7 @@ func gains(a compare.Answer) string {
 	}
 	var parts []string
 	for _, w := range a.Concerns {
-		parts = append(parts, fmt.Sprintf("%s %s", w.Concern, ratio(w.Ratio.Estimate, w.Ratio.Lo, w.Ratio.Hi)))
+		parts = append(parts, report.WeighedText(w))
 	}
 	return fmt.Sprintf("Of the reference's, on average: %s; %d of %d comparisons are inconclusive.", strings.Join(parts, ", "), a.Inconclusive, a.Judged)
 }
@@ -334,17 +376,13 @@ func (r *Run) costs(a compare.Answer) (out []Reason) {
 		if k.series == compare.ProcessSeries {
 			where = ""
 		}
-		says := fmt.Sprintf("%s%s is %s of the reference's in %s", where, k.metric, ratio(c.Ratio.Estimate, c.Ratio.Lo, c.Ratio.Hi), c.Name.Workload)
+		says := fmt.Sprintf("%s%s is %s of the reference's in %s", where, k.metric, report.RatioText(*c.Ratio), c.Name.Workload)
 		if more := len(of[k]) - 1; more > 0 {
 			says += fmt.Sprintf(", and worse in %d more", more)
 		}
 		out = append(out, Reason{Says: says + ".", Record: r.Dir})
 	}
 	return out
-}
-
-func ratio(estimate, lo, hi float64) string {
-	return fmt.Sprintf("%.3gx [%.3g, %.3g]", estimate, lo, hi)
 }
 
 func counted(n int, one, many string) string {

@@ -183,7 +183,7 @@ func TestKeptRunAnswersForItsOwnLoad(t *testing.T) {
 		if a.Rule != "" || len(a.Because) != 1 {
 			t.Fatalf("%g readers: the run does not answer: %+v", readers, a)
 		}
-		if same := strings.Contains(a.Because[0].Says, "done 1x ["); same == gains {
+		if same := strings.Contains(a.Because[0].Says, "done 1.00x ["); same == gains {
 			t.Errorf("%g readers: %s", readers, a.Because[0].Says)
 		}
 	}
@@ -337,5 +337,31 @@ func TestLoadOfTrace(t *testing.T) {
 	}
 	if empty := OfTrace("none", &load.Trace{TraceHeader: load.TraceHeader{Compress: 1}}); empty.Validate() != nil {
 		t.Errorf("%+v", empty)
+	}
+}
+
+// What a run favours must do what is asked for, and fit into the memory.
+func TestRunIsNoAnswerToWhatItDoesNotMeet(t *testing.T) {
+	t.Parallel()
+	of := func(preset string) *Run {
+		dir := filepath.Join(root, "results", preset)
+		kept, err := record.ReadRun(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return OfRun(dir, kept)
+	}
+	quick, slow := of("quick"), of("slow-handler")
+	ask := func(c contract.Component, r *Run, l Load) Advice {
+		return adviceOf(t, c, Question{Load: l.Over(r.Load()), Asked: l, Run: r})
+	}
+	if a := ask(contract.ComponentQueue, quick, Load{Priorities: true}); a.Use != "priority" {
+		t.Errorf("with priorities: use %q: %+v", a.Use, a)
+	}
+	if a := ask(contract.ComponentFIFO, slow, Load{Events: EventsEvery}); a.Use == "coalescing" || a.Use == "clientgo-deltafifo" {
+		t.Errorf("every event: use %q: %+v", a.Use, a)
+	}
+	if a := ask(contract.ComponentStore, quick, Load{Memory: 1 << 20}); a.Decision != Measure || len(a.Unknown) != 1 || !strings.Contains(a.Unknown[0], "the limit is 1.0 MiB") {
+		t.Errorf("with a limit of 1 MiB: %+v", a)
 	}
 }

@@ -67,7 +67,9 @@ the commands that measure this load; --workload writes the workload that they ne
 		},
 	}
 	a.add(cmd)
-	cmd.MarkFlagsMutuallyExclusive("workload", "format")
+	for _, flag := range []string{"format", "all", "wide"} {
+		cmd.MarkFlagsMutuallyExclusive("workload", flag)
+	}
 	return cmd
 }
 
@@ -137,9 +139,11 @@ func (a *adviceFlags) question(args []string) (advise.Question, error) {
 			return q, err
 		}
 		q.Run = advise.OfRun(args[0], r)
-		q.Load = q.Load.Over(q.Run.Load())
+		if filled := q.Load.Over(q.Run.Load()); filled.Validate() == nil {
+			q.Load = filled // else the flags describe a load that the run is not about
+		}
 	}
-	return q, q.Load.Validate()
+	return q, q.Asked.Validate()
 }
 
 func componentList() string {

@@ -47,8 +47,25 @@ type Weighed struct {
 	// that of their upper ones. That is at least as wide as the interval of the mean, however
 	// the comparisons depend on each other.
 	Ratio stats.Ratio
+	// Bounded says that a comparison gains or loses more than a factor of a thousand, which counts
+	// as a thousand in Ratio.
+	Bounded bool
 	// Verdicts counts the comparisons by verdict.
 	Verdicts map[stats.Verdict]int
+}
+
+// Verdict is what the whole interval of the ratio shows. It is better or worse only where one of
+// the comparisons is.
+func (w Weighed) Verdict() stats.Verdict {
+	switch lower := w.Better == metrics.LowerIsBetter; {
+	case w.Verdicts[stats.Same] == w.Ratio.N:
+		return stats.Same
+	case w.Verdicts[stats.Better] > 0 && (w.Ratio.Hi < 1 && lower || w.Ratio.Lo > 1 && !lower):
+		return stats.Better
+	case w.Verdicts[stats.Worse] > 0 && (w.Ratio.Lo > 1 && lower || w.Ratio.Hi < 1 && !lower):
+		return stats.Worse
+	}
+	return stats.Inconclusive
 }
 
 // mostGain bounds what one comparison can gain or lose: a factor of a thousand, about what a
@@ -61,7 +78,7 @@ const mostGain = 1000
 // An implementation gains by a comparison with the verdict better or worse what its interval
 // proves: the logarithm of the bound that is nearer to 1. A concern's gain is the mean over
 // its comparisons, and all concerns count alike. One that waives clauses which the reference keeps,
-// or that was given up in a workload, is never the one to use.
+// that was given up in a workload, or that failed a check of its work, is never the one to use.
 func Answers(r *record.Run, groups []Group) []Answer {
 	var out []Answer
 	given := givenUp(r)
@@ -91,7 +108,7 @@ func Answers(r *record.Run, groups []Group) []Answer {
 				break
 			}
 			waived := waivedBeyond(r, component, impl, reference)
-			if why := cmp.Or(unfinished(r, given, component, impl), waives(waived, reference.Name)); why != "" {
+			if why := cmp.Or(unfinished(r, given, component, impl), failedCheck(r, component, impl), waives(waived, reference.Name)); why != "" {
 				if a.Rejected == "" && len(candidates) == 0 {
 					a.Rejected, a.Why, a.Waived = impl, why, waived
 				}
@@ -227,15 +244,15 @@ func waives(waived []record.Waiver, reference string) string {
 	return fmt.Sprintf("waives %s, which %s keeps", strings.Join(clauses, ", "), reference)
 }
 
-// givenUp is how many processes a run lacks of each cell, by the cell's ID: those that crashed or
-// hung. There are none in a run that was interrupted, which lacks processes of all.
+// givenUp is how many processes a run lacks of each cell that was given up, by the cell's ID. A run
+// that was interrupted lacks processes of all: those that it gave up are in its warnings.
 func givenUp(r *record.Run) map[string]int {
-	if !r.Complete {
-		return nil
+	warned, out := map[string]bool{}, map[string]int{}
+	for _, w := range r.Warnings {
+		warned[record.WhichGaveUp(w)] = true
 	}
-	out := map[string]int{}
 	for _, p := range r.Lacking() {
-		if !p.Profile {
+		if !p.Profile && (r.Complete || warned[p.Cell.ID()]) {
 			out[p.Cell.ID()]++
 		}
 	}
@@ -255,6 +272,21 @@ func unfinished(r *record.Run, given map[string]int, component, impl string) str
 		return ""
 	}
 	return "did not complete " + strings.Join(workloads, ", ")
+}
+
+// failedCheck names a check of its work that an implementation failed, "" if it failed none.
+func failedCheck(r *record.Run, component, impl string) string {
+	for _, f := range r.Forks {
+		if string(f.Cell.Component) != component || f.Cell.Impl != impl {
+			continue
+		}
+		for _, c := range f.Checks {
+			if !c.Passed {
+				return fmt.Sprintf("failed a check in %s: %s", workloadOf(r, f.Cell), c.Name)
+			}
+		}
+	}
+	return ""
 }
 
 // proved is the logarithm of what a comparison is proved to gain, negative if it is worse, 0
@@ -316,6 +348,7 @@ func weighed(own []*Comparison) (out []Weighed) {
 		var estimate, lo, hi float64
 		for _, c := range of {
 			w.Verdicts[c.Verdict]++
+			w.Bounded = w.Bounded || math.Abs(math.Log(c.Ratio.Estimate)) > math.Log(mostGain)
 			n := float64(len(of))
 			estimate, lo, hi = estimate+bounded(c.Ratio.Estimate)/n, lo+bounded(c.Ratio.Lo)/n, hi+bounded(c.Ratio.Hi)/n
 		}

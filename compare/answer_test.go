@@ -144,6 +144,22 @@ func TestAnswerIsNotWhatWasGivenUp(t *testing.T) {
 	if a := answerOf(t, r); a.Use != "hangs" {
 		t.Errorf("%+v, want the fastest by what was measured", a)
 	}
+	r.Warnings = []string{record.GivenUp(r.Cells[slices.IndexFunc(r.Cells, func(c record.Cell) bool { return c.Impl == "hangs" })]) + "it hung"}
+	if a := answerOf(t, r); a.Use != "sound" || a.Rejected != "hangs" {
+		t.Errorf("%+v, want sound: the run was interrupted after a process of hangs had crashed", a)
+	}
+}
+
+// An implementation that did something wrong while it was measured is not recommended for its speed.
+func TestAnswerIsNotWhatFailedACheck(t *testing.T) {
+	t.Parallel()
+	r := sampleRun(12, 1, recordtest.Impl{Name: "reference", NsPerOp: 100}, recordtest.Impl{Name: "sound", NsPerOp: 80}, recordtest.Impl{Name: "wrong", NsPerOp: 50})
+	for i := range r.Forks {
+		r.Forks[i].Checks = []record.CheckResult{{Name: "ends as the trace says", Passed: r.Forks[i].Cell.Impl != "wrong" || r.Forks[i].Index != 7}}
+	}
+	if a := answerOf(t, r); a.Use != "sound" || a.Rejected != "wrong" || a.Why != "failed a check in store-ops/objects=10: ends as the trace says" {
+		t.Errorf("%+v, want sound, and why not wrong", a)
+	}
 }
 
 // Where nothing is proved better, the reference stays, and the answer says how much is open.

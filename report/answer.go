@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -51,8 +50,8 @@ func (to Terminal) answer(a compare.Answer) string {
 	return fmt.Sprintf("%s; %s\n   %s", head, open, to.gains(a))
 }
 
-// gains names what differs most, and then what is not told apart. Where both do not fit the terminal, fewer
-// concerns are named, at least one.
+// gains names what differs most, and then what is not told apart. Where that does not fit the
+// terminal, fewer concerns are named, at least one.
 func (to Terminal) gains(a compare.Answer) string {
 	level := levelWith(a)
 	if level != "" {
@@ -61,10 +60,10 @@ func (to Terminal) gains(a compare.Answer) string {
 	for n := min(mostConcerns, len(a.Concerns)); ; n-- {
 		var plain, painted []string
 		for _, c := range a.Concerns[:n] {
-			text := string(c.Concern) + " " + RatioText(c.Ratio)
-			plain, painted = append(plain, text), append(painted, to.painted(verdictOf(c), text))
+			text := WeighedText(c)
+			plain, painted = append(plain, text), append(painted, to.painted(c.Verdict(), text))
 		}
-		if n <= 1 || level == "" || to.Wide || utf8.RuneCountInString("   "+strings.Join(plain, ", ")+level) <= to.width() {
+		if n <= 1 || to.Wide || utf8.RuneCountInString("   "+strings.Join(plain, ", ")+level) <= to.width() {
 			return strings.Join(painted, ", ") + level
 		}
 	}
@@ -114,18 +113,25 @@ func prices(a compare.Answer) []string {
 	}
 }
 
-// verdictOf says what the whole interval of a concern shows. It says better or worse only
-// where one of the concern's comparisons does.
-func verdictOf(c compare.Weighed) stats.Verdict {
-	switch lower := c.Better == metrics.LowerIsBetter; {
-	case c.Verdicts[stats.Same] == c.Ratio.N:
-		return stats.Same
-	case c.Verdicts[stats.Better] > 0 && (c.Ratio.Hi < 1 && lower || c.Ratio.Lo > 1 && !lower):
-		return stats.Better
-	case c.Verdicts[stats.Worse] > 0 && (c.Ratio.Lo > 1 && lower || c.Ratio.Hi < 1 && !lower):
-		return stats.Worse
+// WeighedText is a concern with its ratio, and its verdict where that is not better: the colour
+// alone would not tell. "delay 0.50x [0.45, 0.55]", "memory 1.30x [1.20, 1.40] (worse)". Where single
+// gains are bounded there is no interval: "delay 1/900 or less".
+func WeighedText(w compare.Weighed) string {
+	text := string(w.Concern) + " " + weighedRatio(w)
+	if v := w.Verdict(); v != stats.Better {
+		text += " (" + string(v) + ")"
 	}
-	return stats.Inconclusive
+	return text
+}
+
+func weighedRatio(w compare.Weighed) string {
+	switch {
+	case !w.Bounded:
+		return RatioText(w.Ratio)
+	case w.Ratio.Estimate < 1:
+		return FactorText(w.Ratio.Estimate) + " or less"
+	}
+	return FactorText(w.Ratio.Estimate) + " or more"
 }
 
 // RatioText formats a ratio with its interval, to two digits, or as a fraction where it is
@@ -162,6 +168,8 @@ func short(v float64) string {
 		return fmt.Sprintf("%.1f", v)
 	case v >= leastDecimal:
 		return fmt.Sprintf("%.2f", v)
+	case v == 0:
+		return "0"
 	}
-	return fmt.Sprintf("1/%.0f", 1/max(v, 1.0/math.MaxInt32))
+	return fmt.Sprintf("1/%.0f", 1/v)
 }

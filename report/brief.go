@@ -15,7 +15,8 @@ type Brief struct {
 	// Kept says why Use is the reference, "" if it is not.
 	Kept string
 	// Gains are the concerns in which Use differs most from the reference, each with the
-	// ratio of its numbers to the reference's: "latency 0.5x [0.45, 0.55]".
+	// ratio of its numbers to the reference's, and its verdict if that is not better:
+	// "delay 0.50x [0.45, 0.55]", "memory 1.30x [1.20, 1.40] (worse)".
 	Gains []string
 	// Level names the others that the run does not tell apart from Use (see compare.Answer), "" if
 	// there are none: "not told apart from it: sharded".
@@ -38,7 +39,7 @@ func Briefs(run *record.Run) []Brief {
 			b.Price = texts[0]
 		}
 		for _, c := range a.Concerns[:min(mostConcerns, len(a.Concerns))] {
-			b.Gains = append(b.Gains, string(c.Concern)+" "+RatioText(c.Ratio))
+			b.Gains = append(b.Gains, WeighedText(c))
 		}
 		out = append(out, b)
 	}

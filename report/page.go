@@ -268,7 +268,9 @@ func answerOn(a compare.Answer, ids anchors, rows map[*compare.Comparison]string
 	}
 	out.Axis = axisFor(ratios)
 	for _, c := range a.Concerns {
-		out.Concerns = append(out.Concerns, out.Axis.mark(string(c.Concern), c.Ratio, verdictOf(c)))
+		m := out.Axis.mark(string(c.Concern), c.Ratio, c.Verdict())
+		m.Text = weighedRatio(c)
+		out.Concerns = append(out.Concerns, m)
 	}
 	for _, c := range worst {
 		name := numberName(c)
@@ -397,10 +399,15 @@ func shareText(relative float64) string {
 	if relative >= stats.FromZero {
 		return "from 0"
 	}
-	if relative >= 1 {
-		return fmt.Sprintf("%.0f%%", 100*relative)
+	return PercentText(100 * relative)
+}
+
+// PercentText formats a percentage with two digits, or all of them if there are more.
+func PercentText(v float64) string {
+	if v >= 99.5 {
+		return fmt.Sprintf("%.0f%%", v)
 	}
-	return fmt.Sprintf("%.2g%%", 100*relative)
+	return fmt.Sprintf("%.2g%%", v)
 }
 
 // again is the command that measures an implementation and its reference again: the run's

@@ -213,9 +213,9 @@ func (l Line) fit(metric, vary string) string {
 	if g.Model != stats.Flat {
 		s += fmt.Sprintf("; R² %.3f", g.R2)
 	}
-	s += fmt.Sprintf("; spread %.2g%%", g.Spread)
+	s += "; spread " + PercentText(g.Spread)
 	if !math.IsNaN(g.Noise) {
-		s += fmt.Sprintf(", of forks %.2g%%", g.Noise)
+		s += ", of forks " + PercentText(g.Noise)
 	}
 	if len(g.AlsoFits) > 0 {
 		var names []string

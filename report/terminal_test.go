@@ -117,7 +117,9 @@ func TestAnswerNamesWhatIsLevel(t *testing.T) {
 	t.Parallel()
 	a := compare.Answer{Component: "queue", Reference: "clientgo", Use: "priority", Level: []string{"workqueue"}}
 	for _, concern := range []metrics.Concern{metrics.ConcernDelay, metrics.ConcernTime, metrics.ConcernMemory} {
-		a.Concerns = append(a.Concerns, compare.Weighed{Concern: concern, Ratio: stats.Ratio{Estimate: 0.5, Lo: 0.4, Hi: 0.6}})
+		a.Concerns = append(a.Concerns, compare.Weighed{
+			Concern: concern, Better: metrics.LowerIsBetter, Ratio: stats.Ratio{Estimate: 0.5, Lo: 0.4, Hi: 0.6, N: 1}, Verdicts: map[stats.Verdict]int{stats.Better: 1},
+		})
 	}
 	for width, want := range map[int]string{
 		120: "   delay 0.50x [0.40, 0.60], time 0.50x [0.40, 0.60], memory 0.50x [0.40, 0.60]; not told apart from it: workqueue",
@@ -182,8 +184,32 @@ func TestConcernIsBetterWhereAComparisonIs(t *testing.T) {
 		{map[stats.Verdict]int{stats.Worse: 1, stats.Inconclusive: 1}, stats.Inconclusive},
 	} {
 		below.Verdicts = c.of
-		if got := verdictOf(below); got != c.want {
+		if got := below.Verdict(); got != c.want {
 			t.Errorf("%v: %s, want %s", c.of, got, c.want)
+		}
+	}
+}
+
+// What is no gain says so without its colour, and a gain that is bounded is no interval.
+func TestWeighedText(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ratio   stats.Ratio
+		verdict stats.Verdict
+		bounded bool
+		want    string
+	}{
+		{stats.Ratio{Estimate: 0.5, Lo: 0.4, Hi: 0.6, N: 1}, stats.Better, false, "memory 0.50x [0.40, 0.60]"},
+		{stats.Ratio{Estimate: 1.3, Lo: 1.2, Hi: 1.4, N: 1}, stats.Worse, false, "memory 1.30x [1.20, 1.40] (worse)"},
+		{stats.Ratio{Estimate: 0.9, Lo: 0.8, Hi: 1.1, N: 1}, stats.Inconclusive, false, "memory 0.90x [0.80, 1.10] (inconclusive)"},
+		{stats.Ratio{Estimate: 1, Lo: 1, Hi: 1, N: 1}, stats.Same, false, "memory 1.00x [1.00, 1.00] (same)"},
+		{stats.Ratio{Estimate: 0.001, Lo: 0.001, Hi: 0.001, N: 1}, stats.Better, true, "memory 1/1000 or less"},
+		{stats.Ratio{Estimate: 900, Lo: 800, Hi: 1000, N: 1}, stats.Worse, true, "memory 900x or more (worse)"},
+		{stats.Ratio{Estimate: 0, Lo: 0, Hi: 0.5, N: 1}, stats.Better, false, "memory 0 [0, 0.50]"},
+	} {
+		w := compare.Weighed{Concern: metrics.ConcernMemory, Better: metrics.LowerIsBetter, Ratio: c.ratio, Bounded: c.bounded, Verdicts: map[stats.Verdict]int{c.verdict: 1}}
+		if got := WeighedText(w); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

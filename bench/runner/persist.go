@@ -101,6 +101,3 @@ func inTurn(ctx context.Context, next task) (forks []record.Fork, conditions sys
 	})
 	return forks, conditions, err
 }
-
-// givenUp begins the warning of a cell that is not measured any further.
-func givenUp(cell string) string { return cell + " was given up: " }

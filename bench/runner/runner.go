@@ -16,7 +16,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/informerbench/informerbench/bench"
@@ -334,7 +333,7 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 	for _, s := range sides {
 		s.Run().Complete = false
 		s.Run().Warnings = slices.DeleteFunc(s.Run().Warnings, func(w string) bool {
-			return slices.ContainsFunc(left, func(t task) bool { return strings.HasPrefix(w, givenUp(t.Cell.ID())) })
+			return slices.ContainsFunc(left, func(t task) bool { return record.WhichGaveUp(w) == t.Cell.ID() })
 		})
 	}
 	given := map[string]bool{} // the cells given up, by ID
@@ -360,7 +359,7 @@ func forks(ctx context.Context, sides []*side, out io.Writer) error {
 		case record.DiskFull(err):
 			return err
 		case err != nil:
-			err = fmt.Errorf("%s%w\n%s", givenUp(id), err, next.sides[0].goOn("to measure it again"))
+			err = fmt.Errorf("%s%w\n%s", record.GivenUp(next.Cell), err, next.sides[0].goOn("to measure it again"))
 			given[id], failed = true, append(failed, fmt.Errorf("%w: %w", ErrFailed, err))
 			bar.say(err.Error())
 			if err := next.warn(err.Error()); err != nil {

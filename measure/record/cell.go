@@ -79,6 +79,21 @@ func segments(params []Param) []string {
 	return out
 }
 
+const givenUp = " was given up: "
+
+// GivenUp begins the warning of a cell that is not measured any further, because a process of it
+// crashed or hung.
+func GivenUp(c Cell) string { return c.ID() + givenUp }
+
+// WhichGaveUp returns the ID of the cell of such a warning, "" for other warnings.
+func WhichGaveUp(warning string) string {
+	id, _, found := strings.Cut(warning, givenUp)
+	if !found {
+		return ""
+	}
+	return id
+}
+
 // SameExceptImpl reports whether two cells differ in implementation and role only.
 func (c Cell) SameExceptImpl(d Cell) bool {
 	return c.Component == d.Component && c.Workload == d.Workload && c.Procs == d.Procs && slices.Equal(c.Params, d.Params)
