@@ -87,7 +87,7 @@ Ctrl-C keeps what was measured and writes the reports, a second one ends at once
 				err = errors.Join(err, report.WriteText(text, result.Run, to))
 			}
 			beside := report.MarkdownFile + ", " + report.BenchTextFile
-			if result.Run.Settings.Profile {
+			if _, err := os.Stat(filepath.Join(result.Dir, "profiles")); err == nil {
 				beside += ", profiles"
 			}
 			took := result.Run.Finished.Sub(result.Run.Started).Round(time.Second).String()

@@ -10,7 +10,9 @@ set -euo pipefail
 number=$1 file=$2
 marker=$(head -n 1 "$file")
 comments=repos/$GITHUB_REPOSITORY/issues/$number/comments
-ids=$(MARKER=$marker gh api --paginate "$comments" --jq '.[] | select(.user.type == "Bot" and (.body | startswith(env.MARKER))) | .id')
+# A token of an app has no user; its comments are a bot's.
+me=$(gh api user --jq .login 2>/dev/null) || me=
+ids=$(MARKER=$marker ME=$me gh api --paginate "$comments" --jq '.[] | select((.user.type == "Bot" or .user.login == env.ME) and (.body | startswith(env.MARKER))) | .id')
 id=${ids%%$'\n'*}
 if [ -n "$id" ]; then
 	gh api --silent --method PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$id" -F "body=@$file"

@@ -90,10 +90,10 @@ commit=$(git merge-base "$base" HEAD) ||
 if [ -e "$out" ] && [ -n "$(ls -A "$out" 2>/dev/null || echo file)" ]; then
 	wrong "--out $out is not an empty folder: remove it, or name another"
 fi
-mkdir -p "$out"
+mkdir -p "$out" || wrong "--out $out: the folder cannot be made"
 out=$(cd "$out" && pwd)
 log=$out/log.txt
-: >"$log"
+: >"$log" || wrong "--out $out: nothing can be written there"
 
 # shellcheck disable=SC2317 # the trap calls it
 cleanup() {

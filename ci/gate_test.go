@@ -243,6 +243,7 @@ func TestComment(t *testing.T) {
 	// It answers the listing as gh with --jq would, and writes down what else it is asked.
 	write(t, filepath.Join(bin, "gh"), `#!/usr/bin/env bash
 case $* in
+'api user'*) echo me ;;
 *--paginate*) [ -n "$MARKER" ] && printf '%s' "$FOUND" ;;
 *) echo "$*" >>"$DID" ;;
 esac

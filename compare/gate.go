@@ -32,7 +32,8 @@ type Gate struct {
 	pattern  *regexp.Regexp
 	above    bool // the number must not be below the bound
 	relative bool
-	bound    float64 // a ratio where relative
+	timed    bool    // the bound is a duration
+	bound    float64 // a ratio where relative, nanoseconds where timed
 }
 
 // Outcome is the result of a gate.
@@ -102,7 +103,7 @@ func ParseGate(text string) (Gate, error) {
 		if err != nil {
 			return Gate{}, wrong("the unit of the bound is not one of ns, us, ms, s, %")
 		}
-		g.bound = float64(d)
+		g.bound, g.timed = float64(d), true
 	}
 	g.glob = m[1]
 	g.pattern, err = Pattern(g.glob)
@@ -153,12 +154,12 @@ func parseGates(r io.Reader, path string) ([]Gate, error) {
 // matches reports whether the gate applies to this comparison, under any spelling of its
 // metric.
 func (g Gate) matches(c *Comparison) bool {
-	return anySpelling(c.Name, c.short, g.pattern.MatchString)
+	return AnySpelling(c.Name, c.short, g.pattern.MatchString)
 }
 
-// anySpelling reports whether a name is wanted under any spelling of its metric. judged says that
-// the metric is judged in its series.
-func anySpelling(n Name, judged bool, wanted func(string) bool) bool {
+// AnySpelling reports whether a name is wanted under any spelling of its metric that gates may use.
+// judged says that the metric is judged in its series.
+func AnySpelling(n Name, judged bool, wanted func(string) bool) bool {
 	return slices.ContainsFunc(spellings(n.Metric, judged), func(metric string) bool {
 		n.Metric = metric
 		return wanted(n.String())
@@ -186,7 +187,7 @@ func spellings(full string, judged bool) []string {
 // numbers that base lacks. An implementation that fails its suite in head, a process that crashed
 // or hung there, and a check that fails are regressions with gates and without. The
 // error is a *GateError: a gate matches nothing, or nothing but metrics that it bounds on the
-// side on which they are better.
+// side on which they are better, or bounds by a duration what is not in nanoseconds.
 func (r *Result) Judge(gates []Gate) error {
 	type pair struct {
 		gate Gate
@@ -196,6 +197,13 @@ func (r *Result) Judge(gates []Gate) error {
 	var absent []GateResult // of numbers that one side lacks
 	for _, g := range gates {
 		before := len(absent)
+		for _, c := range slices.Concat(r.Comparisons, r.added, r.missing) {
+			if g.matches(c) {
+				if err := g.wrongUnit(c.Name.Metric); err != nil {
+					return err
+				}
+			}
+		}
 		for _, c := range r.added {
 			if !g.relative && g.matches(c) {
 				result := g.apply(c, r.Rule)

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,8 +10,8 @@ import (
 	"github.com/informerbench/informerbench/measure/record"
 )
 
-// GateError is the error of a gate that does not suit what is compared: it matches nothing, or
-// bounds a change on the side on which it is an improvement.
+// GateError is the error of a gate that does not suit what is compared: it matches nothing, bounds
+// a change on the side on which it is an improvement, or bounds by a duration what is none.
 type GateError struct{ Gate, Why string }
 
 func (e *GateError) Error() string { return fmt.Sprintf("gate %q: %s", e.Gate, e.Why) }
@@ -24,6 +25,14 @@ func (g Gate) wrongSide(name string, better metrics.Direction) error {
 	}
 	op := map[bool]string{false: "<= +5%", true: ">= -5%"}[worse]
 	return &GateError{g.Text, fmt.Sprintf("for %s the regression lies on the other side; write %s", name, op)}
+}
+
+// wrongUnit is the error of a gate that bounds by a duration what is not in nanoseconds.
+func (g Gate) wrongUnit(metric string) error {
+	if !g.timed || metrics.Of(metric).Unit == metrics.Nanoseconds {
+		return nil
+	}
+	return &GateError{g.Text, fmt.Sprintf("%s is not in nanoseconds, so a duration does not bound it; write the bound as a number in its own unit, without one", metric)}
 }
 
 // CheckGates finds mistakes in gates before a run: a gate that can match nothing of its cells,
@@ -49,11 +58,11 @@ func (g Gate) check(planned *record.Run) (wrong error) {
 		planning = append(planning, name.String())
 		for _, m := range metrics.All() {
 			name.Metric = m.Name
-			may := anySpelling(name, m.Judged, func(text string) bool { return overlap(g.glob, text) })
+			may := AnySpelling(name, m.Judged, func(text string) bool { return overlap(g.glob, text) })
 			if !may || g.relative && m.Better == metrics.Neither {
 				continue
 			}
-			if wrong = g.wrongSide(name.String(), m.Better); wrong == nil {
+			if wrong = cmp.Or(g.wrongSide(name.String(), m.Better), g.wrongUnit(m.Name)); wrong == nil {
 				return nil
 			}
 		}

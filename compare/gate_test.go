@@ -193,6 +193,8 @@ func TestBadGates(t *testing.T) {
 		{"store/*/p98 <= +5%", "matches nothing; there are store/store-ops/objects=10/get/reference/ns/op"},
 		{"stroe/* <= +5%", "matches nothing"},
 		{"*/achieved-% <= +5%", "write >= -5%"},
+		{"*/achieved-% <= 50ms", "achieved-% is not in nanoseconds"},
+		{"*/heap-B/object <= 50ms", "heap-B/object is not in nanoseconds"},
 		{"*/ns/op >= -5%", "write <= +5%"},
 		{"*/offered/s <= +5%", "matches nothing"},
 	} {
@@ -252,6 +254,27 @@ func TestGatesAreCheckedBeforeARun(t *testing.T) {
 		err = CheckGates(planned, []Gate{g})
 		if wrong := (*GateError)(nil); (err == nil) != (c.want == "") || err != nil && (!errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.gate, err, c.want)
+		}
+	}
+}
+
+// A metric of the user's own in milliseconds is not bounded by a duration, which would be one of
+// nanoseconds and always pass.
+func TestADurationBoundsNanoseconds(t *testing.T) {
+	t.Parallel()
+	for unit, ok := range map[string]bool{"wait-ns": true, "ns/op": true, "wait-ms": false, "us/op": false, "sec/op": false} {
+		text := strings.Repeat("BenchmarkX 1 80 "+unit+"\n", 8)
+		r, err := Files(write(t, "base.txt", text), write(t, "head.txt", text), stats.DefaultRule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := ParseGate("*/" + unit + " <= 50ms")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = r.Judge([]Gate{g})
+		if wrong := (*GateError)(nil); (err == nil) != ok || err != nil && !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", unit, err)
 		}
 	}
 }

@@ -32,6 +32,8 @@ type collector struct {
 	schemas  []int // the first schema of each meaning of the numbers
 	yaml     map[string][]string
 	series   map[seriesKey]*Series
+	matched  []bool   // by pattern of Options.Match
+	some     []string // names that a pattern could match
 }
 
 // found is a run with its points.
@@ -46,7 +48,7 @@ func newCollector(folder string, o Options) (*collector, error) {
 	}
 	return &collector{
 		o: o, h: &History{Folder: folder, Order: "time", Alpha: o.Alpha, Least: o.Least},
-		yaml: map[string][]string{}, series: map[seriesKey]*Series{},
+		yaml: map[string][]string{}, series: map[seriesKey]*Series{}, matched: make([]bool, len(o.match)),
 	}, nil
 }
 
@@ -162,16 +164,33 @@ func (c *collector) points(f *found, key seriesKey, s *sample, reference bool) {
 }
 
 func (c *collector) follows(name compare.Name, forks []map[string]float64) bool {
+	judged := metrics.JudgedIn(name.Metric, forks)
 	if len(c.o.match) == 0 {
-		return metrics.JudgedIn(name.Metric, forks)
+		return judged
 	}
-	text := name.String()
-	for _, m := range c.o.match {
-		if m.MatchString(text) {
-			return true
+	follows := false
+	for i, m := range c.o.match {
+		if compare.AnySpelling(name, judged, m.MatchString) {
+			c.matched[i], follows = true, true
 		}
 	}
-	return false
+	if judged && len(c.some) < mostNamed && !slices.Contains(c.some, name.String()) {
+		c.some = append(c.some, name.String())
+	}
+	return follows
+}
+
+// mostNamed is how many names the error of a pattern that matches nothing gives.
+const mostNamed = 6
+
+// unmatched is the error of a pattern that has matched nothing.
+func (c *collector) unmatched() error {
+	for i, matched := range c.matched {
+		if !matched {
+			return fmt.Errorf("pattern %q matches nothing in these runs; among others there are %s", c.o.Match[i], strings.Join(c.some, ", "))
+		}
+	}
+	return nil
 }
 
 // sample is what the forks of a cell say of one series, a value for each fork.

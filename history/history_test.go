@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
@@ -187,6 +188,25 @@ func TestDriftAndZeroes(t *testing.T) {
 	}
 	if drift.Drift == nil || drift.Drift.Lo < 1.05 || drift.Drift.Hi > 1.1 || drift.Drift.Verdict != stats.Worse {
 		t.Errorf("a drift by 7.8 percent: %+v", drift)
+	}
+}
+
+// A pattern is one of gates, with their short names; one that matches nothing is a mistake.
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	var runs []*record.Run
+	for i := range 2 {
+		runs = append(runs, recordtest.Run(recordtest.Spec{Forks: 6, Seed: uint64(i), Impls: []recordtest.Impl{{Name: "reference", NsPerOp: 200}, {Name: "mine", NsPerOp: 100}}}))
+		runs[i].Started = runs[i].Started.Add(time.Duration(i) * time.Hour)
+	}
+	for pattern, want := range map[string]string{
+		"store/*": "", "*/mine/p99": "", "*/mine/delay-p99": "",
+		"stoer/*": `pattern "stoer/*" matches nothing in these runs; among others there are store/`,
+	} {
+		_, err := Of(t.Context(), runs, Options{Match: []string{"*/mine/ns/op", pattern}})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", pattern, err, want)
+		}
 	}
 }
 

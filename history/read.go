@@ -96,6 +96,9 @@ func Of(ctx context.Context, runs []*record.Run, o Options) (*History, error) {
 
 // finish orders the runs and looks for changes.
 func (c *collector) finish(ctx context.Context) (*History, error) {
+	if err := c.unmatched(); err != nil {
+		return nil, err
+	}
 	byTime := func(a, b *found) int {
 		if d := a.Started.Compare(b.Started); d != 0 {
 			return d

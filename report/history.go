@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -39,8 +40,15 @@ func shiftLines(h *history.History, s *history.Series) (out []shiftLine) {
 		first, last := h.Runs[s.Points[0].Run], h.Runs[s.Points[len(s.Points)-1].Run]
 		out = append(out, shiftLine{
 			series: s, verdict: d.Verdict, since: "drifts since " + runText(first), commits: commits(first, last), ratio: shiftText(*d),
-			from: levelText(s, s.Points[0].Value), to: levelText(s, s.Points[len(s.Points)-1].Value), counts: fmt.Sprintf("over %d runs", len(s.Points)),
+			counts: fmt.Sprintf("over %d runs", len(s.Points)),
 		})
+		// The ends of the line through the middle, since a single run may lie anywhere.
+		var values []float64
+		for _, p := range s.Points {
+			values = append(values, p.Value)
+		}
+		middle, half := stats.MedianOf(values), math.Sqrt(d.Ratio)
+		out[0].from, out[0].to = levelText(s, middle/half), levelText(s, middle*half)
 		out[0].before, out[0].after = out[0].from, out[0].to
 	}
 	for _, c := range s.Changes {
@@ -214,7 +222,11 @@ func HistorySummary(h *history.History) string {
 	case changed == 0:
 		text += "no change is proved in " + plural(h.Tested, "series")
 	default:
-		text += fmt.Sprintf("%d of %s changed: %d worse, %d better", changed, plural(h.Tested, "series"), worse, better)
+		text += fmt.Sprintf("%d of %s changed", changed, plural(h.Tested, "series"))
+		if len(lines) > changed {
+			text += fmt.Sprintf(" in %d places", len(lines))
+		}
+		text += fmt.Sprintf(": %d worse, %d better", worse, better)
 	}
 	if short := len(h.Series) - h.Tested; short > 0 {
 		text += fmt.Sprintf("; %d more have fewer than %d runs", short, stats.FewestRuns)

@@ -13,6 +13,7 @@ import (
 	"github.com/informerbench/informerbench/history"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
+	"github.com/informerbench/informerbench/measure/stats"
 )
 
 // aHistory has a step of 10 percent in "mine", a drift in "other", and two machines.
@@ -157,5 +158,27 @@ func TestHistoryWithoutFindings(t *testing.T) {
 				t.Errorf("%d runs, %s: no %q in\n%s", c.runs, name, c.want, text)
 			}
 		}
+	}
+}
+
+// A drift leads from one end of its line to the other, and not from the first run to the last, of
+// which each may be disturbed.
+func TestDriftsLevelsAreThoseOfItsLine(t *testing.T) {
+	t.Parallel()
+	s := &history.Series{Against: "clientgo", Drift: &history.Shift{Ratio: 1.21, Lo: 1.1, Hi: 1.3, Verdict: stats.Worse}}
+	h := &history.History{}
+	for i, v := range []float64{3, 0.95, 1, 1.05, 0.5} {
+		h.Runs = append(h.Runs, history.Run{Name: "r"})
+		s.Points = append(s.Points, history.Point{Run: i, Value: v})
+	}
+	lines := shiftLines(h, s)
+	if len(lines) != 1 || lines[0].from != "0.9091x" || lines[0].to != "1.1x" || lines[0].before != lines[0].from {
+		t.Errorf("%+v", lines)
+	}
+	two := &history.Series{Changes: []history.Change{{At: 1}, {At: 2}}, Points: s.Points}
+	two.Changes[0].Verdict, two.Changes[1].Verdict = stats.Worse, stats.Better
+	h.Series, h.Tested = []*history.Series{two}, 1
+	if text := HistorySummary(h); !strings.Contains(text, "1 of 1 series changed in 2 places: 1 worse, 1 better") {
+		t.Error(text)
 	}
 }

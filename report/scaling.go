@@ -191,16 +191,21 @@ func formula(metric, vary string, g stats.Growth) string {
 	return fmt.Sprintf("1s / (%s)", g.Formula(vary, duration))
 }
 
-// growth is the model and the ratio of the cost at the last size to that at the first:
-// "log, 1.4x".
-func (l Line) growth(metric string) string {
+// growth is the model and the ratio of the cost at the last size to that at the first: "log, 1.4x".
+// Where the line has no number at the first or the last of all sizes, it says from which to which:
+// "log, 1.2x from 1,000 to 100,000".
+func (l Line) growth(metric string, sizes []float64) string {
 	model := cmp.Or(string(l.Growth.Model), "no fit")
 	first, last := l.Points[0], l.Points[len(l.Points)-1]
 	rise := cost(metric, last.Estimate.Median) / cost(metric, first.Estimate.Median)
 	if math.IsNaN(rise) || math.IsInf(rise, 0) {
 		return model
 	}
-	return fmt.Sprintf("%s, %sx", model, NumberText("", rise))
+	text := fmt.Sprintf("%s, %sx", model, NumberText("", rise))
+	if first.Size != sizes[0] || last.Size != sizes[len(sizes)-1] {
+		text += fmt.Sprintf(" from %s to %s", sizeText(first.Size), sizeText(last.Size))
+	}
+	return text
 }
 
 // fit is the formula and the quality of the fit, or the reason why there is none.
@@ -254,7 +259,7 @@ func writeScaling(w *writer, r *record.Run) {
 				for _, n := range s.Sizes {
 					row = append(row, l.at(n, c.Metric, notes))
 				}
-				t.AppendRow(append(row, l.growth(c.Metric), l.fit(c.Metric, s.Vary)))
+				t.AppendRow(append(row, l.growth(c.Metric, s.Sizes), l.fit(c.Metric, s.Vary)))
 				name, metric = "", ""
 			}
 		}
@@ -305,7 +310,7 @@ func (to Terminal) growth(s Scaling) table.Writer {
 		for _, c := range s.Curves {
 			row := table.Row{cmp.Or(c.Series, compare.ProcessSeries), c.Metric}
 			for _, im := range impls {
-				row = append(row, c.growthOf(im))
+				row = append(row, c.growthOf(im, s.Sizes))
 			}
 			t.AppendRow(row)
 		}
@@ -324,17 +329,17 @@ func (to Terminal) growth(s Scaling) table.Writer {
 			if j < len(impls) {
 				im = impls[j]
 			}
-			t.AppendRow(table.Row{name, im, c.growthOf(im)})
+			t.AppendRow(table.Row{name, im, c.growthOf(im, s.Sizes)})
 		}
 	}
 	return t
 }
 
 // growthOf is the growth of an implementation's line, "" without one.
-func (c Curve) growthOf(impl string) string {
+func (c Curve) growthOf(impl string, sizes []float64) string {
 	for _, l := range c.Lines {
 		if l.Impl == impl {
-			return l.growth(c.Metric)
+			return l.growth(c.Metric, sizes)
 		}
 	}
 	return ""

@@ -264,3 +264,18 @@ func textsOf(t *testing.T, svg string) map[string]bool {
 		}
 	}
 }
+
+// The ratio of an implementation that has no number at the last size, because it was given up there,
+// is over its own sizes, and says so.
+func TestGrowthNamesItsOwnSizes(t *testing.T) {
+	t.Parallel()
+	at := func(size, ns float64) SizePoint {
+		return SizePoint{Size: size, Estimate: stats.Estimate{Median: ns, N: 6}}
+	}
+	l := Line{Impl: "a", Points: []SizePoint{at(1000, 100), at(100_000, 140)}}
+	for last, want := range map[float64]string{100_000: "no fit, 1.4x", 1_000_000: "no fit, 1.4x from 1,000 to 100,000"} {
+		if got := l.growth(metrics.NsPerOp, []float64{1000, last}); got != want {
+			t.Errorf("up to %g: %q, want %q", last, got, want)
+		}
+	}
+}

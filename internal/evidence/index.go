@@ -19,8 +19,15 @@ import (
 // IndexFile is the index, in the folder of the results.
 const IndexFile = "README.md"
 
-// UpdateIndex writes the index of the runs of these presets into the folder of the results.
+// UpdateIndex writes the index of the runs of these presets into the folder of the results, and their
+// reports again: they were written by the commit that was measured, and the index and the rules are
+// of this one.
 func UpdateIndex(results string, presets []string) error {
+	for _, preset := range presets {
+		if err := report.Write(filepath.Join(results, preset)); err != nil {
+			return err
+		}
+	}
 	return record.ReplaceFile(filepath.Join(results, IndexFile), 0o644, func(w io.Writer) error {
 		return WriteIndex(w, results, presets)
 	})

@@ -182,12 +182,13 @@ type CheckResult struct {
 
 // Workload returns the workload that a cell runs.
 func (r *Run) Workload(c Cell) (WorkloadText, error) {
+	key := c.WorkloadKey()
 	for _, w := range r.Workloads {
-		if w.Key == c.WorkloadKey() {
+		if w.Key == key {
 			return w, nil
 		}
 	}
-	return WorkloadText{}, fmt.Errorf("workloads: none has the key %q of cell %s", c.WorkloadKey(), c.ID())
+	return WorkloadText{}, fmt.Errorf("workloads: none has the key %q of cell %s", key, c.ID())
 }
 
 // Schedule is the order of the run's forks; for a shard, of those that it measures.
@@ -338,6 +339,9 @@ func ReadRun(dir string) (*Run, error) {
 // folder in errors.
 func ReadRunFS(folder fs.FS, dir string) (*Run, error) {
 	path := filepath.Join(dir, RunFile)
+	if info, err := fs.Stat(folder, RunFile); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: it is no regular file", path) // reading a pipe or a device may not end
+	}
 	b, err := fs.ReadFile(folder, RunFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no %s there; give the folder of a run, such as one under results/", dir, RunFile)

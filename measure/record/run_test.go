@@ -100,6 +100,18 @@ func TestJournalRefuses(t *testing.T) {
 	}
 }
 
+// What is no file is not read: a pipe would wait for ever, a device never end.
+func TestReadRunWantsAFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, RunFile), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadRun(dir); err == nil || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
 // Each edit of a good file must be refused with the file and the field.
 func TestReadRunNamesTheField(t *testing.T) {
 	t.Parallel()

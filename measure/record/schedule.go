@@ -61,6 +61,8 @@ const (
 	MaxForks = 10_000
 	// MaxPlanned is the most forks that all cells of a run may have together.
 	MaxPlanned = 1_000_000
+	// MaxWorkloads is the most workloads that a run may have, each size of a sweep counted.
+	MaxWorkloads = 10_000
 	// MaxLooks is the most looks at verdicts that a run may have.
 	MaxLooks = 10_000
 	// ProfileIndex is the index of a cell's profile fork, above the index of any measured fork.

@@ -52,13 +52,18 @@ func (r *Run) validate() error {
 	if err := CheckPlanned(most, len(r.Cells)); err != nil {
 		return fmt.Errorf("settings.forks, looks: %w", err)
 	}
+	if n := len(r.Workloads); n > MaxWorkloads {
+		return fmt.Errorf("workloads: %d, want %d at most", n, MaxWorkloads)
+	}
+	keys := map[string]bool{}
 	for i, w := range r.Workloads {
 		if w.Key == "" || w.Name == "" {
 			return fmt.Errorf("workloads[%d]: key and name must be set", i)
 		}
-		if slices.ContainsFunc(r.Workloads[:i], func(o WorkloadText) bool { return o.Key == w.Key }) {
+		if keys[w.Key] {
 			return fmt.Errorf("workloads[%d].key: %q is there twice", i, w.Key)
 		}
+		keys[w.Key] = true
 	}
 	if err := r.Settings.Shard.validate(r); err != nil {
 		return fmt.Errorf("settings.shard.%w", err)

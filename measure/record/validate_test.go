@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,13 @@ func TestReadRunNamesThePath(t *testing.T) {
 // The schedule of a run that was read fits into memory.
 func TestRunsOfTooManyForksAreRefused(t *testing.T) {
 	t.Parallel()
+	many := sampleRun()
+	for i := range MaxWorkloads {
+		many.Workloads = append(many.Workloads, WorkloadText{Key: strconv.Itoa(i), Name: "w"})
+	}
+	if err := many.validate(); err == nil || !strings.Contains(err.Error(), "workloads: 10001, want 10000 at most") {
+		t.Errorf("10,001 workloads: %v", err)
+	}
 	if err := CheckPlanned(MaxForks, 100); err != nil {
 		t.Error(err)
 	}

@@ -4,7 +4,7 @@
 //	go run ./internal/evidence/run                  # all presets: hours, see the forecast
 //	go run ./internal/evidence/run -for 2h          # stop after two hours; the same command goes on
 //	go run ./internal/evidence/run -presets stores  # only this one; other machines measure the others
-//	go run ./internal/evidence/run -index           # write results/README.md again
+//	go run ./internal/evidence/run -index           # write the reports and results/README.md again
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 	results := flags.String("results", "results", "`folder` of the runs")
 	limit := flags.Duration("for", 0, "stop after this `time`, with what was measured kept; 0 for no limit")
 	presets := flags.String("presets", "", "`names`, with commas between, of the presets that this machine measures; default all")
-	index := flags.Bool("index", false, "only write the index of the runs again")
+	index := flags.Bool("index", false, "only write the reports of the runs and their index again")
 	_ = flags.Parse(os.Args[1:]) // it exits on an error
 	if flags.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "evidence takes no arguments; see -help")
