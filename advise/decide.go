@@ -100,17 +100,15 @@ func (t *Table) adviseOn(c contract.Component, q Question) Advice {
 		return a
 	}
 	own, notes, run := q.Run.advise(c, q)
-	if own != nil {
-		if more := t.tooLarge(c, own.Use, q.Load); more != "" {
-			return Advice{Component: c, Decision: Measure, Commands: commands(c, q), Unknown: []string{more}, Notes: notes}
-		}
-	}
 	if own == nil {
 		a.Notes = append(notes, a.Notes...)
 		if len(a.Commands) == 0 {
 			a.Commands = run
 		}
 		return a
+	}
+	if more := t.tooLarge(c, own.Use, q.Load); more != "" {
+		return Advice{Component: c, Decision: Measure, Commands: commands(c, q), Unknown: []string{more}, Notes: notes}
 	}
 	own.Code = t.code(c, own.Use)
 	own.Notes = append(own.Notes, notes...)

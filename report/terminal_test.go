@@ -190,7 +190,8 @@ func TestConcernIsBetterWhereAComparisonIs(t *testing.T) {
 	}
 }
 
-// What is no gain says so without its colour, and a gain that is bounded is no interval.
+// A concern that is no gain names its verdict, because a terminal may have no colours. A mean over
+// gains that are counted as a thousand has no interval.
 func TestWeighedText(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

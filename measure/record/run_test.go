@@ -100,7 +100,8 @@ func TestJournalRefuses(t *testing.T) {
 	}
 }
 
-// What is no file is not read: a pipe would wait for ever, a device never end.
+// ReadRun refuses a run.json that is no regular file. Reading a named pipe could wait for ever, and
+// reading a device might never end.
 func TestReadRunWantsAFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,8 +11,8 @@
 //     controller-runtime's priorityqueue.PriorityQueue; [As] makes it one. No priority
 //     starves, unless Config.Turn is below zero.
 //
-// All QUEUE clauses of package contract hold, QUEUE-38 unless Config.Turn is below zero or above 64,
-// and QUEUE-39 over a heap that can Remove. Among what differs from client-go's queues: Done
+// All QUEUE clauses of package contract hold, with two conditions for a PriorityQueue: QUEUE-31
+// and QUEUE-38 need a Config.Turn of 0 or of 4 to 64, and QUEUE-39 a contract.RemovingDelayHeap. Among what differs from client-go's queues: Done
 // of an item that is ready does not queue it twice, several ShutDownWithDrain may wait at
 // once, and ShutDownWithDrain leaves no goroutine behind. Among what differs from
 // controller-runtime's: no priority starves, ready items are handed out after ShutDown,
@@ -20,8 +20,10 @@
 // takes its place in the order at Done. docs/differences.md has everything that differs.
 //
 // A delay of zero or less adds at once. That includes time.Duration(math.NaN()) on processors that
-// make zero or the least duration of it; Go leaves it open. An item must equal itself. One that does not, such as a
-// float64 NaN, is handed out once for each Add, as by client-go. The queue never finds it
+// convert it to zero or to the least duration; Go does not say what the conversion gives.
+//
+// An item must equal itself. One that does not, such as a float64 NaN, is handed out once for each
+// Add, as by client-go. The queue never finds it
 // again: it stays in memory after Done, ShutDownWithDrain waits for ever, and the metrics of running
 // work count it for ever. A queue with Config.Order must not be given one. A key that cannot be
 // hashed, such as a slice in an any, panics in the caller, also in AddAfter.

@@ -369,9 +369,9 @@ func (q *PriorityQueue[T]) Forget(item T) { q.limiter.Forget(item) }
 func (q *PriorityQueue[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }
 
 // ShutDown makes the queue ignore what is added from now on, and drops what waits
-// for its time. The memory of items that nobody adds or is done with afterwards is freed with the
-// queue's. Workers get what is ready and then learn that
-// the queue is shut down. It may be called again.
+// for its time. Workers get what is ready and then learn that the queue is shut down. The memory of
+// the dropped items is freed with the queue's, or at Done of an item that a worker has. It may be
+// called again.
 func (q *PriorityQueue[T]) ShutDown() { q.shutDown(false) }
 
 // ShutDownWithDrain is ShutDown, and returns once no worker has an item. A ShutDown

@@ -27,7 +27,7 @@ type workers struct {
 	waking     int          // those of them that were woken and do not run yet
 	processing int          // items that workers have
 	draining   bool         // a shutdown may wait for processing to be 0
-	shutDowns  int          // those without drain: one ends the waiting of all that began before
+	shutDowns  int          // shutdowns without drain: each ends the waiting of the drains before it
 }
 
 // counted is an order of the caller's. Its Len is asked for anew where it matters: a Push may join
