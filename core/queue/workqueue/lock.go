@@ -8,8 +8,8 @@ import (
 // wait is 8 tries, some 1.5 us apart.
 //
 // A queue's lock is held for some tens of nanoseconds. What two processors pay when they take
-// turns is not the wait for it but the cache lines of the queue, which move from one to the
-// other: half a microsecond or more where they share no cache. So a goroutine that finds the
+// turns is, most likely, not the wait for it but the cache lines of the queue, which move from one
+// to the other. So a goroutine that finds the
 // lock taken leaves it alone for the time of many calls, which the other does undisturbed.
 // docs/log/queues.md has the numbers.
 //
