@@ -14,6 +14,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/internal/testscript"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
 	"github.com/informerbench/informerbench/measure/stats"
@@ -289,9 +290,7 @@ func TestPairWithABaseThatKnowsNoTurns(t *testing.T) {
 	old := fmt.Sprintf("#!/bin/sh\nexport %s=1\ncase $1 in\n%s) '%s' \"$@\" | sed 's/\"schema\":%d/\"schema\":%d/';;\n%s) echo it knows no turns >&2; exit 2;;\n*) exec '%[3]s' \"$@\";;\nesac\n",
 		asBenchrun, runner.RecordCommand, must(os.Executable()), record.Schema, record.TurnsSchema-1, runner.TurnsCommand)
 	exe := filepath.Join(dir, "benchrun.old")
-	if err := os.WriteFile(exe, []byte(old), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testscript.Write(t, exe, old)
 	out := filepath.Join(dir, "pair")
 	code, _, errOut := benchrun(t, "pair", "--base", exe, "-f", write(t, "tiny.yaml", tiny), "--impl", "mutexmap", "--forks", "2", "--skip-verify", "--inconclusive=pass", "-o", out)
 	if code != 0 || !strings.Contains(errOut, "too old to take turns") {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/informerbench/informerbench/internal/testscript"
 )
 
 // absolute is a file of this folder.
@@ -51,9 +53,7 @@ func write(t *testing.T, path, text string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testscript.Write(t, path, text)
 }
 
 func read(t *testing.T, path string) string {

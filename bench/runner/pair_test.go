@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/internal/testscript"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
 )
@@ -25,9 +26,7 @@ func TestTheBaseIsAskedForItsOwnCommit(t *testing.T) {
 		t.Skip("the program is a shell script")
 	}
 	exe := filepath.Join(t.TempDir(), "base")
-	if err := os.WriteFile(exe, []byte("#!/bin/sh\ncat > \"$0.in\"\necho '{}'\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testscript.Write(t, exe, "#!/bin/sh\ncat > \"$0.in\"\necho '{}'\n")
 	if _, err := recordOf(t.Context(), exe, Options{Out: t.TempDir(), WorkTree: "here"}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +52,7 @@ func TestTheBaseSaysWhetherItIsBroken(t *testing.T) {
 		broken bool
 	}{{1, true}, {2, false}} {
 		exe := filepath.Join(t.TempDir(), "base")
-		if err := os.WriteFile(exe, fmt.Appendf(nil, "#!/bin/sh\nexit %d\n", c.code), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testscript.Write(t, exe, fmt.Sprintf("#!/bin/sh\nexit %d\n", c.code))
 		if _, err := recordOf(t.Context(), exe, Options{Out: t.TempDir()}, io.Discard); err == nil || errors.Is(err, ErrFailed) != c.broken {
 			t.Errorf("exit code %d: %v; want ErrFailed: %v", c.code, err, c.broken)
 		}

@@ -23,7 +23,7 @@ type layer struct {
 // layers go from the bottom up. A package may import packages of lower layers,
 // and of its own layer only where the layer says so.
 var layers = []layer{
-	{[]string{"core/explore", "core/internal/...", "internal/clusterjob", "internal/loopback", "internal/suggest"}, false},
+	{[]string{"core/explore", "core/internal/...", "internal/clusterjob", "internal/loopback", "internal/suggest", "internal/testscript"}, false},
 	{[]string{"core/contract"}, false},
 	{[]string{"core/impl/indexing"}, false},
 	{[]string{"core/impl/...", "core/queue/...", "core/indexer", "core/synthetic"}, false},

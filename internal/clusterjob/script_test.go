@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/informerbench/informerbench/internal/testscript"
 )
 
 // The sidecars' scripts, with programs in place of rclone and sleep: run.json is set aside first and
@@ -29,9 +31,7 @@ func TestScripts(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{"rclone": "#!/bin/sh\necho \"$@\"\n", "sleep": "#!/bin/sh\n"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testscript.Write(t, filepath.Join(bin, name), text)
 	}
 	// copies are the arguments of what rclone does in one round.
 	copies := func(from, to, aside string) []string {
@@ -93,9 +93,7 @@ func TestFetchScript(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]int{0: 0, 3: 0, 1: 1, 5: 5} {
 		bin := t.TempDir()
-		if err := os.WriteFile(filepath.Join(bin, "rclone"), fmt.Appendf(nil, "#!/bin/sh\n[ \"$*\" = 'copy from to' ] || exit 99\nexit %d\n", code), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testscript.Write(t, filepath.Join(bin, "rclone"), fmt.Sprintf("#!/bin/sh\n[ \"$*\" = 'copy from to' ] || exit 99\nexit %d\n", code))
 		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", fetchScript, "fetch", "from", "to")
 		cmd.Env = append(os.Environ(), "PATH="+bin)
 		_ = cmd.Run() // the code is looked at below
