@@ -9,7 +9,7 @@ usage: upstream/run.sh [options]
 
   --count N      samples of each row and store (6; benchstat needs 4 for any verdict)
   --bench REGEX  rows to measure, as in go test -bench
-                 (BenchmarkThreadSafeStoreContention and client-go's BenchmarkIndexer)
+                 (BenchmarkThreadSafeStoreContention and -Memory, client-go's BenchmarkIndexer)
   --benchtime T  time for each row, as in go test (1s); an open loop takes at least a window of 1s
   --race         run the tests under the race detector too (not with --no-tests)
   --no-tests     only measure
@@ -30,7 +30,7 @@ gate=KUBE_FEATURE_LockFreeThreadSafeStore
 packages="./tools/cache/... ./features/... ./informers/... ./dynamic/... ./metadata/... ./tools/watch/... ./testing/..."
 
 count=6
-bench='BenchmarkThreadSafeStoreContention|BenchmarkIndexer$'
+bench='BenchmarkThreadSafeStore(Contention|Memory)$|BenchmarkIndexer$'
 benchtime=1s
 race=false
 tests=true
@@ -81,7 +81,13 @@ export GOWORK=off GOFLAGS=
 unset "$gate"
 
 step "$(date -u +%FT%TZ), $(uname -srm), $(getconf _NPROCESSORS_ONLN) processors, $(go version), GOGC=${GOGC:-100}"
-env | grep -E '^(KUBE_FEATURE_|GOMAXPROCS=|GOMEMLIMIT=|GODEBUG=)' || true # what else changes the numbers
+env | grep -E '^(KUBE_FEATURE_|GOMAXPROCS=|GOMEMLIMIT=|GODEBUG=|GOEXPERIMENT=|GOAMD64=)' || true # what else changes the numbers
+# Settings of Go's runtime are for the benchmark, not for the go command and its compilers.
+runtime=()
+for setting in GOGC GOMEMLIMIT GOMAXPROCS GODEBUG; do
+	[[ -z ${!setting:-} ]] || runtime+=("$setting=${!setting}")
+	unset "$setting"
+done
 (cd "$patches" && cksum ./*.patch)
 
 step "fetch $clientgo and copy it to $out/client-go"
@@ -107,7 +113,7 @@ run_tests() {
 	local on=$1
 	shift
 	# shellcheck disable=SC2086 # packages is a list
-	env "$gate=$on" go test -count=1 "$@" $packages | grep -v 'no test files'
+	env "$gate=$on" go test -count=1 -timeout=60m "$@" $packages | grep -v 'no test files'
 }
 
 if $tests; then
@@ -128,8 +134,10 @@ if $measure; then
 	go test -c -o "$out/cache.test" ./tools/cache
 	for ((i = 1; i <= count; i++)); do
 		echo "sample $i of $count ($SECONDS s so far)"
-		for store in off:false on:true; do
-			env "$gate=${store#*:}" "$out/cache.test" -test.run='^$' -test.bench="$bench" -test.benchtime="$benchtime" -test.timeout=0 \
+		order=(off:false on:true)
+		((i % 2)) || order=(on:true off:false)
+		for store in "${order[@]}"; do
+			env ${runtime[@]+"${runtime[@]}"} "$gate=${store#*:}" "$out/cache.test" -test.run='^$' -test.bench="$bench" -test.benchtime="$benchtime" -test.timeout=0 \
 				>>"$out/gate-${store%:*}.txt" || { tail -n 20 "$out/gate-${store%:*}.txt"; echo "run.sh: sample $i of the gate ${store%:*} failed" >&2; exit 1; }
 		done
 		grep -q '^Benchmark' "$out/gate-on.txt" || { echo "run.sh: no benchmark matches --bench $bench" >&2; exit 2; }

@@ -21,16 +21,25 @@ const (
 // The lines that client-go's own files get. The gate has the minor version that the patches
 // apply to: a component refuses a gate that is newer than the version it emulates.
 const (
-	gateConstant = `	// alpha: v1.37
+	gateConstant = `	// owner: TBD
+	// kep: TBD
+	// alpha: v1.37
 	//
 	// Keep the objects of an informer in a store whose readers take no lock, so that
-	// goroutines that list cannot keep the informer from writing.
+	// goroutines that list cannot keep the informer from writing. Index may then call an
+	// IndexFunc beside a write, so an IndexFunc that keeps state needs a lock.
 	` + gate + ` Feature = "` + gate + `"
 
 `
 	gateSpec = `	` + gate + `: {
 		{Version: version.MustParse("1.37"), Default: false, PreRelease: Alpha},
 	},
+`
+	indexFuncDoc = `// It may be called by several goroutines at once: by Index, and with the feature gate
+// ` + gate + ` beside a write too.
+`
+	constructorDoc = `// NewThreadSafeStore returns an empty store with the given indexes. The store without reader
+// locks (feature gate ` + gate + `) does not use indices.
 `
 	choice = `	if clientgofeaturegate.FeatureGates().Enabled(clientgofeaturegate.` + gate + `) {
 		return newLockFreeStore(indexers, store.metrics)
@@ -72,7 +81,13 @@ func hookEdits(source string) ([]fileDiff, error) {
 			}
 		}},
 		{"tools/cache/thread_safe_store.go", func(f *ast.File) []place {
-			return []place{{at: find(f, isLastReturn("NewThreadSafeStore")), text: choice}}
+			return []place{
+				{at: find(f, isFunc("NewThreadSafeStore")), text: constructorDoc},
+				{at: find(f, isLastReturn("NewThreadSafeStore")), text: choice},
+			}
+		}},
+		{"tools/cache/index.go", func(f *ast.File) []place {
+			return []place{{at: find(f, isType("IndexFunc")), text: indexFuncDoc}}
 		}},
 		{"tools/cache/thread_safe_store_test.go", func(f *ast.File) (places []place) {
 			for _, name := range testsOfMap {
@@ -202,6 +217,28 @@ func assertions(f *ast.File, name string) (found []token.Pos) {
 		return []token.Pos{token.NoPos}
 	}
 	return found
+}
+
+// isFunc finds a function, without its comment.
+func isFunc(name string) func(ast.Node) token.Pos {
+	return func(n ast.Node) token.Pos {
+		if f, ok := n.(*ast.FuncDecl); ok && f.Name.Name == name && f.Recv == nil {
+			return f.Type.Func
+		}
+		return token.NoPos
+	}
+}
+
+// isType finds the declaration of one type, without its comment.
+func isType(name string) func(ast.Node) token.Pos {
+	return func(n ast.Node) token.Pos {
+		if d, ok := n.(*ast.GenDecl); ok && len(d.Specs) == 1 {
+			if spec, ok := d.Specs[0].(*ast.TypeSpec); ok && spec.Name.Name == name {
+				return d.TokPos
+			}
+		}
+		return token.NoPos
+	}
 }
 
 // isLastReturn finds the return at the end of a function.

@@ -75,7 +75,9 @@ func makePatches(root, source string) ([]patch, error) {
 
 BenchmarkThreadSafeStoreContention measures a store's one writer beside goroutines that
 list or search an index. Its rows are a closed loop, an open loop with delays from when
-each write was due, and both with batches of up to 1,000 writes. It needs no other patch.
+each write was due, and both with batches of up to 1,000 writes.
+BenchmarkThreadSafeStoreMemory measures what a store keeps of each object. The patch needs
+no other one.
 See kubernetes/kubernetes#130767.`,
 	}
 	if err := benchmark.add(root, "tools/cache/thread_safe_store_contention_test.go"); err != nil {
@@ -119,7 +121,11 @@ See kubernetes/kubernetes#130767.`,
 			return nil, err
 		}
 	}
-	return []patch{benchmark, store, hook}, nil
+	patches := []patch{benchmark, store, hook}
+	for i := range patches {
+		patches[i].place = fmt.Sprintf("%d/%d", i+1, len(patches))
+	}
+	return patches, nil
 }
 
 // add adds a file of ours, from upstream/_src.

@@ -28,6 +28,7 @@ func TestPatchesAreTrue(t *testing.T) {
 	if err := os.CopyFS(patched, os.DirFS(source)); err != nil {
 		t.Fatal(err)
 	}
+	var paths []string
 	for _, p := range patches {
 		path, err := filepath.Abs(filepath.Join(root, "upstream", "patches", p.name))
 		if err != nil {
@@ -38,12 +39,41 @@ func TestPatchesAreTrue(t *testing.T) {
 			t.Errorf("%s is not what the sources say (%v): go run ./upstream/generate", p.name, err)
 		}
 		inside(t, patched, "git", "apply", path)
+		paths = append(paths, path)
 	}
 	inside(t, patched, "go", "test", "-run=^$", "./tools/cache/...", "./features/...")
 	// client-go's own tests do not pass this one check of vet.
 	inside(t, patched, "go", "vet", "-lostcancel=false", "./tools/cache/...", "./features/...")
 	if unformatted := inside(t, patched, "gofmt", "-l", "tools/cache", "features"); unformatted != "" {
 		t.Errorf("not gofmt'ed:\n%s", unformatted)
+	}
+	areCommits(t, source, paths)
+}
+
+// areCommits: git am makes a commit of each patch, where client-go is a folder of a repository.
+func areCommits(t *testing.T, source string, paths []string) {
+	t.Helper()
+	repository := t.TempDir()
+	staged := filepath.Join(repository, "staging")
+	for _, folder := range []string{"features", filepath.Join("tools", "cache")} {
+		if err := os.CopyFS(filepath.Join(staged, folder), os.DirFS(filepath.Join(source, folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(args ...string) string {
+		return inside(t, repository, "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@localhost", "-c", "commit.gpgsign=false"}, args...)...)
+	}
+	git("init", "-q")
+	git("add", ".")
+	git("commit", "-q", "-m", "client-go")
+	git(append([]string{"am", "-q", "--signoff", "--directory=staging"}, paths...)...)
+	const want = `tools/cache: feature gate LockFreeThreadSafeStore
+tools/cache/internal/lockfree: a store whose readers take no lock
+tools/cache: benchmark writers beside listers
+client-go
+`
+	if got := git("log", "--format=%s"); got != want {
+		t.Errorf("the commits are\n%swant\n%s", got, want)
 	}
 }
 

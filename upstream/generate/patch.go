@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// patch is one file that git apply and patch -p1 read.
+// patch is one file that git am, git apply and patch -p1 read.
 type patch struct {
 	name  string
+	place string // among the patches: "1/3"
 	about string // its first line is the subject
 	files []fileDiff
 }
@@ -19,9 +20,11 @@ type fileDiff struct {
 	diff string
 }
 
+// text is the patch as a mail, which git am makes a commit of. Whoever sends it gives it another
+// author: --reset-author.
 func (p patch) text() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "Subject: %s\n\n", p.about)
+	fmt.Fprintf(&b, "From %040d Mon Sep 17 00:00:00 2001\nFrom: informerbench <informerbench@localhost>\nDate: Sat, 28 Nov 2026 00:00:00 +0000\nSubject: [PATCH %s] %s\n\n---\n", 0, p.place, p.about)
 	for _, f := range p.files {
 		b.WriteString(f.diff)
 	}

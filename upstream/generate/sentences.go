@@ -21,11 +21,26 @@ var sentences = map[string][]sentence{
 // writes. Normal builds contain none of it.
 //
 `, ``},
+		{`130 with one (client-go: some
+// 170 to 200 and 115 to 150), and 16 more once`, `130 with one, and 16 more
+// once`},
 	},
 	"index.go": {
-		{`see indexing.ValuesOf. It panics`, `see valuesOf. It panics`},
+		{`see indexing.ValuesOf. It panics`, `see the function valuesOf. It panics`},
 	},
 	"index_values.go": {
+		{`that the store does not have. It contains
+// client-go's words.`, `that the store does not have. It contains
+// the words of threadSafeMap.`},
+		{`that the store has already. It contains
+// client-go's words:`, `that the store has already. It contains
+// the words of threadSafeMap:`},
+		{`a nil object has none, as
+// in client-go.`, `a nil object has none, as
+// in threadSafeMap.`},
+		{`the 1,000 writes that client-go's
+// informer`, `the 1,000 writes that an
+// informer`},
 		{`valuesOf panics as indexValues.Append does. The
 // slice may be the object's own: do not change it.`, `The slice may be the object's
 // own: do not change it. valuesOf panics if the IndexFunc fails, so it must run before
@@ -49,6 +64,11 @@ var sentences = map[string][]sentence{
 	},
 	"table_test.go": {
 		{`docs/stores.md and the package comment count.`, `the package comment counts.`},
+	},
+	"writers.go": {
+		{`A write of unknown type does nothing, as
+// in client-go.`, `A write of unknown type does nothing, as
+// in threadSafeMap.`},
 	},
 	"store.go": {
 		{`// Store is a contract.Store and has every optional power: it satisfies

@@ -429,16 +429,31 @@ func TestHistoriesAreReduced(t *testing.T) {
 	}
 }
 
-// bytesSource makes a fuzzer's input a source of random numbers: 0 after its end.
-type bytesSource struct{ left []byte }
+// bytesSource makes a fuzzer's input a source of random numbers. After its end the numbers are spread
+// evenly: with one number for ever, package rand would wait for another without end.
+type bytesSource struct {
+	left  []byte
+	after uint64
+}
 
 func (b *bytesSource) Uint64() uint64 {
+	if len(b.left) == 0 {
+		b.after += 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
+		return b.after
+	}
 	var word [8]byte
 	b.left = b.left[copy(word[:], b.left):]
 	return binary.BigEndian.Uint64(word[:])
 }
 
-// go test -fuzz plays histories that reach new code, for the time given by -fuzztime.
+// go test -fuzz plays histories that reach new code, for the time given by -fuzztime. It begins
+// with those of a few random inputs, which go test plays too.
 func FuzzHistoriesBesideStalledReaders(f *testing.F) {
-	f.Fuzz(func(t *testing.T, data []byte) { mustHold(t, rand.New(&bytesSource{data})) })
+	random := rand.NewChaCha8([32]byte{})
+	for range 4 {
+		input := make([]byte, 4096)
+		_, _ = random.Read(input) // it returns no error
+		f.Add(input)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { mustHold(t, rand.New(&bytesSource{left: data})) })
 }

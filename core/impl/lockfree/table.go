@@ -51,9 +51,8 @@ type part struct {
 // entry is one place in a part. word is zero while the entry is free. It is set after key
 // and item, so a reader that sees the word sees both. An entry never changes its key.
 //
-// A Get's cost is its cache misses. The key in the entry saves a miss on the record, and
-// the data in the entry save that on the record. An entry takes 32 bytes, so that
-// word, key and data lie in one cache line. So does item, but in parts of 17 to 1,023 entries
+// A Get's cost is its cache misses. The entry has the key and the object's data, so a Get does not
+// touch the record. An entry takes 32 bytes, so that word, key and data lie in one cache line. So does item, but in parts of 17 to 1,023 entries
 // only that of every second entry: Go puts 8 bytes before such an allocation.
 type entry struct {
 	word atomic.Uint64         // the hash of the key, and its length

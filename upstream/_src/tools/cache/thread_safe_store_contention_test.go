@@ -51,11 +51,13 @@ const (
 //   - batch=1: one Update for each write. batch=1000: one Transaction for up to 1,000
 //     writes. In a closed loop it is always 1,000; in an open loop it is what is due. So an
 //     open loop shows the batches that a slow store makes the writer form, without a limit
-//     on how far the source is ahead. batch-mean is their mean size.
+//     on how far the source is ahead. batch-mean is their mean size. All keys of a batch
+//     differ; RealFIFO ends a batch before the second event of a key.
 //   - readers=list: each goroutine lists all 100,000 objects, without a pause.
-//     readers=paced: each does so every 100 ms, or as often as it can. readers=index: each
-//     asks for the 2,000 objects of a namespace, without a pause. reads/s is their own
-//     rate; read-p50-ms and read-p99-ms are the times of a read.
+//     readers=paced: each does so every 100 ms, or as often as it can; they begin one
+//     after another, spread over the 100 ms. readers=index: each asks for the 2,000 objects
+//     of a namespace, without a pause. reads/s is their own rate; read-p50-ms and
+//     read-p99-ms are the times of a read.
 func BenchmarkThreadSafeStoreContention(b *testing.B) {
 	pool := contentionPool()
 	for _, loop := range []string{"closed", "open"} {
@@ -79,6 +81,65 @@ func BenchmarkThreadSafeStoreContention(b *testing.B) {
 			}
 		}
 	}
+}
+
+// BenchmarkThreadSafeStoreMemory measures what stores keep of 100,000 objects in all: keys,
+// tables and indexes, without the objects. An op fills the stores by Replace, as an
+// informer's first list does, and lists each once. heap-B/object is the median over the ops.
+func BenchmarkThreadSafeStoreMemory(b *testing.B) {
+	pool := contentionPool()
+	for _, objects := range []int{10, 1_000, contentionObjects} {
+		for _, indexes := range []int{0, 1, 2} {
+			b.Run(fmt.Sprintf("objects=%d/indexes=%d", objects, indexes), func(b *testing.B) {
+				var kept []int64
+				for range b.N {
+					before := contentionHeap()
+					stores := contentionStores(pool[0], objects, indexes)
+					kept = append(kept, contentionHeap()-before)
+					runtime.KeepAlive(stores)
+				}
+				slices.Sort(kept)
+				b.ReportMetric(float64(kept[len(kept)/2])/contentionObjects, "heap-B/object")
+			})
+		}
+	}
+	runtime.KeepAlive(pool)
+}
+
+// contentionStores returns stores of so many objects each, which have all objects together.
+func contentionStores(pool []*metav1.PartialObjectMetadata, objects, indexes int) []ThreadSafeStore {
+	stores := make([]ThreadSafeStore, 0, len(pool)/objects)
+	for ; len(pool) > 0; pool = pool[objects:] {
+		indexers := contentionIndexers()
+		for _, name := range []string{NamespaceIndex, "node"}[indexes:] {
+			delete(indexers, name)
+		}
+		items := make(map[string]interface{}, objects)
+		for _, object := range pool[:objects] {
+			items[object.Namespace+"/"+object.Name] = object
+		}
+		store := NewThreadSafeStore(indexers, Indices{})
+		store.Replace(items, "1")
+		store.List()
+		stores = append(stores, store)
+	}
+	return stores
+}
+
+// contentionHeap returns the bytes of the live heap.
+func contentionHeap() int64 {
+	runtime.GC()
+	runtime.GC() // what the first one found free in pools
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+func contentionIndexers() Indexers {
+	byNode := func(obj interface{}) ([]string, error) {
+		return []string{obj.(*metav1.PartialObjectMetadata).Labels["node"]}, nil
+	}
+	return Indexers{NamespaceIndex: MetaNamespaceIndexFunc, "node": byNode}
 }
 
 // contentionPool has two versions of each object: writes exchange one for the other, so
@@ -107,10 +168,7 @@ type contentionObject struct {
 // contentionStore returns a full store, and its objects in an order that is not that of
 // their memory.
 func contentionStore(pool [2][]*metav1.PartialObjectMetadata) (ThreadSafeStoreWithTransaction, []contentionObject) {
-	byNode := func(obj interface{}) ([]string, error) {
-		return []string{obj.(*metav1.PartialObjectMetadata).Labels["node"]}, nil
-	}
-	store := NewThreadSafeStore(Indexers{NamespaceIndex: MetaNamespaceIndexFunc, "node": byNode}, Indices{}).(ThreadSafeStoreWithTransaction)
+	store := NewThreadSafeStore(contentionIndexers(), Indices{}).(ThreadSafeStoreWithTransaction)
 	items := make(map[string]interface{}, contentionObjects)
 	objects := make([]contentionObject, contentionObjects)
 	for i := range objects {
@@ -122,6 +180,7 @@ func contentionStore(pool [2][]*metav1.PartialObjectMetadata) (ThreadSafeStoreWi
 		objects[i] = contentionObject{key, [2]interface{}{first, second}}
 	}
 	store.Replace(items, "1")
+	store.List() // or writes would skip what a store does for readers before its first read
 	runtime.GC()
 	return store, objects
 }
@@ -147,6 +206,7 @@ func startReaders(b *testing.B, store ThreadSafeStore, kind string, n int) (stop
 			}
 			var pause <-chan time.Time // nil for a reader that does not pause
 			if kind == "paced" {
+				time.Sleep(contentionPause * time.Duration(i) / time.Duration(n))
 				ticker := time.NewTicker(contentionPause)
 				defer ticker.Stop()
 				pause = ticker.C
@@ -289,5 +349,6 @@ func (w *contentionWriter) window() (delays []time.Duration, made int) {
 	for len(delays) < offered {
 		delays = append(delays, contentionWindow-time.Duration(len(delays))*interval)
 	}
+	time.Sleep(contentionWindow - time.Since(start)) // an op is the whole window
 	return delays, made
 }

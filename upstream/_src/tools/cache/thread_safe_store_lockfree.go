@@ -103,38 +103,46 @@ type measuredLockFreeStore struct {
 	lock            sync.Mutex
 }
 
-// measure makes one write and sets the gauge.
-func (s *measuredLockFreeStore) measure(write func()) {
+// measure makes one write and sets the gauge to the resource version that the write
+// brought, if it brought one.
+func (s *measuredLockFreeStore) measure(rv string, brought bool, write func()) {
+	value, err := parseRVForMetricsWithTruncation(rv)
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	write()
-	if rv, err := parseRVForMetricsWithTruncation(s.Store.LastStoreSyncResourceVersion()); err == nil {
-		s.resourceVersion.Set(float64(rv))
+	if brought && err == nil {
+		s.resourceVersion.Set(float64(value))
 	}
 }
 
+// measureObject measures a write that brought the resource version of an object.
+func (s *measuredLockFreeStore) measureObject(obj interface{}, write func()) {
+	rv, err := rvFromObject(obj)
+	s.measure(rv, err == nil, write)
+}
+
 func (s *measuredLockFreeStore) Add(key string, obj interface{}) {
-	s.measure(func() { s.Store.Add(key, obj) })
+	s.measureObject(obj, func() { s.Store.Add(key, obj) })
 }
 
 func (s *measuredLockFreeStore) Update(key string, obj interface{}) {
-	s.measure(func() { s.Store.Update(key, obj) })
+	s.measureObject(obj, func() { s.Store.Update(key, obj) })
 }
 
 func (s *measuredLockFreeStore) DeleteWithObject(key string, obj interface{}) {
-	s.measure(func() { s.Store.DeleteWithObject(key, obj) })
+	s.measureObject(obj, func() { s.Store.DeleteWithObject(key, obj) })
 }
 
 func (s *measuredLockFreeStore) Replace(items map[string]interface{}, rv string) {
-	s.measure(func() { s.Store.Replace(items, rv) })
+	s.measure(rv, true, func() { s.Store.Replace(items, rv) })
 }
 
 func (s *measuredLockFreeStore) Bookmark(rv string) {
-	s.measure(func() { s.Store.Bookmark(rv) })
+	s.measure(rv, true, func() { s.Store.Bookmark(rv) })
 }
 
 func (s *measuredLockFreeStore) Transaction(txns ...ThreadSafeStoreTransaction) {
 	if len(txns) > 0 {
-		s.measure(func() { s.lockFreeStore.Transaction(txns...) })
+		s.measureObject(txns[len(txns)-1].Object, func() { s.lockFreeStore.Transaction(txns...) })
 	}
 }

@@ -17,11 +17,14 @@ limitations under the License.
 package cache
 
 import (
+	"errors"
 	"fmt"
 	"math/rand"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,6 +45,7 @@ func TestLockFreeStoreIsChosenByTheGate(t *testing.T) {
 
 // withoutLockFreeStore makes the tests of threadSafeMap have one, whatever the gate is.
 func withoutLockFreeStore(t *testing.T) {
+	t.Helper()
 	clientfeaturestesting.SetFeatureDuringTest(t, clientgofeaturegate.LockFreeThreadSafeStore, false)
 }
 
@@ -59,6 +63,7 @@ func TestLockFreeStoreTakesAllOptions(t *testing.T) {
 
 // lockFreeAndMap returns an empty store of each kind, with one index.
 func lockFreeAndMap(t *testing.T) [2]ThreadSafeStoreWithTransaction {
+	t.Helper()
 	var stores [2]ThreadSafeStoreWithTransaction
 	for i, on := range []bool{false, true} {
 		clientfeaturestesting.SetFeatureDuringTest(t, clientgofeaturegate.LockFreeThreadSafeStore, on)
@@ -166,6 +171,70 @@ func readAll(s ThreadSafeStore) map[string][]string {
 	return answers
 }
 
+// TestLockFreeStoreAgreesOnLargeReplaces: several goroutines work on a large Replace. It
+// stores what the map stores, and nothing if an IndexFunc panics.
+func TestLockFreeStoreAgreesOnLargeReplaces(t *testing.T) {
+	clientfeaturestesting.SetFeatureDuringTest(t, clientgofeaturegate.AtomicFIFO, true)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	const objects, groups = 20_000, 7
+	stores := lockFreeAndMap(t)
+	for _, s := range stores {
+		// Objects of no group, of one, and of several.
+		if err := s.AddIndexers(Indexers{"group": func(obj interface{}) (found []string, err error) {
+			n := len(obj.(*metav1.ObjectMeta).Name)
+			if n == 0 {
+				return nil, errors.New("an object without a name")
+			}
+			for i := range n % 4 {
+				found = append(found, strconv.Itoa((n+i)%groups))
+			}
+			return found, nil
+		}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content := func(round int) map[string]interface{} {
+		items := map[string]interface{}{}
+		for i := range objects {
+			items[strconv.Itoa(i+round*objects/2)] = &metav1.ObjectMeta{
+				Namespace: fmt.Sprintf("n%d", (i+round)%3), Name: strings.Repeat("x", 1+(i+round)%(4*groups)), ResourceVersion: strconv.Itoa(round*objects + i + 1),
+			}
+		}
+		return items
+	}
+	read := func(s ThreadSafeStore) map[string][]string {
+		answers := readAll(s)
+		for group := range groups {
+			keys, err := s.IndexKeys("group", strconv.Itoa(group))
+			slices.Sort(keys)
+			answers["group "+strconv.Itoa(group)] = append(keys, fmt.Sprint(err))
+		}
+		return answers
+	}
+	for round := range 3 {
+		for _, s := range stores {
+			s.Replace(content(round), strconv.Itoa(1000+round)) // the map keeps what it is given
+		}
+		if !reflect.DeepEqual(read(stores[0]), read(stores[1])) {
+			t.Fatalf("after Replace %d the stores differ", round)
+		}
+	}
+	before := read(stores[1])
+	broken := content(3)
+	broken["broken"] = &metav1.ObjectMeta{}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("a failing IndexFunc did not panic")
+			}
+		}()
+		stores[1].Replace(broken, "2000")
+	}()
+	if !reflect.DeepEqual(before, read(stores[1])) {
+		t.Error("a Replace whose IndexFunc panics changed the store")
+	}
+}
+
 func TestLockFreeStoreIndexers(t *testing.T) {
 	for i, s := range lockFreeAndMap(t) {
 		s.Add("a", &metav1.ObjectMeta{Name: "a", Namespace: "x"})
@@ -271,6 +340,7 @@ func TestLockFreeStoreSetsTheGauge(t *testing.T) {
 		{"Add", func() { s.Add("a", at("1")) }, 1},
 		{"Update", func() { s.Update("a", at("2")) }, 2},
 		{"object without metadata", func() { s.Update("b", "no metadata") }, 2},
+		{"version that is no number", func() { s.Update("b", at("newest")) }, 2},
 		{"DeleteWithObject", func() { s.DeleteWithObject("a", at("3")) }, 3},
 		{"Delete", func() { s.Delete("b") }, 3},
 		{"Bookmark", func() { s.Bookmark("4") }, 4},
