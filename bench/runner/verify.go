@@ -21,7 +21,7 @@ import (
 )
 
 // Verify runs the conformance suite of one entry and describes the entry with the outcome.
-// opts may set the seed and the effort.
+// opts may set the seed, the effort and a context.
 func Verify(e catalog.Entry, opts ...suite.Option) record.Implementation {
 	im := describe(e)
 	opts = append(slices.Clone(opts), suite.WithObserver(func(r suite.Result) {
@@ -89,7 +89,7 @@ func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.W
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(entries)) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				start := time.Now()
-				im := Verify(entries[i], suite.WithEffort(catalog.BriefEffort), seed)
+				im := Verify(entries[i], suite.WithEffort(catalog.BriefEffort), seed, suite.WithContext(ctx))
 				outcomes[i] <- outcome{im, time.Since(start)}
 			}
 		})

@@ -5,9 +5,6 @@ package delaytest
 
 import (
 	"fmt"
-	"math"
-	"runtime"
-	"runtime/metrics"
 	"strconv"
 	"time"
 
@@ -129,50 +126,8 @@ func itemNames(n int) []string {
 	return items
 }
 
-// A measurement is repeated, and each is of several structures: what else the process does
-// disturbs some of them, but hardly all.
-const attempts, copies = 3, 4
-
 // mustKeepLess asserts that what build makes of many holds less than limit bytes more than what
-// it makes of few. So a structure may have what it always has, such as the slots of a wheel.
-// did says what build does to that many, such as "%d items came out".
+// it makes of few. did says what build does to that many, such as "%d items came out".
 func mustKeepLess(t *suite.T, limit, few, many int, did string, build func(n int) contract.DelayHeap[string]) {
-	kept := int64(math.MaxInt64)
-	for range attempts {
-		more := keptBy(func() contract.DelayHeap[string] { return build(many) })
-		if more >= int64(limit) {
-			// Not below 0, as it seems where the process grows meanwhile.
-			more -= max(0, keptBy(func() contract.DelayHeap[string] { return build(few) }))
-		}
-		if kept = min(kept, more); kept < int64(limit) {
-			return
-		}
-	}
-	t.Errorf("after "+did+", the structure keeps %d bytes more than after %d; want less than %d", many, kept, few, limit)
-}
-
-// keptBy builds several structures, releases one after the other, and returns the smallest
-// drop in the heap's size.
-func keptBy(build func() contract.DelayHeap[string]) int64 {
-	heaps := make([]contract.DelayHeap[string], copies)
-	for i := range heaps {
-		heaps[i] = build()
-	}
-	least, before := int64(math.MaxInt64), live()
-	for i := range heaps {
-		runtime.KeepAlive(heaps[i]) // else nothing reads it again, and it is gone already
-		heaps[i] = nil
-		now := live()
-		least, before = min(least, before-now), now
-	}
-	runtime.KeepAlive(heaps)
-	return least
-}
-
-// live is how many bytes of the heap a collection found in use.
-func live() int64 {
-	runtime.GC()
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(sample)
-	return int64(sample[0].Value.Uint64())
+	suite.KeepsLess(t, int64(limit), few, many, did, build, nil)
 }

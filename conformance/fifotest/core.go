@@ -221,7 +221,7 @@ const whyRests = "each idle informer would keep a processor busy"
 func rests(t *suite.T, construct newFIFO, by popper) {
 	b := setUp(t, construct, nil)
 	waiting := start(t, func() popped { return by.once(b.f, nil) })
-	t.Eventually(t.OthersWait, nil, "a "+by.name+" that waits gives its processor back")
+	t.Eventually(t.OthersWait, nil, "a "+by.name+" that waits gives its processor back; a goroutine of the FIFO that sleeps counts as one that polls: let it wait for a timer's channel")
 	b.add(obj("a", 1))
 	await(t, waiting, "Add does not wake a "+by.name+" that waits")
 }

@@ -2,6 +2,7 @@ package limittest
 
 import (
 	"fmt"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -76,6 +77,17 @@ var cases = []suite.Case[constructor]{
 		wantCount(t, l, "a", 0)
 		wantCount(t, l, "b", per)
 	}},
+	{Clause: "LIMIT-4", Name: "delay-starts-over", Why: "an item that succeeded would be slow at its next failure", Run: func(t *suite.T, newLimiter constructor) {
+		l := newLimiter()
+		failures(l, func(int) string { return "a" })
+		l.Forget("a")
+		mustNotBeSlower(t, newLimiter, l.When("a"), "an item that was forgotten")
+	}},
+	{Clause: "LIMIT-5", Name: "delay-of-its-own", Why: "one bad object would slow all the others", Run: func(t *suite.T, newLimiter constructor) {
+		l := newLimiter()
+		failures(l, func(int) string { return "b" })
+		mustNotBeSlower(t, newLimiter, l.When("a"), "an item beside another that fails")
+	}},
 	{Clause: "LIMIT-6", Name: "many-goroutines", Why: "every worker of a controller shares one limiter", Run: func(t *suite.T, newLimiter constructor) {
 		const goroutines, items = 8, 4
 		l := newLimiter()
@@ -108,6 +120,24 @@ var cases = []suite.Case[constructor]{
 			wantCount(t, l, fmt.Sprint("own", g), 0)
 		}
 	}},
+}
+
+// failures lets items fail, few enough for the shared bucket of client-go's default limiter.
+func failures(l contract.RateLimiter[string], item func(n int) string) {
+	for n := range 12 {
+		l.When(item(n))
+	}
+}
+
+// mustNotBeSlower asserts that a delay after failures is not far more than that of a new item after
+// as many failures of different items: a limiter may also delay all items together. Limiters that
+// draw their delays may differ by half.
+func mustNotBeSlower(t *suite.T, newLimiter constructor, got time.Duration, what string) {
+	l := newLimiter()
+	failures(l, func(n int) string { return fmt.Sprint("other", n) })
+	if fresh := l.When("a"); got/2 > fresh && got > time.Millisecond {
+		t.Errorf("%s is delayed by %s, and one that never failed by %s", what, got, fresh)
+	}
 }
 
 type fataler interface {

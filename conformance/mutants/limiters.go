@@ -1,8 +1,10 @@
 package mutants
 
 import (
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,10 +22,13 @@ type counter struct {
 	forgetAll bool
 	unknown   bool // Forget of an item that never failed panics
 	racy      bool // the count is read and written in two steps
+	worst     bool // the delay is that of the item that failed most
+	resentful bool // Forget leaves the delay
 
 	mu struct {
 		sync.Mutex
-		of map[string]int
+		of   map[string]int
+		ever map[string]int // without Forget
 	}
 }
 
@@ -34,7 +39,7 @@ func newCounter() *counter {
 		count:  func(n int) int { return n },
 		forget: func(int) int { return 0 },
 	}
-	c.mu.of = map[string]int{}
+	c.mu.of, c.mu.ever = map[string]int{}, map[string]int{}
 	return c
 }
 
@@ -49,6 +54,13 @@ func (c *counter) When(item string) time.Duration {
 		c.mu.Lock()
 	}
 	c.mu.of[item] = n + 1
+	c.mu.ever[item]++
+	switch {
+	case c.worst:
+		n = slices.Max(slices.Collect(maps.Values(c.mu.of))) - 1
+	case c.resentful:
+		n = c.mu.ever[item] - 1
+	}
 	return c.delay(n)
 }
 
@@ -71,6 +83,9 @@ func (c *counter) Forget(item string) {
 		panic("forgetting an item that never failed")
 	}
 }
+
+// doubling is a sound delay.
+func doubling(failures int) time.Duration { return 5 * time.Millisecond << min(failures, 20) }
 
 // Limiters returns the broken rate limiters. The slice belongs to the caller.
 func Limiters() []Mutant {
@@ -109,6 +124,12 @@ func Limiters() []Mutant {
 			c.forget = func(n int) int { return n / 2 }
 		}),
 		of("forget of unknown panics", "Forget insists that the item failed", "LIMIT-4", func(c *counter) { c.unknown = true }),
+		of("forget keeps the delay", "Forget clears the count, and not what the delay is computed from", "LIMIT-4", func(c *counter) {
+			c.resentful, c.delay = true, doubling
+		}),
+		of("the worst item slows all", "the delay is computed from the largest count", "LIMIT-5", func(c *counter) {
+			c.worst, c.delay = true, doubling
+		}),
 		of("items share a count", "all items have one count", "LIMIT-5", func(c *counter) {
 			c.key = func(string) string { return "all" }
 		}),

@@ -47,6 +47,13 @@ func orderQueues() []Mutant {
 				return item, shutdown
 			}
 		}),
+		queueOf("the zero item is no item", "the zero value stands for an empty place", "QUEUE-21", func(b *brokenQueue, ok okQueue) {
+			b.add = func(item string) {
+				if item != "" {
+					ok.Add(item)
+				}
+			}
+		}),
 		queueOf("processed items are not remembered", "an item is forgotten as soon as a worker has it", "QUEUE-2", func(b *brokenQueue, ok okQueue) {
 			b.get = func() (string, bool) {
 				item, shutdown := ok.Get()

@@ -139,6 +139,7 @@ func configuredQueues() []Mutant {
 				cfg.Order = untouched{cfg.Order}
 			}
 		}),
+		asksOrderOf("the order is asked without the lock", "Len asks the order, and not under the lock under which it changes"),
 		lockedOf("a panic keeps the lock", "Add unlocks at its end, which a panic does not reach"),
 		countedOf("a panic in Get keeps a lock", "the latency is told under a lock that a panic does not unlock", "QUEUE-49", func(p workqueue.MetricsProvider) workqueue.MetricsProvider {
 			return lockedLatency{p}
@@ -156,6 +157,27 @@ func configuredQueues() []Mutant {
 		}),
 	}
 }
+
+// asksOrderOf makes a mutant of client-go's queue whose Len does not take the queue's lock.
+func asksOrderOf(name, mistake string) Mutant {
+	m := configuredOf(name, mistake, "QUEUE-44", func(*contract.QueueConfig) {})
+	right := m.NewConfiguredQueue
+	m.NewConfiguredQueue = func(cfg contract.QueueConfig) contract.DelayingQueue[string] {
+		q := right(cfg)
+		if cfg.Order == nil {
+			return q
+		}
+		return asksOrder{q.(contract.RateLimitingQueue[string]), cfg.Order}
+	}
+	return m
+}
+
+type asksOrder struct {
+	contract.RateLimitingQueue[string]
+	order workqueue.Queue[string]
+}
+
+func (q asksOrder) Len() int { return q.order.Len() }
 
 // lockedOf makes a mutant of client-go's queue whose Add holds a lock of its own, and not by
 // defer.

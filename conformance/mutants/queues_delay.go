@@ -24,6 +24,14 @@ func delayQueues() []Mutant {
 				ok.AddAfter(item, latest)
 			}
 		}),
+		queueOf("a deadline overflows", "the time at which an item is due is a sum of nanoseconds since 1970", "QUEUE-22", func(b *brokenQueue, ok okQueue) {
+			b.addAfter = func(item string, d time.Duration) {
+				if due := b.clock.Now().UnixNano() + int64(d); due < b.clock.Now().UnixNano() {
+					d = 0
+				}
+				ok.AddAfter(item, d)
+			}
+		}),
 		queueOf("no delay is no add", "AddAfter without a delay does nothing", "QUEUE-23", func(b *brokenQueue, ok okQueue) {
 			b.addAfter = func(item string, d time.Duration) {
 				if d > 0 {
@@ -128,6 +136,20 @@ func rateQueues() []Mutant {
 			var n atomic.Int64
 			b.addRateLimited = func(item string) { n.Add(1); ok.AddRateLimited(item) }
 			b.numRequeues = func(string) int { return int(n.Load()) }
+		}),
+		queueOf("counts are lost", "the count is read, and written later with one more", "QUEUE-29", func(b *brokenQueue, ok okQueue) {
+			var counts sync.Map
+			count := func(item string) int {
+				n, _ := counts.LoadOrStore(item, 0)
+				return n.(int)
+			}
+			b.addRateLimited = func(item string) {
+				n := count(item)
+				ok.AddRateLimited(item)
+				counts.Store(item, n+1)
+			}
+			b.numRequeues = count
+			b.forget = func(item string) { counts.Store(item, 0); ok.Forget(item) }
 		}),
 		queueOf("Forget forgets nothing", "Forget does nothing", "QUEUE-30", func(b *brokenQueue, _ okQueue) { b.forget = func(string) {} }),
 		queueOf("Forget is Done", "Forget is taken to end the item's processing", "QUEUE-30", func(b *brokenQueue, ok okQueue) {

@@ -58,6 +58,7 @@ func priorityQueues() []Mutant {
 		rankedOf("the last priority wins", "an item that is added again takes the new priority", "QUEUE-32 QUEUE-33", func(q *ranked) {
 			q.merge = func(_, given int) int { return given }
 		}),
+		rankedOf("a raise is lost", "the priority of an item that is added again is computed from what it was before the lock was taken", "QUEUE-32", func(q *ranked) { q.stale = true }),
 		rankedOf("the first priority stays", "an item that is added again keeps its priority, also if the new one is higher", "QUEUE-33", func(q *ranked) {
 			q.merge = func(held, _ int) int { return held }
 		}),

@@ -4,6 +4,7 @@ package mutants
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -31,6 +32,7 @@ type ranked struct {
 	comesAgain bool                          // Add leaves the time that an item waits for
 	forgetful  bool                          // any time that comes is taken for the item's
 	early      bool                          // who comes next is settled when the one before goes
+	stale      bool                          // the priorities are compared before the lock is taken for good
 
 	clock   clock.WithTicker
 	limiter contract.RateLimiter[string]
@@ -148,7 +150,13 @@ func (q *ranked) add(item string, priority int, after time.Duration) {
 	} else if it.processing && !it.dirty && !it.waits && !q.sticky {
 		it.priority = priority
 	}
-	merged := q.merge(it.priority, priority)
+	held := it.priority
+	if q.stale && it.dirty {
+		q.mu.Unlock()
+		runtime.Gosched()
+		q.mu.Lock()
+	}
+	merged := q.merge(held, priority)
 	raised := merged > it.priority
 	it.priority = merged
 	if it.dirty {

@@ -216,6 +216,38 @@ func (s *remembers) Replace(items map[string]any, rv string) {
 	s.base.Replace(items, rv)
 }
 
+// freeList keeps what it deletes.
+type freeList struct {
+	base
+	mu   explore.Mutex
+	free []any
+}
+
+func (s *freeList) Delete(key string) {
+	if obj, ok := s.Get(key); ok {
+		s.mu.Lock()
+		s.free = append(s.free, obj)
+		s.mu.Unlock()
+	}
+	s.base.Delete(key)
+}
+
+// numbered gives each key a number for ever.
+type numbered struct {
+	base
+	mu      explore.Mutex
+	numbers map[string]int
+}
+
+func (s *numbered) Add(key string, obj any) {
+	s.mu.Lock()
+	if _, ok := s.numbers[key]; !ok {
+		s.numbers[key] = len(s.numbers)
+	}
+	s.mu.Unlock()
+	s.base.Add(key, obj)
+}
+
 // reindexed is a store whose index functions are spoilt.
 func reindexed(s base, spoil func(contract.IndexFunc) contract.IndexFunc) contract.Store {
 	ix := contract.Indexers{}

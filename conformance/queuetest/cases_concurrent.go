@@ -202,6 +202,16 @@ func (c *counting) count() int {
 	return len(c.got)
 }
 
+// total returns how often the workers got an item.
+func (c *counting) total() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, times := range c.got {
+		n += times
+	}
+	return n
+}
+
 // mustBe asserts that the workers got this number of items, each once.
 func (c *counting) mustBe(items int) {
 	c.mu.Lock()

@@ -118,6 +118,15 @@ var delayCases = []suite.Case[env]{
 		w.mustGet("a")
 		w.done("a")
 	}},
+	{Clause: "QUEUE-22", Name: "the-longest", Why: "a sum of times that overflows is a time long past", Run: func(t *suite.T, e env) {
+		w := open(t, e)
+		w.q.AddAfter("in 292 years", math.MaxInt64)
+		w.addAfter("canary", 3)
+		w.advance(w.ticks(3))
+		w.mustGet("canary")
+		w.settle()
+		w.awaitLen(0)
+	}},
 	{Clause: "QUEUE-23", Name: "comes-once", Why: whyExtra, Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		w.finish("AddAfter without a delay, Get and Done", start(func() {

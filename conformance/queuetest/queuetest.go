@@ -70,7 +70,7 @@ type env struct {
 }
 
 var cases = slices.Concat(basicCases, shutdownCases, delayCases, rateCases, priorityCases, randomCases, concurrentCases,
-	metricsCases, orderCases, costCases)
+	metricsCases, orderCases, costCases, manyCases)
 
 // Run tests newQueue's queues, in a subtest per case.
 func Run(t *testing.T, newQueue func(clock.WithTicker) contract.DelayingQueue[string], opts ...Option) {

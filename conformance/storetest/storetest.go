@@ -68,6 +68,6 @@ func Cases() []suite.Case[NewStore] {
 	return slices.Concat(
 		basicCases, sliceCases, indexCases, replaceCases, indexerCases, addedCases, failureCases, callCases,
 		instantCases(), longCases(), historyCases, linear.Cases(linearHistories), restCases, transactionCases, versionCases,
-		reuseCases, serialCases, linearCases, appendCases,
+		reuseCases, serialCases, linearCases, appendCases, memoryCases,
 	)
 }

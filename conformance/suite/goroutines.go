@@ -52,7 +52,7 @@ func allWait(members []goroutine) bool {
 }
 
 var (
-	// goroutine 18 [chan receive, 2 minutes, synctest bubble 3]:
+	// goroutine 18 [chan receive (durable), 2 minutes, synctest bubble 3]:
 	headLine = regexp.MustCompile(`^goroutine (\d+)(?: [^\[]*)? \[([^\]]*)\]:`)
 	// created by main.start in goroutine 7
 	creatorLine = regexp.MustCompile(`(?m)^created by .* in goroutine (\d+)$`)
@@ -67,7 +67,7 @@ func parseGoroutine(text string) (g goroutine, ok bool) {
 	g.text = text
 	g.id, _ = strconv.ParseInt(head[1], 10, 64)
 	parts := strings.Split(head[2], ", ")
-	g.state = parts[0]
+	g.state = strings.TrimSuffix(parts[0], " (durable)") // in a synctest bubble
 	for _, part := range parts[1:] {
 		if strings.HasPrefix(part, "synctest bubble") {
 			g.bubble = part

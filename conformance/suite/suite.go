@@ -13,8 +13,10 @@
 package suite
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -51,7 +53,8 @@ type Result struct {
 	Outcome Outcome
 	Reason  string // the failure's text, or why the case was skipped or waived
 	Note    string // the lines of T.Notef, whatever the outcome
-	Seed    uint64 // WithSeed(Seed) repeats the case's random choices
+	Seed    uint64 // WithSeed(Seed) repeats the case's random choices, at the same Effort
+	Effort  float64
 	Elapsed time.Duration
 
 	stuck bool // a call of it does not return
@@ -62,7 +65,11 @@ type Failure struct{ Result }
 
 // Error names the clause, the case, the failure, the seed, and the options that repeat it.
 func (f *Failure) Error() string {
-	return fmt.Sprintf("%s [%s, seed %d]\n%s\n\tto repeat it: suite.Only(%q), suite.WithSeed(%d)", f.Clause, f.Case, f.Seed, indent(f.Reason), f.Clause.ID, f.Seed)
+	effort := ""
+	if f.Effort != 1 {
+		effort = fmt.Sprintf(", suite.WithEffort(%v)", f.Effort)
+	}
+	return fmt.Sprintf("%s [%s, seed %d]\n%s\n\tto repeat it: suite.Only(%q), suite.WithSeed(%d)%s", f.Clause, f.Case, f.Seed, indent(f.Reason), f.Clause.ID, f.Seed, effort)
 }
 
 // Config holds what options change in every suite, and the settings of each suite's own
@@ -83,6 +90,8 @@ type Config struct {
 	Observe func(Result)
 	// Only restricts the run to these clauses; empty means all.
 	Only []string
+	// Context ends a Check between two cases when it is done; nil means never.
+	Context context.Context //nolint:containedctx // it is an option of one call
 
 	own          map[reflect.Type]any // by the type of a suite's settings: a pointer to them
 	wrongOptions []error
@@ -144,6 +153,10 @@ func WithSeed(seed uint64) Option { return func(c *Config) { c.Seed = seed } }
 // with different efforts must not run at once in one process; see [T.Random].
 func WithEffort(factor float64) Option { return func(c *Config) { c.Effort = factor } }
 
+// WithContext makes Check end when ctx is done, after the case that is running. Its error then
+// wraps that of ctx.
+func WithContext(ctx context.Context) Option { return func(c *Config) { c.Context = ctx } }
+
 // WithObserver calls f with each result as it comes.
 func WithObserver(f func(Result)) Option { return func(c *Config) { c.Observe = f } }
 
@@ -183,6 +196,12 @@ func NewConfig(opts []Option) (Config, error) {
 	if c.Seed == 0 {
 		c.Seed = processSeed
 	}
+	if !(c.Effort >= 0 && c.Effort <= mostTimes) { // nor NaN
+		c.Refuse(fmt.Errorf("WithEffort(%v): want a number from 0 to %d; 0 means 1", c.Effort, int(mostTimes)))
+	}
+	if c.CaseTimeout < 0 {
+		c.Refuse(fmt.Errorf("WithCaseTimeout(%s): want a time above zero, or 0 for the default", c.CaseTimeout))
+	}
 	if c.Effort == 0 {
 		c.Effort = 1
 	}
@@ -196,11 +215,18 @@ func NewConfig(opts []Option) (Config, error) {
 // Check runs the cases and returns nil or an error that joins a *Failure per
 // failed case.
 func Check[F any](cases []Case[F], newImpl F, cfg Config) error {
+	if err := foreign(cases, cfg); err != nil {
+		return err
+	}
 	var failures []error
 	var stuck stuckCases
 	for i, c := range cases {
 		if !cfg.wants(c.Clause) {
 			continue
+		}
+		if ctx := cfg.Context; ctx != nil && ctx.Err() != nil {
+			failures = append(failures, context.Cause(ctx))
+			break
 		}
 		r, run := plan(c, i, cfg)
 		if run {
@@ -232,6 +258,12 @@ func UntilCaught(check func(seed Option) error) (err error) {
 // queuetest passes InBubble, which makes time virtual.
 func Run[F any](t *testing.T, cases []Case[F], newImpl F, cfg Config, around Around) {
 	t.Helper()
+	if err := foreign(cases, cfg); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(cases, func(c Case[F]) bool { return cfg.wants(c.Clause) }) {
+		t.Skipf("no case of this suite tests %s", strings.Join(cfg.Only, ", "))
+	}
 	var stuck stuckCases
 	for i, c := range cases {
 		if !cfg.wants(c.Clause) {
@@ -297,6 +329,28 @@ func (c Config) wants(clause string) bool {
 	return len(c.Only) == 0 || slices.Contains(c.Only, clause)
 }
 
+// foreign returns an error if options name clauses of other components than the cases': a
+// clause that is left out there, or alone asked for, is a mistake.
+func foreign[F any](cases []Case[F], cfg Config) error {
+	components := map[contract.Component]bool{}
+	for _, c := range cases {
+		if clause, err := contract.LookupClause(c.Clause); err == nil {
+			components[clause.Component] = true
+		}
+	}
+	var wrong []error
+	refuse := func(option string, clauses []string) {
+		for _, id := range clauses {
+			if clause, err := contract.LookupClause(id); err == nil && !components[clause.Component] {
+				wrong = append(wrong, fmt.Errorf("%s(%q): this suite has no clause of the component %s", option, id, clause.Component))
+			}
+		}
+	}
+	refuse("Only", cfg.Only)
+	refuse("Waive", slices.Sorted(maps.Keys(cfg.Waived)))
+	return errors.Join(wrong...)
+}
+
 func report(cfg Config, r Result) {
 	if cfg.Observe != nil {
 		cfg.Observe(r)
@@ -306,7 +360,7 @@ func report(cfg Config, r Result) {
 // plan decides whether to run case number i. If not, r says why.
 func plan[F any](c Case[F], i int, cfg Config) (r Result, run bool) {
 	clause, err := contract.LookupClause(c.Clause)
-	r = Result{Clause: clause, Case: c.Name, Seed: cfg.Seed}
+	r = Result{Clause: clause, Case: c.Name, Seed: cfg.Seed, Effort: cfg.Effort}
 	if err != nil {
 		r.Outcome, r.Reason = Fail, fmt.Sprintf("case %d: %v", i, err)
 		return r, false

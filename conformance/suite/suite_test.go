@@ -1,9 +1,11 @@
 package suite
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -98,7 +100,8 @@ func TestAfterCasesThatHangNoneIsRun(t *testing.T) {
 	}
 }
 
-// A goroutine that polls does not wait, whether it sleeps between its looks or not.
+// A goroutine that polls does not wait, whether it sleeps between its looks or not, and whether it
+// is in a bubble or not.
 func TestOthersWait(t *testing.T) {
 	t.Parallel()
 	polls := func(pause func()) func(<-chan struct{}) {
@@ -113,7 +116,7 @@ func TestOthersWait(t *testing.T) {
 			}
 		}
 	}
-	results, err := check(func(t *T, _ bool) {
+	body := func(t *T) {
 		for name, other := range map[string]func(end <-chan struct{}){
 			"looks again and again": polls(runtime.Gosched),
 			"looks now and then":    polls(func() { time.Sleep(50 * time.Microsecond) }),
@@ -137,9 +140,12 @@ func TestOthersWait(t *testing.T) {
 			close(end)
 			<-ended
 		}
-	}, false)
-	if err != nil || len(results) != 1 {
-		t.Errorf("%+v, %v", results, err)
+	}
+	for _, around := range []Around{func(_ *T, f func()) { f() }, InBubble} {
+		results, err := check(func(t *T, _ bool) { around(t, func() { t.Join(); body(t) }) }, false)
+		if err != nil || len(results) != 1 {
+			t.Errorf("%+v, %v", results, err)
+		}
 	}
 }
 
@@ -170,6 +176,34 @@ func TestOnlyRunsWhatIsAskedFor(t *testing.T) {
 	results, err := check(func(t *T, _ bool) { t.Error("run") }, false, Only("STORE-8"))
 	if len(results) != 0 || err != nil {
 		t.Errorf("%+v, %v: the case of another clause was run", results, err)
+	}
+	for _, opt := range []Option{Only("STORE-7", "QUEUE-3"), Waive("QUEUE-3", "a reason")} {
+		results, err = check(func(*T, bool) {}, false, opt)
+		if len(results) != 0 || err == nil || !strings.Contains(err.Error(), `"QUEUE-3"): this suite has no clause of the component queue`) {
+			t.Errorf("%+v, %v: want that a clause of another component is refused", results, err)
+		}
+	}
+}
+
+// A failure at another effort than 1 is repeated at that effort: sizes depend on it.
+func TestFailuresAreRepeatable(t *testing.T) {
+	t.Parallel()
+	for effort, want := range map[float64]string{1: "suite.WithSeed(7)", 0.2: "suite.WithSeed(7), suite.WithEffort(0.2)"} {
+		_, err := check(func(t *T, _ bool) { t.Error("wrong") }, false, WithSeed(7), WithEffort(effort))
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want that it ends with %s", err, want)
+		}
+	}
+}
+
+// A Check ends with its context, and says so.
+func TestCheckEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("it is late")
+	cancel(why)
+	if results, err := check(func(*T, bool) {}, false, WithContext(ctx)); len(results) != 0 || !errors.Is(err, why) {
+		t.Errorf("%+v, %v: want no case, and why", results, err)
 	}
 }
 
@@ -242,6 +276,9 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 		{Waive("STORE-999", "x"), "STORE-999"},
 		{Waive("STORE-7", ""), "give the reason"},
 		{Only("NOPE-1"), "NOPE-1"},
+		{WithEffort(-1), "WithEffort(-1)"},
+		{WithEffort(math.NaN()), "WithEffort(NaN)"},
+		{WithCaseTimeout(-1), "WithCaseTimeout(-1ns)"},
 		{func(c *Config) { c.Refuse(errors.New("sorted is no class")) }, "sorted"},
 	} {
 		if _, err := NewConfig([]Option{c.opt}); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -15,7 +15,8 @@ const (
 // The contract leaves these open on purpose: the order of List, ListKeys, Index, ByIndex
 // and ListIndexFuncValues; whether an empty result is nil; a nil object (client-go keeps it
 // under its key and in no index); a transaction of unknown type; an object that was changed
-// after it was stored; an IndexFunc that returns different values for the same object.
+// after it was stored; an IndexFunc that returns different values for the same object; nil
+// Indexers (AddIndexers of client-go's store then panics).
 var storeClauses = []Clause{
 	storeClause(1, "Get returns the very object last stored under the key, or exists false when the key is absent", fromStore),
 	storeClause(2, "Add and Update both store the object under the key, whether or not the key is present", fromStore),
@@ -56,7 +57,7 @@ var storeClauses = []Clause{
 
 	storePowerClause(37, CapTransaction, "Transaction applies its writes in their order; an empty one does nothing", fromStore),
 	storePowerClause(38, CapTransaction, "A Transaction is one instant to every read: none of its writes are seen, or all", fromStore),
-	storePowerClause(39, CapTransaction, "A Transaction with a write whose IndexFunc fails panics and leaves nothing half written: none of its writes are applied", fromDesign),
+	storePowerClause(39, CapTransaction, "A Transaction with a write whose IndexFunc fails panics, also if a later write of it is to the same key, and leaves nothing half written: none of its writes are applied", fromDesign),
 
 	storePowerClause(40, CapResourceVersion, "LastStoreSyncResourceVersion returns the version last given to Bookmark or Replace, or that of the object last given to Add or Update, whichever was later", fromStore+" with the AtomicFIFO gate on, its default"),
 	storePowerClause(41, CapResourceVersion, "DeleteWithObject deletes the key and takes the object's resource version; Delete, and DeleteWithObject of nil, leave the version as it was", fromStore),
@@ -72,6 +73,8 @@ var storeClauses = []Clause{
 	storePowerClause(51, CapAppend, "AppendList and AppendByIndex append what List and ByIndex return to the given slice, which is the caller's afterwards; of an index that does not exist AppendByIndex returns the slice as it was, and an error", fromDesign),
 
 	storeClause(52, "The error of AddIndexers for a name that the store has contains \"indexer conflict\"; that of Index, IndexKeys or ByIndex in an index NAME that it does not have contains \"Index with name NAME does not exist\"", fromStore+", whose words programs look for"),
+
+	storeClause(53, "A store keeps nothing of what has left it: once later writes and reads have come, no object that was updated, deleted or replaced, no key and no index value that nothing has any more", "kubernetes#84959; "+fromDesign),
 }
 
 func storeClause(n int, rule, source string) Clause {

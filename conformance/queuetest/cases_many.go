@@ -1,0 +1,204 @@
+package queuetest
+
+// Priorities, limits, orders and metrics, asked for by many goroutines at once.
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/informerbench/informerbench/conformance/suite"
+	"github.com/informerbench/informerbench/core/contract"
+)
+
+var manyCases = []suite.Case[env]{
+	{Clause: "QUEUE-32", Name: "by-many-goroutines", Why: whyPriority, Run: func(t *suite.T, e env) {
+		for range t.Scale(5) {
+			raisedByMany(t, e)
+			t.Progress()
+		}
+	}},
+	{Clause: "QUEUE-29", Name: "by-many-goroutines", Why: whyCount, Run: func(t *suite.T, e env) {
+		const goroutines, rounds = 8, 50
+		w, q := openRateLimiting(t, e)
+		if failOnce(w, q, "counted") == 0 {
+			t.Skipf("the queue's limiter does not count")
+		}
+		own := func(g int) string { return fmt.Sprint("item", g) }
+		var failing []*call
+		for g := range goroutines {
+			failing = append(failing, start(func() {
+				for range rounds {
+					q.AddRateLimited("shared")
+					q.AddRateLimited(own(g))
+					q.NumRequeues("shared")
+				}
+			}))
+		}
+		w.finish("each goroutine that calls AddRateLimited", failing...)
+		mustCount := func(item string, want int) {
+			got := 0
+			if !w.await(func() bool { got = q.NumRequeues(item); return got == want }) {
+				t.Fatalf("NumRequeues(%q) = %d, want %d", item, got, want)
+			}
+		}
+		mustCount("shared", goroutines*rounds)
+		var forgetting []*call
+		for g := range goroutines {
+			mustCount(own(g), rounds)
+			if g%2 == 0 {
+				forgetting = append(forgetting, start(func() { q.Forget(own(g)) }))
+			}
+		}
+		w.finish("each goroutine that calls Forget", forgetting...)
+		mustCount("shared", goroutines*rounds)
+		for g := range goroutines {
+			mustCount(own(g), g%2*rounds)
+		}
+	}},
+	{Clause: "QUEUE-44", Name: "one-call-at-a-time", Why: "an order that somebody else wrote has no lock, as client-go's need none", Run: func(t *suite.T, e env) {
+		const producers, items = 4, 100
+		o := &alone{}
+		w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
+		c := newCounting(w, 4)
+		var producing []*call
+		for p := range producers {
+			producing = append(producing, start(func() {
+				for i := range items {
+					w.q.Add(fmt.Sprint("item", p, "-", i))
+					w.q.Add(fmt.Sprint("item", p, "-", i/2)) // may be ready still
+					w.q.Len()
+				}
+			}))
+		}
+		w.finish("each producer", producing...)
+		w.mustSee(func() bool { return c.count() >= producers*items }, "the workers have got all items", c.working...)
+		w.q.ShutDown()
+		w.finish("each worker after ShutDown", c.working...)
+		if n := o.overlaps.Load(); n > 0 {
+			t.Errorf("the order was called %d times while another call of it was under way", n)
+		}
+	}},
+	{Clause: "QUEUE-42", Name: "by-many-goroutines", Why: "graphs and alerts would drift from what the controller does", Run: func(t *suite.T, e env) {
+		const producers, rounds, names = 4, 100, 7
+		w, m := openMetered(t, e)
+		c := newCounting(w, 4)
+		var producing []*call
+		for p := range producers {
+			producing = append(producing, start(func() {
+				for i := range rounds {
+					w.q.Add(fmt.Sprint("item", (p+i)%names))
+				}
+			}))
+		}
+		w.finish("each producer", producing...)
+		// Each item that became ready, or was to be at its Done, is handed out.
+		m.awaitCounts(w, func() map[string]int { return map[string]int{adds: c.total(), depth: 0} })
+		w.q.ShutDown()
+		w.finish("each worker after ShutDown", c.working...)
+	}},
+}
+
+// raisedByMany has each item added by three goroutines, by one of them with a higher priority.
+// Whatever their order is and however often the item comes, it comes once with that priority.
+func raisedByMany(t *suite.T, e env) {
+	const trios, items, high = 3, 30, 10
+	w := newWorld(t, t, e)
+	defer w.close()
+	q, ok := w.q.(contract.PriorityQueue[string])
+	if !ok {
+		t.Skipf("%T is no contract.PriorityQueue", w.q)
+	}
+	var mu sync.Mutex
+	got := map[string][]int{}
+	came := 0 // with the higher priority
+	var producing, working []*call
+	for p := range 3 * trios {
+		producing = append(producing, start(func() {
+			for i := range items {
+				q.AddWithOpts(contract.AddOptions{Priority: new(p % 3 / 2 * high)}, fmt.Sprint("item", p/3, "-", i))
+			}
+		}))
+	}
+	for range 2 {
+		working = append(working, start(func() {
+			for {
+				item, priority, shutdown := q.GetWithPriority()
+				if shutdown {
+					return
+				}
+				mu.Lock()
+				got[item] = append(got[item], priority)
+				if priority == high {
+					came++
+				}
+				mu.Unlock()
+				q.Done(item)
+			}
+		}))
+	}
+	w.finish("each producer", producing...)
+	w.mustSee(func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return came >= trios*items
+	}, fmt.Sprintf("each of %d items has come with the priority that it was raised to", trios*items), working...)
+	q.ShutDown()
+	w.finish("each worker after ShutDown", working...)
+	for item, priorities := range got {
+		slices.Sort(priorities)
+		if n := len(priorities); n > 3 || priorities[n-1] != high || n > 1 && priorities[n-2] != 0 {
+			t.Fatalf("%q was added twice with priority 0 and once with %d, and came with priorities %v", item, high, priorities)
+		}
+	}
+}
+
+// alone is an order, first in, first out, that counts the calls that come while another is under
+// way.
+type alone struct {
+	busy     atomic.Bool
+	overlaps atomic.Int64
+	mu       sync.Mutex
+	items    []string
+}
+
+// enter notes that a call begins. The function it returns ends the call.
+func (o *alone) enter() (leave func()) {
+	first := o.busy.CompareAndSwap(false, true)
+	if !first {
+		o.overlaps.Add(1)
+	}
+	runtime.Gosched()
+	o.mu.Lock()
+	return func() {
+		o.mu.Unlock()
+		if first {
+			o.busy.Store(false)
+		}
+	}
+}
+
+// Touch is part of workqueue.Queue.
+func (o *alone) Touch(string) { o.enter()() }
+
+// Push is part of workqueue.Queue.
+func (o *alone) Push(item string) {
+	defer o.enter()()
+	o.items = append(o.items, item)
+}
+
+// Len is part of workqueue.Queue.
+func (o *alone) Len() int {
+	defer o.enter()()
+	return len(o.items)
+}
+
+// Pop is part of workqueue.Queue.
+func (o *alone) Pop() string {
+	defer o.enter()()
+	item := o.items[0]
+	o.items = o.items[1:]
+	return item
+}

@@ -1,0 +1,63 @@
+package suite
+
+// What an implementation keeps: measured as what the process has less when it is let go.
+
+import (
+	"math"
+	"runtime"
+	"runtime/metrics"
+)
+
+// A measurement is repeated, and each is of several copies: what else the process does
+// disturbs some of them, but hardly all.
+const attempts, copies = 3, 4
+
+// KeepsLess asserts that what build makes of many keeps less than limit bytes more than what it
+// makes of few. So an implementation may have what it always has, such as the slots of a wheel. did
+// says what build does that many times, such as "%d items came out". release, if not nil, ends
+// what build made.
+func KeepsLess[X any](t *T, limit int64, few, many int, did string, build func(n int) X, release func(X)) {
+	kept := int64(math.MaxInt64)
+	for range attempts {
+		more := keptBy(func() X { return build(many) }, release)
+		if more >= limit {
+			// Not below 0, as it seems where the process grows meanwhile.
+			more -= max(0, keptBy(func() X { return build(few) }, release))
+		}
+		if kept = min(kept, more); kept < limit {
+			return
+		}
+	}
+	t.Errorf("after "+did+", %d bytes more are kept than after %d; want less than %d", many, kept, few, limit)
+}
+
+// keptBy builds several copies, releases one after the other, and returns the smallest drop in
+// the heap's size.
+func keptBy[X any](build func() X, release func(X)) int64 {
+	var none X
+	made := make([]X, copies)
+	for i := range made {
+		made[i] = build()
+	}
+	least, before := int64(math.MaxInt64), live()
+	for i := range made {
+		runtime.KeepAlive(made[i]) // else nothing reads it again, and it is gone already
+		if release != nil {
+			release(made[i])
+		}
+		made[i] = none
+		now := live()
+		least, before = min(least, before-now), now
+	}
+	runtime.KeepAlive(made)
+	return least
+}
+
+// live is how many bytes of the heap a collection found in use.
+func live() int64 {
+	runtime.GC()
+	runtime.GC() // what finalizers and pools let go of
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return int64(min(sample[0].Value.Uint64(), math.MaxInt64))
+}
