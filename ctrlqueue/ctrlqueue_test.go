@@ -190,6 +190,28 @@ func TestUnknownFamiliesAreErrors(t *testing.T) {
 	if _, err := lookUp(other); err == nil || !strings.Contains(err.Error(), "want a *prometheus.GaugeVec") {
 		t.Errorf("a depth that is a counter: %v", err)
 	}
+	// Families of v0.25, but for the depth, which has no priority.
+	unlabelled := prometheus.NewRegistry()
+	queue := []string{"name", "controller"}
+	gauge := func(name string) {
+		unlabelled.MustRegister(prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name}, queue))
+	}
+	counter := func(name string) {
+		unlabelled.MustRegister(prometheus.NewCounterVec(prometheus.CounterOpts{Name: name}, queue))
+	}
+	histogram := func(name string) {
+		unlabelled.MustRegister(prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name}, queue))
+	}
+	gauge("workqueue_depth")
+	gauge("workqueue_unfinished_work_seconds")
+	gauge("workqueue_longest_running_processor_seconds")
+	counter("workqueue_adds_total")
+	counter("workqueue_retries_total")
+	histogram("workqueue_queue_duration_seconds")
+	histogram("workqueue_work_duration_seconds")
+	if _, err := lookUp(unlabelled); err == nil || !strings.Contains(err.Error(), "workqueue_depth has other labels") || strings.Contains(err.Error(), "workqueue_adds") {
+		t.Errorf("a depth without priorities: %v", err)
+	}
 	if _, err := lookUp(prometheus.WrapRegistererWithPrefix("my_", other)); err == nil {
 		t.Error("a registry that does not describe its metrics: no error")
 	}

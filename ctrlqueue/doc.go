@@ -7,8 +7,9 @@
 // its seven workqueue_* metrics, and nothing logs it: controller-runtime gives its metrics
 // provider to client-go's package alone. [MetricsProvider] is for such a queue, or for
 // SetProvider of core/dropin/workqueue. It writes to the metric families
-// that controller-runtime itself has registered in metrics.Registry. So names, buckets and
-// labels (name, controller; priority on the depth) are those of the version in use.
+// that controller-runtime itself has registered in metrics.Registry. So names and buckets are
+// those of the version in use. A version with other labels than name and controller, and priority
+// on the depth, is an error.
 //
 // After ShutDown the queue hands out what is ready, as client-go's does; controller-runtime's
 // priority queue drops it. So a manager that is stopped with a long backlog goes on until its

@@ -29,7 +29,8 @@ var registered, errRegistered = lookUp(metrics.Registry)
 
 // MetricsProvider returns the provider of controller-runtime's queue metrics, for
 // workqueue.Config.MetricsProvider or client-go's queues. It fails if controller-runtime
-// has not registered all seven families, as an unknown version of it might not.
+// has not registered all seven families with the labels of v0.25, as another version of it
+// might not.
 func MetricsProvider() (workqueue.PriorityMetricsProvider, error) {
 	if errRegistered != nil {
 		return nil, errRegistered
@@ -53,11 +54,32 @@ func lookUp(r prometheus.Registerer) (*families, error) {
 		all = append(all, d)
 	}
 	f := &families{}
-	return f, errors.Join(
+	if err := errors.Join(
 		find(r, all, metrics.DepthKey, &f.depth), find(r, all, metrics.UnfinishedWorkKey, &f.unfinished),
 		find(r, all, metrics.LongestRunningProcessorKey, &f.longest), find(r, all, metrics.AddsKey, &f.adds),
 		find(r, all, metrics.RetriesKey, &f.retries), find(r, all, metrics.QueueLatencyKey, &f.latency),
-		find(r, all, metrics.WorkDurationKey, &f.workDuration))
+		find(r, all, metrics.WorkDurationKey, &f.workDuration),
+	); err != nil {
+		return nil, err
+	}
+	return f, f.checkLabels()
+}
+
+// checkLabels returns an error that names the families with other labels than a queue gives.
+func (f *families) checkLabels() error {
+	check := func(key string, family *prometheus.MetricVec, given prometheus.Labels) error {
+		if _, err := family.GetMetricWith(given); err != nil {
+			return fmt.Errorf("ctrlqueue: controller-runtime's %s has other labels than those of v0.25: %w", prometheus.BuildFQName("", metrics.WorkQueueSubsystem, key), err)
+		}
+		family.Delete(given)
+		return nil
+	}
+	const none = ""
+	return errors.Join(
+		check(metrics.DepthKey, f.depth.MetricVec, priorityLabels(none, none)), check(metrics.UnfinishedWorkKey, f.unfinished.MetricVec, labels(none)),
+		check(metrics.LongestRunningProcessorKey, f.longest.MetricVec, labels(none)), check(metrics.AddsKey, f.adds.MetricVec, labels(none)),
+		check(metrics.RetriesKey, f.retries.MetricVec, labels(none)), check(metrics.QueueLatencyKey, f.latency.MetricVec, labels(none)),
+		check(metrics.WorkDurationKey, f.workDuration.MetricVec, labels(none)))
 }
 
 // find stores the collector of a family in to. It fails if there is none, or one of another

@@ -19,6 +19,27 @@ var _ cache.TypedSharedIndexInformer[*corev1.Pod] = (*informer.TypedSharedIndexI
 
 // Nothing below asserts a type: handlers, indexes and listers take and return *corev1.Pod.
 // Over our informer and over client-go's the outcome is the same.
+// Of finds an informer of this package under those that wrap it.
+func TestOf(t *testing.T) {
+	raw := informer.New(&cache.ListWatch{}, &corev1.Pod{}, informer.Options{})
+	theirs := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, nil)
+	for name, i := range map[string]cache.SharedInformer{
+		"itself": raw, "client-go's typed": cache.NewTypedSharedIndexInformer[*corev1.Pod](raw), "typed": informer.Typed[*corev1.Pod](raw),
+		"typed twice": informer.Typed[*corev1.Pod](informer.Typed[*corev1.Pod](raw)),
+	} {
+		if got, ok := informer.Of(i); !ok || got != raw {
+			t.Errorf("%s: %v, %v", name, got, ok)
+		}
+	}
+	for name, i := range map[string]cache.SharedInformer{
+		"none": nil, "client-go's": theirs, "client-go's, typed": informer.Typed[*corev1.Pod](theirs), "an empty wrapper": struct{ cache.SharedInformer }{},
+	} {
+		if got, ok := informer.Of(i); ok || got != nil {
+			t.Errorf("%s: %v, %v", name, got, ok)
+		}
+	}
+}
+
 func TestTypedSharedIndexInformer(t *testing.T) {
 	for whose, typed := range map[string]func(cache.ListerWatcher) *informer.TypedSharedIndexInformer[*corev1.Pod]{
 		"ours": func(lw cache.ListerWatcher) *informer.TypedSharedIndexInformer[*corev1.Pod] {

@@ -52,7 +52,7 @@ func beneath(i cache.SharedIndexInformer) cache.SharedIndexInformer {
 }
 
 func isOurs(i cache.SharedIndexInformer) bool {
-	_, ours := beneath(i).(*informer.SharedIndexInformer)
+	_, ours := informer.Of(i)
 	return ours
 }
 
