@@ -104,6 +104,11 @@ func (f *historyFlags) check() error {
 			f.o.Repo = "."
 		}
 	}
+	if f.html != "" {
+		if err := writable(f.html); err != nil {
+			return fmt.Errorf("--html: %w", err)
+		}
+	}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/informerbench/informerbench/bench/runner"
 	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/report"
 )
 
@@ -35,9 +36,9 @@ such as the name of an operation. Then the exit code is 2 too, and both runs and
 versus.html are kept.
 
 ` + gateHelp,
-		Example: `  git stash && go build -o /tmp/benchrun.base ./cmd/benchrun && git stash pop
-  go run ./cmd/benchrun pair --base /tmp/benchrun.base --component store --budget 10m
-  benchrun pair --component store --plant mutexmap=10% --gate 'store/*/mutexmap/ns/op <= +3%'`,
+		Example: `  git worktree add ../base main && (cd ../base && go build -o /tmp/benchrun.base ./cmd/benchrun)
+  benchrun pair --base /tmp/benchrun.base --component store --budget 10m
+  benchrun pair --component store --impl clientgo,mutexmap --plant mutexmap=10% --gate 'store/*/mutexmap/ns/op <= +3%'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			gates, err := v.check()
@@ -61,6 +62,7 @@ versus.html are kept.
 			failed = broken(failed)
 			cmd.PrintErrf("base %s\nhead %s\n", results[0].Dir, results[1].Dir)
 			if errors.Is(failed, runner.ErrInterrupted) {
+				cmd.PrintErrf("what was measured before the interruption: %s compare %s %s\n", program, record.ShellWord(results[0].Dir), record.ShellWord(results[1].Dir))
 				return failed
 			}
 			r, err := compareRuns(results[0], results[1], false)

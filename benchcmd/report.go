@@ -52,7 +52,7 @@ With --format it prints the run in another form and writes no file:
   perfdash   PerfData with dataItems, for Kubernetes' perf-dash
 docs/history.md has the sources of the last two.`,
 		Example: `  benchrun report results/20261121T101500Z-quick
-  benchrun report results/20261121T101500Z-quick --reference store=lockfree --reference fifo=deltafifo
+  benchrun report results/20261121T101500Z-quick --reference store=lockfree --reference fifo=coalescing
   benchrun report results/20261121T101500Z-quick --wide | less -S
   benchrun report results/20261121T101500Z-quick --format bencher > bmf.json`,
 		Args: needs("one folder DIR, that of a run", 1, 1),

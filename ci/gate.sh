@@ -75,6 +75,13 @@ while [ $# -gt 0 ]; do
 	esac
 done
 
+for flag in "$@"; do
+	case $flag in
+	--base | --base=* | --format | --format=* | --output | --output=* | -o | -o?* | --html | --html=* | --gates | --gates=* | --inconclusive | --inconclusive=* | --budget | --budget=*)
+		wrong "${flag%%=*} after --: this script gives it to benchrun pair itself; see --help"
+		;;
+	esac
+done
 [ -n "$base" ] || wrong "--base is missing: give the revision to compare with, such as origin/main"
 case $inconclusive in pass | fail) ;; *) wrong "--inconclusive $inconclusive: want pass or fail" ;; esac
 case $profile in yes | no) ;; *) wrong "--profile $profile: want yes or no" ;; esac

@@ -208,6 +208,7 @@ func TestWrongInput(t *testing.T) {
 		{[]string{"--base", "main", "--gates", "nowhere.txt"}, mod, "--gates nowhere.txt"},
 		{[]string{"--base", "main", "--name", "a-->b"}, mod, "--name a-->b"},
 		{[]string{"--base", "main", "--speed", "1"}, mod, "unknown argument --speed"},
+		{[]string{"--base", "main", "--", "--component", "store", "--format=json"}, mod, "--format after --"},
 		{[]string{"--base", "main", "--out", full}, mod, "not an empty folder"},
 		{[]string{"--base", "main", "--out", fresh}, filepath.Dir(mod), "no go.mod here"},
 	} {

@@ -116,11 +116,14 @@ func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*recor
 	if err != nil {
 		return nil, err
 	}
+	const exitRefused = 2 // of a benchrun whose input is wrong
 	cmd := exec.CommandContext(ctx, exe, RecordCommand)
 	var stdout bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &stdout, out
 	if err := cmd.Run(); cmd.ProcessState.ExitCode() == ExitFailed {
 		return nil, fmt.Errorf("%w: %s found something broken before it measured, which its output above names: %w", ErrFailed, exe, err)
+	} else if cmd.ProcessState.ExitCode() == exitRefused {
+		return nil, fmt.Errorf("%s refuses what is to be measured, as its words above say: choose with --impl, --component and --preset what both builds have", exe)
 	} else if err != nil {
 		return nil, fmt.Errorf("asking %s what it would run: %w; is it a benchrun that knows pairs?", exe, err)
 	}
@@ -204,7 +207,7 @@ func Benchrun(ctx context.Context, path string) (string, error) {
 	err = cmd.Run()
 	schema := versionLine.FindSubmatch(said.b)
 	if err != nil || !bytes.HasPrefix(said.b, []byte("benchrun ")) || schema == nil {
-		return "", fmt.Errorf("%s is not a benchrun: %w; build one with: go build -o benchrun-base ./cmd/benchrun", path, noVersion(err))
+		return "", fmt.Errorf("%s is not a benchrun, or prints something else first: %w; build one with: go build -o benchrun-base ./cmd/benchrun", path, noVersion(err))
 	}
 	if n, err := strconv.Atoi(string(schema[1])); err != nil || !record.SameNumbers(n, record.Schema) {
 		return "", fmt.Errorf("%s writes schema %s, this benchrun %d, whose numbers mean something else: measure them apart, and hold them against each other with benchrun compare --force", path, schema[1], record.Schema)

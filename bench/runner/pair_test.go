@@ -40,8 +40,8 @@ func TestTheBaseIsAskedForItsOwnCommit(t *testing.T) {
 	}
 }
 
-// A base in which nothing keeps its contract is broken. A program that does not know the command
-// is the wrong one.
+// A base in which nothing keeps its contract is broken. One that lacks an implementation refuses
+// it, and so does a program that does not know the command.
 func TestTheBaseSaysWhetherItIsBroken(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -50,11 +50,12 @@ func TestTheBaseSaysWhetherItIsBroken(t *testing.T) {
 	for _, c := range []struct {
 		code   int
 		broken bool
-	}{{1, true}, {2, false}} {
+		want   string
+	}{{1, true, "something broken"}, {2, false, "what both builds have"}, {3, false, "knows pairs"}} {
 		exe := filepath.Join(t.TempDir(), "base")
 		testscript.Write(t, exe, fmt.Sprintf("#!/bin/sh\nexit %d\n", c.code))
-		if _, err := recordOf(t.Context(), exe, Options{Out: t.TempDir()}, io.Discard); err == nil || errors.Is(err, ErrFailed) != c.broken {
-			t.Errorf("exit code %d: %v; want ErrFailed: %v", c.code, err, c.broken)
+		if _, err := recordOf(t.Context(), exe, Options{Out: t.TempDir()}, io.Discard); err == nil || errors.Is(err, ErrFailed) != c.broken || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("exit code %d: %v; want ErrFailed: %v, and %q", c.code, err, c.broken, c.want)
 		}
 	}
 }

@@ -102,7 +102,11 @@ func NewPlan(o Options) (*Plan, error) {
 	if plant := o.Plant; plant != nil && !slices.ContainsFunc(p.entries, func(e catalog.Entry) bool {
 		return e.Component == contract.ComponentStore && e.Name == plant.Impl
 	}) {
-		return nil, fmt.Errorf("--plant %s: no such store is measured; benchrun list --component store shows them", plant.Impl)
+		why := "benchrun list --component store shows them"
+		if e, err := catalog.Lookup(contract.ComponentStore, plant.Impl); err == nil {
+			why = fmt.Sprintf("name %s in --impl, beside the store that it is compared with", e.Name)
+		}
+		return nil, fmt.Errorf("--plant %s: no such store is measured; %s", plant.Impl, why)
 	}
 	chosen, err := p.sweep(slices.DeleteFunc(slices.Clone(workloads), func(w load.Workload) bool {
 		return !slices.ContainsFunc(p.entries, func(e catalog.Entry) bool { return e.Component == w.Component })

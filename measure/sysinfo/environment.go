@@ -61,7 +61,7 @@ type Environment struct {
 	Modules    map[string]string `json:"modules,omitempty"` // versions of the measured modules
 	// Revision is the git commit that the program was built from, as go build has stamped it.
 	// Without a stamp (go run) it is that of the work tree. Where the code differs from the
-	// commit, "+dirty-" and a hash follow.
+	// commit, or a folder elsewhere replaces one of its modules, "+dirty-" and a hash follow.
 	Revision string `json:"revision,omitempty"`
 
 	// LoadBefore and LoadAfter are the one-minute load averages at start and end.
@@ -100,18 +100,14 @@ func ReadEnvironment(dir string) Environment {
 		GOGC:      os.Getenv("GOGC"), GOMEMLIMIT: os.Getenv("GOMEMLIMIT"), GODEBUG: os.Getenv("GODEBUG"),
 		HardwareCounters: hardwareText(), Awake: awakeText(),
 
-		Race:     raceEnabled,
-		Modules:  map[string]string{},
-		Revision: revision(dir),
+		Race: raceEnabled,
 	}
-	if bi, ok := debug.ReadBuildInfo(); ok {
-		for _, want := range MeasuredModules {
-			for _, m := range bi.Deps {
-				if m.Path == want {
-					e.Modules[want] = m.Version
-				}
-			}
-		}
+	bi, ok := debug.ReadBuildInfo()
+	if !ok {
+		bi = &debug.BuildInfo{}
+	}
+	e.Modules, e.Revision = modules(bi), revision(bi, dir)
+	if ok {
 		for _, s := range bi.Settings {
 			if strings.HasPrefix(s.Key, "-") {
 				if e.BuildFlags == nil {
@@ -246,10 +242,45 @@ func (e *Environment) SameMachine(other *Environment) error {
 	return nil
 }
 
-func revision(dir string) string {
-	if rev := builtFrom(); rev != "" || dir == "" {
-		return rev
+// modules are the versions of the modules that a reader of a report asks for: MeasuredModules, this
+// project's where the program is somebody else's, and those that a folder elsewhere replaces.
+func modules(bi *debug.BuildInfo) map[string]string {
+	out := map[string]string{}
+	for _, m := range bi.Deps {
+		switch {
+		case isElsewhere(m):
+			out[m.Path] = "from " + m.Replace.Path
+		case m.Replace != nil && m.Replace.Version == "": // a folder of the program's own module
+		case slices.Contains(MeasuredModules, m.Path), strings.HasPrefix(m.Path+"/", "github.com/informerbench/informerbench/"):
+			out[m.Path] = m.Version
+			if m.Replace != nil {
+				out[m.Path] = m.Replace.Version
+			}
+		}
 	}
+	return out
+}
+
+// isElsewhere reports whether a folder outside of the program's own module replaces m.
+func isElsewhere(m *debug.Module) bool {
+	return m.Replace != nil && m.Replace.Version == "" && !filepath.IsLocal(m.Replace.Path)
+}
+
+// revision is that of the program's code. The commit does not tell of what changes in a folder that
+// replaces a module, so a hash of the program does.
+func revision(bi *debug.BuildInfo, dir string) string {
+	rev := builtFrom(bi)
+	if rev == "" && dir != "" {
+		rev = ofWorkTree(dir)
+	}
+	if rev != "" && !strings.Contains(rev, "+dirty") && slices.ContainsFunc(bi.Deps, isElsewhere) {
+		rev += "+dirty" + hashOfProgram()
+	}
+	return rev
+}
+
+// ofWorkTree is the commit of a folder's work tree, "" if there is none.
+func ofWorkTree(dir string) string {
 	git := func(args ...string) (string, error) {
 		for tries := 3; ; tries-- {
 			out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).Output()
@@ -287,11 +318,7 @@ func contents(dir string, names []string) string {
 
 // builtFrom is the commit that this program was built from, as go build has stamped it, "" if it
 // has not. The work tree may have moved on since.
-func builtFrom() string {
-	bi, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
+func builtFrom(bi *debug.BuildInfo) string {
 	settings := map[string]string{}
 	for _, s := range bi.Settings {
 		settings[s.Key] = s.Value

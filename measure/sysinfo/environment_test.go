@@ -1,9 +1,12 @@
 package sysinfo
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"strings"
 	"testing"
 )
 
@@ -11,9 +14,6 @@ import (
 // pages do not count.
 func TestRevisionOfAnEditedTree(t *testing.T) {
 	t.Parallel()
-	if rev := builtFrom(); rev != "" {
-		t.Skipf("this program is stamped with %s, which comes before the work tree's", rev)
-	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)
 	}
@@ -29,7 +29,7 @@ func TestRevisionOfAnEditedTree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if rev := revision(dir); rev != "" {
+	if rev := ofWorkTree(dir); rev != "" {
 		t.Errorf("a folder outside git has the revision %q", rev)
 	}
 	write("a.go", "package a\n")
@@ -46,15 +46,45 @@ func TestRevisionOfAnEditedTree(t *testing.T) {
 		if step.file != "" {
 			write(step.file, step.text)
 		}
-		rev := revision(dir)
+		rev := ofWorkTree(dir)
 		if former, ok := seen[rev]; ok || rev == "" {
 			t.Errorf("%s: the revision is %q, as it was when %s", step.name, rev, former)
 		}
 		seen[rev] = step.name
 	}
-	before := revision(dir)
+	before := ofWorkTree(dir)
 	write("page.md", "a page\n")
-	if rev := revision(dir); rev != before {
+	if rev := ofWorkTree(dir); rev != before {
 		t.Errorf("a page changes the revision from %q to %q", before, rev)
+	}
+}
+
+// A commit does not tell of the code in a folder elsewhere that replaces a module, so the program's
+// hash is added. A report names the folder.
+func TestModulesThatFoldersReplace(t *testing.T) {
+	t.Parallel()
+	const mine, clientGo = "example.com/store", "k8s.io/client-go"
+	build := func(folder string) *debug.BuildInfo {
+		return &debug.BuildInfo{
+			Deps: []*debug.Module{
+				{Path: mine, Version: "v0.0.0", Replace: &debug.Module{Path: folder}},
+				{Path: clientGo, Version: "v1.0.0", Replace: &debug.Module{Path: "example.com/fork", Version: "v1.0.1"}},
+				{Path: "example.com/other", Version: "v2.0.0"},
+			},
+			Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}},
+		}
+	}
+	for folder, want := range map[string]string{"../store": "abc+dirty-", "/src/store": "abc+dirty-", "./store": "abc"} {
+		bi := build(folder)
+		if got := revision(bi, ""); !strings.HasPrefix(got, want) || len(got) > len(want)+12 {
+			t.Errorf("a module in %s: the revision is %s, want %s and a hash", folder, got, want)
+		}
+		versions := map[string]string{clientGo: "v1.0.1"}
+		if want != "abc" {
+			versions[mine] = "from " + folder
+		}
+		if got := modules(bi); !maps.Equal(got, versions) {
+			t.Errorf("a module in %s: the modules are %v, want %v", folder, got, versions)
+		}
 	}
 }

@@ -65,7 +65,7 @@ func (c Child) Run(ctx context.Context, request, result any) (Conditions, error)
 		return Conditions{}, failure(err, stderr.String(), oomKills(procRoot, cgroupRoot) > kills)
 	}
 	if err := json.Unmarshal(stdout.Bytes(), result); err != nil {
-		return Conditions{}, errors.Join(fmt.Errorf("reading what the measuring process printed: %w", err), errors.New(tail(stdout.String(), 500)))
+		return Conditions{}, errors.Join(fmt.Errorf("reading what the measuring process printed: %w; does something else in this program print to standard output?", err), errors.New(tail(stdout.String(), 500)))
 	}
 	return before.conditions(awakeTime, awakeErr, cmd.ProcessState), nil
 }
