@@ -9,7 +9,6 @@ import (
 
 	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/measure/stats"
-	"github.com/informerbench/informerbench/report"
 )
 
 // Folders of results/ with the output of Go benchmarks, each line from a process of its own.
@@ -33,43 +32,43 @@ type benchmarked struct {
 	values []float64
 }
 
-// benchmark formats a number of a benchmark. In turns it is the geometric mean of a ratio, named
+// benchmark is a number of a benchmark. In turns it is the geometric mean of a ratio, named
 // as in "StoreInTurns/pods=1000/op=get/bare to clientgo"; of an instrument it is a median, named
 // as in "Watch/watchers=1/events/s".
-func (s *Source) benchmark(n number, interval bool) (string, error) {
+func (s *Source) benchmark(n number) (figure, error) {
 	name := n.name
 	switch {
 	case n.preset == inTurns && n.to == "":
-		return "", fmt.Errorf("%s/%s: want NAME/IMPLEMENTATION to REFERENCE, as in its file", n.preset, n.name)
+		return figure{}, fmt.Errorf("%s/%s: want NAME/IMPLEMENTATION to REFERENCE, as in its file", n.preset, n.name)
 	case n.preset == inTurns:
 		name += "/" + n.to
 	case n.to != "":
-		return "", fmt.Errorf("%s/%s to %s: want NAME/UNIT, as in its file", n.preset, n.name, n.to)
+		return figure{}, fmt.Errorf("%s/%s to %s: want NAME/UNIT, as in its file", n.preset, n.name, n.to)
 	}
 	all, read := s.benchmarks[n.preset]
 	if !read {
 		var err error
 		if all, err = readBenchmarks(filepath.Join(s.root, "results", n.preset)); err != nil {
-			return "", err
+			return figure{}, err
 		}
 		s.benchmarks[n.preset] = all
 	}
 	found, ok := all[name]
 	if !ok {
-		return "", fmt.Errorf("%s: %s: %w", n.preset, name, compare.ErrNoNumber)
+		return figure{}, fmt.Errorf("%s: %s: %w", n.preset, name, compare.ErrNoNumber)
 	}
 	if len(found.values) < fewestProcesses {
-		return "", fmt.Errorf("%s/%s: %d processes, want %d: run make %s to its end", n.preset, n.name, len(found.values), fewestProcesses, targets[n.preset])
+		return figure{}, fmt.Errorf("%s/%s: %d processes, want %d: run make %s to its end", n.preset, n.name, len(found.values), fewestProcesses, targets[n.preset])
 	}
 	if n.to == "" {
-		return estimateText(stats.EstimateOf(found.values), func(v float64) string { return report.NumberText(found.unit, v) }, interval), nil
+		return estimateFigure(stats.EstimateOf(found.values), found.unit), nil
 	}
 	logs := make([]float64, len(found.values))
 	for i, v := range found.values {
 		logs[i] = math.Log(v)
 	}
 	ratio, err := stats.PairedRatioOf(logs)
-	return ratioText(ratio, interval), err
+	return ratioFigure(ratio), err
 }
 
 // readBenchmarks reads the files of a folder, by NAME/UNIT. A benchmark that two files have is an

@@ -18,6 +18,10 @@
 //	-->
 //	<!-- end results -->
 //
+// A table may say what is asked of its rows: "asked: {Get: at most 0.80, p99: at most 1ms,
+// lists: at least 2}". The first column's number is held against it: "yes" where its whole
+// interval keeps to the bound, "no" where no part of it does.
+//
 // Ratios of the benchmarks of make turns have names that begin with the folder in-turns/:
 // "in-turns/StoreInTurns/pods=1000/op=get/bare to clientgo" in a row, and in a sentence a link
 // to results/in-turns/store.txt with the rest as its title. Medians of the benchmarks of make

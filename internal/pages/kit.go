@@ -8,8 +8,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/stats"
-	"github.com/informerbench/informerbench/report"
 )
 
 // kit begins the names of the numbers that upstream/run.sh measured: Go benchmarks of client-go,
@@ -21,45 +21,46 @@ const (
 	gateOn  = "gate-on.txt"
 )
 
-// gates formats a number of a name such as "contention/Contention/loop=closed/ns/op/on", or its
+// gates is a number of a name such as "contention/Contention/loop=closed/ns/op/on", or its
 // ratio to "off".
-func (s *Source) gates(n number, interval bool) (string, error) {
+func (s *Source) gates(n number) (figure, error) {
 	folder, rest, _ := strings.Cut(n.name, "/")
 	end := max(0, strings.LastIndexByte(rest, '/'))
 	benchmark, side := rest[:end], strings.TrimPrefix(rest[end:], "/")
 	switch [2]string{side, n.to} {
 	case [2]string{"off"}, [2]string{"on"}, [2]string{"on", "off"}:
 	default:
-		return "", fmt.Errorf("%s/%s: want FOLDER/BENCHMARK/UNIT/off, .../on, or .../on to off", n.preset, n.name)
+		return figure{}, fmt.Errorf("%s/%s: want FOLDER/BENCHMARK/UNIT/off, .../on, or .../on to off", n.preset, n.name)
 	}
 	samples, err := s.samples(folder)
 	if err != nil {
-		return "", err
+		return figure{}, err
 	}
 	c, ok := samples[benchmark]
 	if !ok {
-		return "", fmt.Errorf("%s/%s: %s: %w", kit, folder, benchmark, compare.ErrNoNumber)
+		return figure{}, fmt.Errorf("%s/%s: %s: %w", kit, folder, benchmark, compare.ErrNoNumber)
 	}
 	if fewest := min(c.Base.N, c.Head.N); fewest < fewestProcesses {
-		return "", fmt.Errorf("%s/%s: %s: %d samples, want %d", kit, folder, benchmark, fewest, fewestProcesses)
+		return figure{}, fmt.Errorf("%s/%s: %s: %d samples, want %d", kit, folder, benchmark, fewest, fewestProcesses)
 	}
 	switch {
 	case n.to == "":
 		e := map[string]stats.Estimate{"off": c.Base, "on": c.Head}[side]
-		return estimateText(e, sampleText(c.Name.Metric), interval), nil
+		return sampleFigure(e, c.Name.Metric), nil
 	case c.Ratio == nil:
-		return "", fmt.Errorf("%s/%s: %s: %w to off", kit, folder, benchmark, compare.ErrNoNumber)
+		return figure{}, fmt.Errorf("%s/%s: %s: %w to off", kit, folder, benchmark, compare.ErrNoNumber)
 	}
-	return ratioText(*c.Ratio, interval), nil
+	return ratioFigure(*c.Ratio), nil
 }
 
-// sampleText formats values of a unit of the benchmarks. Beside the units of the runs they have
-// milliseconds, such as p99-ms.
-func sampleText(unit string) func(float64) string {
+// sampleFigure is the figure of samples of a unit of the benchmarks. Beside the units of the runs
+// they have milliseconds, such as p99-ms.
+func sampleFigure(e stats.Estimate, unit string) figure {
 	if strings.HasSuffix(unit, "-ms") {
-		return func(v float64) string { return report.NumberText("ns/op", 1e6*v) }
+		unit = metrics.NsPerOp
+		e.Median, e.Lo, e.Hi = 1e6*e.Median, 1e6*e.Lo, 1e6*e.Hi
 	}
-	return func(v float64) string { return report.NumberText(unit, v) }
+	return estimateFigure(e, unit)
 }
 
 // samples reads a folder of upstream/results, by BENCHMARK/UNIT.

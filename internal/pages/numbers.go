@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/report"
@@ -54,53 +55,69 @@ func parseNumber(text string) (number, error) {
 	return number{preset, name, to}, nil
 }
 
-// named formats the number of a name that parseNumber reads.
-func (s *Source) named(name string, interval bool) (string, error) {
-	n, err := parseNumber(name)
-	if err != nil {
-		return "", err
-	}
-	return s.text(n, interval)
+// figure is a number as a page shows it.
+type figure struct {
+	alone        string // the median, or the ratio
+	withInterval string
+	lo, hi       float64 // the interval's ends, in nanoseconds of a duration
+	timed        bool    // it is a duration
 }
 
-// text formats the number.
-func (s *Source) text(n number, interval bool) (string, error) {
+// like is the number as it stood on the page: with its interval where that had one.
+func (f figure) like(former string) string {
+	if strings.Contains(former, "[") {
+		return f.withInterval
+	}
+	return f.alone
+}
+
+// named is the figure of a name that parseNumber reads.
+func (s *Source) named(name string) (figure, error) {
+	n, err := parseNumber(name)
+	if err != nil {
+		return figure{}, err
+	}
+	return s.figure(n)
+}
+
+// figure is that of a number.
+func (s *Source) figure(n number) (figure, error) {
 	switch n.preset {
 	case inTurns, instruments:
-		return s.benchmark(n, interval)
+		return s.benchmark(n)
 	case kit:
-		return s.gates(n, interval)
+		return s.gates(n)
 	}
 	r, err := s.run(n.preset)
 	if err != nil {
-		return "", err
+		return figure{}, err
 	}
 	found, err := compare.Lookup(r, n.name)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", n.preset, err)
+		return figure{}, fmt.Errorf("%s: %w", n.preset, err)
 	}
 	if n.to != "" {
 		ratio, err := found.RatioTo(n.to)
 		if err != nil {
-			return "", fmt.Errorf("%s: %s to %s: %w", n.preset, n.name, n.to, err)
+			return figure{}, fmt.Errorf("%s: %s to %s: %w", n.preset, n.name, n.to, err)
 		}
-		return ratioText(ratio, interval), nil
+		return ratioFigure(ratio), nil
 	}
-	return estimateText(found.Estimate(), func(v float64) string { return report.NumberText(found.Metric, v) }, interval), nil
+	return estimateFigure(found.Estimate(), found.Metric), nil
 }
 
-// estimateText formats a median, with its interval if asked to and if it is more than the median.
-func estimateText(e stats.Estimate, text func(float64) string, interval bool) string {
-	median, lo, hi := text(e.Median), text(e.Lo), text(e.Hi)
-	if interval && (lo != median || hi != median) {
-		return fmt.Sprintf("%s [%s, %s]", median, lo, hi)
+// estimateFigure is the figure of values of a metric. The interval stands beside the median if it
+// is more than the median.
+func estimateFigure(e stats.Estimate, metric string) figure {
+	text := func(v float64) string { return report.NumberText(metric, v) }
+	f := figure{alone: text(e.Median), lo: e.Lo, hi: e.Hi, timed: metrics.Of(metric).Unit == metrics.Nanoseconds}
+	f.withInterval = f.alone
+	if lo, hi := text(e.Lo), text(e.Hi); lo != f.alone || hi != f.alone {
+		f.withInterval = fmt.Sprintf("%s [%s, %s]", f.alone, lo, hi)
 	}
-	return median
+	return f
 }
 
-func ratioText(r stats.Ratio, interval bool) string {
-	if interval {
-		return report.RatioText(r)
-	}
-	return report.FactorText(r.Estimate)
+func ratioFigure(r stats.Ratio) figure {
+	return figure{alone: report.FactorText(r.Estimate), withInterval: report.RatioText(r), lo: r.Lo, hi: r.Hi}
 }

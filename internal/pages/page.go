@@ -41,12 +41,12 @@ func Fill(page []byte, s *Source, toRoot string) ([]byte, error) {
 		if folder := string(m[5]); folder != "" {
 			name = kit + "/" + folder + name
 		}
-		text, err := s.named(name, bytes.Contains(m[1], []byte("[")))
+		number, err := s.named(name)
 		if err != nil {
 			errs = append(errs, err)
 			return found
 		}
-		return fmt.Appendf(nil, "[%s](%s \"%s\")", text, m[2], m[6])
+		return fmt.Appendf(nil, "[%s](%s \"%s\")", number.like(string(m[1])), m[2], m[6])
 	})
 	return page, errors.Join(errs...)
 }
@@ -56,6 +56,7 @@ type spec struct {
 	Head    string  `yaml:"head"` // the heading of the first column
 	Columns ordered `yaml:"columns"`
 	Rows    ordered `yaml:"rows"`
+	Asked   ordered `yaml:"asked"` // of the first column's numbers, by row (see bound)
 }
 
 // ordered is a mapping of texts in the order of the file.
@@ -75,7 +76,7 @@ func (o *ordered) UnmarshalYAML(node *yaml.Node) error {
 const (
 	place      = "{}" // in the name of a row, for a column's text
 	unmeasured = "–"
-	// mostColumns keeps a page readable on a screen of half a laptop.
+	// mostColumns keeps a page readable on a screen of half a laptop. Bounds take two of them.
 	mostColumns = 5
 )
 
@@ -87,22 +88,35 @@ func (s *Source) table(text []byte, toRoot string) (string, error) {
 	if err := dec.Decode(&t); err != nil {
 		return "", fmt.Errorf("a table: %w:\n%s", err, text)
 	}
-	if len(t.Rows) == 0 || len(t.Columns) == 0 || len(t.Columns) > mostColumns {
-		return "", fmt.Errorf("a table: want rows, and 1 to %d columns:\n%s", mostColumns, text)
+	most := mostColumns
+	if len(t.Asked) > 0 {
+		most -= 2
+	}
+	if len(t.Rows) == 0 || len(t.Columns) == 0 || len(t.Columns) > most {
+		return "", fmt.Errorf("a table: want rows, and 1 to %d columns:\n%s", most, text)
+	}
+	bounds, err := t.bounds()
+	if err != nil {
+		return "", fmt.Errorf("a table: %w:\n%s", err, text)
 	}
 	out := table.NewWriter()
 	head := table.Row{t.Head}
 	for _, c := range t.Columns {
 		head = append(head, c.label)
 	}
+	if bounds != nil {
+		head = append(head, "asked", "met")
+	}
 	out.AppendHeader(head)
 	var of sources
 	measured := map[string]bool{} // the columns that have a number
 	for _, r := range t.Rows {
 		row, found := table.Row{r.label}, false
-		for _, c := range t.Columns {
+		asked, verdict := unmeasured, unmeasured
+		for i, c := range t.Columns {
 			name := strings.ReplaceAll(r.text, place, c.text)
-			cell, err := s.named(name, true)
+			n, err := s.named(name)
+			cell := n.withInterval
 			switch {
 			case errors.Is(err, compare.ErrNoNumber):
 				cell = unmeasured
@@ -113,9 +127,18 @@ func (s *Source) table(text []byte, toRoot string) (string, error) {
 				of.add(name)
 			}
 			row = append(row, cell)
+			if b, ok := bounds[r.label]; ok && i == 0 {
+				asked = b.text
+				if verdict, err = b.verdict(n); err != nil {
+					return "", fmt.Errorf("row %s: %w", r.label, err)
+				}
+			}
 		}
 		if !found {
 			return "", fmt.Errorf("row %s: %s: %w for any column", r.label, r.text, compare.ErrNoNumber)
+		}
+		if bounds != nil {
+			row = append(row, asked, verdict)
 		}
 		out.AppendRow(row)
 	}

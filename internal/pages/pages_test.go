@@ -78,6 +78,42 @@ rows:
 	}
 }
 
+// A bound is met by a whole interval, missed by a whole interval, or not settled.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	s := runs(t)
+	found, err := s.named("stores/" + get + "twice/ns/op to clientgo")
+	if err != nil || found.lo >= found.hi {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	table := func(unit, asked string) string {
+		return "<!-- results\ncolumns: {mine: twice}\nrows:\n  Get: stores/" + get + "{}/" + unit + "\nasked: {" + asked + "}\n-->\n<!-- end results -->"
+	}
+	const ratio = "ns/op to clientgo"
+	for page, want := range map[string]string{
+		table(ratio, "Get: at most 0.9"):                                    "| at most 0.9 | yes |",
+		table(ratio, "Get: at most 0.1"):                                    "| at most 0.1 | no |",
+		table(ratio, "Get: at least 0.1"):                                   "| at least 0.1 | yes |",
+		table(ratio, "Get: at least 0.9"):                                   "| at least 0.9 | no |",
+		table("ns/op", "Get: at most 1ms"):                                  "| at most 1ms | yes |",
+		table("ns/op", "Get: at most 1ns"):                                  "| at most 1ns | no |",
+		table(ratio, fmt.Sprintf("Get: at most %v", (found.lo+found.hi)/2)): "| not settled |",
+	} {
+		got, err := Fill([]byte(page), s, "../")
+		if err != nil || !strings.Contains(string(got), want) || !strings.Contains(string(got), "|  | mine | asked | met |") {
+			t.Errorf("%s\nbecomes %s, %v; want %s", page, got, err, want)
+		}
+	}
+	wantMistakes(t, []mistake{
+		{table(ratio, "List: at most 1"), s, "no row has this label"},
+		{table(ratio, "Get: under 1"), s, "want \"at most 0.80\""},
+		{table(ratio, "Get: at most much"), s, "want \"at most 0.80\""},
+		{table(ratio, "Get: at most 1ms"), s, "the number is 0.50x"},
+		{table("ns/op", "Get: at most 1"), s, "the number is 50"},
+		{strings.Replace(table(ratio, "Get: at most 1"), "{mine: twice}", "{a: twice, b: twice, c: twice, d: twice}", 1), s, "1 to 3 columns"},
+	})
+}
+
 func TestFillRules(t *testing.T) {
 	t.Parallel()
 	const rules = `# a comment

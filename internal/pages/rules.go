@@ -80,11 +80,11 @@ func (f *rulesFiller) fill(says *yaml.Node, fields map[string]*yaml.Node) error 
 	preset := path.Base(fields["record"].Value)
 	texts := make([]string, len(numbers))
 	for i, n := range numbers {
-		text, err := f.source.text(number{preset, n.Number, n.To}, strings.Contains(marks[i], "["))
+		found, err := f.source.figure(number{preset, n.Number, n.To})
 		if err != nil {
 			return err
 		}
-		texts[i] = "{" + text + "}"
+		texts[i] = "{" + found.like(marks[i]) + "}"
 	}
 	next := 0
 	*line = braces.ReplaceAllStringFunc(*line, func(string) string { next++; return texts[next-1] })
