@@ -81,6 +81,7 @@ func TestHistoryBadInput(t *testing.T) {
 		{[]string{empty, "--repo", "."}, "--by commit"},
 		{[]string{empty, "--format", "otava"}, "-o"},
 		{[]string{empty, "-o", "x"}, "--html"},
+		{[]string{empty, "--html", filepath.Join(empty, "none", "h.html")}, "--html"},
 		{[]string{empty, "--least", "0"}, "want a share"},
 		{[]string{empty, "--alpha", "120%"}, "want a share"},
 	} {

@@ -28,7 +28,7 @@ import (
 // The exit codes.
 const (
 	exitBroken       = runner.ExitFailed
-	exitBadInput     = 2
+	exitBadInput     = runner.ExitRefused
 	exitInconclusive = 3
 	exitInterrupted  = 130
 )

@@ -142,6 +142,7 @@ func TestBadInput(t *testing.T) {
 		{"an empty gate", []string{"compare", "base", "head", "--gate", ""}, []string{"--gate is given and empty"}},
 		{"go on in no folder", []string{"run", "--continue"}, []string{"--continue", "-o"}},
 		{"no seed", []string{"run", "--seed", "0"}, []string{"--seed", "1 or more"}},
+		{"a planted store for study", []string{"pair", "--component", "store", "--plant", "cowtree=10%"}, []string{"--plant cowtree", "name cowtree in --impl"}},
 		{"a planted replay", []string{"run", "--trace", whole, "--plant", "mutexmap=10%"}, []string{"--plant", "--trace"}},
 		{"a check of nothing", []string{"selfcheck", "--rounds", "0", "--cells", "0", "--builds", "0"}, []string{"nothing to check"}},
 		{"a check below what is promised", []string{"selfcheck", "--plant", "0.1"}, []string{"--plant 0.1", "from 1 to 1000"}},

@@ -62,7 +62,7 @@ versus.html are kept.
 			failed = broken(failed)
 			cmd.PrintErrf("base %s\nhead %s\n", results[0].Dir, results[1].Dir)
 			if errors.Is(failed, runner.ErrInterrupted) {
-				cmd.PrintErrf("what was measured before the interruption: %s compare %s %s\n", program, record.ShellWord(results[0].Dir), record.ShellWord(results[1].Dir))
+				cmd.PrintErrf("to compare what was measured so far: %s compare %s %s\n", program, record.ShellWord(results[0].Dir), record.ShellWord(results[1].Dir))
 				return failed
 			}
 			r, err := compareRuns(results[0], results[1], false)

@@ -69,7 +69,7 @@ them. It exits with 1 if one survives.`,
 					return fmt.Errorf("%w: %w; %s was not verified to its end", runner.ErrInterrupted, err, e.ID())
 				}
 				if im.CasesPassed == 0 && len(im.Failures) == 0 && len(clauses) > 0 {
-					continue // the requested clauses are waived
+					continue // the requested clauses are waived, or their cases do not apply
 				}
 				checked++
 				runner.PrintVerified(out, im, time.Since(start), effort)

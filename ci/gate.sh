@@ -24,7 +24,8 @@ turns (benchrun pair), applies the gates, and writes a comment in Markdown.
                         (default informerbench-gate in $RUNNER_TEMP, $TMPDIR or /tmp)
   --name NAME           tells the comments of several gates apart (default gate)
 
-Run it in the module's folder. What stands after -- goes to benchrun pair, for example:
+Run it in the module's folder. What stands after -- goes to benchrun pair (but not --base,
+--format, --gates, --budget, --inconclusive, --profile, --html and -o, which this script sets):
   gate.sh --base origin/main --budget 5m -- --component store --impl clientgo,mystore
 
 The folder then has
@@ -77,8 +78,8 @@ done
 
 for flag in "$@"; do
 	case $flag in
-	--base | --base=* | --format | --format=* | --output | --output=* | -o | -o?* | --html | --html=* | --gates | --gates=* | --inconclusive | --inconclusive=* | --budget | --budget=*)
-		wrong "${flag%%=*} after --: this script gives it to benchrun pair itself; see --help"
+	--base | --base=* | --format | --format=* | --output | --output=* | -o | -o?* | --html | --html=* | --gates | --gates=* | --inconclusive | --inconclusive=* | --budget | --budget=* | --profile | --profile=*)
+		wrong "${flag%%=*} after --: gate.sh sets this itself; its own flags are --base, --gates, --budget, --inconclusive, --profile and --out"
 		;;
 	esac
 done

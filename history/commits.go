@@ -12,7 +12,7 @@ import (
 
 // A revision is a commit, with "+dirty" where the code differed from it, and mostly a hash of
 // the difference.
-var revision = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})(\+dirty(-[0-9a-f]+)?)?$`)
+var revision = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})(\+dirty(-[0-9a-f]+)*)?$`)
 
 // commitOf returns the commit of a revision, "" if that is something else. Only its result may
 // be given to git: a record may come from anybody.

@@ -107,6 +107,9 @@ func (p *Plan) baseRecord(ctx context.Context, base string, head *record.Run, ou
 // ExitFailed is the exit code of a benchrun whose error wraps ErrFailed.
 const ExitFailed = 1
 
+// ExitRefused is the exit code of a benchrun whose input is wrong.
+const ExitRefused = 2
+
 // recordOf asks another program for the record of its run.
 func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*record.Run, error) {
 	// This process has locked the pair's own folder, which also holds the lock file.
@@ -116,14 +119,13 @@ func recordOf(ctx context.Context, exe string, o Options, out io.Writer) (*recor
 	if err != nil {
 		return nil, err
 	}
-	const exitRefused = 2 // of a benchrun whose input is wrong
 	cmd := exec.CommandContext(ctx, exe, RecordCommand)
 	var stdout bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &stdout, out
 	if err := cmd.Run(); cmd.ProcessState.ExitCode() == ExitFailed {
 		return nil, fmt.Errorf("%w: %s found something broken before it measured, which its output above names: %w", ErrFailed, exe, err)
-	} else if cmd.ProcessState.ExitCode() == exitRefused {
-		return nil, fmt.Errorf("%s refuses what is to be measured, as its words above say: choose with --impl, --component and --preset what both builds have", exe)
+	} else if cmd.ProcessState.ExitCode() == ExitRefused {
+		return nil, fmt.Errorf("%s cannot measure this (%w); its message is above: if it lacks an implementation or a preset, choose with --impl, --component and --preset what both builds have; if it does not know %s, build it from newer code", exe, err, RecordCommand)
 	} else if err != nil {
 		return nil, fmt.Errorf("asking %s what it would run: %w; is it a benchrun that knows pairs?", exe, err)
 	}

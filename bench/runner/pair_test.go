@@ -51,7 +51,7 @@ func TestTheBaseSaysWhetherItIsBroken(t *testing.T) {
 		code   int
 		broken bool
 		want   string
-	}{{1, true, "something broken"}, {2, false, "what both builds have"}, {3, false, "knows pairs"}} {
+	}{{1, true, "something broken"}, {ExitRefused, false, "what both builds have"}, {3, false, "knows pairs"}} {
 		exe := filepath.Join(t.TempDir(), "base")
 		testscript.Write(t, exe, fmt.Sprintf("#!/bin/sh\nexit %d\n", c.code))
 		if _, err := recordOf(t.Context(), exe, Options{Out: t.TempDir()}, io.Discard); err == nil || errors.Is(err, ErrFailed) != c.broken || !strings.Contains(err.Error(), c.want) {

@@ -21,7 +21,7 @@ import (
 )
 
 // Verify runs the conformance suite of one entry and describes the entry with the outcome.
-// opts may set the seed, the effort and a context.
+// opts may set the seed, the effort and a context. If the context ends, the outcome says nothing.
 func Verify(e catalog.Entry, opts ...suite.Option) record.Implementation {
 	im := describe(e)
 	opts = append(slices.Clone(opts), suite.WithObserver(func(r suite.Result) {
@@ -100,6 +100,9 @@ func verifyAll(ctx context.Context, entries []catalog.Entry, skip bool, out io.W
 		case <-ctx.Done():
 			return nil, nil, fmt.Errorf("%w while verifying; nothing was measured or written", ErrInterrupted)
 		case o := <-outcomes[i]:
+			if ctx.Err() != nil { // its suite may not have run to its end
+				return nil, nil, fmt.Errorf("%w while verifying; nothing was measured or written", ErrInterrupted)
+			}
 			impls = append(impls, o.im)
 			PrintVerified(out, o.im, o.took, catalog.BriefEffort)
 			if o.im.Verified == record.VerifyFailed {

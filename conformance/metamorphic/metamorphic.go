@@ -154,7 +154,7 @@ var spared = map[string]string{
 
 // untouched are the clauses that no history touches: those that only concurrent calls can break, and
 // those on an IndexFunc that returns one slice again, on the cost of a write, on AppendList and
-// AppendByIndex, and on the words of errors.
+// AppendByIndex, on the words of errors, and on memory.
 var untouched = []string{
 	"STORE-7", "STORE-8", "STORE-9", "STORE-10", "STORE-11", "STORE-12", "STORE-32", "STORE-34", "STORE-35", "STORE-36", "STORE-38", "STORE-44", "STORE-48",
 	"STORE-47", "STORE-49", "STORE-51", "STORE-52", "STORE-53",

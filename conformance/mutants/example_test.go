@@ -15,5 +15,5 @@ func ExampleScore() {
 			fmt.Println(survivor)
 		}
 	}
-	// Output: limiter: 11 of 11 caught
+	// Output: limiter: 13 of 13 caught
 }

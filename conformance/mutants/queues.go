@@ -47,6 +47,12 @@ func orderQueues() []Mutant {
 				return item, shutdown
 			}
 		}),
+		queueOf("the zero item means the end", "Get after ShutDown takes the zero value for an empty queue's", "QUEUE-11", func(b *brokenQueue, ok okQueue) {
+			b.get = func() (string, bool) {
+				item, shutdown := ok.Get()
+				return item, shutdown || item == "" && ok.ShuttingDown()
+			}
+		}),
 		queueOf("the zero item is no item", "the zero value stands for an empty place", "QUEUE-21", func(b *brokenQueue, ok okQueue) {
 			b.add = func(item string) {
 				if item != "" {

@@ -3,6 +3,7 @@ package mutants
 // Queues that are wrong in what comes later.
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -145,6 +146,7 @@ func rateQueues() []Mutant {
 			}
 			b.addRateLimited = func(item string) {
 				n := count(item)
+				runtime.Gosched()
 				ok.AddRateLimited(item)
 				counts.Store(item, n+1)
 			}

@@ -61,7 +61,7 @@ var manyCases = []suite.Case[env]{
 	{Clause: "QUEUE-44", Name: "one-call-at-a-time", Why: "an order that somebody else wrote has no lock, as client-go's need none", Run: func(t *suite.T, e env) {
 		const producers, items = 4, 100
 		o := &alone{}
-		w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
+		w := openWith(t, e, o)
 		c := newCounting(w, 4)
 		var producing []*call
 		for p := range producers {
@@ -79,6 +79,9 @@ var manyCases = []suite.Case[env]{
 		w.finish("each worker after ShutDown", c.working...)
 		if n := o.overlaps.Load(); n > 0 {
 			t.Errorf("the order was called %d times while another call of it was under way", n)
+		}
+		if n := o.pops.Load(); n < producers*items {
+			t.Errorf("the order was asked for %d of %d items", n, producers*items)
 		}
 	}},
 	{Clause: "QUEUE-42", Name: "by-many-goroutines", Why: "graphs and alerts would drift from what the controller does", Run: func(t *suite.T, e env) {
@@ -115,10 +118,13 @@ func raisedByMany(t *suite.T, e env) {
 	got := map[string][]int{}
 	came := 0 // with the higher priority
 	var producing, working []*call
+	begin := make(chan struct{})
 	for p := range 3 * trios {
 		producing = append(producing, start(func() {
+			<-begin // all at once
 			for i := range items {
 				q.AddWithOpts(contract.AddOptions{Priority: new(p % 3 / 2 * high)}, fmt.Sprint("item", p/3, "-", i))
+				runtime.Gosched()
 			}
 		}))
 	}
@@ -139,6 +145,7 @@ func raisedByMany(t *suite.T, e env) {
 			}
 		}))
 	}
+	close(begin)
 	w.finish("each producer", producing...)
 	w.mustSee(func() bool {
 		mu.Lock()
@@ -155,11 +162,12 @@ func raisedByMany(t *suite.T, e env) {
 	}
 }
 
-// alone is an order, first in, first out, that counts the calls that come while another is under
-// way.
+// alone is an order, first in, first out, that counts its Pops, and the calls that come while another
+// is under way.
 type alone struct {
 	busy     atomic.Bool
 	overlaps atomic.Int64
+	pops     atomic.Int64
 	mu       sync.Mutex
 	items    []string
 }
@@ -198,6 +206,7 @@ func (o *alone) Len() int {
 // Pop is part of workqueue.Queue.
 func (o *alone) Pop() string {
 	defer o.enter()()
+	o.pops.Add(1)
 	item := o.items[0]
 	o.items = o.items[1:]
 	return item

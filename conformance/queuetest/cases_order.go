@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
+
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/core/contract"
 )
@@ -134,11 +136,16 @@ var orderCases = []suite.Case[env]{
 // openOrdered opens a queue with an order, and skips the case for one that has its own.
 func openOrdered(t *suite.T, e env) (*world, *touched) {
 	o := &touched{}
+	return openWith(t, e, o), o
+}
+
+// openWith opens a queue with an order. It skips the case for a queue that has one of its own.
+func openWith(t *suite.T, e env, o workqueue.Queue[string]) *world {
 	w := open(t, e.configured(t, contract.QueueConfig{Order: o}))
 	if _, ok := w.q.(contract.PriorityQueue[string]); ok {
 		t.Skipf("a queue with priorities has an order of its own")
 	}
-	return w, o
+	return w
 }
 
 // comesAt calls add, which must make "x" ready after the given number of ticks. It checks

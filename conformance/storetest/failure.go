@@ -49,7 +49,7 @@ var (
 	failingTransaction = failingWrite{"transaction", true, func(s contract.Store, bad *item) {
 		s.(contract.Transactor).Transaction(
 			update(at(0, 5)), update(at(0, 6)), remove(key(1)), add(at(1, 7)), remove(key(2)), add(at(51, 7)), remove(key(51)), add(at(52, 7)),
-			add(bad), update(at(3, 5)), remove(key(5)))
+			add(bad), update(newItem(bad.key, 10, "a")), update(at(3, 5)), remove(key(5)))
 	}}
 )
 

@@ -12,6 +12,7 @@ import (
 type goroutine struct {
 	id, creator int64  // creator is 0 if the dump names none
 	state       string // such as "chan receive" or "sync.Mutex.Lock"
+	durable     bool   // it waits durably, in a synctest bubble
 	bubble      string // such as "synctest bubble 3"; "" outside bubbles
 	text        string
 }
@@ -67,7 +68,7 @@ func parseGoroutine(text string) (g goroutine, ok bool) {
 	g.text = text
 	g.id, _ = strconv.ParseInt(head[1], 10, 64)
 	parts := strings.Split(head[2], ", ")
-	g.state = strings.TrimSuffix(parts[0], " (durable)") // in a synctest bubble
+	g.state, g.durable = strings.CutSuffix(parts[0], " (durable)")
 	for _, part := range parts[1:] {
 		if strings.HasPrefix(part, "synctest bubble") {
 			g.bubble = part

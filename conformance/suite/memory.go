@@ -1,6 +1,6 @@
 package suite
 
-// What an implementation keeps: measured as what the process has less when it is let go.
+// The memory that an implementation keeps: how much the heap shrinks when it is released.
 
 import (
 	"math"
@@ -12,10 +12,10 @@ import (
 // disturbs some of them, but hardly all.
 const attempts, copies = 3, 4
 
-// KeepsLess asserts that what build makes of many keeps less than limit bytes more than what it
-// makes of few. So an implementation may have what it always has, such as the slots of a wheel. did
-// says what build does that many times, such as "%d items came out". release, if not nil, ends
-// what build made.
+// KeepsLess asserts that what build(many) returns keeps less than limit bytes more memory than what
+// build(few) returns: what it always has, such as the slots of a wheel, does not count. did is a
+// format for the message: it says what was done that many times, such as "%d items came out".
+// release, if not nil, shuts down what build returned.
 func KeepsLess[X any](t *T, limit int64, few, many int, did string, build func(n int) X, release func(X)) {
 	kept := int64(math.MaxInt64)
 	for range attempts {

@@ -154,7 +154,7 @@ func WithSeed(seed uint64) Option { return func(c *Config) { c.Seed = seed } }
 func WithEffort(factor float64) Option { return func(c *Config) { c.Effort = factor } }
 
 // WithContext makes Check end when ctx is done, after the case that is running. Its error then
-// wraps that of ctx.
+// wraps context.Cause(ctx). Run ignores ctx.
 func WithContext(ctx context.Context) Option { return func(c *Config) { c.Context = ctx } }
 
 // WithObserver calls f with each result as it comes.
@@ -164,7 +164,8 @@ func WithObserver(f func(Result)) Option { return func(c *Config) { c.Observe = 
 // Config.CaseTimeout.
 func WithCaseTimeout(d time.Duration) Option { return func(c *Config) { c.CaseTimeout = d } }
 
-// Only restricts the run to the given clauses.
+// Only restricts the run to the given clauses. If no case tests them, Run skips the test, and Check
+// returns nil: WithObserver tells whether a case was run.
 func Only(clauses ...string) Option {
 	return func(c *Config) {
 		for _, id := range clauses {
@@ -183,9 +184,9 @@ var processSeed = rand.Uint64N(1<<53-1) + 1
 // patience is how long a case may go without progress.
 func (c Config) patience() time.Duration { return c.CaseTimeout / 10 }
 
-// mostTimes is the most that effort lengthens the time of a case: no sum of two such times
-// overflows a time.Duration.
-const mostTimes = 1e6
+// mostEffort is the greatest effort: no sum of two times of a case, which it lengthens, overflows a
+// time.Duration.
+const mostEffort = 1e6
 
 // NewConfig applies the options. The error lists every option that is wrong.
 func NewConfig(opts []Option) (Config, error) {
@@ -196,20 +197,23 @@ func NewConfig(opts []Option) (Config, error) {
 	if c.Seed == 0 {
 		c.Seed = processSeed
 	}
-	if !(c.Effort >= 0 && c.Effort <= mostTimes) { // nor NaN
-		c.Refuse(fmt.Errorf("WithEffort(%v): want a number from 0 to %d; 0 means 1", c.Effort, int(mostTimes)))
+	if !(c.Effort >= 0 && c.Effort <= mostEffort) { // nor NaN
+		c.Refuse(fmt.Errorf("WithEffort(%v): want a number from 0 to %d; 0 means 1", c.Effort, int(mostEffort)))
 	}
 	if c.CaseTimeout < 0 {
 		c.Refuse(fmt.Errorf("WithCaseTimeout(%s): want a time above zero, or 0 for the default", c.CaseTimeout))
+	}
+	if err := errors.Join(c.wrongOptions...); err != nil {
+		return c, err
 	}
 	if c.Effort == 0 {
 		c.Effort = 1
 	}
 	if c.CaseTimeout == 0 {
 		// Ten times the work may take ten times as long, between two steps as well.
-		c.CaseTimeout = time.Duration(float64(time.Minute) * min(max(c.Effort, 1), mostTimes))
+		c.CaseTimeout = time.Duration(float64(time.Minute) * max(c.Effort, 1))
 	}
-	return c, errors.Join(c.wrongOptions...)
+	return c, nil
 }
 
 // Check runs the cases and returns nil or an error that joins a *Failure per

@@ -205,6 +205,33 @@ func TestCheckEndsWithItsContext(t *testing.T) {
 	if results, err := check(func(*T, bool) {}, false, WithContext(ctx)); len(results) != 0 || !errors.Is(err, why) {
 		t.Errorf("%+v, %v: want no case, and why", results, err)
 	}
+	ctx, cancel = context.WithCancelCause(t.Context())
+	ran := 0
+	cfg, err := NewConfig([]Option{WithContext(ctx)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := Case[bool]{Clause: "STORE-7", Name: "a-case", Run: func(*T, bool) { ran++; cancel(why) }}
+	if err := Check([]Case[bool]{one, one}, false, cfg); ran != 1 || !errors.Is(err, why) {
+		t.Errorf("%d cases, %v: want the case under way, and why", ran, err)
+	}
+}
+
+// Run says that no case was wanted, and refuses a clause of another component as Check does.
+func TestRunOfNoCase(t *testing.T) {
+	t.Parallel()
+	cfg, err := NewConfig([]Option{Only("STORE-8")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	skipped := false
+	t.Run("none", func(t *testing.T) {
+		defer func() { skipped = t.Skipped() }()
+		Run(t, []Case[bool]{{Clause: "STORE-7", Name: "a-case", Run: func(t *T, _ bool) { t.Error("run") }}}, false, cfg, nil)
+	})
+	if !skipped {
+		t.Error("a Run without a case was not skipped")
+	}
 }
 
 func TestTheSeedRepeats(t *testing.T) {

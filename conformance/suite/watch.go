@@ -208,7 +208,7 @@ func tell(members []goroutine) string {
 	for _, g := range members {
 		rank := 0
 		switch {
-		case strings.HasSuffix(g.state, "(durable)"):
+		case g.durable:
 			rank = 2
 		case g.waits():
 			rank = 1

@@ -255,3 +255,20 @@ func TestGoroutinesAreRead(t *testing.T) {
 		}
 	}
 }
+
+// A stall lists first who runs, then who waits for a lock, and last who waits in a bubble as all of
+// its goroutines may.
+func TestDurableWaitersAreToldLast(t *testing.T) {
+	t.Parallel()
+	var members []goroutine
+	for _, text := range []string{"goroutine 1 [select (durable), synctest bubble 1]:\nx()", "goroutine 2 [sync.Mutex.Lock]:\ny()", "goroutine 3 [running]:\nz()"} {
+		g, ok := parseGoroutine(text)
+		if !ok {
+			t.Fatalf("%s: not read", text)
+		}
+		members = append(members, g)
+	}
+	if got := tell(members); !strings.HasPrefix(got, "goroutine 3") || !strings.HasSuffix(got, "x()") {
+		t.Error(got)
+	}
+}

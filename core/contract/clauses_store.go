@@ -57,7 +57,7 @@ var storeClauses = []Clause{
 
 	storePowerClause(37, CapTransaction, "Transaction applies its writes in their order; an empty one does nothing", fromStore),
 	storePowerClause(38, CapTransaction, "A Transaction is one instant to every read: none of its writes are seen, or all", fromStore),
-	storePowerClause(39, CapTransaction, "A Transaction with a write whose IndexFunc fails panics, also if a later write of it is to the same key, and leaves nothing half written: none of its writes are applied", fromDesign),
+	storePowerClause(39, CapTransaction, "A Transaction with a write whose IndexFunc fails panics, even if a later write of the same Transaction is to the same key. It leaves nothing half written: none of its writes are applied", fromDesign),
 
 	storePowerClause(40, CapResourceVersion, "LastStoreSyncResourceVersion returns the version last given to Bookmark or Replace, or that of the object last given to Add or Update, whichever was later", fromStore+" with the AtomicFIFO gate on, its default"),
 	storePowerClause(41, CapResourceVersion, "DeleteWithObject deletes the key and takes the object's resource version; Delete, and DeleteWithObject of nil, leave the version as it was", fromStore),
@@ -74,7 +74,7 @@ var storeClauses = []Clause{
 
 	storeClause(52, "The error of AddIndexers for a name that the store has contains \"indexer conflict\"; that of Index, IndexKeys or ByIndex in an index NAME that it does not have contains \"Index with name NAME does not exist\"", fromStore+", whose words programs look for"),
 
-	storeClause(53, "A store keeps nothing of what has left it: once later writes and reads have come, no object that was updated, deleted or replaced, no key and no index value that nothing has any more", "kubernetes#84959; "+fromDesign),
+	storeClause(53, "A store keeps nothing that has left it: after later writes and reads it holds no object that was updated, deleted or replaced, and no key and no index value without an object", "kubernetes#84959; "+fromDesign),
 }
 
 func storeClause(n int, rule, source string) Clause {

@@ -8,7 +8,7 @@ import (
 
 // Of returns the informer of this package that i is, or that i embeds: the informers that a
 // factory's generated accessors return wrap another, and so does [TypedSharedIndexInformer]. ok is
-// false if there is none, as in an informer of client-go's.
+// false if there is none, as for an informer of client-go.
 //
 //	pods, ok := informer.Of(factory.Core().V1().Pods().Informer())
 func Of(i cache.SharedInformer) (ours *SharedIndexInformer, ok bool) {
@@ -29,7 +29,11 @@ func embedded(i cache.SharedInformer) cache.SharedInformer {
 	}
 	for n := range v.NumField() {
 		if field := v.Type().Field(n); field.Anonymous && field.IsExported() {
-			if inner, ok := v.Field(n).Interface().(cache.SharedInformer); ok {
+			value := v.Field(n)
+			if value.Kind() == reflect.Struct && value.CanAddr() {
+				value = value.Addr() // its methods may have the pointer as receiver
+			}
+			if inner, ok := value.Interface().(cache.SharedInformer); ok {
 				return inner
 			}
 		}

@@ -17,8 +17,6 @@ import (
 
 var _ cache.TypedSharedIndexInformer[*corev1.Pod] = (*informer.TypedSharedIndexInformer[*corev1.Pod])(nil)
 
-// Nothing below asserts a type: handlers, indexes and listers take and return *corev1.Pod.
-// Over our informer and over client-go's the outcome is the same.
 // Of finds an informer of this package under those that wrap it.
 func TestOf(t *testing.T) {
 	raw := informer.New(&cache.ListWatch{}, &corev1.Pod{}, informer.Options{})
@@ -40,6 +38,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// Nothing below asserts a type: handlers, indexes and listers take and return *corev1.Pod.
+// Over our informer and over client-go's the outcome is the same.
 func TestTypedSharedIndexInformer(t *testing.T) {
 	for whose, typed := range map[string]func(cache.ListerWatcher) *informer.TypedSharedIndexInformer[*corev1.Pod]{
 		"ours": func(lw cache.ListerWatcher) *informer.TypedSharedIndexInformer[*corev1.Pod] {

@@ -10,10 +10,10 @@ import (
 // Write writes a script that can be run as soon as Write returns. The test ends if it cannot be
 // written.
 //
-// os.WriteFile does not do: a test beside this one may start a process while the file is open.
-// The new process holds the file open for writing until its own program begins, and to run the
-// script fails that long ("text file busy", https://go.dev/issue/22315). Write lets no process
-// begin while the file is open.
+// os.WriteFile is not enough: another test may start a process while the file is open. Until that
+// process runs its own program, it holds the file open for writing, and running the script fails
+// with "text file busy" (https://go.dev/issue/22315). Write holds syscall.ForkLock, so no process
+// starts meanwhile.
 func Write(t testing.TB, path, text string) {
 	t.Helper()
 	syscall.ForkLock.RLock()

@@ -244,13 +244,17 @@ func (e *Environment) SameMachine(other *Environment) error {
 
 // modules are the versions of the modules that a reader of a report asks for: MeasuredModules, this
 // project's where the program is somebody else's, and those that a folder elsewhere replaces.
+// A measured module that a folder of the program replaces has that folder.
 func modules(bi *debug.BuildInfo) map[string]string {
 	out := map[string]string{}
 	for _, m := range bi.Deps {
 		switch {
 		case isElsewhere(m):
 			out[m.Path] = "from " + m.Replace.Path
-		case m.Replace != nil && m.Replace.Version == "": // a folder of the program's own module
+		case m.Replace != nil && m.Replace.Version == "": // by a folder of the program's own module
+			if slices.Contains(MeasuredModules, m.Path) {
+				out[m.Path] = "from " + m.Replace.Path
+			}
 		case slices.Contains(MeasuredModules, m.Path), strings.HasPrefix(m.Path+"/", "github.com/informerbench/informerbench/"):
 			out[m.Path] = m.Version
 			if m.Replace != nil {
@@ -270,13 +274,18 @@ func isElsewhere(m *debug.Module) bool {
 // replaces a module, so a hash of the program does.
 func revision(bi *debug.BuildInfo, dir string) string {
 	rev := builtFrom(bi)
-	if rev == "" && dir != "" {
+	stamped := rev != ""
+	if !stamped && dir != "" {
 		rev = ofWorkTree(dir)
 	}
-	if rev != "" && !strings.Contains(rev, "+dirty") && slices.ContainsFunc(bi.Deps, isElsewhere) {
-		rev += "+dirty" + hashOfProgram()
+	dirty := strings.Contains(rev, "+dirty")
+	if rev == "" || stamped && dirty || !slices.ContainsFunc(bi.Deps, isElsewhere) {
+		return rev // a stamp that is dirty has the program's hash already
 	}
-	return rev
+	if !dirty {
+		rev += "+dirty"
+	}
+	return rev + hashOfProgram()
 }
 
 // ofWorkTree is the commit of a folder's work tree, "" if there is none.

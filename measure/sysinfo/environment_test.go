@@ -52,6 +52,10 @@ func TestRevisionOfAnEditedTree(t *testing.T) {
 		}
 		seen[rev] = step.name
 	}
+	elsewhere := &debug.BuildInfo{Deps: []*debug.Module{{Path: "example.com/store", Replace: &debug.Module{Path: "../store"}}}}
+	if rev, both := ofWorkTree(dir), revision(elsewhere, dir); !strings.HasPrefix(both, rev+"-") || strings.Count(both, "+dirty") != 1 {
+		t.Errorf("with a module in a folder elsewhere, the revision %q becomes %q; want the program's hash, too", rev, both)
+	}
 	before := ofWorkTree(dir)
 	write("page.md", "a page\n")
 	if rev := ofWorkTree(dir); rev != before {

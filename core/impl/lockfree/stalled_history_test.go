@@ -430,7 +430,7 @@ func TestHistoriesAreReduced(t *testing.T) {
 }
 
 // bytesSource makes a fuzzer's input a source of random numbers. After its end the numbers are spread
-// evenly: with one number for ever, package rand would wait for another without end.
+// evenly: with a constant, package rand would draw again and again without end.
 type bytesSource struct {
 	left  []byte
 	after uint64

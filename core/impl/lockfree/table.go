@@ -52,8 +52,9 @@ type part struct {
 // and item, so a reader that sees the word sees both. An entry never changes its key.
 //
 // A Get's cost is its cache misses. The entry has the key and the object's data, so a Get does not
-// touch the record. An entry takes 32 bytes, so that word, key and data lie in one cache line. So does item, but in parts of 17 to 1,023 entries
-// only that of every second entry: Go puts 8 bytes before such an allocation.
+// touch the record. An entry takes 32 bytes, so word, key and data lie in one cache line. item lies
+// there too, except in parts of 17 to 1,023 entries, where Go puts 8 bytes before the allocation:
+// there it does so in every second entry only.
 type entry struct {
 	word atomic.Uint64         // the hash of the key, and its length
 	key  *byte                 // the bytes of the key

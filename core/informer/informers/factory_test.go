@@ -36,7 +36,8 @@ func pod(namespace, name string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: "1"}}
 }
 
-// beneath returns the informer under client-go's typed wrapper.
+// beneath returns the informer under client-go's typed wrapper, client-go's too, which informer.Of
+// does not return.
 func beneath(i cache.SharedIndexInformer) cache.SharedIndexInformer {
 	for {
 		v := reflect.Indirect(reflect.ValueOf(i))

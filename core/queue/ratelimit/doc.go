@@ -6,6 +6,7 @@
 //
 // Every limiter may be used by any number of goroutines at once. The limiters
 // that count failures keep one map entry for each item from its first failure
-// until Forget: a caller that never forgets keeps them for ever. All calls take
-// O(1) time.
+// until Forget: a caller that never forgets keeps them for ever, and an item that
+// does not equal itself, such as NaN, cannot be forgotten. The map keeps the size of its
+// fullest moment. All calls take O(1) time.
 package ratelimit

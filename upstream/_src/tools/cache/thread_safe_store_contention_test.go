@@ -106,7 +106,8 @@ func BenchmarkThreadSafeStoreMemory(b *testing.B) {
 	runtime.KeepAlive(pool)
 }
 
-// contentionStores returns stores of so many objects each, which have all objects together.
+// contentionStores returns stores of the given size. Together they hold all objects of the
+// pool.
 func contentionStores(pool []*metav1.PartialObjectMetadata, objects, indexes int) []ThreadSafeStore {
 	stores := make([]ThreadSafeStore, 0, len(pool)/objects)
 	for ; len(pool) > 0; pool = pool[objects:] {
