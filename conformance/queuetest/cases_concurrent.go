@@ -58,7 +58,7 @@ var concurrentCases = []suite.Case[env]{
 		for i := range items {
 			w.add(fmt.Sprint("item", i))
 		}
-		c := newCounting(w, 4)
+		c := newCounting(w)
 		w.mustSee(func() bool { return c.count() >= items/2 }, "the workers have got half of the items", c.working...)
 		w.finish("ShutDownWithDrain while workers are busy", start(w.q.ShutDownWithDrain))
 		w.finish("each worker after ShutDownWithDrain", c.working...)
@@ -67,7 +67,7 @@ var concurrentCases = []suite.Case[env]{
 	{Clause: "QUEUE-21", Name: "due-together", Why: whyLost, Run: func(t *suite.T, e env) {
 		w := open(t, e)
 		items := t.ScaleSize(3000)
-		c := newCounting(w, 4)
+		c := newCounting(w)
 		for i := range items {
 			w.addAfter(fmt.Sprint("item", i), 50)
 		}
@@ -176,7 +176,8 @@ type counting struct {
 	got     map[string]int
 }
 
-func newCounting(w *world, workers int) *counting {
+func newCounting(w *world) *counting {
+	const workers = 4
 	c := &counting{w: w, got: map[string]int{}}
 	for range workers {
 		c.working = append(c.working, start(func() {

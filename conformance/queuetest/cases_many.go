@@ -62,7 +62,7 @@ var manyCases = []suite.Case[env]{
 		const producers, items = 4, 100
 		o := &alone{}
 		w := openWith(t, e, o)
-		c := newCounting(w, 4)
+		c := newCounting(w)
 		var producing []*call
 		for p := range producers {
 			producing = append(producing, start(func() {
@@ -87,7 +87,7 @@ var manyCases = []suite.Case[env]{
 	{Clause: "QUEUE-42", Name: "by-many-goroutines", Why: "graphs and alerts would drift from what the controller does", Run: func(t *suite.T, e env) {
 		const producers, rounds, names = 4, 100, 7
 		w, m := openMetered(t, e)
-		c := newCounting(w, 4)
+		c := newCounting(w)
 		var producing []*call
 		for p := range producers {
 			producing = append(producing, start(func() {
