@@ -20,7 +20,7 @@
 //
 // A table may say what is asked of its rows: "asked: {Get: at most 0.80, p99: at most 1ms,
 // lists: at least 2}". The first column's number is held against it: "yes" where its whole
-// interval keeps to the bound, "no" where no part of it does.
+// interval meets the bound, "no" where its whole interval misses it.
 //
 // Ratios of the benchmarks of make turns have names that begin with the folder in-turns/:
 // "in-turns/StoreInTurns/pods=1000/op=get/bare to clientgo" in a row, and in a sentence a link
