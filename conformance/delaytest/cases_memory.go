@@ -38,7 +38,7 @@ var memoryCases = []suite.Case[constructor]{
 	}},
 	{Clause: "DELAY-13", Name: "in-and-out", Why: "a queue that works for weeks fills the memory with what has come out", Run: func(t *suite.T, newHeap constructor) {
 		items := itemNames(passing)
-		mustKeepLess(t, keptAnyway+passing/2, few, passing, "%d items went in and out and 16 still wait", func(n int) contract.DelayHeap[string] {
+		suite.KeepsLess(t, keptAnyway+passing/2, few, passing, "%d items went in and out and 16 still wait", func(n int) contract.DelayHeap[string] {
 			h := newHeap()
 			for i := range 16 {
 				h.Add(fmt.Sprint("stays", i), at(1_000_000+i))
@@ -53,11 +53,11 @@ var memoryCases = []suite.Case[constructor]{
 			mustLen(t, h, 16)
 			t.Progress()
 			return h
-		})
+		}, nil)
 	}},
 	{Clause: "DELAY-14", Name: "ever-earlier", Why: "objects that are busy and never reconciled would fill the memory", Run: func(t *suite.T, newHeap constructor) {
 		items, rounds := itemNames(heavyItems), max(100, t.Scale(300))
-		mustKeepLess(t, heavyItems*heavyItem, 1, rounds, fmt.Sprint(len(items))+" items were each added %d times", func(rounds int) contract.DelayHeap[string] {
+		suite.KeepsLess(t, heavyItems*heavyItem, 1, rounds, fmt.Sprint(len(items))+" items were each added %d times", func(rounds int) contract.DelayHeap[string] {
 			h := newHeap()
 			for round := range rounds {
 				t.Progress()
@@ -67,7 +67,7 @@ var memoryCases = []suite.Case[constructor]{
 			}
 			mustLen(t, h, len(items))
 			return h
-		})
+		}, nil)
 	}},
 	{Clause: "DELAY-14", Name: "ever-earlier-comes-out-once", Why: "an entry that was left behind is an item that comes out again", Run: func(t *suite.T, newHeap constructor) {
 		h, items := newHeap(), itemNames(100)
@@ -98,7 +98,7 @@ func longAgo(i, n int) time.Time { return time.Date(1000, 1, 1, 0, 0, i*7919%n, 
 // of them before at(1000), pops the flood, and asserts that little is kept.
 func mustForget(t *suite.T, newHeap constructor, stays func(i int) time.Time, readyAt func(i, n int) time.Time) {
 	items := itemNames(max(leastFlood, t.ScaleSize(3*leastFlood)))
-	mustKeepLess(t, keptAnyway+keptPerItem*len(items), few, len(items), "%d items came out and 16 still wait", func(n int) contract.DelayHeap[string] {
+	suite.KeepsLess(t, keptAnyway+keptPerItem*len(items), few, len(items), "%d items came out and 16 still wait", func(n int) contract.DelayHeap[string] {
 		h := newHeap()
 		for i := range 16 {
 			h.Add(fmt.Sprint("stays", i), stays(i))
@@ -115,7 +115,7 @@ func mustForget(t *suite.T, newHeap constructor, stays func(i int) time.Time, re
 		mustLen(t, h, 16)
 		t.Progress()
 		return h
-	})
+	}, nil)
 }
 
 func itemNames(n int) []string {
@@ -124,10 +124,4 @@ func itemNames(n int) []string {
 		items[i] = "item" + strconv.Itoa(i)
 	}
 	return items
-}
-
-// mustKeepLess asserts that what build makes of many holds less than limit bytes more than what
-// it makes of few. did says what build does to that many, such as "%d items came out".
-func mustKeepLess(t *suite.T, limit, few, many int, did string, build func(n int) contract.DelayHeap[string]) {
-	suite.KeepsLess(t, int64(limit), few, many, did, build, nil)
 }

@@ -139,8 +139,17 @@ func configuredQueues() []Mutant {
 				cfg.Order = untouched{cfg.Order}
 			}
 		}),
-		asksOrderOf("the order is asked without the lock", "Len asks the order, and not under the lock under which it changes"),
-		lockedOf("a panic keeps the lock", "Add unlocks at its end, which a panic does not reach"),
+		wrappedOf("the order is asked without the lock", "Len asks the order, and not under the lock under which it changes", "QUEUE-44",
+			func(q okQueue, cfg contract.QueueConfig) contract.DelayingQueue[string] {
+				if cfg.Order == nil {
+					return q
+				}
+				return asksOrder{q, cfg.Order}
+			}),
+		wrappedOf("a panic keeps the lock", "Add unlocks at its end, which a panic does not reach", "QUEUE-49",
+			func(q okQueue, _ contract.QueueConfig) contract.DelayingQueue[string] {
+				return &lockedQueue{RateLimitingQueue: q}
+			}),
 		countedOf("a panic in Get keeps a lock", "the latency is told under a lock that a panic does not unlock", "QUEUE-49", func(p workqueue.MetricsProvider) workqueue.MetricsProvider {
 			return lockedLatency{p}
 		}),
@@ -158,20 +167,7 @@ func configuredQueues() []Mutant {
 	}
 }
 
-// asksOrderOf makes a mutant of client-go's queue whose Len does not take the queue's lock.
-func asksOrderOf(name, mistake string) Mutant {
-	m := configuredOf(name, mistake, "QUEUE-44", func(*contract.QueueConfig) {})
-	right := m.NewConfiguredQueue
-	m.NewConfiguredQueue = func(cfg contract.QueueConfig) contract.DelayingQueue[string] {
-		q := right(cfg)
-		if cfg.Order == nil {
-			return q
-		}
-		return asksOrder{q.(contract.RateLimitingQueue[string]), cfg.Order}
-	}
-	return m
-}
-
+// asksOrder is a queue whose Len does not take the queue's lock.
 type asksOrder struct {
 	contract.RateLimitingQueue[string]
 	order workqueue.Queue[string]
@@ -179,17 +175,17 @@ type asksOrder struct {
 
 func (q asksOrder) Len() int { return q.order.Len() }
 
-// lockedOf makes a mutant of client-go's queue whose Add holds a lock of its own, and not by
-// defer.
-func lockedOf(name, mistake string) Mutant {
-	m := configuredOf(name, mistake, "QUEUE-49", func(*contract.QueueConfig) {})
+// wrappedOf makes a mutant of what wrap makes of client-go's queue with a configuration.
+func wrappedOf(name, mistake, clauses string, wrap func(q okQueue, cfg contract.QueueConfig) contract.DelayingQueue[string]) Mutant {
+	m := configuredOf(name, mistake, clauses, func(*contract.QueueConfig) {})
 	right := m.NewConfiguredQueue
 	m.NewConfiguredQueue = func(cfg contract.QueueConfig) contract.DelayingQueue[string] {
-		return &lockedQueue{RateLimitingQueue: right(cfg).(contract.RateLimitingQueue[string])}
+		return wrap(right(cfg).(okQueue), cfg)
 	}
 	return m
 }
 
+// lockedQueue is a queue whose Add holds a lock of its own, and not by defer.
 type lockedQueue struct {
 	contract.RateLimitingQueue[string]
 	mu sync.Mutex

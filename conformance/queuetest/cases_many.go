@@ -38,24 +38,18 @@ var manyCases = []suite.Case[env]{
 			}))
 		}
 		w.finish("each goroutine that calls AddRateLimited", failing...)
-		mustCount := func(item string, want int) {
-			got := 0
-			if !w.await(func() bool { got = q.NumRequeues(item); return got == want }) {
-				t.Fatalf("NumRequeues(%q) = %d, want %d", item, got, want)
-			}
-		}
-		mustCount("shared", goroutines*rounds)
+		w.awaitCount(q, "shared", goroutines*rounds)
 		var forgetting []*call
 		for g := range goroutines {
-			mustCount(own(g), rounds)
+			w.awaitCount(q, own(g), rounds)
 			if g%2 == 0 {
 				forgetting = append(forgetting, start(func() { q.Forget(own(g)) }))
 			}
 		}
 		w.finish("each goroutine that calls Forget", forgetting...)
-		mustCount("shared", goroutines*rounds)
+		w.mustCount(q, "shared", goroutines*rounds)
 		for g := range goroutines {
-			mustCount(own(g), g%2*rounds)
+			w.mustCount(q, own(g), g%2*rounds)
 		}
 	}},
 	{Clause: "QUEUE-44", Name: "one-call-at-a-time", Why: "an order that somebody else wrote has no lock, as client-go's need none", Run: func(t *suite.T, e env) {

@@ -65,7 +65,7 @@ var rateCases = []suite.Case[env]{
 		w, q := openRateLimiting(t, e)
 		per := failOnce(w, q, "a")
 		q.AddRateLimited("a")
-		w.mustAwait(func() bool { return q.NumRequeues("a") == 2*per }, "AddRateLimited is counted")
+		w.awaitCount(q, "a", 2*per)
 		q.Forget("a") // while a waits for its time
 		w.mustGet("a")
 		q.Forget("a") // while a is processed: Forget is not a Done
@@ -97,6 +97,14 @@ func failOnce(w *world, q contract.RateLimitingQueue[string], item string) int {
 		w.t.Fatalf("NumRequeues(%q) grew by %d with one AddRateLimited", item, per)
 	}
 	return per
+}
+
+// awaitCount waits for a count of AddRateLimiteds, which may take effect later.
+func (w *world) awaitCount(q contract.RateLimitingQueue[string], item string, want int) {
+	got := 0
+	if !w.await(func() bool { got = q.NumRequeues(item); return got == want }) {
+		w.t.Fatalf("NumRequeues(%q) = %d, want %d", item, got, want)
+	}
 }
 
 func (w *world) mustCount(q contract.RateLimitingQueue[string], item string, want int) {

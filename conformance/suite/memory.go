@@ -16,15 +16,15 @@ const attempts, copies = 3, 4
 // build(few) returns: what it always has, such as the slots of a wheel, does not count. did is a
 // format for the message: it says what was done that many times, such as "%d items came out".
 // release, if not nil, shuts down what build returned.
-func KeepsLess[X any](t *T, limit int64, few, many int, did string, build func(n int) X, release func(X)) {
+func KeepsLess[X any](t *T, limit, few, many int, did string, build func(n int) X, release func(X)) {
 	kept := int64(math.MaxInt64)
 	for range attempts {
 		more := keptBy(func() X { return build(many) }, release)
-		if more >= limit {
+		if more >= int64(limit) {
 			// Not below 0, as it seems where the process grows meanwhile.
 			more -= max(0, keptBy(func() X { return build(few) }, release))
 		}
-		if kept = min(kept, more); kept < limit {
+		if kept = min(kept, more); kept < int64(limit) {
 			return
 		}
 	}

@@ -91,7 +91,7 @@ type Config struct {
 	// Only restricts the run to these clauses; empty means all.
 	Only []string
 	// Context ends a Check between two cases when it is done; nil means never.
-	Context context.Context //nolint:containedctx // it is an option of one call
+	Context context.Context
 
 	own          map[reflect.Type]any // by the type of a suite's settings: a pointer to them
 	wrongOptions []error

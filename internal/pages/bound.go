@@ -57,10 +57,10 @@ func parseBound(text string) (bound, error) {
 	return b, nil
 }
 
-// verdict says whether a number meets its bound. Its whole interval does, or does not, or the
-// bound lies within the interval.
+// verdict says whether a number meets its bound: its whole interval does, or does not, or the bound
+// lies within the interval. There is none where nothing is asked or measured.
 func (b bound) verdict(f figure) (string, error) {
-	if f.alone == "" {
+	if b.text == "" || f.alone == "" {
 		return unmeasured, nil
 	}
 	if b.timed != f.timed {

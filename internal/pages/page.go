@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -112,7 +113,7 @@ func (s *Source) table(text []byte, toRoot string) (string, error) {
 	measured := map[string]bool{} // the columns that have a number
 	for _, r := range t.Rows {
 		row, found := table.Row{r.label}, false
-		asked, verdict := unmeasured, unmeasured
+		var first figure // of the first column
 		for i, c := range t.Columns {
 			name := strings.ReplaceAll(r.text, place, c.text)
 			n, err := s.named(name)
@@ -127,18 +128,20 @@ func (s *Source) table(text []byte, toRoot string) (string, error) {
 				of.add(name)
 			}
 			row = append(row, cell)
-			if b, ok := bounds[r.label]; ok && i == 0 {
-				asked = b.text
-				if verdict, err = b.verdict(n); err != nil {
-					return "", fmt.Errorf("row %s: %w", r.label, err)
-				}
+			if i == 0 {
+				first = n
 			}
 		}
 		if !found {
 			return "", fmt.Errorf("row %s: %s: %w for any column", r.label, r.text, compare.ErrNoNumber)
 		}
 		if bounds != nil {
-			row = append(row, asked, verdict)
+			b := bounds[r.label]
+			verdict, err := b.verdict(first)
+			if err != nil {
+				return "", fmt.Errorf("row %s: %w", r.label, err)
+			}
+			row = append(row, cmp.Or(b.text, unmeasured), verdict)
 		}
 		out.AppendRow(row)
 	}

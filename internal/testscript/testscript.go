@@ -17,7 +17,7 @@ import (
 func Write(t testing.TB, path, text string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
-	err := os.WriteFile(path, []byte(text), 0o755) //nolint:gosec // it has to be a program
+	err := os.WriteFile(path, []byte(text), 0o755)
 	syscall.ForkLock.RUnlock()
 	if err != nil {
 		t.Fatal(err)
