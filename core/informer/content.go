@@ -219,10 +219,23 @@ func (c *content) key(obj any) (string, error) {
 	}
 	key, err := c.keyFunc(obj)
 	if err != nil {
-		return "", contract.KeyError{Obj: obj, Err: err}
+		return "", &keylessError{contract.KeyError{Obj: obj, Err: err}}
 	}
 	return key, nil
 }
+
+// keylessError is the KeyError of an object. Its text names the object's type only: it goes to
+// the log, and the object may be large, or a secret.
+type keylessError struct{ contract.KeyError }
+
+func (e *keylessError) Error() string {
+	return fmt.Sprintf("couldn't create key for object of type %T: %v", e.Obj, e.Err)
+}
+
+func (e *keylessError) Unwrap() error { return e.KeyError }
+
+// mostKeyless is how many objects without a key the error of a list names.
+const mostKeyless = 10
 
 func kindOfAdd(isInInitialList bool) notificationKind {
 	if isInInitialList {
@@ -335,7 +348,7 @@ type relist struct {
 
 // relist also returns the objects by key; the relist does not keep that map alive. It reads
 // the store's former state, so it must come before the write. The error joins those of the
-// objects without a key.
+// first mostKeyless objects without a key.
 func (c *content) relist(objs []any) (_ *relist, _ map[string]any, leftOut error) {
 	known := c.store.ListKeys()
 	l, items := &relist{objs: objs}, make(map[string]any, len(objs))
@@ -343,22 +356,28 @@ func (c *content) relist(objs []any) (_ *relist, _ map[string]any, leftOut error
 		l.keys = make([]string, 0, len(objs))
 	}
 	var failed []error
+	keyless := 0
 	for i, obj := range objs {
 		key, err := c.key(obj)
 		if err != nil {
-			if failed == nil {
+			if keyless++; keyless == 1 {
 				l.objs = slices.Clone(objs[:i])
 			}
-			failed = append(failed, err)
+			if keyless <= mostKeyless {
+				failed = append(failed, err)
+			}
 			continue
 		}
-		if failed != nil {
+		if keyless > 0 {
 			l.objs = append(l.objs, obj)
 		}
 		items[key] = obj
 		if len(known) > 0 {
 			l.keys = append(l.keys, key)
 		}
+	}
+	if more := keyless - len(failed); more > 0 {
+		failed = append(failed, fmt.Errorf("and %d more objects of the list", more))
 	}
 	leftOut = errors.Join(failed...)
 	if len(items) < len(l.objs) {

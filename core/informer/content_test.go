@@ -202,3 +202,19 @@ func TestAListWithObjectsThatHaveNoKey(t *testing.T) {
 		}
 	}
 }
+
+// The error of a list of secrets whose transformer dropped the metadata has none of them, and
+// does not grow with the list.
+func TestTheErrorOfAListHasNoObjects(t *testing.T) {
+	t.Parallel()
+	c, _ := newContent(t)
+	type bare struct{ Data string }
+	list := contract.ReplacedAllInfo{ResourceVersion: "1"}
+	for range 1000 {
+		list.Objects = append(list.Objects, &bare{"hunter2"})
+	}
+	err := c.process(contract.Deltas{{Type: contract.ReplacedAll, Object: list}}, false)
+	if err == nil || strings.Contains(err.Error(), "hunter2") || len(err.Error()) > 4<<10 || !strings.Contains(err.Error(), "and 990 more") || !strings.Contains(err.Error(), "bare") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -30,8 +30,8 @@ type Config struct {
 	// ProcessBatch handles the result of one PopBatch, if the FIFO is a
 	// contract.BatchPopper. Process then gets what comes alone. Nil: Process gets all.
 	ProcessBatch contract.ProcessBatchFunc
-	// RetryOnError puts Deltas back if Process returned an error for them and no newer ones
-	// wait under their key, as client-go did until v0.17. The FIFO must be a
+	// RetryOnError puts Deltas back if Process returned an error for them, as a
+	// contract.ErrRequeue does; client-go had this option until v0.17. The FIFO must be a
 	// contract.KeyedQueue, and batches are not used. Without it the error is only logged.
 	RetryOnError bool
 
@@ -173,17 +173,15 @@ func (c *Controller) popper() func() error {
 		}
 	}
 	if c.config.RetryOnError {
-		back := fifo.(contract.KeyedQueue)
+		// The FIFO puts them back before it looks at what came meanwhile (FIFO-61). Put back after
+		// Pop, they would come behind a deletion that came meanwhile, and undo it.
 		return func() error {
-			failed := false
-			item, err := fifo.Pop(func(obj any, isInInitialList bool) error {
-				err := process(obj, isInInitialList)
-				failed = err != nil
-				return err
+			_, err := fifo.Pop(func(obj any, isInInitialList bool) error {
+				if err := process(obj, isInInitialList); err != nil {
+					return contract.ErrRequeue{Err: err}
+				}
+				return nil
 			})
-			if failed {
-				err = errors.Join(err, back.AddIfNotPresent(item))
-			}
 			return err
 		}
 	}

@@ -175,6 +175,47 @@ func TestRetryOnError(t *testing.T) {
 	}
 }
 
+// TestRetryOnErrorBesideADeletion: a deletion that comes while a process runs that then fails is
+// not undone by the retry. DeltaFIFO cannot have it: it holds its lock while process runs.
+func TestRetryOnErrorBesideADeletion(t *testing.T) {
+	survivePanics(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource(t, 1)
+		store := cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc)
+		failing, goOn := make(chan string), make(chan struct{})
+		c := informer.NewController(informer.Config{
+			FIFO: fifos["Coalescing"](contract.FIFOConfig{KnownObjects: store}), ListerWatcher: s, ObjectType: &corev1.Pod{}, RetryOnError: true,
+			Process: func(obj any, _ bool) error {
+				deltas := obj.(contract.Deltas)
+				if failing != nil {
+					p := deltas.Newest().Object.(*corev1.Pod)
+					failing <- p.Namespace + "/" + p.Name
+					failing = nil
+					<-goOn
+					return errors.New("on purpose")
+				}
+				for _, d := range deltas {
+					if d.Type == contract.Deleted {
+						must[any](t)(nil, store.Delete(d.Object))
+					} else {
+						must[any](t)(nil, store.Update(d.Object))
+					}
+				}
+				return nil
+			},
+		})
+		failed := failing
+		runController(t, c)
+		must[any](t)(s.Delete(<-failed))
+		synctest.Wait() // the deletion is in the FIFO
+		close(goOn)
+		synctest.Wait()
+		if keys := store.ListKeys(); len(keys) > 0 {
+			t.Errorf("the store has %q, which the server has not", keys)
+		}
+	})
+}
+
 // TestProcessPanics: with ReallyCrash off the loop goes on after a panic.
 func TestProcessPanics(t *testing.T) {
 	reported := survivePanics(t)

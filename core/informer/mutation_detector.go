@@ -115,7 +115,7 @@ func (d *MutationDetector) AddObject(obj any) {
 	d.mu.fresh = append(d.mu.fresh, watched{obj, copied})
 }
 
-// Run compares in each period until stopCh is closed, and once more then.
+// Run compares in each period until stopCh is closed, and once more then, which client-go does not.
 func (d *MutationDetector) Run(stopCh <-chan struct{}) {
 	ticker := d.options.Clock.NewTicker(d.options.Period)
 	defer ticker.Stop()

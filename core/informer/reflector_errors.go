@@ -27,9 +27,9 @@ func DefaultWatchErrorHandler(ctx context.Context, r *Reflector, err error) {
 	case errors.As(err, &list):
 		// A list that fails is reported, whatever the cause.
 		utilruntime.HandleErrorWithContext(ctx, err, "Failed to list", "reflector", r.name, "type", r.typeDescription)
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	case err == io.ErrUnexpectedEOF: //nolint:errorlint // a wrapped one is another fault, and is reported
 		logger.V(1).Info("Watch closed with unexpected EOF", "reflector", r.name, "type", r.typeDescription, "err", err)
-	case errors.Is(err, io.EOF):
+	case err == io.EOF: //nolint:errorlint // as above
 		// The server closed the connection, as it may.
 	default:
 		utilruntime.HandleErrorWithContext(ctx, err, "Failed to watch", "reflector", r.name, "type", r.typeDescription)

@@ -133,6 +133,10 @@ func TestWatch(t *testing.T) {
 			lists: twice, watches: []watchAnswer{watchFails(io.ErrUnexpectedEOF)}, handled: []string{"unexpected EOF"},
 			requests: with("list 5", "watch 9"), reported: []string{"Watch closed with unexpected EOF", "!Failed"},
 		}, {
+			name:  "a wrapped end of a connection: reported, since it may come again and again",
+			lists: twice, watches: []watchAnswer{watchFails(fmt.Errorf("dial: %w", io.EOF))}, handled: []string{"dial: EOF"},
+			requests: with("list 5", "watch 9"), reported: []string{"Failed to watch"},
+		}, {
 			name:  "any other refusal: the handler is told",
 			lists: twice, watches: []watchAnswer{watchFails(errors.New("no route"))}, handled: []string{"no route"},
 			requests: with("list 5", "watch 9"), reported: []string{"Failed to watch"},
