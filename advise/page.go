@@ -25,7 +25,7 @@ go run ./cmd/benchrun advise results/quick    # or a run of your own: its verdic
 go run ./cmd/benchrun advise --trace pods.trace --readers 10 --reads list
 ` + "```" + `
 
-**How to read it.** The first row of a table whose conditions hold decides. A rule holds within its ranges, their ends included. Each range was measured, but not every combination of them: no run has 160,000 objects and 80 listers at once, for example. Outside of the ranges the command says
+**How to read it.** The first row of a table whose conditions hold decides. A rule holds within its ranges, their ends included. The ends of a range were measured, but not every combination of them: no run has 160,000 objects and 80 listers at once, for example. Some lower ends of writes are inferred, from how many client-go's does at most beside those readers. Outside of the ranges the command says
 "measure this", and prints the commands. Two numbers in brackets are an interval. A number without brackets has an interval that rounds to the number itself. ` + "`0.5x`" + ` is half of the number that it is compared with, and ` + "`1/38`" + ` a 38th.
 All of it was measured on virtual machines with 2 cores; each run's report names the processor. A test checks each number against the run that it names. Below, ` + "`benchrun`" + ` is what ` + "`make build`" + ` makes, and ` + "`go run ./cmd/benchrun`" + ` does the same: run the commands in a clone of this repository.
 
@@ -39,6 +39,14 @@ All of it was measured on virtual machines with 2 cores; each run's report names
 go run ./cmd/benchrun advise --objects 5000000 --readers 10 --reads list --writes 2000 --workload store > store.yaml
 go run ./cmd/benchrun run -f store.yaml --impl clientgo,lockfree --budget 10m -o results/mine
 go run ./cmd/benchrun advise results/mine
+` + "```" + `
+
+A queue, to whose workers the events of 5,000 changes a second are added:
+
+` + "```sh" + `
+go run ./cmd/benchrun advise --workers 200 --delayed 50000 --writes 5000 --workload queue > queue.yaml
+go run ./cmd/benchrun run -f queue.yaml --impl clientgo,workqueue --budget 10m -o results/my-queue
+go run ./cmd/benchrun advise results/my-queue
 ` + "```" + `
 `
 

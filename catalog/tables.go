@@ -200,7 +200,7 @@ func delays() []Entry {
 		{
 			Component: contract.ComponentDelay, Name: "wheel", Module: own, Granularity: wheelGranularity, Study: true,
 			Description: "a hierarchical timing wheel: Add is O(1); a wide slot is shared out when its turn comes, all of it at once",
-			Guarantees:  "times rounded up to 1 ms, so never early and less than 1 ms late; in any order within it",
+			Guarantees:  "times rounded up to 1 ms, so never early and less than 1 ms late; within 1 ms in the order of arrival",
 			NewDelay:    func() contract.DelayHeap[string] { return delay.NewWheel[string](wheelGranularity) },
 		},
 		{
