@@ -182,15 +182,15 @@ func TestRetryOnErrorBesideADeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(t, 1)
 		store := cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc)
-		failing, goOn := make(chan string), make(chan struct{})
+		first, failing, goOn := true, make(chan string), make(chan struct{})
 		c := informer.NewController(informer.Config{
 			FIFO: fifos["Coalescing"](contract.FIFOConfig{KnownObjects: store}), ListerWatcher: s, ObjectType: &corev1.Pod{}, RetryOnError: true,
 			Process: func(obj any, _ bool) error {
 				deltas := obj.(contract.Deltas)
-				if failing != nil {
+				if first {
+					first = false
 					p := deltas.Newest().Object.(*corev1.Pod)
 					failing <- p.Namespace + "/" + p.Name
-					failing = nil
 					<-goOn
 					return errors.New("on purpose")
 				}
@@ -204,9 +204,8 @@ func TestRetryOnErrorBesideADeletion(t *testing.T) {
 				return nil
 			},
 		})
-		failed := failing
 		runController(t, c)
-		must[any](t)(s.Delete(<-failed))
+		must[any](t)(s.Delete(<-failing))
 		synctest.Wait() // the deletion is in the FIFO
 		close(goOn)
 		synctest.Wait()
