@@ -34,6 +34,8 @@ type Advice struct {
 	Because []Reason `json:"because,omitempty"`
 	// Price is what the recommendation costs.
 	Price []Reason `json:"price,omitempty"`
+	// Memory is what it keeps for each object, and for all of the load's.
+	Memory *Reason `json:"memory,omitempty"`
 	// Unless says when another implementation would be better.
 	Unless *Reason `json:"unless,omitempty"`
 	Code   []Code  `json:"code,omitempty"`
@@ -144,42 +146,36 @@ func (t *Table) byRules(c contract.Component, q Question) Advice {
 
 // follow is the advice of a rule that holds.
 func (t *Table) follow(r Rule, q Question) Advice {
+	if more := t.tooLarge(r.Component, r.Use, q.Load); more != "" {
+		return Advice{Component: r.Component, Decision: Measure, Commands: commands(r.Component, q), Unknown: []string{more}}
+	}
 	a := Advice{Component: r.Component, Decision: Use, Use: r.Use, Rule: r.Name, Code: t.code(r.Component, r.Use)}
-	for _, e := range r.Because {
-		a.Because = append(a.Because, e.reason())
-	}
-	for _, name := range r.Price {
-		e := t.Prices[name]
-		p := e.reason()
-		if e.Bytes != nil {
-			more, fits := e.Bytes.of(q.Load)
-			if !fits {
-				return Advice{
-					Component: r.Component, Decision: Measure, Commands: commands(r.Component, q),
-					Unknown: []string{more},
-				}
-			}
-			p.Says = strings.TrimSpace(p.Says + " " + more)
+	for _, s := range t.statements(r) {
+		reason := s.reason()
+		if s.Bytes != nil {
+			more, _ := s.Bytes.of(q.Load)
+			reason.Says = strings.TrimSpace(reason.Says + " " + more)
 		}
-		a.Price = append(a.Price, p)
-	}
-	if r.Unless != nil {
-		u := r.Unless.reason()
-		a.Unless = &u
+		switch s.label {
+		case labelBecause:
+			a.Because = append(a.Because, reason)
+		case labelPrice:
+			a.Price = append(a.Price, reason)
+		case labelMemory:
+			a.Memory = &reason
+		case labelUnless:
+			a.Unless = &reason
+		}
 	}
 	return a
 }
 
-// tooLarge says that an implementation does not fit into the load's memory, by what the rules know
-// of its size; "" if it does, or they do not know.
+// tooLarge says that an implementation does not fit into the load's memory, by what the table knows
+// of its size; "" if it does, or the table does not know.
 func (t *Table) tooLarge(c contract.Component, impl string, l Load) string {
-	for _, r := range t.Of(c) {
-		for _, name := range r.Price {
-			if b := t.Prices[name].Bytes; b != nil && r.Use == impl {
-				if more, fits := b.of(l); !fits {
-					return more
-				}
-			}
+	if memory, known := t.Memory[implementation(c, impl)]; known {
+		if more, fits := memory.Bytes.of(l); !fits {
+			return more
 		}
 	}
 	return ""
@@ -196,7 +192,7 @@ func (b Bytes) of(l Load) (says string, fits bool) {
 		more, word = -more, "less"
 	}
 	if l.Memory > 0 && all >= float64(l.Memory) {
-		return fmt.Sprintf("%s objects take %s beside the objects themselves, and the limit is %s: no store was measured so.",
+		return fmt.Sprintf("%s objects take %s beside the objects themselves, and the limit is %s: that does not fit.",
 			grouped(objects), humanize.IBytes(uint64(all)), humanize.IBytes(l.Memory)), false
 	}
 	says = fmt.Sprintf("That is %s %s for %s objects", humanize.IBytes(uint64(more)), word, grouped(objects))
@@ -209,7 +205,7 @@ func (b Bytes) of(l Load) (says string, fits bool) {
 // code returns the lines of an implementation. Where the table has none, the API's page has
 // the constructor.
 func (t *Table) code(c contract.Component, impl string) (out []Code) {
-	lines := t.Lines[string(c)+"/"+impl]
+	lines := t.Lines[implementation(c, impl)]
 	for _, p := range Programs() {
 		l, have := lines[p]
 		if !have {

@@ -27,9 +27,8 @@ func WriteMarkdown(out io.Writer, g Given) error {
 		}
 		reasons(w, "because", a.Because)
 		reasons(w, "price", a.Price)
-		if a.Unless != nil {
-			reasons(w, "unless", []Reason{*a.Unless})
-		}
+		reasons(w, "memory", one(a.Memory))
+		reasons(w, "unless", one(a.Unless))
 		list(w, "note", a.Notes)
 		if len(a.Commands) > 0 {
 			fmt.Fprintf(w, "\n%s\n", report.MarkdownCode("sh", strings.Join(a.Commands, "\n")))

@@ -106,14 +106,8 @@ func (w Condition) text() string {
 
 func (t *Table) writeRule(w io.Writer, r Rule) {
 	fmt.Fprintf(w, "\n### %s\n%s Use `%s`.\n\n", r.Name, r.What, r.Use)
-	for _, e := range r.Because {
-		writeEvidence(w, "because", e)
-	}
-	for _, name := range r.Price {
-		writeEvidence(w, "price", t.Prices[name])
-	}
-	if r.Unless != nil {
-		writeEvidence(w, "unless", *r.Unless)
+	for _, s := range t.statements(r) {
+		writeEvidence(w, s.label, s.Evidence)
 	}
 	fmt.Fprintf(w, "\n```sh\n%s\n```\n", strings.Join(t.commandsOf(r), "\n"))
 }
@@ -121,14 +115,8 @@ func (t *Table) writeRule(w io.Writer, r Rule) {
 // commandsOf measures the rule's statements again.
 func (t *Table) commandsOf(r Rule) []string {
 	var out []string
-	for _, e := range r.Because {
-		out = append(out, e.Measure)
-	}
-	for _, name := range r.Price {
-		out = append(out, t.Prices[name].Measure)
-	}
-	if r.Unless != nil {
-		out = append(out, r.Unless.Measure)
+	for _, s := range t.statements(r) {
+		out = append(out, s.Measure)
 	}
 	return unique(out)
 }

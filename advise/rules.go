@@ -22,6 +22,9 @@ var rulesFile []byte
 type Table struct {
 	// Prices are what an implementation costs, by the names that rules use.
 	Prices map[string]Evidence `yaml:"prices"`
+	// Memory is what an implementation keeps for each object, by "component/implementation". Each
+	// rule that recommends the implementation says it.
+	Memory map[string]Evidence `yaml:"memory"`
 	// Rules are in order: the first of a component whose conditions hold decides.
 	Rules []Rule `yaml:"rules"`
 	// Lines are the lines of code by "component/implementation" and by [Program].
@@ -38,7 +41,7 @@ type Rule struct {
 	Because   []Evidence         `yaml:"because"`
 	// Unless says when another implementation would be better; nil if there is no such case.
 	Unless *Evidence `yaml:"unless,omitempty"`
-	Price  []string  `yaml:"price"` // names of Table.Prices
+	Price  []string  `yaml:"price,omitempty"` // names of Table.Prices
 }
 
 // Condition says for which loads a rule decides. Each range was measured, but not every
@@ -79,7 +82,7 @@ type Evidence struct {
 	Measure string `yaml:"measure"`
 	// Numbers are the names of the numbers in braces, in the order of the text.
 	Numbers []Number `yaml:"numbers,omitempty"`
-	// Bytes are bytes per object of an implementation that keeps objects.
+	// Bytes are bytes per object. All of Table.Memory have them, and nothing else.
 	Bytes *Bytes `yaml:"bytes,omitempty"`
 }
 
@@ -141,6 +144,11 @@ func parse(data []byte) (*Table, error) {
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, errors.New("a second document")
 	}
+	for key, e := range t.Memory {
+		if e.Bytes == nil {
+			return nil, fmt.Errorf("memory of %s: want bytes: {own: 130, reference: 160}", key)
+		}
+	}
 	for _, r := range t.Rules {
 		for d, limits := range r.When.Ranges {
 			if !slices.ContainsFunc(dimensions, func(known described) bool { return string(known.Dimension) == d }) {
@@ -163,6 +171,39 @@ func (t *Table) Of(c contract.Component) (out []Rule) {
 	}
 	return out
 }
+
+// statement is what a rule says, under one of these labels.
+type statement struct {
+	label string
+	Evidence
+}
+
+const (
+	labelBecause = "because"
+	labelPrice   = "price"
+	labelMemory  = "memory"
+	labelUnless  = "unless"
+)
+
+// statements are all that a rule says, in the order of texts.
+func (t *Table) statements(r Rule) (all []statement) {
+	for _, e := range r.Because {
+		all = append(all, statement{labelBecause, e})
+	}
+	for _, name := range r.Price {
+		all = append(all, statement{labelPrice, t.Prices[name]})
+	}
+	if memory, known := t.Memory[implementation(r.Component, r.Use)]; known {
+		all = append(all, statement{labelMemory, memory})
+	}
+	if r.Unless != nil {
+		all = append(all, statement{labelUnless, *r.Unless})
+	}
+	return all
+}
+
+// implementation is the key of Table.Memory and Table.Lines.
+func implementation(c contract.Component, impl string) string { return string(c) + "/" + impl }
 
 // braces are the marks around the numbers of a record.
 var braces = strings.NewReplacer("{", "", "}", "")

@@ -23,6 +23,9 @@ func everyEvidence(t *Table, f func(where string, e Evidence)) {
 	for name, e := range t.Prices {
 		f("price "+name, e)
 	}
+	for key, e := range t.Memory {
+		f("memory of "+key, e)
+	}
 	for _, r := range t.Rules {
 		for i, e := range r.Because {
 			f(fmt.Sprintf("rule %s, reason %d", r.Name, i+1), e)
@@ -42,14 +45,14 @@ func TestRulesNameTheCatalog(t *testing.T) {
 			t.Errorf("rule %s is there twice", r.Name)
 		}
 		names[r.Name] = true
-		if !strings.HasPrefix(r.Name, string(r.Component)+"-") || r.What == "" || len(r.Because) == 0 || len(r.Price) == 0 {
+		if !strings.HasPrefix(r.Name, string(r.Component)+"-") || r.What == "" || len(r.Because) == 0 || len(r.Price) == 0 && table.Memory[implementation(r.Component, r.Use)].Bytes == nil {
 			t.Errorf("rule %s lacks its component in front, a description, a reason or a price", r.Name)
 		}
 		e, err := catalog.Lookup(r.Component, r.Use)
 		if err != nil || e.Study {
 			t.Errorf("rule %s recommends %q: study %v, %v", r.Name, r.Use, e.Study, err)
 		}
-		key := string(r.Component) + "/" + r.Use
+		key := implementation(r.Component, r.Use)
 		usedLines[key] = true
 		for _, p := range Programs() {
 			if l := table.Lines[key][p]; l.Code == "" && l.Note == "" {
@@ -68,6 +71,16 @@ func TestRulesNameTheCatalog(t *testing.T) {
 			t.Errorf("price %s: no rule has it", name)
 		}
 	}
+	for key := range table.Memory {
+		if !usedLines[key] {
+			t.Errorf("memory of %s: no rule recommends it", key)
+		}
+	}
+	everyEvidence(table, func(where string, e Evidence) {
+		if (e.Bytes != nil) != strings.HasPrefix(where, "memory of ") {
+			t.Errorf("%s: bytes stand under memory, and only there", where)
+		}
+	})
 	for key := range table.Lines {
 		if !usedLines[key] {
 			t.Errorf("lines of %s: no rule recommends it", key)

@@ -78,10 +78,9 @@ func (w *textWriter) advice(a Advice, all bool) {
 	}
 	w.sentences("because", says(reasons))
 	w.sentences("price", says(a.Price))
-	if a.Unless != nil {
-		w.sentences("unless", []string{a.Unless.Says})
-	}
-	w.sentences("see", origins(append(reasons[:len(reasons):len(reasons)], a.Price...)))
+	w.sentences("memory", says(one(a.Memory)))
+	w.sentences("unless", says(one(a.Unless)))
+	w.sentences("see", origins(slices.Concat(reasons, a.Price, one(a.Memory), one(a.Unless))))
 	if all {
 		w.commands("repeat", measures(a))
 	}
@@ -226,9 +225,17 @@ func origins(reasons []Reason) []string {
 	return []string{strings.Join(out, "; ")}
 }
 
-// measures lists the commands that repeat the reasons, each once.
+// one is a list of a statement, or of none.
+func one(r *Reason) []Reason {
+	if r == nil {
+		return nil
+	}
+	return []Reason{*r}
+}
+
+// measures lists the commands that measure what is said again, each once.
 func measures(a Advice) (out []string) {
-	for _, r := range append(a.Because[:len(a.Because):len(a.Because)], a.Price...) {
+	for _, r := range slices.Concat(a.Because, a.Price, one(a.Memory), one(a.Unless)) {
 		if r.Measure != "" {
 			out = append(out, r.Measure)
 		}
