@@ -78,6 +78,20 @@ func (t *Table) WritePage(out io.Writer) error {
 	return w.Flush()
 }
 
+// WriteSummary writes the rules as one table with the strongest reason of each, as Markdown. page is
+// the way to the page that WritePage writes.
+func (t *Table) WriteSummary(out io.Writer, page string) error {
+	w := bufio.NewWriter(out)
+	fmt.Fprint(w, "| component | load | where it holds | use | the strongest reason |\n|---|---|---|---|---|\n")
+	for _, c := range load.Components() {
+		for _, r := range t.Of(c) {
+			fmt.Fprintf(w, "| %s | [%s](%s#%s) | %s | `%s` | %s |\n", c, strings.TrimSuffix(r.What, "."), page, r.Name, r.When.text(), r.Use, r.Because[0].Text())
+		}
+		fmt.Fprintf(w, "| %s | anything else | | measure: %s | |\n", c, strings.Join(ticked(compared(c)), ", "))
+	}
+	return w.Flush()
+}
+
 func ticked(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {

@@ -116,7 +116,7 @@ func TestMeasureGoesOnAtItsCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{commit, "store, quick", "twice", "0.50x", "[relist](relist/report.html)", "0 of 4"} {
+	for _, want := range []string{commit, "store, quick", "twice", "0.50x", "[relist](relist/report.html)", "0 of 4", "which.md#store-many-listers"} {
 		if !strings.Contains(string(index), want) {
 			t.Errorf("the index lacks %q:\n%s", want, index)
 		}
@@ -188,6 +188,22 @@ func TestMachinesShareThePresets(t *testing.T) {
 	o.Only = []string{"stores"}
 	if err := Measure(t.Context(), o); err == nil || !strings.Contains(err.Error(), `no preset "stores"; there are quick, relist`) {
 		t.Errorf("a preset that is not of the evidence: %v", err)
+	}
+}
+
+// The kept index answers with the rules as they are.
+func TestKeptIndexHasTheRules(t *testing.T) {
+	t.Parallel()
+	kept, err := os.ReadFile(filepath.Join("..", "..", "results", IndexFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	if err := writeAnswer(&want); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(kept), want.String()) {
+		t.Error("results/README.md has other rules than advise/rules.yaml: go run ./internal/evidence/run -index")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/informerbench/informerbench/advise"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/report"
@@ -33,8 +34,8 @@ func UpdateIndex(results string, presets []string) error {
 	})
 }
 
-// WriteIndex writes the index of the runs of these presets as Markdown: first what to use of
-// each component, then the runs. It is an error if one is missing, not whole, or of another
+// WriteIndex writes the index of the runs of these presets as Markdown: first what advise's rules
+// recommend for which load, then what each run favours, then the runs. It is an error if one is missing, not whole, or of another
 // commit than the others.
 func WriteIndex(w io.Writer, results string, presets []string) error {
 	runs := make([]*record.Run, len(presets))
@@ -52,6 +53,9 @@ func WriteIndex(w io.Writer, results string, presets []string) error {
 	}
 	var out strings.Builder
 	writeHead(&out, runs)
+	if err := writeAnswer(&out); err != nil {
+		return err
+	}
 	writeUse(&out, presets, runs)
 	writeRuns(&out, presets, runs)
 	_, err := io.WriteString(w, out.String())
@@ -72,15 +76,33 @@ func writeHead(out *strings.Builder, runs []*record.Run) {
 	}
 	slices.Sort(machines)
 	fmt.Fprintf(out, `# Runs
-One run of each preset, all of commit %s, measured from %s to %s on %s. %s made them and this page: do not edit it.
+One run of each preset, all of commit %s, measured %s on %s. %s made them and this page: do not edit it.
 The pages are files: open them from a clone, or see all with `+"`go run ./cmd/benchrun serve`"+`. `+"`run.json`"+` has a checksum over its bytes. git ignores a run of your own that has its usual name, which begins with the time.
 Presets follow one another, so the report of each warns that the machine was busy when it began. [in-turns](in-turns) is the output of `+"`make turns`"+`, [instruments](instruments) that of `+"`make instruments`"+`, [proofs](proofs) that of `+"`make proofs`"+` and of comparisons with a former store; their first lines name the commit.
 
-`, runs[0].Environment.Revision, first.UTC().Format(time.DateOnly), last.UTC().Format(time.DateOnly), strings.Join(slices.Compact(machines), "; "), "`make evidence`")
+`, runs[0].Environment.Revision, period(first, last), strings.Join(slices.Compact(machines), "; "), "`make evidence`")
+}
+
+// period is "on 2026-11-28" or "from 2026-11-27 to 2026-11-28".
+func period(first, last time.Time) string {
+	from, to := first.UTC().Format(time.DateOnly), last.UTC().Format(time.DateOnly)
+	if from == to {
+		return "on " + from
+	}
+	return "from " + from + " to " + to
+}
+
+func writeAnswer(out *strings.Builder) error {
+	fmt.Fprint(out, "## Which one, for whom, and how sure\nThe first rule of a component whose load is yours decides. Each leads to all of its evidence, its price and the code. A number in brackets is a 95% interval. All of it is from machines with 2 cores.\n\n")
+	if err := advise.Rules().WriteSummary(out, "../docs/which.md"); err != nil {
+		return err
+	}
+	out.WriteString("\n")
+	return nil
 }
 
 func writeUse(out *strings.Builder, presets []string, runs []*record.Run) {
-	fmt.Fprint(out, "## What each run favours\n[Which one should I use](../docs/which.md) weighs all runs for a load; a line here is what the numbers of one component in one preset favour. Ratios to client-go's numbers, means over what was measured: 0.5x is half, 1/1000 that or less, 1000x that or more. *delay* is the p99 from when an operation was due until it was done, *stale* the p99 until the consumer has an event, *time* that of one operation, *done* the operations done, *memory* what is kept.\n\n")
+	fmt.Fprint(out, "## What each run favours\nA line here is what the numbers of one component in one preset favour. Ratios to client-go's numbers, means over what was measured: 0.5x is half, 1/1000 that or less, 1000x that or more. *delay* is the p99 from when an operation was due until it was done, *stale* the p99 until the consumer has an event, *time* that of one operation, *done* the operations done, *memory* what is kept.\n\n")
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"component, preset", "favours", "gains most", "costs more", "inconclusive"})
 	for _, c := range load.Components() {

@@ -21,9 +21,10 @@ var sentences = map[string][]sentence{
 // writes. Normal builds contain none of it.
 //
 `, ``},
-		{`130 with one (client-go: some
-// 170 to 200 and 115 to 150), and 16 more once`, `130 with one, and 16 more
-// once`},
+		{`of one value each (client-go: 160 to 185), and 16 more
+`, `of one value each, and 16 more
+`},
+		{`takes 8 (client-go: some 45). An`, `takes 8. An`},
 	},
 	"index.go": {
 		{`see indexing.ValuesOf. It panics`, `see the function valuesOf. It panics`},
