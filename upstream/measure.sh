@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes upstream/results anew: runs run.sh with all tests, measures what kep.md compares, and
 # keeps samples, tables and what run.sh printed, a folder for each measurement as it ends. All of
-# it takes some 45 minutes on 2 cores; close other programs. Afterwards, go generate
+# it takes some 35 minutes on 2 cores; close other programs. Afterwards, go generate
 # ./internal/pages writes the numbers of kep.md.
 #
 #   upstream/measure.sh                      # all
