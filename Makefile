@@ -139,9 +139,9 @@ evidence: ## Measure every preset at this commit into results/, with an index (i
 
 proofs: ## Keep what mutants, healthy, faults, planted and explore print at this commit in results/proofs (some five hours; RUNS, HISTORIES and EXPLORETIME shorten it)
 	@mkdir -p results/proofs
-	@for proof in mutants healthy faults planted explore; do \
+	@commit=$$(git describe --always --dirty); for proof in mutants healthy faults planted explore; do \
 		echo "$$proof: results/proofs/$$proof.txt"; \
-		{ echo "make $$proof, commit $$(git describe --always --dirty), $$(date -u +%F), $$(nproc) processors, $$($(GO) env GOVERSION)"; \
+		{ echo "make $$proof, commit $$commit, $$(date -u +%F), $$(nproc) processors, $$($(GO) env GOVERSION)"; \
 			$(MAKE) --no-print-directory $$proof RUNS=$(RUNS) HISTORIES=$(HISTORIES) EXPLORETIME=$(EXPLORETIME) 2>&1; } > results/proofs/$$proof.txt || \
 			{ tail -n 20 results/proofs/$$proof.txt; echo "$$proof failed: see results/proofs/$$proof.txt"; exit 1; }; \
 	done
