@@ -25,7 +25,7 @@ go run ./cmd/benchrun advise results/quick    # or a run of your own: its verdic
 go run ./cmd/benchrun advise --trace pods.trace --readers 10 --reads list
 ` + "```" + `
 
-**How to read it.** The first row of a table whose conditions hold decides. A rule holds within its ranges, their ends included. The ends of a range were measured, but not every combination of them: no run has 160,000 objects and 80 listers at once, for example. Some lower ends of writes are inferred, from how many client-go's does at most beside those readers. Outside of the ranges the command says
+**How to read it.** The first row of a table whose conditions hold decides. A rule holds within its ranges, their ends included. The ends of a range were measured, but not every combination of them: no run has 160,000 objects and 80 listers at once, for example. Some lower ends of writes are inferred, from how many single writes client-go's does at most beside those readers. Its informer writes in batches: beside listers only 10,000 events a second were measured, and with fewer it is probably late by less. Outside of the ranges the command says
 "measure this", and prints the commands. Two numbers in brackets are an interval. A number without brackets has an interval that rounds to the number itself. ` + "`0.5x`" + ` is half of the number that it is compared with, and ` + "`1/38`" + ` a 38th.
 All of it was measured on virtual machines with 2 cores; each run's report names the processor. A test checks each number against the run that it names. Below, ` + "`benchrun`" + ` is what ` + "`make build`" + ` makes, and ` + "`go run ./cmd/benchrun`" + ` does the same: run the commands in a clone of this repository.
 
