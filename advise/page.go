@@ -25,8 +25,8 @@ go run ./cmd/benchrun advise results/quick    # or a run of your own: its verdic
 go run ./cmd/benchrun advise --trace pods.trace --readers 10 --reads list
 ` + "```" + `
 
-**How to read it.** The first row of a table whose conditions hold decides. A rule holds within its ranges, their ends included. The ends of a range were measured, but not every combination of them: no run has 160,000 objects and 80 listers at once, for example. Some lower ends of writes are inferred, from how many single writes client-go's does at most beside those readers. Its informer writes in batches: beside listers only 10,000 events a second were measured, and with fewer it is probably late by less. Outside of the ranges the command says
-"measure this", and prints the commands. Two numbers in brackets are an interval. A number without brackets has an interval that rounds to the number itself. ` + "`0.5x`" + ` is half of the number that it is compared with, and ` + "`1/38`" + ` a 38th.
+**How to read it.** The first row of a table whose conditions hold decides. A rule holds within its ranges, their ends included. Most ends of a range were measured, but not every combination of them: no run has 160,000 objects and 80 listers at once, for example. Some lower ends of writes are inferred, from how many single writes client-go's does at most beside those readers. Its informer writes in batches: beside listers only 10,000 events a second were measured, and with fewer it is probably late by less. Outside of the ranges the command says
+"measure this", and prints the commands. Two numbers in brackets are an interval. The linked run has the intervals that are not printed here. ` + "`0.5x`" + ` is half of the number that it is compared with, and ` + "`1/38`" + ` a 38th.
 All of it was measured on virtual machines with 2 cores; each run's report names the processor. A test checks each number against the run that it names. Below, ` + "`benchrun`" + ` is what ` + "`make build`" + ` makes, and ` + "`go run ./cmd/benchrun`" + ` does the same: run the commands in a clone of this repository.
 
 **What counts as a reader**: a goroutine that reads without pause. An endpoint that lists the cache counts as one lister if it is serving a request nearly all the time, and as none if it lists now and then. ` + "`List`" + ` of a lister or an indexer lists, and so does controller-runtime's ` + "`client.List`" + ` without a namespace and without an index. With one of these it looks up by an index, as ` + "`Pods(ns).List`" + ` of a lister and ` + "`ByIndex`" + ` do. (controller-runtime's client also copies each object, which no store makes cheaper.)
@@ -65,6 +65,9 @@ func (t *Table) WritePage(out io.Writer) error {
 	fmt.Fprint(w, pageIntro)
 	for _, c := range load.Components() {
 		fmt.Fprintf(w, "\n## %s\n", titles[c])
+		if c == contract.ComponentDelay {
+			fmt.Fprint(w, "For a program with a delay heap of its own. For `AddAfter` of a queue, the workqueue's table decides.\n")
+		}
 		fmt.Fprint(w, "\n| load | where it holds | use |\n|---|---|---|\n")
 		for _, r := range t.Of(c) {
 			fmt.Fprintf(w, "| [%s](#%s) | %s | `%s` |\n", strings.TrimSuffix(r.What, "."), r.Name, r.When.text(), r.Use)
