@@ -38,7 +38,7 @@ func TestOutcomes(t *testing.T) {
 		{"error", func(t *T, _ bool) { t.Errorf("seen %d", 3) }, nil, Fail, []string{"STORE-7", "a-case", "seen 3", "the field burns", "seed"}},
 		{"fatal ends the case", func(t *T, _ bool) { t.Fatal("first"); t.Error("second") }, nil, Fail, []string{"first"}},
 		{"panic", func(*T, bool) { panic("boom") }, nil, Fail, []string{"panic: boom"}},
-		{"hang", func(*T, bool) { select {} }, []Option{WithCaseTimeout(20 * time.Millisecond)}, Fail, []string{"still running", "lock left held"}},
+		{"hang", func(*T, bool) { select {} }, []Option{WithCaseTimeout(200 * time.Millisecond)}, Fail, []string{"still running", "lock left held"}},
 		{"skip", func(t *T, _ bool) { t.Skipf("no %s", "Transaction") }, nil, Skip, []string{"no Transaction"}},
 		{"skip of one that leaves a mess", func(t *T, _ bool) {
 			t.Cleanup(func() { t.Error("a mess") })
@@ -86,7 +86,7 @@ func TestAfterCasesThatHangNoneIsRun(t *testing.T) {
 		cases = append(cases, Case[bool]{Clause: "STORE-7", Name: fmt.Sprint("case", i), Run: run})
 	}
 	var got []string
-	cfg, err := NewConfig([]Option{WithCaseTimeout(20 * time.Millisecond), WithObserver(func(r Result) {
+	cfg, err := NewConfig([]Option{WithCaseTimeout(time.Second), WithObserver(func(r Result) {
 		text, _, _ := strings.Cut(r.Reason, " ")
 		got = append(got, fmt.Sprintf("%s %s %s", r.Case, r.Outcome, text))
 	})})
