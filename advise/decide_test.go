@@ -87,7 +87,7 @@ func checkUse(t *rapid.T, a Advice, l Load) {
 		t.Fatalf("%s: %q is recommended: %v", a.Component, a.Use, err)
 	}
 	i := slices.IndexFunc(Rules().Rules, func(r Rule) bool { return r.Name == a.Rule })
-	if i < 0 || len(a.Because) == 0 || len(a.Price) == 0 && a.Memory == nil || len(a.Code) != len(Programs()) {
+	if i < 0 || len(a.Because) == 0 || !hasPrice(Rules(), Rules().Rules[i]) || len(a.Price) != len(Rules().Rules[i].Price) || len(a.Code) != len(Programs()) {
 		t.Fatalf("%+v lacks its rule, a reason, a price or code", a)
 	}
 	for d, limits := range Rules().Rules[i].When.Ranges {

@@ -65,14 +65,11 @@ func (t *Table) WritePage(out io.Writer) error {
 	fmt.Fprint(w, pageIntro)
 	for _, c := range load.Components() {
 		fmt.Fprintf(w, "\n## %s\n", titles[c])
-		if c == contract.ComponentDelay {
-			fmt.Fprint(w, "For a program with a delay heap of its own. For `AddAfter` of a queue, the workqueue's table decides.\n")
-		}
 		fmt.Fprint(w, "\n| load | where it holds | use |\n|---|---|---|\n")
 		for _, r := range t.Of(c) {
-			fmt.Fprintf(w, "| [%s](#%s) | %s | `%s` |\n", strings.TrimSuffix(r.What, "."), r.Name, r.When.text(), r.Use)
+			fmt.Fprintf(w, "| %s |\n", r.cells(""))
 		}
-		fmt.Fprintf(w, "| anything else | | measure: %s |\n", strings.Join(ticked(compared(c)), ", "))
+		fmt.Fprintf(w, "| %s |\n", otherwise(c))
 		for _, r := range t.Of(c) {
 			t.writeRule(w, r)
 		}
@@ -88,11 +85,22 @@ func (t *Table) WriteSummary(out io.Writer, page string) error {
 	fmt.Fprint(w, "| component | load | where it holds | use | the strongest reason |\n|---|---|---|---|---|\n")
 	for _, c := range load.Components() {
 		for _, r := range t.Of(c) {
-			fmt.Fprintf(w, "| %s | [%s](%s#%s) | %s | `%s` | %s |\n", c, strings.TrimSuffix(r.What, "."), page, r.Name, r.When.text(), r.Use, r.Because[0].Text())
+			fmt.Fprintf(w, "| %s | %s | %s |\n", c, r.cells(page), r.Because[0].Text())
 		}
-		fmt.Fprintf(w, "| %s | anything else | | measure: %s | |\n", c, strings.Join(ticked(compared(c)), ", "))
+		fmt.Fprintf(w, "| %s | %s | |\n", c, otherwise(c))
 	}
 	return w.Flush()
+}
+
+// cells are three cells of a rule: the load, where it holds, what to use. page is the way to the
+// page of the rules, "" on that page.
+func (r Rule) cells(page string) string {
+	return fmt.Sprintf("[%s](%s#%s) | %s | `%s`", strings.TrimSuffix(r.What, "."), page, r.Name, r.When.text(), r.Use)
+}
+
+// otherwise are the same cells for a load that no rule of the component is about.
+func otherwise(c contract.Component) string {
+	return "anything else | | measure: " + strings.Join(ticked(compared(c)), ", ")
 }
 
 func ticked(names []string) []string {

@@ -257,7 +257,7 @@ func TestKeptRunsAgree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ preset, heaviest, price string }{
 		{"lock-starvation", "100,000 objects; 80 goroutines list everything; 10,000 writes a second", ""},
-		{"kcm-150k", "150,000 objects; 1 goroutine lists everything", "lister:list delay-p9"},
+		{"kcm-150k", "150,000 objects; 1 goroutine lists everything", "lister:list delay-p90-ns is 1."},
 	} {
 		dir := filepath.Join(root, "results", c.preset)
 		kept, err := record.ReadRun(dir)

@@ -29,7 +29,7 @@ func TestAdvise(t *testing.T) {
 		{[]string{"--objects", "5000000", "--readers", "10", "--reads", "list"}, []string{"store: measure this", "--workload store", "benchrun run -f store.yaml"}},
 		{[]string{"--all", "--objects", "50000", "--readers", "10", "--reads", "list", "--writes", "2000"}, []string{"repeat", "benchrun run --preset lock-starvation"}},
 		{[]string{kept}, []string{"80 goroutines list everything", "store: use lockfree", "comparisons are inconclusive", "memory 0."}},
-		{[]string{filepath.Join("..", "results", "kcm-150k")}, []string{"store: use lockfree", "price", "lister:list delay-p9"}},
+		{[]string{filepath.Join("..", "results", "kcm-150k")}, []string{"store: use lockfree", "price", "lister:list delay-p90-ns is 1."}},
 		{[]string{kept, "--readers", "500"}, []string{"store: measure this", "The run did not measure this load (500 goroutines read"}},
 		{[]string{"--trace", trace, "--readers", "2", "--reads", "list"}, []string{"500 objects", "the most pods at once", "store: measure this", "--trace " + trace + " \\ -f store.yaml"}},
 	} {

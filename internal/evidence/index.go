@@ -35,8 +35,8 @@ func UpdateIndex(results string, presets []string) error {
 }
 
 // WriteIndex writes the index of the runs of these presets as Markdown: first what advise's rules
-// recommend for which load, then what each run favours, then the runs. It is an error if one is missing, not whole, or of another
-// commit than the others.
+// recommend for which load, then what each run favours, then the runs. It is an error if one is
+// missing, not whole, or of another commit than the others.
 func WriteIndex(w io.Writer, results string, presets []string) error {
 	runs := make([]*record.Run, len(presets))
 	for i, preset := range presets {
