@@ -6,3 +6,5 @@
 // not finished lies in the folder Next. The finished runs take the place of the former ones
 // when all are there, so the folder of the results never holds runs of two commits.
 package evidence
+
+//go:generate go test -run TestKeptIndexHasTheRules -update .

@@ -92,8 +92,14 @@ func period(first, last time.Time) string {
 	return "from " + from + " to " + to
 }
 
+// The titles of the index's first two sections.
+const (
+	answerTitle = "## Which one, for whom, and how sure\n"
+	runsTitle   = "## What each run favours\n"
+)
+
 func writeAnswer(out *strings.Builder) error {
-	fmt.Fprint(out, "## Which one, for whom, and how sure\nThe first rule of a component whose load is yours decides. Each leads to all of its evidence, its price and the code. A number in brackets is a 95% interval. All of it is from machines with 2 cores.\n\n")
+	fmt.Fprint(out, answerTitle+"The first rule of a component whose load is yours decides. Each leads to all of its evidence, its price and the code. A number in brackets is a 95% interval. All of it is from machines with 2 cores.\n\n")
 	if err := advise.Rules().WriteSummary(out, "../docs/which.md"); err != nil {
 		return err
 	}
@@ -102,7 +108,7 @@ func writeAnswer(out *strings.Builder) error {
 }
 
 func writeUse(out *strings.Builder, presets []string, runs []*record.Run) {
-	fmt.Fprint(out, "## What each run favours\nA line here is what the numbers of one component in one preset favour. Ratios to client-go's numbers, means over what was measured: 0.5x is half, 1/1000 that or less, 1000x that or more. *delay* is the p99 from when an operation was due until it was done, *stale* the p99 until the consumer has an event, *time* that of one operation, *done* the operations done, *memory* what is kept.\n\n")
+	fmt.Fprint(out, runsTitle+"A line here is what the numbers of one component in one preset favour. Ratios to client-go's numbers, means over what was measured: 0.5x is half, 1/1000 that or less, 1000x that or more. *delay* is the p99 from when an operation was due until it was done, *stale* the p99 until the consumer has an event, *time* that of one operation, *done* the operations done, *memory* what is kept.\n\n")
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"component, preset", "favours", "gains most", "costs more", "inconclusive"})
 	for _, c := range load.Components() {
