@@ -130,7 +130,7 @@ faults: ## Play HISTORIES random histories of faults (10000) over each informer
 report: ## Run the default preset and write a report under results/
 	$(GO) run ./cmd/benchrun run
 
-selfcheck: ## Show on this machine that verdicts hold, into docs/selfcheck.md (some three hours)
+selfcheck: ## Show on this machine that verdicts hold, into docs/selfcheck.md (some 80 minutes)
 	$(GO) build -o benchrun ./cmd/benchrun
 	./benchrun selfcheck > selfcheck.out; code=$$?; ! grep -q '^The check came to its end' selfcheck.out || mv selfcheck.out docs/selfcheck.md || exit 2; exit $$code
 

@@ -49,6 +49,12 @@ const (
 	// leadIn is the share of a turn that is done before it, untimed: it brings back into
 	// the caches what the other's turn drove out.
 	leadIn = 8
+	// Warm-up ends when the medians of two successive windows of steadyRounds turns of each
+	// side differ by less than the share steadyWithin. A turn that takes longTurn is a window by
+	// itself.
+	steadyRounds = 3
+	steadyWithin = 0.05
+	maxWarmup    = 4 // windows after the first; then the operation is measured as it is, with a warning
 )
 
 // The sides of a duet.
@@ -71,6 +77,8 @@ type duet struct {
 	perTurn int                 // operations of each goroutine; 0 before the first sitting
 	group   time.Duration       // how long a group of turns lasts, about
 	logs    [allCosts][]float64 // of the sittings
+	// restless says that a side reached no steady state in warm-up, which taints the ratio.
+	restless bool
 }
 
 // sit measures a sitting: groups of turns until budget is spent (see leastOperations), of crews
@@ -137,15 +145,50 @@ func usualRatio(mine, other []spent) float64 {
 // calibrate finds the number of operations of a turn, roughly, and warms both sides up.
 func (d *duet) calibrate() {
 	perOp := 0.0
-	for i := range d.sides {
+	for _, i := range d.order()[:len(d.sides)] {
 		perOp += 1 / d.sides[i].calibrate(turnTime)
 	}
 	d.adjust(float64(len(d.sides)) / perOp)
-	for i := range d.sides {
-		if d.perTurn > 1 {
-			d.sides[i].warmUp(d.perTurn, d.group/4)
-		}
+	if d.perTurn > 1 {
+		d.warmUp()
 	}
+}
+
+// warmUp lets the sides do turns that do not count, until the median turns of each agree in two
+// windows. They take turns here too. If one warmed up after the other, it would begin the measured
+// turns with its data in the caches, and the other without; docs/log/decisions.md has what that did
+// to a first sitting.
+func (d *duet) warmUp() {
+	rounds := steadyRounds
+	if d.group >= 4*longTurn {
+		rounds = 1
+	}
+	window := func() []float64 {
+		times := make([][]float64, len(d.sides))
+		for range rounds {
+			for _, i := range d.order()[:len(d.sides)] {
+				times[i] = append(times[i], d.sides[i].round(0, d.perTurn, false).Costs[wallTime])
+			}
+		}
+		medians := make([]float64, len(d.sides))
+		for i := range times {
+			medians[i] = stats.MedianOf(times[i])
+		}
+		return medians
+	}
+	before := window()
+	for range maxWarmup {
+		now := window()
+		steady := true
+		for i := range now {
+			steady = steady && math.Abs(now[i]/before[i]-1) < steadyWithin
+		}
+		if steady {
+			return
+		}
+		before = now
+	}
+	d.restless = true
 }
 
 // adjust sets the number of operations of a turn, given how many take turnTime.
@@ -219,10 +262,8 @@ func (d *duet) ratios() map[string]record.LogRatio {
 // so many ns.
 func (d *duet) series(side int, perByte float64) record.Series {
 	s := record.Series{Passes: d.sides[side].sittings[wallTime], Values: d.sides[side].values(perByte)}
-	for i := range d.sides {
-		if d.sides[i].restless { // either side's taints the ratio
-			s.Warnings = []string{"no steady state after warm-up"}
-		}
+	if d.restless {
+		s.Warnings = []string{"no steady state after warm-up"}
 	}
 	return s
 }

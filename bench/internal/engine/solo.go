@@ -12,12 +12,6 @@ const (
 	// its cost (Chen and Revels, "Robust benchmarking in noisy environments", 2016, who go
 	// as far as the minimum). Each value is a mean.
 	Undisturbed = 25
-	// Warm-up ends when the medians of two successive windows of steadyRounds rounds each
-	// differ by less than the share steadyWithin. A round that takes longTurn is a window by
-	// itself.
-	steadyRounds = 3
-	steadyWithin = 0.05
-	maxWarmup    = 4 // windows after the first; then the operation is measured as it is, with a warning
 )
 
 // solo is one side of a duet: an operation on one goroutine or several. Each goroutine does
@@ -27,9 +21,8 @@ const (
 // goroutines that do not hinder each other therefore show the ns/op of one. All other costs
 // are divided by the operations of all goroutines.
 type solo struct {
-	crew     crew
-	err      error // why there is nothing to measure
-	restless bool  // no steady state after warm-up
+	crew crew
+	err  error // why there is nothing to measure
 
 	turns    []spent              // of this sitting
 	counted  spent                // in the rounds of all sittings whose allocations were counted
@@ -138,29 +131,4 @@ func (s *solo) calibrate(want time.Duration) float64 {
 		// hours.
 		n = max(n+1, int(min(100*float64(n), n2)))
 	}
-}
-
-// warmUp repeats rounds of n operations, which take about a round's time each, until two
-// windows agree.
-func (s *solo) warmUp(n int, round time.Duration) {
-	rounds := steadyRounds
-	if round >= longTurn {
-		rounds = 1
-	}
-	window := func() float64 {
-		v := make([]float64, rounds)
-		for i := range v {
-			v[i] = s.round(0, n, false).Costs[wallTime]
-		}
-		return stats.MedianOf(v)
-	}
-	before := window()
-	for range maxWarmup {
-		now := window()
-		if d := now/before - 1; d < steadyWithin && d > -steadyWithin {
-			return
-		}
-		before = now
-	}
-	s.restless = true
 }
