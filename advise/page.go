@@ -20,16 +20,17 @@ It is made from the rules of ` + "`benchrun advise`" + ` (` + "`advise/rules.yam
 
 ` + "```sh" + `
 go run ./cmd/benchrun advise --objects 50000 --readers 10 --reads list --writes 2000 --memory 2GiB
-go run ./cmd/benchrun advise --workers 300 --delayed 50000 --priorities    # a queue
+go run ./cmd/benchrun advise --objects 50000 --readers 10 --reads by-index=2000 --writes 2000    # each look-up finds 2,000 objects
+go run ./cmd/benchrun advise --workers 300 --delayed 50000 --priorities    # a queue; 50,000 items wait after AddAfter
 go run ./cmd/benchrun advise results/quick    # or a run of your own: its verdicts come first, and the rules answer the rest
 go run ./cmd/benchrun advise --trace pods.trace --readers 10 --reads list
 ` + "```" + `
 
-**How to read it.** The first row of a table whose conditions hold decides. A rule holds within its ranges, their ends included. Most ends of a range were measured, but not every combination of them: no run has 160,000 objects and 80 listers at once, for example. Some lower ends of writes are inferred, from how many single writes client-go's does at most beside those readers. Its informer writes in batches: beside listers only 10,000 events a second were measured, and with fewer it is probably late by less. Outside of the ranges the command says
+**How to read it.** The first row of a table whose conditions hold decides. A rule holds within its ranges, their ends included. Most ends of a range were measured, but not every combination of them: no run has 160,000 objects and 80 listers at once, for example. Some lower ends of writes were not measured: they follow from how many single writes client-go's store did beside as many readers. Its informer writes in batches: beside listers only 10,000 events a second were measured, and with fewer it is probably late by less. Outside of the ranges the command says
 "measure this", and prints the commands. Two numbers in brackets are an interval. The linked run has the intervals that are not printed here. ` + "`0.5x`" + ` is half of the number that it is compared with, and ` + "`1/38`" + ` a 38th.
-All of it was measured on virtual machines with 2 cores; each run's report names the processor. A test checks each number against the run that it names. Below, ` + "`benchrun`" + ` is what ` + "`make build`" + ` makes, and ` + "`go run ./cmd/benchrun`" + ` does the same: run the commands in a clone of this repository.
+All of it was measured on virtual machines with 2 cores; each run's report names the processor. A test checks each number against the run that it names. Run the commands in a clone of this repository. Those that begin with ` + "`benchrun`" + ` need ` + "`make build`" + `, which writes it into the clone, and ` + "`PATH=$PWD:$PATH`" + `. Or begin them with ` + "`go run ./cmd/benchrun`" + ` instead.
 
-**What counts as a reader**: a goroutine that reads without pause. An endpoint that lists the cache counts as one lister if it is serving a request nearly all the time, and as none if it lists now and then. ` + "`List`" + ` of a lister or an indexer lists, and so does controller-runtime's ` + "`client.List`" + ` without a namespace and without an index. With one of these it looks up by an index, as ` + "`Pods(ns).List`" + ` of a lister and ` + "`ByIndex`" + ` do. (controller-runtime's client also copies each object, which no store makes cheaper.)
+**What counts as a reader**: a goroutine that lists or looks up without pause. Workers that get single keys count if together they get some 50,000 a second, as those did that were measured. An endpoint that lists the cache counts as one lister if it is serving a request nearly all the time, and as none if it lists now and then. ` + "`List`" + ` of a lister or an indexer lists, and so does controller-runtime's ` + "`client.List`" + ` without a namespace and without an index. With one of these it looks up by an index, as ` + "`Pods(ns).List`" + ` of a lister and ` + "`ByIndex`" + ` do. (controller-runtime's client also copies each object, which no store makes cheaper.)
 
 **How to put it in and how to go back**: [use it](use.md#how-to-put-it-in) has the lines for go.mod and the other ways in.
 

@@ -105,11 +105,12 @@ func prices(a compare.Answer) []string {
 			more = fmt.Sprintf(" and %d of %s", n-1, ofOthers)
 		}
 	}
-	concern := string(metrics.Of(c.Name.Metric).Concern)
+	// A concern alone would read as the mean over its rows, which stands in the line below.
+	row := "a row of " + string(metrics.Of(c.Name.Metric).Concern)
 	return []string{
 		numberName(c) + " " + RatioText(*c.Ratio) + more,
-		concern + " " + RatioText(*c.Ratio) + more,
-		concern + " " + FactorText(c.Ratio.Estimate) + more,
+		numberName(c) + " " + FactorText(c.Ratio.Estimate) + more,
+		row + " " + FactorText(c.Ratio.Estimate) + more,
 	}
 }
 

@@ -155,6 +155,23 @@ func TestPricesNameTheOthers(t *testing.T) {
 	}
 }
 
+// A price without the name of its number is not mistaken for the mean of its concern, which the
+// second line has.
+func TestShortPriceIsOfOneRow(t *testing.T) {
+	t.Parallel()
+	a := compare.Answer{Component: "store", Reference: "clientgo", Use: "lockfree"}
+	a.Worse = []*compare.Comparison{{Name: compare.Name{Series: "lists beside a writer", Metric: "delay-p90-ns"}, Ratio: &stats.Ratio{Estimate: 1.28, Lo: 1.2, Hi: 1.4}}}
+	for width, want := range map[int]string{
+		120: "store     lockfree; price: lists beside a writer: delay-p90-ns 1.28x [1.20, 1.40]; 0 of 0 inconclusive",
+		90:  "store     lockfree; price: lists beside a writer: delay-p90-ns 1.28x; 0 of 0 inconclusive",
+		80:  "store     lockfree; price: a row of delay 1.28x; 0 of 0 inconclusive",
+	} {
+		if got, _, _ := strings.Cut(Terminal{Width: width}.answer(a), "\n"); got != want {
+			t.Errorf("in %d columns: %q, want %q", width, got, want)
+		}
+	}
+}
+
 // The answer says why the reference stays.
 func TestAnswerSaysWhyTheReferenceStays(t *testing.T) {
 	t.Parallel()

@@ -108,9 +108,9 @@ func writeAnswer(out *strings.Builder) error {
 }
 
 func writeUse(out *strings.Builder, presets []string, runs []*record.Run) {
-	fmt.Fprint(out, runsTitle+"A line here is what the numbers of one component in one preset favour. Ratios to client-go's numbers, means over what was measured: 0.5x is half, 1/1000 that or less, 1000x that or more. *delay* is the p99 from when an operation was due until it was done, *stale* the p99 until the consumer has an event, *time* that of one operation, *done* the operations done, *memory* what is kept.\n\n")
+	fmt.Fprint(out, runsTitle+"A line here is what the numbers of one component in one preset favour. Ratios to client-go's numbers, means over what was measured: 0.5x is half. A single ratio beyond 1/1000 or 1000x counts as that; the mean then says *or less* or *or more*, and has no interval. *delay* is the p99 from when an operation was due until it was done, *stale* the p99 until the consumer has an event, *time* that of one operation, *done* the operations done, *memory* what is kept. A rule above may name another one, for what a mean does not show, such as a long single call; the page of its component says why ([delay heaps](../docs/delays.md#what-lost-and-why)).\n\n")
 	t := table.NewWriter()
-	t.AppendHeader(table.Row{"component, preset", "favours", "gains most", "costs more", "inconclusive"})
+	t.AppendHeader(table.Row{"component, preset", "favours", "ratios by concern", "costs more", "inconclusive"})
 	for _, c := range load.Components() {
 		for i, r := range runs {
 			for _, b := range report.Briefs(r) {
