@@ -27,7 +27,7 @@ func newSelfCheck() *cobra.Command {
 It prints a page in Markdown and exits with 1 if one of these does not hold.`,
 		Example: `  benchrun selfcheck                 # about 80 minutes on 2 cores
   benchrun selfcheck --rounds 0 --builds 0 --plant 3 --cells 5
-  benchrun selfcheck --rounds 3 --plant 10 --builds 3   # half an hour
+  benchrun selfcheck --rounds 3 --plant 10 --builds 3   # ten minutes
   benchrun selfcheck --rounds 5 --cells 0 --builds 0    # the same code only: five minutes`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
