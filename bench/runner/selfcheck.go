@@ -298,6 +298,7 @@ func (c *selfCheck) conclude(seen string, wrong []string) error {
 		fmt.Fprintf(c.out, "- FAILED: %s\n", w)
 	}
 	if len(wrong) > 0 {
+		fmt.Fprintln(c.out) // a heading follows
 		return fmt.Errorf("%w: %s", ErrFailed, strings.Join(wrong, "; "))
 	}
 	return nil

@@ -148,8 +148,10 @@ func TestConduct(t *testing.T) {
 			t.Fatalf("%d series, want 4: two operations on one and on two goroutines", n)
 		}
 		for _, s := range results[i].Series {
-			if got := s.Values[metrics.AllocsPerOp]; got < want-0.2 || got > want+0.2 {
-				t.Errorf("process %d, %s: %g allocs/op, want %g", i, s.Name(), got, want)
+			// The conductor runs in the same process here, so its messages count too: much on a
+			// busy machine, where a turn has few operations.
+			if got := s.Values[metrics.AllocsPerOp]; got < want-0.01 || got > 2*want {
+				t.Errorf("process %d, %s: %g allocs/op, want %g to %g", i, s.Name(), got, want, 2*want)
 			}
 			if s.Values["told"] != want || s.Values[metrics.NsPerOp] <= 0 || s.Duet != nil {
 				t.Errorf("process %d, %s: %+v", i, s.Name(), s)

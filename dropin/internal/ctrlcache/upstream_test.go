@@ -11,6 +11,7 @@ import (
 func TestUpstream(t *testing.T) {
 	t.Parallel()
 	const starts = "starts a kube-apiserver and etcd; the bridge starts our API server"
+	const synced = "it wants an error because the context has ended before the informer has synced, and the informer may sync before the cache looks"
 	upstream.Suite{
 		Theirs: "sigs.k8s.io/controller-runtime/pkg/cache",
 		Ours:   "github.com/informerbench/informerbench/dropin/internal/ctrlcache",
@@ -20,6 +21,11 @@ func TestUpstream(t *testing.T) {
 		LeftOut: map[string]string{
 			"cache_suite_test.go:_": starts,
 			"testenv":               starts,
+		},
+		Races: map[string]string{
+			"should return an error when context is cancelled":                       synced,
+			"should allow for get informer to be cancelled":                          synced,
+			"should allow getting an informer by group/version/kind to be cancelled": synced,
 		},
 	}.Run(t)
 }
