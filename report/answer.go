@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -135,42 +136,54 @@ func weighedRatio(w compare.Weighed) string {
 	return FactorText(w.Ratio.Estimate) + " or more"
 }
 
-// RatioText formats a ratio with its interval, to two digits, or as a fraction where it is
-// below a tenth: "0.80x [0.78, 0.82]".
+// RatioText formats a ratio with its interval, to two or three digits: "0.80x [0.78, 0.82]". Below a
+// tenth all three are fractions: "1/13 [1/24, 1/7.1]".
 func RatioText(r stats.Ratio) string {
+	text := FactorText(r.Estimate)
 	if r.Estimate == stats.FromZero {
-		return FactorText(r.Estimate)
+		return text
 	}
-	return fmt.Sprintf("%s [%s, %s]", FactorText(r.Estimate), short(r.Lo), short(r.Hi))
+	form := decimal
+	if r.Estimate > 0 && r.Estimate < leastDecimal {
+		form = fraction
+	}
+	return fmt.Sprintf("%s [%s, %s]", text, form(r.Lo), form(r.Hi))
 }
 
 // FactorText formats a ratio as RatioText does, without an interval: "0.80x".
 func FactorText(v float64) string {
-	if v == stats.FromZero {
+	switch {
+	case v == stats.FromZero:
 		return "from 0"
+	case v < leastDecimal:
+		return fraction(v)
 	}
-	if v < leastDecimal {
-		return short(v)
-	}
-	return short(v) + "x"
+	return decimal(v) + "x"
 }
 
 // leastDecimal is the least ratio that is written as a decimal: 1/2300 says more than 0.00043.
 const leastDecimal = 0.1
 
-// short formats a ratio with two digits, or as a fraction.
-func short(v float64) string {
+// fraction formats a ratio as one, unless it is 0, or 1 and above.
+func fraction(v float64) string {
+	if v <= 0 || v >= 1 {
+		return decimal(v)
+	}
+	return "1/" + decimal(1/v)
+}
+
+// decimal formats a ratio with two digits, or with three beyond 100 and below a tenth.
+func decimal(v float64) string {
+	decimals := 0
 	switch {
 	case v == stats.FromZero:
 		return "..." // of an interval
-	case v >= 10:
-		return fmt.Sprintf("%.0f", v)
-	case v >= 2:
-		return fmt.Sprintf("%.1f", v)
-	case v >= leastDecimal:
-		return fmt.Sprintf("%.2f", v)
-	case v == 0:
-		return "0"
+	case v < leastDecimal || v >= 100:
+		return digits(v)
+	case v < 2:
+		decimals = 2
+	case v < 10:
+		decimals = 1
 	}
-	return fmt.Sprintf("1/%.0f", 1/v)
+	return strconv.FormatFloat(v, 'f', decimals, 64)
 }
