@@ -97,7 +97,7 @@ func SelfCheck(ctx context.Context, o SelfCheckOptions, out, progress io.Writer)
 		findings = append(findings, err)
 	}
 	failures := slices.DeleteFunc(slices.Clone(findings), func(err error) bool { return err == nil })
-	fmt.Fprintf(out, "\nThe check came to its end: of %d sections %d failed.\n", len(findings), len(failures))
+	fmt.Fprintf(out, "The check came to its end: of %d sections %d failed.\n", len(findings), len(failures))
 	return errors.Join(findings...)
 }
 
