@@ -11,7 +11,7 @@ import (
 func TestUpstream(t *testing.T) {
 	t.Parallel()
 	const starts = "starts a kube-apiserver and etcd; the bridge starts our API server"
-	const synced = "it wants an error because the context has ended before the informer has synced, and the informer may sync before the cache looks"
+	const synced = "it wants an error because the context has ended, but the cache returns none if the informer has synced by then"
 	upstream.Suite{
 		Theirs: "sigs.k8s.io/controller-runtime/pkg/cache",
 		Ours:   "github.com/informerbench/informerbench/dropin/internal/ctrlcache",
