@@ -147,7 +147,7 @@ var initialCases = []suite.Case[env]{
 		b.handler("handler", nil)
 		b.start()
 	}),
-	play("INFORMER-9", "asked-again-and-again", whySynced, setup{objects: 300}, func(b *fixture) {
+	play("INFORMER-9", "asked-again-and-again", whySynced, setup{objects: 3000}, func(b *fixture) {
 		b.start()
 		for i := 0; !b.informer.HasSynced(); i++ {
 			if i < 100_000 {
