@@ -18,7 +18,6 @@ GATEBUDGET ?= 2m
 EVIDENCETIME ?= 0
 EVIDENCEPRESETS ?=
 # The module core, whose packages are named by their import paths: ./... ends at its go.mod.
-CORE = github.com/informerbench/informerbench/core
 # The packages in which goroutines meet: they run under the race detector. The mutants do
 # not: a race in them is theirs, and the suites that catch them race over the sound ones.
 CONCURRENT = $(filter-out %/conformance/mutants,$(shell $(GO) list ./bench/... ./conformance/... ./ctrlqueue ./impl/... ./internal/coretest/... ./load/... \
@@ -118,7 +117,7 @@ verify: ## Run the conformance suites over the catalog
 mutants: ## Run the suites over the broken implementations that they must catch
 	$(GO) run ./cmd/benchrun verify --mutants
 
-mechanical: ## Judge mistakes made by rule by the suites, into docs/mechanical-mutants.md (PACKAGES="core/impl/dense" for some, FLAGS="-journal file" to go on after Ctrl-C)
+mechanical: ## Judge mistakes made by rule by the suites, into docs/mechanical-mutants.md (PACKAGES="impl/dense" for some, FLAGS="-journal file" to go on after Ctrl-C)
 	$(GO) run ./internal/mechanical/run $(FLAGS) $(PACKAGES)
 
 healthy: ## Run every suite RUNS times (1000, some two hours) with new seeds: nothing may be accused (COMPONENTS=store,queue or IMPL=lockfree for some; Ctrl-C prints the table so far)

@@ -47,7 +47,7 @@ func TestEveryLineCompiles(t *testing.T) {
 func TestBrokenLinesAreFound(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "line.go")
-	broken := Line{Code: "store := lockfree.NewStore()", Imports: []string{"github.com/informerbench/informerbench/core/impl/lockfree"}}
+	broken := Line{Code: "store := lockfree.NewStore()", Imports: []string{"github.com/informerbench/informerbench/impl/lockfree"}}
 	if err := os.WriteFile(file, []byte(program(broken, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}

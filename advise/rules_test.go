@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/bench/catalog"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 )
 

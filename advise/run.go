@@ -8,11 +8,11 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/compare"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/bench/catalog"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
+	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/report"
 )

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/record"
 )
 

@@ -9,8 +9,8 @@ package bench
 import (
 	"testing"
 
-	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/bench/catalog"
+	"github.com/informerbench/informerbench/contract"
 )
 
 func BenchmarkStore(b *testing.B)    { benchmark(b, contract.ComponentStore) }

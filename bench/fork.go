@@ -7,11 +7,11 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/bench/internal/profile"
 	"github.com/informerbench/informerbench/bench/internal/replay"
 	"github.com/informerbench/informerbench/bench/internal/subject"
-	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"

@@ -12,15 +12,15 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/impl/mutexmap"
-	"github.com/informerbench/informerbench/core/informer"
-	"github.com/informerbench/informerbench/core/queue/delay"
-	"github.com/informerbench/informerbench/core/queue/deltafifo"
-	"github.com/informerbench/informerbench/core/queue/workqueue"
+	"github.com/informerbench/informerbench/bench/catalog"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/impl/mutexmap"
+	"github.com/informerbench/informerbench/informer"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/queue/delay"
+	"github.com/informerbench/informerbench/queue/deltafifo"
+	"github.com/informerbench/informerbench/queue/workqueue"
 )
 
 // onceEach makes testing.Benchmark do a single iteration for the rest of the test.

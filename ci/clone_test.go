@@ -30,14 +30,14 @@ func aClone(t *testing.T) string {
 	return clone
 }
 
-// plant makes Update of core/impl/mutexmap slower, in a commit on top of HEAD.
+// plant makes Update of impl/mutexmap slower, in a commit on top of HEAD.
 func plant(t *testing.T, clone string) {
 	t.Helper()
 	const head = "func (s *Store) Update(key string, obj any) {\n"
 	store := filepath.Join(clone, "core", "impl", "mutexmap", "store.go")
 	text := read(t, store)
 	if strings.Count(text, head) != 1 {
-		t.Fatalf("core/impl/mutexmap/store.go has no %q: plant the regression elsewhere", head)
+		t.Fatalf("impl/mutexmap/store.go has no %q: plant the regression elsewhere", head)
 	}
 	write(t, store, strings.Replace(text, head, head+"\tplanted()\n", 1))
 	write(t, filepath.Join(clone, "core", "impl", "mutexmap", "planted.go"), `package mutexmap

@@ -15,7 +15,7 @@ import (
 	"github.com/informerbench/informerbench/dropin/internal/forward"
 )
 
-//go:generate go run ./internal/forward/run -from k8s.io/client-go/tools/cache ../core/dropin/cache/forwards.go
+//go:generate go run ./internal/forward/run -from k8s.io/client-go/tools/cache ../dropin/cache/forwards.go
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -23,8 +23,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestNothingIsMissing(t *testing.T) {
 	t.Parallel()
 	for ours, theirs := range map[string]string{
-		"github.com/informerbench/informerbench/core/dropin/cache":     "k8s.io/client-go/tools/cache",
-		"github.com/informerbench/informerbench/core/dropin/workqueue": "k8s.io/client-go/util/workqueue",
+		"github.com/informerbench/informerbench/dropin/cache":     "k8s.io/client-go/tools/cache",
+		"github.com/informerbench/informerbench/dropin/workqueue": "k8s.io/client-go/util/workqueue",
 	} {
 		missing, err := api.Missing(ours, theirs)
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/informerbench/informerbench/conformance/fifotest"
 	"github.com/informerbench/informerbench/conformance/informertest"
 	"github.com/informerbench/informerbench/conformance/storetest"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/dropin/cache"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/dropin/cache"
 )
 
 // silent is a provider whose metrics ignore what they are told.

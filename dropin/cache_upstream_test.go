@@ -3,7 +3,7 @@ package dropin_test
 import (
 	"testing"
 
-	"github.com/informerbench/informerbench/dropin/internal/upstream"
+	"github.com/informerbench/informerbench/dropin/internal/upstreamtest"
 )
 
 // client-go's own tests of the package, run against this one. Those of the Reflector run
@@ -58,9 +58,9 @@ func TestUpstreamOfCache(t *testing.T) {
 			leftOut[name] = reason
 		}
 	}
-	upstream.Suite{
+	upstreamtest.Suite{
 		Theirs:  "k8s.io/client-go/tools/cache",
-		Ours:    "github.com/informerbench/informerbench/core/dropin/cache",
+		Ours:    "github.com/informerbench/informerbench/dropin/cache",
 		Bridge:  "testdata/cache_bridge.go",
 		LeftOut: leftOut,
 		Renames: map[string]string{

@@ -8,8 +8,8 @@ import (
 
 	"github.com/informerbench/informerbench/conformance/limittest"
 	"github.com/informerbench/informerbench/conformance/queuetest"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/dropin/workqueue"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/dropin/workqueue"
 )
 
 // What the constructors return keeps the contract, whatever is passed to them.

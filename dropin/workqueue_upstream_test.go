@@ -3,18 +3,18 @@ package dropin_test
 import (
 	"testing"
 
-	"github.com/informerbench/informerbench/dropin/internal/upstream"
+	"github.com/informerbench/informerbench/dropin/internal/upstreamtest"
 )
 
 // client-go's own tests of the package, run against this one.
 func TestUpstreamOfWorkqueue(t *testing.T) {
 	t.Parallel()
-	upstream.Suite{
+	upstreamtest.Suite{
 		Theirs: "k8s.io/client-go/util/workqueue",
-		Ours:   "github.com/informerbench/informerbench/core/dropin/workqueue",
+		Ours:   "github.com/informerbench/informerbench/dropin/workqueue",
 		LeftOut: map[string]string{
-			"TestMetricShutdown":    "makes an unexported queue with an unexported period; TestMetrics of core/queue/workqueue has the same case",
-			"TestMetrics":           "makes an unexported queue with an unexported period; TestMetrics of core/queue/workqueue plays the same calls on both",
+			"TestMetricShutdown":    "makes an unexported queue with an unexported period; TestMetrics of queue/workqueue has the same case",
+			"TestMetrics":           "makes an unexported queue with an unexported period; TestMetrics of queue/workqueue plays the same calls on both",
 			"TestRateLimitingQueue": "reads the unexported channel of client-go's delaying queue; queuetest's QUEUE clauses of AddRateLimited say the same",
 		},
 		// An item that was added waits when AddAfter returns.

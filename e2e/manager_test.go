@@ -26,8 +26,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/informerbench/informerbench/conformance/witness"
-	"github.com/informerbench/informerbench/core/informer"
-	"github.com/informerbench/informerbench/ctrlqueue"
+	"github.com/informerbench/informerbench/dropin/ctrlqueue"
+	"github.com/informerbench/informerbench/informer"
 )
 
 // statusWriter sets an object's status.observed to its spec.round.

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informerbench/informerbench/core/informer"
+	"github.com/informerbench/informerbench/informer"
 )
 
 // pagedObjects is more than one page of the default size, which is 500.

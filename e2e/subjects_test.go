@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informerbench/informerbench/conformance/witness"
-	"github.com/informerbench/informerbench/core/informer"
+	"github.com/informerbench/informerbench/informer"
 )
 
 // source is what an informer lists and watches. It counts requests, and can change

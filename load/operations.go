@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Op names an operation in workloads and benchmarks. Several components may have an

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/informerbench/informerbench/internal/suggest"
 )
 
 // Column is a column of a CSV file.
@@ -115,7 +113,7 @@ func fieldNames() []string {
 
 func knownField(name string) error {
 	if have := fieldNames(); !slices.Contains(have, name) {
-		return fmt.Errorf("unknown field %q: %s", name, suggest.OrAll(name, have))
+		return fmt.Errorf("unknown field %q: have %s", name, strings.Join(have, ", "))
 	}
 	return nil
 }

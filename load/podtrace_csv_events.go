@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // recording is the time that the rows cover.

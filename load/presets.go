@@ -3,11 +3,11 @@ package load
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
-	"github.com/informerbench/informerbench/internal/suggest"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // DefaultPreset is the preset of a run that names none.
@@ -45,7 +45,7 @@ func LookupPreset(name string) (Preset, error) {
 	for _, p := range all {
 		names = append(names, p.Name)
 	}
-	return Preset{}, fmt.Errorf("unknown preset %q: %s", name, suggest.OrAll(name, names))
+	return Preset{}, fmt.Errorf("unknown preset %q: have %s", name, strings.Join(names, ", "))
 }
 
 // The numbers of quick, to be tuned in one place: about 30 cells of six forks each, and more

@@ -3,8 +3,8 @@ package load
 import (
 	"time"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // The presets for whole informers, client-go's beside this project's on the same source:

@@ -3,8 +3,8 @@ package load
 import (
 	"time"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // scaling uses whole pods, as the other presets do. Pods share their templates, so a

@@ -3,8 +3,8 @@ package load
 import (
 	"time"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // The presets for stores: the effect of readers on the one writer, and the cost of each

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // The presets for stores have the sizes that their descriptions state.

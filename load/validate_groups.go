@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 func (w Workload) checkGroups(e *FieldErrors, knownComponent bool) {

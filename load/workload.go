@@ -3,8 +3,8 @@ package load
 import (
 	"time"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // Workload specifies a measurement: the component, its objects, the actors and the

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/record"
 )
 

@@ -179,7 +179,7 @@ const ownModule = "github.com/informerbench/informerbench/"
 // those within them that measure.
 var (
 	ownImplementations = []string{"core/", "impl/", "ctrlqueue."}
-	ownHarness         = []string{"core/synthetic."}
+	ownHarness         = []string{"load/synthetic."}
 )
 
 // harnessLibraries are modules that only the harness and the reports call.

@@ -208,8 +208,8 @@ func TestNamesAreShownShort(t *testing.T) {
 		"k8s.io/client-go/tools/cache.(*threadSafeMap).List": "cache.(*threadSafeMap).List",
 		"runtime.mallocgc": "runtime.mallocgc",
 		"memeqbody":        "memeqbody",
-		"k8s.io/apimachinery/pkg/util/sets.Set[k8s.io/api/core/v1.Pod].Insert":                          "sets.Set[k8s.io/api/core/v1.Pod].Insert",
-		"sync/atomic.(*Pointer[github.com/informerbench/informerbench/core/impl/lockfree.record]).Load": "atomic.(*Pointer[github.com/informerbench/informerbench/core/impl/lockfree.record]).Load",
+		"k8s.io/apimachinery/pkg/util/sets.Set[k8s.io/api/core/v1.Pod].Insert":                     "sets.Set[k8s.io/api/core/v1.Pod].Insert",
+		"sync/atomic.(*Pointer[github.com/informerbench/informerbench/impl/lockfree.record]).Load": "atomic.(*Pointer[github.com/informerbench/informerbench/impl/lockfree.record]).Load",
 	} {
 		if got := shortName(name); got != want {
 			t.Errorf("%s became %s, want %s", name, got, want)
@@ -224,13 +224,13 @@ func TestKindOfAFunction(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]kind{
 		"k8s.io/client-go/tools/cache.(*threadSafeMap).List": implementation,
-		ownModule + "core/impl/lockfree.(*Store).Get":        implementation,
-		ownModule + "core/queue/deltafifo.(*FIFO).Pop":       implementation,
-		ownModule + "core/informer.(*Informer).Run":          implementation,
-		ownModule + "core/indexer.New":                       implementation,
+		ownModule + "impl/lockfree.(*Store).Get":             implementation,
+		ownModule + "queue/deltafifo.(*FIFO).Pop":            implementation,
+		ownModule + "informer.(*Informer).Run":               implementation,
+		ownModule + "informer/indexer.New":                   implementation,
 		"example.com/mystore.New":                            implementation,
 		ownModule + "bench/internal/engine.together":         harness,
-		ownModule + "core/synthetic.byNode":                  harness,
+		ownModule + "load/synthetic.byNode":                  harness,
 		ownModule + "load.ReadTrace":                         harness,
 		"main.main":                                          harness,
 		"github.com/spf13/cobra.(*Command).Execute":          harness,
@@ -241,7 +241,7 @@ func TestKindOfAFunction(t *testing.T) {
 		"sync.(*RWMutex).Lock":                               standard,
 		"runtime/pprof.StartCPUProfile":                      standard,
 		"slices.Sort[go.shape.[]float64,go.shape.float64]":   standard,
-		"sync/atomic.(*Pointer[github.com/informerbench/informerbench/core/impl/lockfree.record]).Load": standard,
+		"sync/atomic.(*Pointer[github.com/informerbench/informerbench/impl/lockfree.record]).Load": standard,
 		"encoding/json.Marshal": standard,
 		otherName:               noFunction,
 		unknownName:             noFunction,

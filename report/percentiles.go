@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/metrics"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/metrics"
 )
 

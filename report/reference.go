@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
 )

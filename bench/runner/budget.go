@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/report"

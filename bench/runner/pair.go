@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/informerbench/informerbench/compare"
+	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/record"
 )
 

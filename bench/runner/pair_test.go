@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/internal/testscript"
+	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
 )

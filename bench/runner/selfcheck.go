@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/compare"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/measure/compare"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/measure/sysinfo"

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/sysinfo"
 	"github.com/informerbench/informerbench/report"

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/conformance/suite"
 	"github.com/informerbench/informerbench/measure/record"
 )

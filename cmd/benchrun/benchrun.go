@@ -3,6 +3,6 @@
 // Package benchcmd says what the exit codes mean.
 package main
 
-import "github.com/informerbench/informerbench/benchcmd"
+import "github.com/informerbench/informerbench/cmd/benchrun/benchcmd"
 
 func main() { benchcmd.Main() }

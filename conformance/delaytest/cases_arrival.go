@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 const whyArrival = "a test in virtual time, where many items are due at one instant, would see another order at each run"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 const whyMany = "a queue takes items in by the batch, and every retry passes there"

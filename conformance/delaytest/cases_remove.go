@@ -5,7 +5,7 @@ package delaytest
 import (
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 const whyRemove = "a queue that hands an item out before its time would hand it out again, or keep it until then"

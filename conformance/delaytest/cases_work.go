@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 const whyWork = "what is quick with a thousand items holds the queue's lock for seconds with a million"

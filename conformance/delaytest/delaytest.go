@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Option changes what is tested; package suite has more of them.

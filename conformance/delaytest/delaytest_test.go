@@ -8,7 +8,7 @@ import (
 
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 func newOracle() contract.DelayHeap[string] { return pointerheap.New() }

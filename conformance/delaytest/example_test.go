@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/delaytest"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // forgetful is a DelayHeap that holds one item.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // history does random steps on h and on a plain map, and compares. Times are

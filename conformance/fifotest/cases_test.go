@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // TestEveryClauseHasACase: a clause without a test is no promise.

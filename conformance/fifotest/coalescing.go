@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // coalescing makes a case for FIFOs of class Coalescing.

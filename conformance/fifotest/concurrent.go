@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // consume pops until the FIFO is closed and empty.

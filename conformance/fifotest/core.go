@@ -8,7 +8,7 @@ import (
 	"runtime"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 var coreCases = fifoCases{

@@ -8,7 +8,7 @@ import (
 
 	"github.com/informerbench/informerbench/conformance/fifotest"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // neverReady is client-go's DeltaFIFO with one mistake.

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // object is the object that the suite queues. Its identity matters, not only its content.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/informerbench/informerbench/conformance/internal/fifomodel"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 var historyCases = fifoCases{

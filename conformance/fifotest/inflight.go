@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // during pops what must be waiting, by the fixture's popper, and has call run on another

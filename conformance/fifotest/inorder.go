@@ -4,7 +4,7 @@ package fifotest
 
 import (
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 var inOrderCases = fifoCases{

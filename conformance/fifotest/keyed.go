@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // ofKeyed makes a case for FIFOs whose waiting Deltas can be read.

@@ -8,7 +8,7 @@ import (
 	"weak"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // keptAfterPop is the bound of FIFO-24: how many popped objects a FIFO may keep.

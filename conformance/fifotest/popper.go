@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // popped is the result of one Pop.

@@ -9,7 +9,7 @@ import (
 	"runtime"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // source changes its objects and tells a FIFO by lists and by events. Some events are

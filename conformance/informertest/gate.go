@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // gate is the connection between an informer and its source. It can be cut and held. It can

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // history is one random history. Every step is valid in every state, so any part of a

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	rules "github.com/informerbench/informerbench/conformance/witness"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // kind is the kind of a call of a handler.

@@ -20,8 +20,8 @@ import (
 	"k8s.io/klog/v2"
 
 	rules "github.com/informerbench/informerbench/conformance/witness"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // setup is the configuration of a world. Its zero value is an empty source without faults.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informerbench/informerbench/conformance/limittest"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 func ExampleCheck() {

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Option changes what is tested; package suite has more of them.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/informerbench/informerbench/conformance/linear"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // In a test one line is enough: linear.Run(t, newStore). Check is the same for

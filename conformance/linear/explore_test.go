@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/linear"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // steppedGo is client-go's store, each call a step.

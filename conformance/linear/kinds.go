@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // write is the effect of a call on one key.

@@ -43,7 +43,7 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // NewStore constructs the store under test, with the given indexers. It must return a new

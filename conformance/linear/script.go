@@ -9,11 +9,11 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// Script is a program for core/explore: calls that threads make on one store,
+// Script is a program for internal/explore: calls that threads make on one store,
 // written as text.
 //
 //	one,many: add a:x; add b:y/xy => update a:y; delete b | list; byindex one x

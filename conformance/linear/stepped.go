@@ -7,11 +7,11 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
-// Stepped makes each call of a store one step for core/explore. If a broken store is
+// Stepped makes each call of a store one step for internal/explore. If a broken store is
 // built from such calls, the explorer can switch threads between them.
 func Stepped(s cache.ThreadSafeStoreWithTransaction) cache.ThreadSafeStoreWithTransaction {
 	return stepped{s}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // history is a generated list of calls.

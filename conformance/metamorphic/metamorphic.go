@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Store is one of the stores that are compared.

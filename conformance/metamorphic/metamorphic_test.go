@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // model is the oracle: a map of the objects, and every question is answered by looking at

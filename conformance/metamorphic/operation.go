@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // kind is the method that an operation calls.

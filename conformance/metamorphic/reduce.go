@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Failure is the error of a history on which stores disagree with the model.

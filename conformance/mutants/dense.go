@@ -8,8 +8,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // place names a slice of rows: that of an index and a value, or place{}, that of

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // denseStores are the mistakes of who keeps rows in slices.

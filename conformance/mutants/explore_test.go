@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/conformance/linear"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // interleaved are the broken stores whose mistake shows only when calls meet.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/internal/fifomodel"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // list makes a mutant of which Replace is wrong.

@@ -22,7 +22,7 @@ import (
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
 	"github.com/informerbench/informerbench/conformance/linear"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // trap stops one goroutine: the one that makes the nth call of a method.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // brokenHeap is a sound heap with some of its methods replaced.

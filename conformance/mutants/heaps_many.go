@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // brokenBatch is a sound heap whose AddMany is not.

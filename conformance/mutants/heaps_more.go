@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Heaps whose mistake shows with extreme times, in what they keep, in what they cost, and in

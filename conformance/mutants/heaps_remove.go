@@ -2,7 +2,7 @@ package mutants
 
 import (
 	"github.com/informerbench/informerbench/conformance/internal/pointerheap"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // removable is a sound heap with a Remove, sound or broken.

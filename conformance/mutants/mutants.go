@@ -15,7 +15,7 @@ import (
 	"github.com/informerbench/informerbench/conformance/queuetest"
 	"github.com/informerbench/informerbench/conformance/storetest"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Mutant is one broken implementation. The constructor of its component is set;

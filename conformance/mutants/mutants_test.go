@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Every mutant is caught by each clause that it names. Some of them leave

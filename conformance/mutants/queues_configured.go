@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // configuredOf makes a mutant of client-go's queue, whose configuration change breaks.

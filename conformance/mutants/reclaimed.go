@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // reclaiming is a sound store. Each read announces itself. A writer empties a replaced

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // shards are as many as a store has that splits its locks in earnest. With two, what is

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // chunks is how many maps a content is spread over; a write copies one.

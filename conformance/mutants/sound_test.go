@@ -17,7 +17,7 @@ import (
 	"github.com/informerbench/informerbench/conformance/queuetest"
 	"github.com/informerbench/informerbench/conformance/storetest"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 const why = "it is a mistake of client-go, and has a mutant"

@@ -6,8 +6,8 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 // Stores returns the broken stores. The slice belongs to the caller.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 type copies struct{ base }

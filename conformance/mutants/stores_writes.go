@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/explore"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
 )
 
 type addOnce struct{ base }

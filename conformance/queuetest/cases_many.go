@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 var manyCases = []suite.Case[env]{

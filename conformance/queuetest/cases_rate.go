@@ -5,7 +5,7 @@ package queuetest
 
 import (
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 const whyCount = "controllers give up on an item by its count"

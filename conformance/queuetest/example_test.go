@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/conformance/queuetest"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 func ExampleCheck() {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // The kinds of metrics that a queue makes.

@@ -38,7 +38,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Option changes what is tested; package suite has more of them.

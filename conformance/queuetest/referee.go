@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // leastInOrder is how many Gets must go by priority before each that goes by age.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // The scheduler may interrupt a goroutine within its List, and AddIndexers and many writes

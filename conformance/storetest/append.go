@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // appendCases: lists in memory of the caller's.

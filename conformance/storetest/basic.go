@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Objects by key: Get, List and ListKeys after Add, Update and Delete.

@@ -2,7 +2,7 @@ package storetest
 
 import (
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // callCases: calls that must work during other calls. A violation shows as a call that does

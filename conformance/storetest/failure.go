@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // failingWrite is a write whose IndexFunc fails.

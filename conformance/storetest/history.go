@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // history is a random sequence of writes on a store and on the model.

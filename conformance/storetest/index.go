@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Objects by index, on one goroutine.

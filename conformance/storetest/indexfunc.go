@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Clauses STORE-47 to 49: how a store calls IndexFuncs, and the cost of many index values

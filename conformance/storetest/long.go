@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // A read of a scene's 16 objects is over before a writer has done two writes. It touches

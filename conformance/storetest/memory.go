@@ -7,7 +7,7 @@ import (
 	"weak"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 const whyGrows = "a controller that runs for months would fill the memory"

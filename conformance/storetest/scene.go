@@ -1,6 +1,6 @@
 package storetest
 
-import "github.com/informerbench/informerbench/core/contract"
+import "github.com/informerbench/informerbench/contract"
 
 const (
 	crew   = 16 // objects of a scene

@@ -27,7 +27,7 @@ import (
 
 	"github.com/informerbench/informerbench/conformance/linear"
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // linearHistories is the number of histories of each linear case, at effort 1. For a store

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/informerbench/informerbench/conformance/suite"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // transactionCases: a batch of writes. The scenes test that single reads see it as one

@@ -24,7 +24,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Case is one check of one clause against an implementation that F constructs.

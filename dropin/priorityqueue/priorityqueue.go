@@ -36,10 +36,10 @@ import (
 	clientgo "k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/queue/delay"
-	"github.com/informerbench/informerbench/core/queue/workqueue"
-	"github.com/informerbench/informerbench/ctrlqueue"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/dropin/ctrlqueue"
+	"github.com/informerbench/informerbench/queue/delay"
+	"github.com/informerbench/informerbench/queue/workqueue"
 )
 
 type (

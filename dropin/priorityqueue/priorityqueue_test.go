@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/informerbench/informerbench/conformance/queuetest"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/dropin/priorityqueue"
 )
 

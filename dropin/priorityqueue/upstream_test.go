@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/informerbench/informerbench/dropin/internal/api"
-	"github.com/informerbench/informerbench/dropin/internal/upstream"
+	"github.com/informerbench/informerbench/dropin/internal/upstreamtest"
 )
 
 const (
@@ -28,7 +28,7 @@ func TestNothingIsMissing(t *testing.T) {
 func TestUpstream(t *testing.T) {
 	t.Parallel()
 	const trees = "is about the trees inside of controller-runtime's queue"
-	upstream.Suite{
+	upstreamtest.Suite{
 		Theirs: theirs,
 		Ours:   ours,
 		Bridge: "testdata/bridge.go",

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
 
-	"github.com/informerbench/informerbench/core/impl/lockfree"
-	"github.com/informerbench/informerbench/core/informer"
+	"github.com/informerbench/informerbench/impl/lockfree"
+	"github.com/informerbench/informerbench/informer"
 )
 
 type (

@@ -23,7 +23,7 @@ import (
 const (
 	reader  = "github.com/informerbench/informerbench/bench/internal/subject.(*Store).reader"
 	list    = "k8s.io/client-go/tools/cache.(*threadSafeMap).List"
-	ourList = "github.com/informerbench/informerbench/core/impl/lockfree.(*Store).List"
+	ourList = "github.com/informerbench/informerbench/impl/lockfree.(*Store).List"
 	malloc  = "runtime.mallocgc"
 	insert  = "k8s.io/apimachinery/pkg/util/sets.Set[k8s.io/api/core/v1.Pod].Insert" // its short name keeps the type's path
 )

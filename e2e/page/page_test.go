@@ -24,7 +24,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 	"github.com/informerbench/informerbench/measure/record/recordtest"
@@ -376,4 +376,19 @@ func shoot(ctx context.Context, t *testing.T, name string) {
 			t.Fatal(err)
 		}
 	}
+}
+func open(ctx context.Context, t *testing.T, url string) {
+	t.Helper()
+	if err := chromedp.Do(ctx, chromedp.Navigate(url)); err != nil {
+		t.Fatalf("%s: %v", url, err)
+	}
+}
+
+func count(ctx context.Context, t *testing.T, expression string) int {
+	t.Helper()
+	n, err := chromedp.Run(ctx, chromedp.Evaluate[int](expression))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

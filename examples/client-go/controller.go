@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
-	"github.com/informerbench/informerbench/core/dropin/cache"     // (1) was k8s.io/client-go/tools/cache
-	"github.com/informerbench/informerbench/core/dropin/workqueue" // (2) was k8s.io/client-go/util/workqueue
+	"github.com/informerbench/informerbench/dropin/cache"     // (1) was k8s.io/client-go/tools/cache
+	"github.com/informerbench/informerbench/dropin/workqueue" // (2) was k8s.io/client-go/util/workqueue
 )
 
 const (

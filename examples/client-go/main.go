@@ -24,8 +24,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load/apiserver"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 func main() {

@@ -42,8 +42,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	toolscache "github.com/informerbench/informerbench/core/dropin/cache" // (1) was k8s.io/client-go/tools/cache
-	"github.com/informerbench/informerbench/dropin/priorityqueue"         // (2) was sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue
+	toolscache "github.com/informerbench/informerbench/dropin/cache" // (1) was k8s.io/client-go/tools/cache
+	"github.com/informerbench/informerbench/dropin/priorityqueue"    // (2) was sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue
 )
 
 func main() {

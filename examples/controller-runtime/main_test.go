@@ -17,8 +17,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load/apiserver"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
-	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load/apiserver"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // startServer starts an API server on loopback that holds n pods.

@@ -2,10 +2,7 @@ module example.com/your-store
 
 go 1.26.0
 
-require (
-	github.com/informerbench/informerbench v0.0.0
-	github.com/informerbench/informerbench/core v0.0.0
-)
+require github.com/informerbench/informerbench v0.0.0
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
@@ -41,7 +38,6 @@ require (
 	github.com/google/gnostic-models v0.7.0 // indirect
 	github.com/google/pprof v0.0.0-20250403155104-27863c87afa6 // indirect
 	github.com/google/uuid v1.6.0 // indirect
-	github.com/ianlancetaylor/demangle v0.0.0-20240312041847-bd984b5ce465 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/jedib0t/go-pretty/v6 v6.8.3 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
@@ -97,5 +93,3 @@ require (
 replace github.com/informerbench/informerbench => ../..
 
 tool golang.org/x/perf/cmd/benchstat
-
-replace github.com/informerbench/informerbench/core => ../../core

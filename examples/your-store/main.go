@@ -6,8 +6,8 @@ package main
 import (
 	"example.com/your-store/mystore"
 
-	"github.com/informerbench/informerbench/benchcmd"
-	"github.com/informerbench/informerbench/catalog"
+	"github.com/informerbench/informerbench/bench/catalog"
+	"github.com/informerbench/informerbench/cmd/benchrun/benchcmd"
 )
 
 func main() {

@@ -23,46 +23,48 @@ type layer struct {
 // layers go from the bottom up. A package may import packages of lower layers,
 // and of its own layer only where the layer says so.
 var layers = []layer{
-	{[]string{"core/explore", "core/internal/...", "internal/clusterjob", "internal/loopback", "internal/suggest", "internal/testscript"}, false},
-	{[]string{"core/contract"}, false},
-	{[]string{"core/impl/indexing"}, false},
-	{[]string{"core/impl/...", "core/queue/...", "core/indexer", "core/synthetic"}, false},
-	{[]string{"core/informer/..."}, true},
-	{[]string{"core/dropin/..."}, false},
-	{[]string{"impl/...", "load/...", "conformance/...", "ctrlqueue"}, true},
+	{[]string{
+		"internal/callsite", "internal/clusterjob", "internal/explore", "internal/inturns", "internal/loopback",
+		"internal/segqueue", "internal/spin", "internal/testscript",
+	}, false},
+	{[]string{"contract"}, false},
+	{[]string{"impl/indexing"}, false},
+	{[]string{"impl/...", "queue/...", "informer/indexer", "load/synthetic"}, false},
+	{[]string{"peers/..."}, true},
+	{[]string{"informer/..."}, true},
 	{[]string{"dropin/..."}, true},
-	{[]string{"catalog"}, false},
+	{[]string{"load/...", "conformance/..."}, true},
+	{[]string{"bench/catalog"}, false},
 	{[]string{"measure/metrics"}, false},
 	{[]string{"measure/stats"}, false},
 	{[]string{"measure/sysinfo"}, false},
 	{[]string{"measure/record/..."}, false},
-	{[]string{"compare"}, false},
-	{[]string{"history"}, false},
+	{[]string{"measure/compare"}, false},
 	{[]string{"report"}, false},
 	{[]string{"advise"}, false},
-	{[]string{"web"}, false},
 	{[]string{"bench/internal/staleness", "bench/internal/profile"}, false},
 	{[]string{"bench/internal/engine"}, false},
 	{[]string{"bench/internal/subject"}, false},
 	{[]string{"bench/internal/replay"}, false},
 	{[]string{"bench"}, false},
 	{[]string{"bench/runner"}, false},
-	{[]string{"internal/scale/..."}, true},
-	{[]string{"internal/evidence/..."}, true},
-	{[]string{"internal/pages/..."}, true},
-	{[]string{"benchcmd"}, false},
+	{[]string{"cmd/benchrun/benchcmd"}, false},
 	{[]string{"cmd/...", "examples/..."}, false},
-	{[]string{"ci", "internal/architecture", "internal/coretest/..."}, false},
-	{[]string{"internal/mechanical/..."}, true},
-	{[]string{"upstream/..."}, true},
+	{[]string{"ci", "internal/architecture", "upstream/..."}, false},
 }
 
-// coreRoots are the modules that the code of core may stand on; what they need themselves
-// is allowed too. internal/coretest holds the modules of its tests against client-go's.
-var coreRoots = []string{"k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/utils/", "k8s.io/klog/", "golang.org/x/time/"}
+// importable are the rooms that programs import. They compile nothing beyond what client-go
+// brings; ctrlqueue and priorityqueue bring controller-runtime too.
+var (
+	importable  = []string{"contract", "impl/...", "queue/...", "informer/...", "dropin/cache", "dropin/workqueue"}
+	withRuntime = []string{"dropin/ctrlqueue", "dropin/priorityqueue"}
+)
+
+// clientGoRoots are what client-go consists of and brings with it.
+var clientGoRoots = []string{"k8s.io/apimachinery/", "k8s.io/client-go/", "k8s.io/utils/", "k8s.io/klog/", "golang.org/x/time/"}
 
 // implementations are what conformance suites must not know.
-var implementations = []string{"core/impl/...", "core/queue/...", "core/indexer", "core/informer/...", "core/dropin/...", "impl/...", "dropin/...", "ctrlqueue"}
+var implementations = []string{"impl/...", "peers/...", "queue/...", "informer/...", "dropin/..."}
 
 func load(t *testing.T) map[string]*packages.Package {
 	t.Helper()
@@ -84,7 +86,7 @@ func TestImportsGoOneWay(t *testing.T) {
 	for path, p := range load(t) {
 		own, ok := layerOf(path)
 		if !ok {
-			t.Errorf("%s is in no layer of the design: add it to layers here and to docs/layout.md", path)
+			t.Errorf("%s is in no layer of the design: add it to layers here", path)
 			continue
 		}
 		for imported := range p.Imports {
@@ -108,7 +110,7 @@ func allowed(path string, own int, imported string) error {
 		return fmt.Errorf("%s imports %s, which lies above it", path, imported)
 	case theirs == own && !layers[own].siblings && !within(path, imported):
 		return fmt.Errorf("%s imports its sibling %s", path, imported)
-	case (path == "report" || path == "compare" || path == "history") && !strings.HasPrefix(imported, "measure/") && imported != "compare" && imported != "history":
+	case path == "report" && !strings.HasPrefix(imported, "measure/"):
 		return fmt.Errorf("%s imports %s: it knows files only", path, imported)
 	case strings.HasPrefix(path, "conformance/") && matchesAny(implementations, imported):
 		return fmt.Errorf("%s imports %s: a suite takes constructors as arguments and knows no implementation", path, imported)
@@ -122,23 +124,36 @@ func within(a, b string) bool {
 	return strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }
 
-func TestCoreNeedsClientGoOnly(t *testing.T) {
+func TestProgramsCompileWhatClientGoBrings(t *testing.T) {
 	pkgs := load(t)
-	brought := map[string]bool{}
-	for _, p := range pkgs {
-		for path, dep := range p.Imports {
-			if slices.ContainsFunc(coreRoots, func(r string) bool { return strings.HasPrefix(path+"/", r) }) {
-				collect(dep, brought)
+	for _, c := range []struct{ packages, roots []string }{
+		{importable, clientGoRoots},
+		{withRuntime, append([]string{"sigs.k8s.io/controller-runtime/"}, clientGoRoots...)},
+	} {
+		brought := map[string]bool{}
+		for _, p := range pkgs {
+			for path, dep := range p.Imports {
+				if slices.ContainsFunc(c.roots, func(r string) bool { return strings.HasPrefix(path+"/", r) }) {
+					collect(dep, brought)
+				}
 			}
 		}
-	}
-	for path, p := range pkgs {
-		if !strings.HasPrefix(path, "core/") {
-			continue
+		compiled := map[string]bool{}
+		found := 0
+		for path, p := range pkgs {
+			if matchesAny(c.packages, path) {
+				found++
+				collect(p, compiled)
+			}
 		}
-		for imported := range p.Imports {
-			if strings.Contains(strings.Split(imported, "/")[0], ".") && !strings.HasPrefix(imported, module) && !brought[imported] {
-				t.Errorf("%s imports %s, which client-go does not bring", path, imported)
+		if found < len(c.packages) {
+			t.Errorf("%d packages match %v: the test sees too few", found, c.packages)
+		}
+		for path := range compiled {
+			own := path == module || strings.HasPrefix(path, module+"/")
+			standard := !strings.Contains(strings.Split(path, "/")[0], ".")
+			if !own && !standard && !brought[path] {
+				t.Errorf("a program that imports %v compiles %s, which client-go does not bring", c.packages, path)
 			}
 		}
 	}
@@ -157,18 +172,16 @@ func collect(p *packages.Package, into map[string]bool) {
 // TestRulesBite shows that the rules can fail.
 func TestRulesBite(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
-		{"core/contract", "core/impl/mutexmap", "above"},
-		{"core/impl/mutexmap", "core/queue/delay", "sibling"},
-		{"core/impl/mutexmap", "core/impl/upstream", "sibling"},
-		{"core/impl/indexing", "core/impl/mutexmap", "above"},
-		{"core/queue/workqueue", "core/queue/delay", "sibling"},
-		{"conformance/storetest", "core/impl/mutexmap", "knows no implementation"},
-		{"core/queue/workqueue", "ctrlqueue", "above"},
-		{"report", "cmd/benchrun", "above"},
-		{"report", "catalog", "files only"},
-		{"history", "catalog", "files only"},
-		{"compare", "history", "above"},
-		{"catalog", "nowhere", "no layer"},
+		{"contract", "impl/mutexmap", "above"},
+		{"impl/mutexmap", "queue/delay", "sibling"},
+		{"impl/mutexmap", "peers/clientgo", "above"},
+		{"impl/indexing", "impl/mutexmap", "above"},
+		{"queue/workqueue", "queue/delay", "sibling"},
+		{"conformance/storetest", "impl/mutexmap", "knows no implementation"},
+		{"queue/workqueue", "dropin/ctrlqueue", "above"},
+		{"measure/compare", "cmd/benchrun", "above"},
+		{"report", "bench/catalog", "files only"},
+		{"bench/catalog", "nowhere", "no layer"},
 	} {
 		own, ok := layerOf(c.from)
 		if !ok {

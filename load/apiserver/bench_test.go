@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // BenchmarkWatch is one event from the source to the end of a connection whose bytes are

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load/apiserver"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // A real client against a server of 100 pods.

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load/apiserver/apitest"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // FuzzRequests checks that no request makes a handler panic or is answered 500. The seeds

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // TestPagesInABrowser checks that a web page can neither read through a name that resolves

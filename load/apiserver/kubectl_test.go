@@ -25,7 +25,7 @@ import (
 	"k8s.io/client-go/restmapper"
 	"k8s.io/utils/ptr"
 
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // The requests of kubectl that client-go's clients do not send, for machines without

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
 
-	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/internal/loopback"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // pipes is a listener whose connections are pipes in memory: the server's deadlines then

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load/apiserver/apitest"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // TestLikeARealServer sends the requests of apitest, for custom resources, which a real

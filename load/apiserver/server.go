@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 
-	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/internal/loopback"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // The resources of a Server without sources.

@@ -11,9 +11,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // Traffic changes a source's objects while it is served: one kind of write of a workload,

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // AARole marks the second copy of a reference implementation. It is compared with the first

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/measure/sysinfo"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/measure/stats"
 	"github.com/informerbench/informerbench/measure/sysinfo"
 )

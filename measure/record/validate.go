@@ -13,7 +13,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/measure/stats"
 )
 

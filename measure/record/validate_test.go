@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/stats"
 )

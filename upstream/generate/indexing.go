@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// decl is one declaration of core/impl/indexing.
+// decl is one declaration of impl/indexing.
 type decl struct {
 	in   *source
 	node ast.Decl
@@ -15,7 +15,7 @@ type decl struct {
 	doc  *ast.CommentGroup
 }
 
-// indexingFile returns index_values.go: the declarations of core/impl/indexing that the
+// indexingFile returns index_values.go: the declarations of impl/indexing that the
 // files uses need, directly or by other declarations.
 func indexingFile(dir string, uses []*ast.File) (file, error) {
 	sources, err := parseDir(dir, "indexing.")

@@ -4,7 +4,7 @@
 //	go run ./upstream/generate
 //
 // Each patch has its own files, which lie in upstream/_src at their paths in client-go. The
-// package tools/cache/internal/lockfree is made from core/impl/lockfree and core/impl/indexing
+// package tools/cache/internal/lockfree is made from impl/lockfree and impl/indexing
 // (store.go). The edits of client-go's own files are made from its source in the module
 // cache, which go mod download fetches (hook.go). So this repository keeps no line of
 // client-go but the context lines of patches.

@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// The package for client-go is core/impl/lockfree as normal builds have it, and the
-// declarations of core/impl/indexing that it uses. The tree is parsed to find what must
+// The package for client-go is impl/lockfree as normal builds have it, and the
+// declarations of impl/indexing that it uses. The tree is parsed to find what must
 // change; the changes are made in the text. So the code keeps its comments and its lines.
 
 const (

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/informerbench/informerbench/bench/internal/profile"
-	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 )

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 )

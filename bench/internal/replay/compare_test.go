@@ -3,8 +3,8 @@ package replay
 import (
 	"testing"
 
-	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/bench/catalog"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
 )
 

@@ -17,12 +17,12 @@ import (
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/bench/internal/profile"
 	"github.com/informerbench/informerbench/bench/internal/subject"
-	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/record"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
-	"github.com/informerbench/informerbench/core/synthetic"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // spread assigns readers to the instances, one for each resource of a trace, that ever hold

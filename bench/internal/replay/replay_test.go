@@ -17,15 +17,15 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/bench/internal/staleness"
-	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/informer"
-	"github.com/informerbench/informerbench/core/queue/deltafifo"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/informer"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
+	"github.com/informerbench/informerbench/queue/deltafifo"
 )
 
 // aRecording is a recording of two resources: initial objects, changes, deletions, and

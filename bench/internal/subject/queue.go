@@ -8,12 +8,12 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/bench/internal/engine"
 	"github.com/informerbench/informerbench/bench/internal/staleness"
-	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // queueSubject is a delaying queue filled with items: ready, or waiting for their time if

@@ -5,9 +5,9 @@ import (
 	"encoding/gob"
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/record"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/informerbench/informerbench/bench/internal/engine"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
 )
 
 // Store is a store filled with a workload's objects.

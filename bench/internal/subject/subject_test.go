@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informerbench/informerbench/bench/catalog"
 	"github.com/informerbench/informerbench/bench/internal/engine"
-	"github.com/informerbench/informerbench/catalog"
-	"github.com/informerbench/informerbench/core/contract"
-	"github.com/informerbench/informerbench/core/synthetic"
+	"github.com/informerbench/informerbench/contract"
 	"github.com/informerbench/informerbench/load"
+	"github.com/informerbench/informerbench/load/synthetic"
 	"github.com/informerbench/informerbench/measure/metrics"
 	"github.com/informerbench/informerbench/measure/record"
 )

@@ -10,7 +10,7 @@ package fifomodel
 import (
 	"slices"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Group is the result of one Pop. Only class Coalescing uses its key.

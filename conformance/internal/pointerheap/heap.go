@@ -10,7 +10,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 var _ contract.DelayHeap[string] = (*Heap)(nil)

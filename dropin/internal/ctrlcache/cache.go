@@ -6,7 +6,7 @@ import (
 	"k8s.io/client-go/rest"
 	theirs "sigs.k8s.io/controller-runtime/pkg/cache"
 
-	"github.com/informerbench/informerbench/core/dropin/cache"
+	"github.com/informerbench/informerbench/dropin/cache"
 )
 
 //go:generate go run ../forward/run -from sigs.k8s.io/controller-runtime/pkg/cache forwards.go

@@ -3,7 +3,7 @@ package cache_test
 import (
 	"testing"
 
-	"github.com/informerbench/informerbench/dropin/internal/upstream"
+	"github.com/informerbench/informerbench/dropin/internal/upstreamtest"
 )
 
 // controller-runtime's own tests of its cache, with our informer in the cache and our API server
@@ -12,7 +12,7 @@ func TestUpstream(t *testing.T) {
 	t.Parallel()
 	const starts = "starts a kube-apiserver and etcd; the bridge starts our API server"
 	const synced = "it wants an error because the context has ended, but the cache returns none if the informer has synced by then"
-	upstream.Suite{
+	upstreamtest.Suite{
 		Theirs: "sigs.k8s.io/controller-runtime/pkg/cache",
 		Ours:   "github.com/informerbench/informerbench/dropin/internal/ctrlcache",
 		Files:  []string{"cache_test.go", "cache_suite_test.go"}, // the others are about controller-runtime's code alone

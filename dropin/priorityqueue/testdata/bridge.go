@@ -8,7 +8,7 @@ import (
 
 	clientgo "k8s.io/client-go/util/workqueue"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // priorityqueue has the fields of controller-runtime's that its tests set. Its time is that of

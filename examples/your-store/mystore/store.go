@@ -12,7 +12,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/informerbench/informerbench/core/contract"
+	"github.com/informerbench/informerbench/contract"
 )
 
 // Store is a contract.Store. All methods may be called by any number of goroutines at once.

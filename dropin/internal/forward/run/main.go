@@ -1,6 +1,6 @@
 // The command run writes the generated file of a stand-in package, for go generate:
 //
-//	go run ./internal/forward/run -from k8s.io/client-go/tools/cache ../core/dropin/cache/forwards.go
+//	go run ./internal/forward/run -from k8s.io/client-go/tools/cache ../dropin/cache/forwards.go
 package main
 
 import (

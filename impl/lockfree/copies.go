@@ -1,0 +1,162 @@
+package lockfree
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/informerbench/informerbench/internal/explore"
+)
+
+// copies keeps copies of the objects of an array, block by block. A list of blocks that
+// have not changed for a while copies contiguous memory, and does not follow a pointer for
+// each object. Readers make the copies, and writers drop them: a copy keeps no replaced
+// object alive, unless the reader that publishes it is stopped before it looks again.
+type copies struct {
+	blocks  atomic.Pointer[[]*blockCopy]
+	waiting int         // blocks that were touched in place since the last commit; writer only
+	asked   atomic.Bool // whether a list found one of them, or its snapshot was too old for a block
+}
+
+// allObjects is the array of all objects, and the copies of its blocks.
+type allObjects struct {
+	array
+	copies copies
+}
+
+func (o *allObjects) objects(room []any, seq uint64, s *shown) []any {
+	return o.array.objects(room, seq, s, &o.copies)
+}
+
+func (o *allObjects) push(w *write, rec *record, asIs bool) uint32 {
+	o.copies.reserve(int(o.n) + 1)
+	o.copies.touch(w, o.n)
+	return o.array.push(w, rec, asIs)
+}
+
+func (o *allObjects) remove(w *write, pos uint32) (moved *record) {
+	o.copies.touch(w, pos)
+	o.copies.touch(w, o.n-1)
+	return o.array.remove(w, pos)
+}
+
+func (o *allObjects) grow(n uint32) {
+	o.copies.reserve(int(n))
+	o.array.grow(n)
+}
+
+// blockCopy is the copy of one block, if there is one, and says when the block changed.
+type blockCopy struct {
+	// touched is the number of the newest write that changed the block; of a write in place, the
+	// number of the next commit. It is stored before that write is committed. So if touched is
+	// at most a reader's snapshot, the block is, for that snapshot, as write touched left it.
+	touched atomic.Uint64
+	// seen is touched+1, as the last reader found it that read the block cell by cell. The
+	// next reader that finds the same touched makes a copy: so a block that changes all the
+	// time is not copied.
+	seen atomic.Uint64
+	copy atomic.Pointer[objectsAt]
+}
+
+// objectsAt is the objects of a block as write seq left them.
+type objectsAt struct {
+	seq     uint64
+	objects []any
+}
+
+// read sets part to the objects that snapshot seq sees in the i-th block.
+func (c *copies) read(part []any, i int, block []cell, seq uint64, s *shown) {
+	explore.Point("copies.blocks")
+	b := (*c.blocks.Load())[i]
+	explore.Point("copies.touched")
+	touched := b.touched.Load()
+	if touched > seq {
+		explore.Point("copies.asked")
+		if !c.asked.Load() {
+			explore.Point("copies.ask")
+			c.asked.Store(true)
+		}
+		readBlock(part, block, seq, s)
+		return
+	}
+	explore.Point("copies.copy")
+	if found := b.copy.Load(); found != nil && found.seq == touched {
+		copy(part, found.objects)
+		return
+	}
+	readBlock(part, block, seq, s)
+	explore.Point("copies.seen")
+	if b.seen.Load() != touched+1 {
+		explore.Point("copies.see")
+		b.seen.Store(touched + 1)
+		return
+	}
+	made := &objectsAt{touched, slices.Clone(part)}
+	explore.Point("copies.publish")
+	b.copy.Store(made)
+	// Either the next writer finds the copy and drops it, or this reader finds here that a
+	// writer came first.
+	explore.Point("copies.again")
+	if b.touched.Load() != touched {
+		explore.Point("copies.withdraw")
+		b.copy.CompareAndSwap(made, nil)
+	}
+}
+
+// touch drops the copy of the block in which pos lies. The writer calls it before it
+// commits a change of the object there, or makes it in place. It reports whether this is the
+// first touch of the block with the write's number.
+func (c *copies) touch(w *write, pos uint32) (first bool) {
+	b := (*c.blocks.Load())[pos>>blockShift]
+	if b.touched.Load() != w.seq {
+		explore.Point("touch.touched")
+		b.touched.Store(w.seq)
+		first = true
+	}
+	explore.Point("touch.copy")
+	if b.copy.Load() != nil {
+		explore.Point("touch.drop")
+		b.copy.Store(nil)
+	}
+	return first
+}
+
+// mostWaiting is how many blocks writes in place leave for the next commit.
+const mostWaiting = 8
+
+// touchInPlace is touch for a write in place. Lists cannot copy the block until the next commit.
+// So touchInPlace reports whether the write should end with one: if a list has asked for it, or
+// many blocks wait.
+func (c *copies) touchInPlace(w *write, pos uint32) (commit bool) {
+	if c.touch(w, pos) {
+		c.waiting++
+	}
+	explore.Point("touchInPlace.asked")
+	return c.waiting >= mostWaiting || c.asked.Load()
+}
+
+// committed is called after a write in place was committed.
+func (c *copies) committed() {
+	c.waiting = 0
+	if c.asked.Load() {
+		explore.Point("committed.asked")
+		c.asked.Store(false)
+	}
+}
+
+// reserve makes room for copies of n objects. The writer calls it before the array has the
+// room.
+func (c *copies) reserve(n int) {
+	n = (n + blockMask) >> blockShift
+	var blocks []*blockCopy
+	if p := c.blocks.Load(); p != nil {
+		blocks = *p
+	}
+	if n <= len(blocks) {
+		return
+	}
+	for len(blocks) < n {
+		blocks = append(blocks, &blockCopy{})
+	}
+	explore.Point("copies.reserve")
+	c.blocks.Store(&blocks)
+}

@@ -1,0 +1,106 @@
+package lockfree
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/informerbench/informerbench/internal/explore"
+)
+
+// resourceVersion is the store's: that of the newest write that had one.
+type resourceVersion struct {
+	newest atomic.Pointer[stamp]
+	// former was newest before the last set. When all slots are seen free after that, no reader
+	// looks at it: it is then free, for the next set. The newest stamp may still lead to it. But
+	// that one is over then, and if a write in place changes what its data say, newest is another
+	// stamp already: so last returns before it needs the one before. Writer only.
+	former, free *stamp
+}
+
+// stamp is the resource version of one write. Its fields but before are set while no reader
+// can reach it. A reader has a slot while it looks at stamps, so that none is used again meanwhile.
+type stamp struct {
+	rv  string
+	seq uint64 // the number of the write, noWrite if it is in place (inplace.go)
+
+	in   *record // where a write in place puts its object
+	data uintptr // and the address of that object's data, which it does not keep alive
+
+	before unsafe.Pointer // the stamp that was newest before, a *stamp; nil if that is of no use any more
+}
+
+func (s *stamp) past() *stamp { return (*stamp)(atomic.LoadPointer(&s.before)) }
+
+// over reports whether the write is visible. It also reports false if a later write in place
+// changed the same record; newest is another stamp then. A write in place of the data that are
+// there already is visible as soon as its stamp is the newest.
+func (s *stamp) over(committed *atomic.Uint64) bool {
+	if s.seq == noWrite {
+		return s.in.address() == s.data
+	}
+	return s.seq <= committed.Load()
+}
+
+// last returns the resource version. The caller has a slot.
+//
+// It is linearized at the load of newest, or where the write of that stamp becomes visible if
+// that is later; and if that write was still under way when last looked, at that look. A
+// stamp that is not newest any more when last loads newest again is of a write that is
+// over. Until the next write it was the newest, and that began after the first load.
+//
+//go:noinline
+func (r *resourceVersion) last(committed *atomic.Uint64) string {
+	explore.Point("last.newest")
+	s := r.newest.Load()
+	explore.Point("last.look")
+	if s.over(committed) {
+		return s.rv
+	}
+	explore.Point("last.before")
+	before := s.past()
+	explore.Point("last.again")
+	if r.newest.Load() != s {
+		return s.rv
+	}
+	return before.rv
+}
+
+// set makes rv, of the write under way, the resource version. A write in place gives the record
+// in which it will put its object, and the object's data.
+func (r *resourceVersion) set(rv string, seq uint64, in *record, data uintptr) {
+	s, newest := r.free, r.newest.Load()
+	if s == nil {
+		s = &stamp{}
+	}
+	*s = stamp{rv, seq, in, data, unsafe.Pointer(newest)}
+	explore.Point("set.newest")
+	r.newest.Store(s)
+	if r.former != nil { // else newest leads to s, which was free, or is the first
+		explore.Point("set.cut")
+		atomic.StorePointer(&newest.before, nil) // or readers that go on for long would find ever more stamps
+	}
+	r.former, r.free = newest, nil
+}
+
+// note takes the resource version of a write with a number, before its commit. If the write has
+// none, the former one stays. If that is of a write in place, it gets another stamp: the stamp of
+// that write is over as long as a record has its data, and this write may change the record.
+func (r *resourceVersion) note(w *write) {
+	rv := w.rv
+	if !w.known {
+		newest := r.newest.Load()
+		if newest.seq != noWrite {
+			return
+		}
+		rv = newest.rv
+	}
+	r.set(rv, w.seq, nil, 0)
+}
+
+// settle is called when all slots were seen free after the last set.
+func (r *resourceVersion) settle() {
+	if s := r.former; s != nil {
+		*s = stamp{}
+		r.former, r.free = nil, s
+	}
+}

@@ -1,0 +1,112 @@
+//go:build explore
+
+package lockfree_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/informerbench/informerbench/conformance/linear"
+	"github.com/informerbench/informerbench/internal/explore"
+)
+
+// scripts are the programs of TestExploreInterleavings, chosen by the mechanism that they
+// put under stress.
+var scripts = []string{
+	// AddIndexers beside an open snapshot; objects then move to other values. The repeated
+	// writes make the writer look at the slots.
+	"one: add a:x/x => list | update a:x/x; addindexers many; tx *4 a:y/y a:x/x a:y/y",
+	// An update beside Gets of the same key.
+	"one: add a:x => update a:y; update a:x | get a; get a",
+	"one: add a:x => update a:y | update a:z | get a; get a",
+	// Objects of two types: the entry's value is emptied, and Get goes by the version.
+	"one: add a:x => update a:x!; update a:x | get a; get a",
+	"one: add a:x => update a:y | list; get a",
+	// Deleted and there again.
+	"one: add a:x => delete a; add a:x | get a; get a",
+	"one: add a:x; add b:y => delete a; add a:x | list; list",
+	"one: add a:x; add b:x => delete a; update b:y; add a:y | list | keys",
+	// A transaction is seen whole or not at all.
+	"one: add a:x; add b:x => tx a:y b:y | list | byindex one x",
+	"one: add a:x; add b:x => tx a:y b-; tx b:x a:x | byindex one x; byindex one y",
+	"one: add a:x => tx a- a:y a- | get a; list",
+	// Buckets that are removed and made again.
+	"one: add a:x => update a:y; update a:x | byindex one x; values one",
+	"one: add a:x; add b:x => delete a; delete b; add a:x | byindex one x | values one",
+	"one: add a:x => update a:y; update a:x; update a:y | index one a:x; indexkeys one y",
+	"many: add a:x/xy => update a:x/y; update a:x/zxy | values many; index many a:x/xy",
+	// A value that goes and comes back beside a reader of before, and writes enough between.
+	"one: add a:x => list; byindex one x | update a:y; update a:x; update a:z | byindex one x; values one",
+	"one: add a:x => byindex one x; byindex one x | delete a; " + manyWrites + "; add a:x | values one",
+	// An index that is added.
+	"one: add a:x/x; add b:y/x => addindexers many; update a:y/y | byindex many x; byindex many y",
+	"one: add a:x/x => addindexers many | update a:y/y | byindex many y; indexers",
+	// Replace beside everything.
+	"one: add a:x; add b:x => replace a:y c:x | list; get b | update b:z",
+	"one: add a:x => replace b:x | get a; byindex one x | delete a",
+	"one: add a:x => replace a:y | addindexers many | values one",
+	"one: add a:x => replace a:x b:y; tx a:y b- | version; list",
+	// Blocks and parts that grow, with -tags degraded at these sizes.
+	"one: add a:x => add b:x; add c:x; add d:x | list; get c",
+	"one: => add a:x; add b:y; add c:x; add d:y | keys; byindex one x",
+	"one: add a:x; add b:x; add c:x; add d:x => delete d; delete c; delete b | list; byindex one x",
+	// Copies of the blocks.
+	"one: add a:x; add b:y; list; list => update a:y | list | list",
+	"one: add a:x; add b:y; list => update a:y; update b:y | list; list | list",
+	"one: add a:x; list; list => update a:y | list | list; list; list",
+	// Versions that a snapshot keeps beside many writes: the writer looks at the slots.
+	"one: add a:x => list | update a:y; " + manyWrites + "; update a:x; get a",
+	"one: add a:x; add b:x => list; get a | delete b; " + manyWrites,
+	"one: add a:x => byindex one x | update a:y; " + manyWrites,
+	// Stand-ins that are used again.
+	"one: add a:x; add b:x; add c:x; add d:x => delete a; delete b | list",
+	"one: add a:x; add b:x; update a:y; update a:x => update b:y; update b:x; update a:y | byindex one x | list",
+	"one: add a:x; add b:x; delete a; add a:x => delete a; add a:x | list | byindex one x",
+	// Resource versions.
+	"one: add a:x => update a:y; bookmark | version; version",
+	"one: add a:x => deletewith a:x | bookmark | version; get a",
+	// Writes in place: updates that leave the index values as they are.
+	"one: add a:x; add b:y => update a:x; update a:x | get a; get a",
+	"one: add a:x; add b:y => update a:x; update b:y; update a:x | list | byindex one x; get b",
+	"one: add a:x => update a:x | get a; list | list; get a",
+	"one: add a:x; add b:y; list; list => update a:x; update b:y | list; list | get a; list",
+	"one: add a:x; add b:y => update a:x; update a:y; update a:x | list; version | get a",
+	"one: add a:x => update a:x; delete a; add a:x | get a; list",
+	"one: add a:x; add b:y => replace a:x b:y; update a:x | get a; get a | list",
+	"one: add a:x; add b:y; update a:x => update b:y; update a:x | version; get a | get b; version",
+	"one: add a:x; add b:y => update a:x; update b:y; update a:x | version; version | list",
+	"one: add a:x; add b:y => tx a:x; bookmark; update b:y | version; get b | version",
+	"one: add a:x; update a:x => update a:x | version",
+	"one: add a:x; add b:y => update a:x; delete a; update b:y | version | version",
+	// Readers side by side, which find slots taken; with -tags degraded one of them finds no
+	// free slot in the first block.
+	"one: add a:x => update a:y; update a:x | list | keys | list",
+	"one: add a:x => update a:y; tx *4 a:x a:y | list; get a | list | keys",
+	"one: add a:x => update a:y; delete a | list | keys | byindex one x",
+}
+
+// manyWrites leave more versions and stand-ins than the writer keeps before it looks at the
+// slots, though a snapshot is open. One transaction would not: it makes one of each for a key.
+var manyWrites = strings.Join(slices.Repeat([]string{"update b:y", "update b:z"}, 17), "; ")
+
+func explored(t *testing.T, texts []string) explore.Suite {
+	parse := func(text string) (explore.Program, error) { return linear.Program(text, newLockFree) }
+	must := func(text string) explore.Program {
+		p, err := parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	s := explore.Suite{Share: 1, Draw: func(r *rand.Rand) explore.Program { return must(linear.DrawScript(r)) }, Parse: parse}
+	for _, text := range texts {
+		s.Programs = append(s.Programs, must(text))
+	}
+	return s
+}
+
+// TestExploreInterleavings explores the programs, and random ones. docs/explorer.md says how to
+// replay a failure that it prints.
+func TestExploreInterleavings(t *testing.T) { explored(t, scripts).Check(t) }

@@ -1,0 +1,447 @@
+package informer
+
+// Applying deltas from a FIFO to the store, and the notifications of what changed.
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/informerbench/informerbench/contract"
+)
+
+// chunk is how many notifications of a list or a resync are published at once.
+const chunk = 1024
+
+// content applies deltas to a store and publishes the changes. A batch is one write of the
+// store, and is published after the write. So a handler that is notified finds the store as
+// new as the notification, or newer. One goroutine at a time may use it.
+//
+// A deletion of an object that is not in the store is no change, and no handler is told of
+// it: client-go's DeltaFIFO drops it, its RealFIFO does not.
+type content struct {
+	keyFunc contract.KeyFunc
+	store   cache.ThreadSafeStoreWithTransaction
+	// failures tells the store's panics over a failed IndexFunc from its other panics.
+	failures *indexFailures
+	logger   klog.Logger
+	// publish must not keep the batch.
+	publish  func(batch []notification)
+	detector cache.MutationDetector // nil: none
+	// publishVersion publishes the store's resource version after each write; nil: no metrics.
+	publishVersion func(version string)
+
+	writes []contract.StoreTransaction
+	notes  []notification
+	// skippedVersion is the version of a deletion whose object is not in the store, and
+	// skippedAfter the number of writes staged before it. If none is staged after it, commit
+	// bookmarks that version.
+	skippedVersion string
+	skippedAfter   int
+}
+
+// process is a contract.PopProcessFunc. It clears the Deltas that it is given.
+func (c *content) process(obj any, isInInitialList bool) error {
+	deltas, ok := obj.(contract.Deltas)
+	if !ok {
+		return fmt.Errorf("a FIFO handed out a %T, and not Deltas", obj)
+	}
+	defer c.forget()
+	defer clear(deltas) // a FIFO may keep the slice, and with a list in it every object of the list
+	var errs []error
+	for i := range deltas {
+		if err := c.one(&deltas[i], isInInitialList); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// processBatch is a contract.ProcessBatchFunc: no two deltas are of one key. The error
+// joins those of the deltas that could not be applied; the others were applied.
+func (c *content) processBatch(deltas []contract.Delta, isInInitialList bool) error {
+	if !slices.ContainsFunc(deltas, comesAlone) {
+		defer c.forget()
+		var errs []error
+		for i := range deltas {
+			if err := c.stage(&deltas[i], isInInitialList); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		c.commit()
+		return errors.Join(errs...)
+	}
+	return c.process(contract.Deltas(deltas), isInInitialList)
+}
+
+// one applies one delta.
+func (c *content) one(d *contract.Delta, isInInitialList bool) error {
+	switch d.Type {
+	case contract.ReplacedAll:
+		info, ok := d.Object.(contract.ReplacedAllInfo)
+		if !ok {
+			return fmt.Errorf("a delta of type %s carries a %T, and not a ReplacedAllInfo", d.Type, d.Object)
+		}
+		return c.replaceAll(info, isInInitialList)
+	case contract.SyncAll:
+		c.syncAll()
+		return nil
+	case contract.Bookmark:
+		info, ok := d.Object.(cache.BookmarkInfo)
+		if !ok {
+			return fmt.Errorf("a delta of type %s carries a %T, and not a BookmarkInfo", d.Type, d.Object)
+		}
+		c.store.Bookmark(info.ResourceVersion)
+		c.wrote()
+		return nil
+	}
+	if comesAlone(*d) {
+		return fmt.Errorf("a delta of unknown type %q with a %T was dropped", d.Type, d.Object)
+	}
+	err := c.stage(d, isInInitialList)
+	c.commit()
+	return err
+}
+
+// comesAlone reports whether a delta is not about one object.
+func comesAlone(d contract.Delta) bool {
+	switch d.Type {
+	case contract.Added, contract.Updated, contract.Replaced, contract.Sync, contract.Deleted:
+		return false
+	}
+	return true
+}
+
+// commit applies the staged writes as one, and publishes them. If an IndexFunc fails, it
+// applies them one by one, so that only the object of the failure is lost.
+func (c *content) commit() {
+	// The failure of the batch is dropped: the write that caused it fails again below.
+	if len(c.writes) < 2 || c.failures.attempt(func() { c.store.Transaction(c.writes...) }) != nil {
+		c.writeOneByOne()
+	}
+	if c.skippedVersion != "" && c.skippedAfter == len(c.writes) {
+		c.store.Bookmark(c.skippedVersion)
+	}
+	c.wrote()
+	c.flush()
+}
+
+// wrote publishes the store's version after a write. client-go's store tells none with the
+// feature gate AtomicFIFO off.
+func (c *content) wrote() {
+	if c.publishVersion == nil {
+		return
+	}
+	if version := c.store.LastStoreSyncResourceVersion(); version != "" {
+		c.publishVersion(version)
+	}
+}
+
+// writeOneByOne applies the staged writes one by one, and drops the notifications of those
+// that fail. A Transaction may have failed half-way before, which client-go's store does
+// not undo. The notifications refer to the store before it. Over a store that has changed when an
+// IndexFunc panics, as client-go's has, they are not told of the object that it keeps. If
+// a write panics otherwise, those before it are published.
+func (c *content) writeOneByOne() {
+	kept, panics := c.notes[:0], true
+	defer func() {
+		clear(c.notes[len(kept):])
+		c.notes = kept
+		if panics {
+			c.flush()
+		}
+	}()
+	for i := range c.writes {
+		if c.write(&c.writes[i]) {
+			kept = append(kept, c.notes[i])
+		}
+	}
+	panics = false
+}
+
+// write applies one write. An IndexFunc that fails is handled as a crash: it is logged and
+// the object is left out, or the process ends (utilruntime.ReallyCrash).
+func (c *content) write(w *contract.StoreTransaction) (ok bool) {
+	failure := c.failures.attempt(func() {
+		switch w.Type {
+		case contract.TransactionTypeAdd:
+			c.store.Add(w.Key, w.Object)
+		case contract.TransactionTypeUpdate:
+			c.store.Update(w.Key, w.Object)
+		case contract.TransactionTypeDelete:
+			c.store.DeleteWithObject(w.Key, w.Object)
+		}
+	})
+	if failure == nil {
+		return true
+	}
+	defer utilruntime.HandleCrashWithLogger(c.logger)
+	panic(failure)
+}
+
+// stage appends the write that a delta asks for and, at the same index, its notification.
+func (c *content) stage(d *contract.Delta, isInInitialList bool) error {
+	key, err := c.key(d.Object)
+	if err != nil {
+		return err
+	}
+	old, exists := c.store.Get(key)
+	switch {
+	case d.Type != contract.Deleted && exists:
+		c.stageWrite(contract.TransactionTypeUpdate, key, notification{old, d.Object, kindOfUpdate(old, d.Object)})
+	case d.Type != contract.Deleted:
+		c.stageWrite(contract.TransactionTypeAdd, key, notification{nil, d.Object, kindOfAdd(isInInitialList)})
+	case exists:
+		c.stageWrite(contract.TransactionTypeDelete, key, notification{nil, d.Object, onDelete})
+	default:
+		if m, err := meta.Accessor(d.Object); err == nil {
+			c.skippedVersion, c.skippedAfter = m.GetResourceVersion(), len(c.writes)
+		}
+	}
+	return nil
+}
+
+func (c *content) stageWrite(t contract.TransactionType, key string, n notification) {
+	c.writes = append(c.writes, contract.StoreTransaction{
+		Transaction: contract.Transaction{Type: t, Object: n.obj}, Key: key,
+	})
+	c.notes = append(c.notes, n)
+}
+
+func (c *content) key(obj any) (string, error) {
+	if tombstone, ok := obj.(contract.DeletedFinalStateUnknown); ok {
+		return tombstone.Key, nil
+	}
+	key, err := c.keyFunc(obj)
+	if err != nil {
+		return "", &keylessError{contract.KeyError{Obj: obj, Err: err}}
+	}
+	return key, nil
+}
+
+// keylessError is the KeyError of an object. Its text names the object's type only: it goes to
+// the log, and the object may be large, or a secret.
+type keylessError struct{ contract.KeyError }
+
+func (e *keylessError) Error() string {
+	return fmt.Sprintf("couldn't create key for object of type %T: %v", e.Obj, e.Err)
+}
+
+func (e *keylessError) Unwrap() error { return e.KeyError }
+
+// mostKeyless is how many objects without a key the error of a list names.
+const mostKeyless = 10
+
+func kindOfAdd(isInInitialList bool) notificationKind {
+	if isInInitialList {
+		return onInitialAdd
+	}
+	return onAdd
+}
+
+// kindOfUpdate tells an update from a resync. An update with the version of the old object,
+// be it from a resync or a relist, is a resync: handlers have seen the object. An object
+// without metadata counts as new.
+func kindOfUpdate(old, obj any) notificationKind {
+	a, err := meta.Accessor(obj)
+	if err != nil {
+		return onUpdate
+	}
+	b, err := meta.Accessor(old)
+	if err != nil || a.GetResourceVersion() != b.GetResourceVersion() {
+		return onUpdate
+	}
+	return onResync
+}
+
+// flush publishes the staged notifications.
+func (c *content) flush() {
+	if c.detector != nil {
+		for i := range c.notes {
+			if c.notes[i].kind != onDelete {
+				c.detector.AddObject(c.notes[i].obj)
+			}
+		}
+	}
+	if len(c.notes) > 0 {
+		c.publish(c.notes)
+	}
+	c.forget()
+}
+
+// forget empties the staged writes and notifications, so that they keep nothing alive.
+func (c *content) forget() {
+	c.skippedVersion = ""
+	if cap(c.notes) > 4*chunk {
+		c.writes, c.notes = nil, nil
+		return
+	}
+	clear(c.writes)
+	clear(c.notes)
+	c.writes, c.notes = c.writes[:0], c.notes[:0]
+}
+
+// note stages one notification, and publishes when there are chunk of them.
+func (c *content) note(n notification) {
+	if c.notes = append(c.notes, n); len(c.notes) == chunk {
+		c.flush()
+	}
+}
+
+// syncAll publishes a resync of every object.
+func (c *content) syncAll() {
+	for _, obj := range c.store.List() {
+		c.note(notification{old: obj, obj: obj, kind: kindOfUpdate(obj, obj)})
+	}
+	c.flush()
+}
+
+// replaceAll makes a list the whole content of the store in one write. Then it publishes
+// the deletions that the list implies and the list's objects in order. Of several objects
+// with one key the last counts. Objects without a key are left out: the error joins their
+// contract.KeyErrors.
+func (c *content) replaceAll(info contract.ReplacedAllInfo, isInInitialList bool) (leftOut error) {
+	list, items, leftOut := c.relist(info.Objects)
+	version := c.store.LastStoreSyncResourceVersion()
+	if c.failures.attempt(func() { c.store.Replace(items, info.ResourceVersion) }) == nil {
+		c.wrote()
+		for _, tombstone := range list.gone {
+			c.note(notification{nil, tombstone, onDelete})
+		}
+		for i := range list.objs {
+			c.note(list.change(i, isInInitialList))
+		}
+		c.flush()
+		return leftOut
+	}
+
+	// An IndexFunc failed, as in commit. Client-go's store has the list by now, and the
+	// indexes of half of it. It gets its former content back, then one write for each object.
+	former := list.former()
+	c.failures.attempt(func() { c.store.Replace(former, version) })
+	for _, tombstone := range list.gone {
+		c.stageWrite(contract.TransactionTypeDelete, tombstone.Key, notification{nil, tombstone, onDelete})
+	}
+	for i, key := range c.keysOf(list.objs) {
+		c.stageWrite(contract.TransactionTypeUpdate, key, list.change(i, isInInitialList))
+	}
+	c.writeOneByOne()
+	c.store.Bookmark(info.ResourceVersion)
+	c.wrote()
+	c.flush()
+	return leftOut
+}
+
+// relist is a list of all objects beside what the store had when it came.
+type relist struct {
+	objs []any // the last of each key; those without a key are left out
+	gone []contract.DeletedFinalStateUnknown
+	// Of objs, with nil for what is new. A first list does not need them and has neither.
+	keys []string
+	olds []any
+}
+
+// relist also returns the objects by key; the relist does not keep that map alive. It reads
+// the store's former state, so it must come before the write. The error joins those of the
+// first mostKeyless objects without a key.
+func (c *content) relist(objs []any) (_ *relist, _ map[string]any, leftOut error) {
+	known := c.store.ListKeys()
+	l, items := &relist{objs: objs}, make(map[string]any, len(objs))
+	if len(known) > 0 {
+		l.keys = make([]string, 0, len(objs))
+	}
+	var failed []error
+	keyless := 0
+	for i, obj := range objs {
+		key, err := c.key(obj)
+		if err != nil {
+			if keyless++; keyless == 1 {
+				l.objs = slices.Clone(objs[:i])
+			}
+			if keyless <= mostKeyless {
+				failed = append(failed, err)
+			}
+			continue
+		}
+		if keyless > 0 {
+			l.objs = append(l.objs, obj)
+		}
+		items[key] = obj
+		if len(known) > 0 {
+			l.keys = append(l.keys, key)
+		}
+	}
+	if more := keyless - len(failed); more > 0 {
+		failed = append(failed, fmt.Errorf("and %d more objects of the list", more))
+	}
+	leftOut = errors.Join(failed...)
+	if len(items) < len(l.objs) {
+		l.keys, l.objs = lastOfEach(c.keysOf(l.objs), l.objs)
+	}
+	if len(known) == 0 {
+		return l, items, leftOut
+	}
+	for _, key := range known {
+		if _, listed := items[key]; !listed {
+			old, _ := c.store.Get(key)
+			l.gone = append(l.gone, contract.DeletedFinalStateUnknown{Key: key, Obj: old})
+		}
+	}
+	l.olds = make([]any, len(l.objs))
+	for i, key := range l.keys {
+		l.olds[i], _ = c.store.Get(key)
+	}
+	return l, items, leftOut
+}
+
+// change is the notification of object i.
+func (l *relist) change(i int, isInInitialList bool) notification {
+	if l.olds == nil || l.olds[i] == nil {
+		return notification{nil, l.objs[i], kindOfAdd(isInInitialList)}
+	}
+	return notification{l.olds[i], l.objs[i], kindOfUpdate(l.olds[i], l.objs[i])}
+}
+
+// former is what the store had.
+func (l *relist) former() map[string]any {
+	items := make(map[string]any, len(l.gone)+len(l.olds))
+	for _, tombstone := range l.gone {
+		items[tombstone.Key] = tombstone.Obj
+	}
+	for i, old := range l.olds {
+		if old != nil {
+			items[l.keys[i]] = old
+		}
+	}
+	return items
+}
+
+// keysOf are the keys of objects that are known to have one.
+func (c *content) keysOf(objs []any) []string {
+	keys := make([]string, len(objs))
+	for i, obj := range objs {
+		keys[i], _ = c.key(obj)
+	}
+	return keys
+}
+
+// lastOfEach keeps the last object of each key, in order.
+func lastOfEach(keys []string, objs []any) ([]string, []any) {
+	last := make(map[string]int, len(keys))
+	for i, key := range keys {
+		last[key] = i
+	}
+	var k []string
+	var o []any
+	for i, key := range keys {
+		if last[key] == i {
+			k, o = append(k, key), append(o, objs[i])
+		}
+	}
+	return k, o
+}

@@ -1,0 +1,61 @@
+package informer
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/queue/deltafifo"
+)
+
+// lastValue is a provider that makes one metric for all, which keeps its last value.
+type lastValue struct{ v float64 }
+
+func (l *lastValue) NewQueuedItemMetric(cache.InformerNameAndResource) cache.GaugeMetric { return l }
+func (l *lastValue) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {
+	return l
+}
+func (l *lastValue) NewStoreResourceVersionMetric(cache.InformerNameAndResource) cache.GaugeMetric {
+	return l
+}
+func (l *lastValue) Set(v float64)   { l.v = v }
+func (l *lastValue) Observe(float64) {}
+
+// TestMeter: without a name or a provider there is no meter; a FIFO is asked for its length.
+func TestMeter(t *testing.T) {
+	t.Parallel()
+	name, err := cache.NewInformerName("meter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer name.Release()
+	fifo, p := deltafifo.NewInOrder(contract.FIFOConfig{}, deltafifo.Options{}), &lastValue{}
+	id := name.WithResource(corev1.SchemeGroupVersion.WithResource("pods"))
+	for _, nameless := range []*Config{{FIFO: fifo, InformerMetricsProvider: p}, {FIFO: fifo, Identifier: id}} {
+		if newMeter(nameless) != nil {
+			t.Errorf("measured with %v and %v", nameless.Identifier, nameless.InformerMetricsProvider)
+		}
+	}
+	if versionPublisher(cache.InformerNameAndResource{}, p) != nil {
+		t.Error("the version is published without a name")
+	}
+
+	m := newMeter(&Config{FIFO: fifo, Identifier: id, InformerMetricsProvider: p})
+	check := func(want float64) {
+		t.Helper()
+		if m.publishQueued(); p.v != want {
+			t.Errorf("%v queued, want %v", p.v, want)
+		}
+	}
+	check(0)
+	if err := fifo.Replace([]any{named("a", "1"), named("b", "1"), named("c", "1")}, "1"); err != nil {
+		t.Fatal(err)
+	}
+	check(3)
+	if err := fifo.PopBatch(func([]contract.Delta, bool) error { return nil }, nil); err != nil {
+		t.Fatal(err)
+	}
+	check(0)
+}

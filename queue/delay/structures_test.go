@@ -1,0 +1,189 @@
+package delay_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/queue/delay"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func names(n int) []string {
+	items := make([]string, n)
+	for i := range items {
+		items[i] = fmt.Sprintf("namespace-%02d/pod-%07d", i%50, i)
+	}
+	return items
+}
+
+// fill adds the items at random times within the span.
+func fill(h contract.DelayHeap[string], items []string, from time.Time, span time.Duration) {
+	rnd := rand.New(rand.NewPCG(1, uint64(len(items))))
+	for _, item := range items {
+		h.Add(item, from.Add(time.Duration(rnd.Int64N(int64(span)))))
+	}
+}
+
+// In steady state only the baseline allocates.
+func TestNothingIsAllocatedForAnItem(t *testing.T) {
+	for _, s := range structures[string]() {
+		if s.name == "binaryheap" {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			h, rnd := s.construct(), rand.New(rand.NewPCG(1, 2))
+			fill(h, names(5000), noon, 10*time.Minute)
+			hold := func() {
+				now, _ := h.Next()
+				item, ok := h.PopReady(now)
+				if !ok {
+					t.Fatal("PopReady at the time of Next hands out nothing")
+				}
+				h.Add(item, now.Add(10*time.Minute+time.Duration(rnd.Int64N(int64(time.Minute)))))
+				h.Add(item, now.Add(time.Duration(rnd.Int64N(int64(10*time.Minute)))))
+			}
+			for range 10_000 {
+				hold()
+			}
+			if got := testing.AllocsPerRun(20_000, hold); got != 0 {
+				t.Errorf("%g allocations for an item that comes out and is added twice", got)
+			}
+		})
+	}
+}
+
+// counter is what the structures are that count their steps.
+type counter interface{ Steps() uint64 }
+
+// While 200,000 items come, no Add takes more steps than one piece of everything has.
+func TestNoAddTakesLong(t *testing.T) {
+	if _, counts := any(delay.NewQuadHeap[string]()).(counter); !counts {
+		t.Skip("steps are counted under the race detector, and not with -tags degraded")
+	}
+	t.Parallel()
+	items := names(200_000)
+	for _, s := range structures[string]() {
+		h := s.construct()
+		c, counts := h.(counter)
+		if !counts {
+			continue
+		}
+		for _, order := range []struct {
+			name string
+			at   func(i int) time.Duration
+		}{
+			{"rising", func(i int) time.Duration { return time.Duration(i) * time.Millisecond }},
+			{"falling", func(i int) time.Duration { return -time.Duration(i) * time.Millisecond }},
+		} {
+			// A cell looked at, the segment split, the directory doubled, a heap's height.
+			most := uint64(4*delay.SegmentLen + delay.ResetMost)
+			for i, item := range items {
+				before := c.Steps()
+				h.Add(item, noon.Add(order.at(i)))
+				if took := c.Steps() - before; took > most {
+					t.Fatalf("%s, times %s: Add number %d took %d steps, want at most %d", s.name, order.name, i, took, most)
+				}
+			}
+		}
+	}
+}
+
+// Items of any comparable type will do, NaN too, which is not equal to itself: each
+// Add of it is another item, as in a map.
+func TestItemsOfOtherTypes(t *testing.T) {
+	t.Parallel()
+	for _, s := range structures[any]() {
+		h := s.construct()
+		for _, item := range []any{1, "1", 1.0, struct{ a, b string }{"1", ""}, nil, math.NaN(), math.NaN()} {
+			h.Add(item, noon)
+			h.Add(item, noon.Add(time.Hour))
+		}
+		if got := h.Len(); got != 9 {
+			t.Errorf("%s: %d items wait, want 5 and 4 times NaN", s.name, got)
+		}
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: a slice was taken for comparable", s.name)
+				}
+			}()
+			h.Add([]int{1}, noon)
+		}()
+		seen := 0
+		for now := noon.Add(2 * time.Hour); ; seen++ {
+			if _, ok := h.PopReady(now); !ok {
+				break
+			}
+		}
+		if seen != 9 || h.Len() != 0 {
+			t.Errorf("%s: %d of 9 items came out, %d are left", s.name, seen, h.Len())
+		}
+	}
+}
+
+// The hand runs ahead to the only item; of what is added then for earlier times only
+// little may wait in the heap beside the wheel.
+func TestWheelTakesWhatComesBeforeItsHand(t *testing.T) {
+	t.Parallel()
+	for _, g := range []time.Duration{1, time.Millisecond} {
+		for ahead := range 10 {
+			w := delay.NewWheel[string](g)
+			w.Add("in the middle", noon.Add(time.Duration(ahead)*time.Minute))
+			fill(w, names(100_000), noon, 10*time.Minute)
+			if got := w.Aside(); got > 10_000 {
+				t.Errorf("a wheel of %s, begun at minute %d, has %d of 100,000 items aside", g, ahead, got)
+			}
+		}
+		w := delay.NewWheel[string](g)
+		w.Add("far ahead", noon.Add(time.Hour))
+		w.Next()
+		fill(w, names(100_000), noon, 10*time.Minute)
+		if got := w.Aside(); got > 5000 {
+			t.Errorf("a wheel of %s has %d of 100,000 items aside", g, got)
+		}
+		w.Next()
+		fill(w, names(200_000)[100_000:], noon, 10*time.Minute)
+		if got := w.Aside(); got > 5000 {
+			t.Errorf("a wheel of %s has %d of 200,000 items aside", g, got)
+		}
+	}
+}
+
+func TestWheelRefusesNoGranularity(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("a wheel whose ticks last for no time was made")
+		}
+	}()
+	delay.NewWheel[string](0)
+}
+
+// The numbers that keep equal times in the order of arrival begin again after 2^32 items.
+func TestArrivalOrderGoesOnWhenNumbersBeginAgain(t *testing.T) {
+	t.Parallel()
+	for name, h := range map[string]interface {
+		contract.DelayHeap[string]
+		StartNumbers(n uint32)
+	}{
+		"binaryheap": delay.NewBinaryHeap[string](), "quadheap": delay.NewQuadHeap[string](),
+	} {
+		h.StartNumbers(math.MaxUint32 - 50)
+		items := names(100)
+		for i, item := range items {
+			h.Add(item, noon.Add(time.Duration(i%2)*time.Hour))
+		}
+		for i := range items {
+			want := items[2*i%100+2*i/100]
+			if got, ok := h.PopReady(noon.Add(2 * time.Hour)); !ok || got != want {
+				t.Errorf("%s: item %d is %q, %v; want %q", name, i, got, ok, want)
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package workqueue_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/queue/delay"
+	"github.com/informerbench/informerbench/queue/ratelimit"
+	"github.com/informerbench/informerbench/queue/workqueue"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newHeap() contract.DelayHeap[string] { return delay.NewBinaryHeap[string]() }
+
+func newRateLimiting(cfg workqueue.Config[string]) *workqueue.RateLimitingQueue[string] {
+	return workqueue.NewRateLimiting[string](ratelimit.DefaultController[string](), newHeap, cfg)
+}
+
+func newPriority(cfg workqueue.Config[string]) *workqueue.PriorityQueue[string] {
+	return workqueue.NewPriority[string](ratelimit.DefaultController[string](), newHeap, cfg)
+}

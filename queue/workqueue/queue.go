@@ -1,0 +1,309 @@
+package workqueue
+
+import (
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/informerbench/informerbench/contract"
+	"github.com/informerbench/informerbench/internal/explore"
+)
+
+var _ contract.Queue[string] = (*Queue[string])(nil)
+
+// Config says how a queue is made. The zero value is a queue on the system's
+// clock that hands items out first in, first out and counts nothing.
+type Config[T comparable] struct {
+	// Name is the queue's name in its metrics; a queue without one has none.
+	Name string
+	// MetricsProvider makes the metrics, once for each queue; nil means none.
+	// client-go's global provider cannot be read from outside: pass it here too. In a
+	// controller-runtime program it is ctrlqueue.MetricsProvider. See also
+	// PriorityMetricsProvider.
+	MetricsProvider workqueue.MetricsProvider
+	// Clock is the time of delays and metrics; nil means the system's.
+	Clock clock.WithTicker
+	// Order holds the items that are ready and decides which is next; nil means
+	// first in, first out. The queue calls it under its lock, and hands items out as long as
+	// its Len is not 0. A queue with priorities has an order of its own and ignores this one.
+	Order workqueue.Queue[T]
+	// Heaps is the number of heaps over which a delaying queue spreads its waiting items, so
+	// that producers seldom meet; 0 means two for each processor and at most 8. A queue with
+	// priorities has one heap.
+	Heaps int
+	// Turn makes a queue with priorities fair: of Turn Gets in a row, at least one returns
+	// the item that has been ready longest, whatever its priority. 0 means 16. With a Turn
+	// below zero low priorities starve, with one above 64 they wait longer than QUEUE-38 allows,
+	// and with 1 to 3 the queue breaks QUEUE-31.
+	Turn int
+}
+
+// state is what a queue knows of an item. An item without a state is not in the queue.
+type state uint8
+
+const (
+	dirty      state = 1 << iota // it is to be handed out (again)
+	processing                   // a worker has it
+	waiting                      // it waits for its time; queues with priorities only
+)
+
+// plain is the node of a queue without priorities.
+type plain[T comparable] = node[T, struct{}]
+
+// Queue hands each item to one worker at a time. An item that is added while it
+// is ready is handed out once; one that is added while a worker has it is handed
+// out again after Done.
+//
+// An item's whole state is one node. Ready nodes are linked, so Get needs no look-up unless
+// Config.Order is set. Add and Done look up once, with a hash computed before they lock.
+//
+// The order and the metrics are the caller's code and run under the lock. A panic of theirs
+// ends the call, and the queue goes on (see guard). An item whose Get a metric ended so is lost, as
+// in client-go's queue, and comes again when it is added again. An item that an order has lost is
+// ready for ever, as in client-go's queue, and comes no more. On the goroutines of the queue a
+// panic ends the program: there the order and the metrics run for items that AddAfter delayed, and
+// the gauges of running work are set. The limiter and the heap are not guarded: a heap whose Add
+// panics leaves a lock held.
+type Queue[T comparable] struct {
+	metrics *metrics[T] // nil counts nothing
+
+	mu struct {
+		lock
+		workers
+		items table[T, struct{}]
+		// fifo or order holds exactly the items whose state is dirty.
+		fifo  fifo[T]
+		order *guarded[T] // nil: fifo
+	}
+}
+
+// New returns a queue. One with metrics runs a goroutine until it is shut down.
+func New[T comparable](cfg Config[T]) *Queue[T] {
+	cfg = cfg.withDefaults()
+	q := &Queue[T]{metrics: newMetrics(cfg, false)}
+	q.mu.workers.init(&q.mu.lock)
+	q.mu.items = newTable[T, struct{}]()
+	callers := guard{&q.mu.lock, &q.mu.workers}
+	if cfg.Order != nil {
+		q.mu.order = &guarded[T]{cfg.Order, callers}
+		q.mu.ordered = q.mu.order
+	}
+	q.metrics.start(callers)
+	return q
+}
+
+func (cfg Config[T]) withDefaults() Config[T] {
+	if cfg.Clock == nil {
+		cfg.Clock = clock.RealClock{}
+	}
+	if cfg.Turn == 0 {
+		cfg.Turn = defaultTurn
+	}
+	return cfg
+}
+
+// counts reports whether a queue has metrics.
+func (cfg Config[T]) counts() bool { return cfg.Name != "" && cfg.MetricsProvider != nil }
+
+// Add makes item ready, unless it is ready already. While a worker has item, it becomes
+// ready at Done. After ShutDown it is ignored.
+func (q *Queue[T]) Add(item T) {
+	hash := q.mu.items.hashOf(item)
+	q.mu.Lock()
+	q.addLocked(item, hash)
+	wake := q.mu.needsWakeLocked()
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+}
+
+// addAll adds up to a batch of items and locks once.
+func (q *Queue[T]) addAll(items []T) {
+	if len(items) == 0 {
+		return
+	}
+	var hashes [batch]uint64
+	for i, item := range items {
+		hashes[i] = q.mu.items.hashOf(item)
+	}
+	q.mu.Lock()
+	for i, item := range items {
+		if i%fetchLen == 0 {
+			q.mu.items.fetch(hashes[i:min(i+fetchLen, len(items))])
+		}
+		q.addLocked(item, hashes[i])
+	}
+	wake := q.mu.needsWakeLocked()
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+}
+
+func (q *Queue[T]) addLocked(item T, hash uint64) {
+	if q.mu.over.Load() {
+		return
+	}
+	at := q.mu.items.find(item, hash)
+	switch n := *at; {
+	case n == nil:
+		q.metrics.added(item, 0)
+		n = q.mu.items.insert(at, item, hash)
+		n.state = dirty
+		q.pushLocked(n)
+	case n.state == processing:
+		q.metrics.added(item, 0)
+		n.state |= dirty
+	case n.state == dirty && q.mu.order != nil:
+		q.mu.order.Touch(item)
+		q.mu.countLocked()
+	}
+}
+
+func (q *Queue[T]) pushLocked(n *plain[T]) {
+	if q.mu.order != nil {
+		q.mu.order.Push(n.item)
+		q.mu.countLocked()
+		return
+	}
+	q.mu.fifo.push(n)
+	q.mu.ready++
+}
+
+// Len returns how many items are ready.
+func (q *Queue[T]) Len() int {
+	q.mu.Lock()
+	q.mu.countLocked()
+	n := q.mu.ready
+	q.mu.Unlock()
+	return n
+}
+
+// Get waits until an item is ready and hands it to the caller, who must call
+// Done with it. Once the queue is shut down and nothing is ready, it returns the
+// zero item with shutdown = true.
+func (q *Queue[T]) Get() (item T, shutdown bool) {
+	q.mu.Lock()
+	if !q.mu.awaitLocked() {
+		q.mu.Unlock()
+		return item, true
+	}
+	n := q.popLocked()
+	n.state = processing
+	item = n.item
+	wake := q.mu.tookLocked()
+	q.metrics.got(item, 0, q.loseLocked)
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+	return item, false
+}
+
+// popLocked takes out the next item. An order may give one that it was never given; client-go's
+// queue hands that out too.
+func (q *Queue[T]) popLocked() *plain[T] {
+	if q.mu.order == nil {
+		return q.mu.fifo.pop()
+	}
+	item := q.mu.order.Pop()
+	var hash uint64
+	q.mu.order.guard.call(func() { hash = q.mu.items.hashOf(item) }, nil) // the order may give what cannot be hashed
+	at := q.mu.items.find(item, hash)
+	if *at == nil {
+		return q.mu.items.insert(at, item, hash)
+	}
+	if (*at).state&processing != 0 {
+		q.mu.processing-- // given twice, it counts once: the first Done ends both
+	}
+	return *at
+}
+
+// loseLocked ends the processing of an item that no worker has any more, because a metric panicked
+// in its Get or its Done.
+func (q *Queue[T]) loseLocked(item T) {
+	if at := q.mu.items.find(item, q.mu.items.hashOf(item)); *at != nil { // nil where it does not equal itself
+		q.releaseLocked(at)
+	}
+}
+
+// Done says that the caller has processed item. If item was added meanwhile it
+// goes to the end of the queue. Done of an item that no worker has is ignored.
+func (q *Queue[T]) Done(item T) {
+	hash := q.mu.items.hashOf(item)
+	q.mu.Lock()
+	wake := q.doneLocked(item, hash)
+	q.mu.Unlock()
+	if wake {
+		q.mu.nonEmpty.Signal()
+	}
+}
+
+func (q *Queue[T]) doneLocked(item T, hash uint64) (wake bool) {
+	at := q.mu.items.find(item, hash)
+	n := *at
+	if n == nil || n.state&processing == 0 {
+		return false
+	}
+	q.metrics.done(item, q.loseLocked)
+	q.releaseLocked(at)
+	return q.mu.needsWakeLocked()
+}
+
+// releaseLocked takes an item off its worker.
+func (q *Queue[T]) releaseLocked(at **plain[T]) {
+	q.mu.workers.doneLocked() // first, for a Push may panic
+	n := *at
+	if n.state&dirty == 0 {
+		q.mu.items.remove(at)
+		return
+	}
+	n.state = dirty
+	q.pushLocked(n)
+}
+
+// ShutDown makes the queue ignore what is added from now on. Workers get what is
+// ready and then learn that the queue is shut down. It may be called again.
+func (q *Queue[T]) ShutDown() { q.shutDown(false) }
+
+// ShutDownWithDrain is ShutDown, and returns once no worker has an item. Like client-go's
+// it does not wait for ready items that no worker has taken. A later ShutDown ends the
+// waiting.
+func (q *Queue[T]) ShutDownWithDrain() { q.shutDown(true) }
+
+func (q *Queue[T]) shutDown(drain bool) {
+	q.mu.Lock()
+	q.mu.shutDownLocked(drain)
+	q.mu.Unlock()
+	q.metrics.stop()
+}
+
+// ShuttingDown reports whether ShutDown or ShutDownWithDrain was called.
+func (q *Queue[T]) ShuttingDown() bool {
+	explore.Point("shuttingDown.over")
+	return q.mu.over.Load()
+}
+
+// fifo is a list of nodes, first in, first out. It needs no memory but the nodes'.
+type fifo[T comparable] struct {
+	oldest, newest *plain[T]
+}
+
+func (f *fifo[T]) push(n *plain[T]) {
+	if f.oldest == nil {
+		f.oldest = n
+	} else {
+		f.newest.next = n
+	}
+	f.newest = n
+}
+
+// pop takes out the oldest; there must be one.
+func (f *fifo[T]) pop() *plain[T] {
+	n := f.oldest
+	f.oldest, n.next = n.next, nil
+	if f.oldest == nil {
+		f.newest = nil // it must not keep the node alive
+	}
+	return n
+}
